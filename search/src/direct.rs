@@ -1,0 +1,102 @@
+//! The kernel for spaces without tables: every state's moves are computed anew, and a region's
+//! successors are sorted.
+
+use std::sync::Arc;
+
+use strata_space::{Local, RegionKey, State, StateSpace};
+use strata_store::EntryKey;
+
+use crate::Result;
+use crate::kernel::{ExitSink, Inputs, Kernel, Tally};
+
+/// See the module.
+pub(crate) struct DirectKernel<S: StateSpace> {
+    space: Arc<S>,
+    shards: u32,
+    moves: Vec<State>,
+    /// Exits of one region before they are grouped by target.
+    leaving: Vec<State>,
+    batch: Vec<Local>,
+}
+
+impl<S: StateSpace> DirectKernel<S> {
+    pub(crate) fn new(space: Arc<S>, shards: u32) -> DirectKernel<S> {
+        let (moves, leaving, batch) = Default::default();
+        DirectKernel { space, shards, moves, leaving, batch }
+    }
+
+    fn key(&self, region: RegionKey) -> EntryKey {
+        let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
+        EntryKey { shard, region: region.0 }
+    }
+}
+
+impl<S: StateSpace> Kernel for DirectKernel<S> {
+    fn begin(&mut self) {}
+
+    fn expand(
+        &mut self,
+        at: EntryKey,
+        inputs: Inputs<'_>,
+        next: &mut Vec<Local>,
+        tally: &mut Tally,
+        exits: &mut dyn ExitSink,
+    ) -> Result<()> {
+        let region = RegionKey(at.region);
+        for local in inputs.current {
+            self.moves.clear();
+            self.space.moves(State { region, local: *local }, &mut self.moves);
+            let inside = self.moves.iter().filter(|state| state.region == region);
+            next.extend(inside.map(|state| state.local));
+        }
+        next.extend_from_slice(inputs.inbox);
+        next.sort_unstable();
+        next.dedup();
+        subtract(next, inputs.current);
+        subtract(next, inputs.previous);
+        tally.even |= next.windows(2).any(|pair| pair[0] ^ 1 == pair[1]);
+        tally.odd |= next.iter().any(|local| inputs.current.binary_search(&(local ^ 1)).is_ok());
+        self.emit(at, next, tally, exits)
+    }
+
+    fn emit(
+        &mut self,
+        at: EntryKey,
+        states: &[Local],
+        tally: &mut Tally,
+        exits: &mut dyn ExitSink,
+    ) -> Result<()> {
+        if states.is_empty() {
+            return Ok(());
+        }
+        let region = RegionKey(at.region);
+        self.leaving.clear();
+        for local in states {
+            let state = State { region, local: *local };
+            tally.digest += self.space.weight(state);
+            self.moves.clear();
+            self.space.moves(state, &mut self.moves);
+            tally.generated += self.moves.len() as u64;
+            self.leaving.extend(self.moves.iter().filter(|state| state.region != region));
+        }
+        tally.regions += 1;
+        tally.states += states.len() as u64;
+        self.leaving.sort_unstable();
+        self.leaving.dedup();
+        for group in self.leaving.chunk_by(|a, b| a.region == b.region) {
+            self.batch.clear();
+            self.batch.extend(group.iter().map(|state| state.local));
+            exits.send(self.key(group[0].region), &self.batch)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes from one sorted list what is in another.
+fn subtract(from: &mut Vec<Local>, what: &[Local]) {
+    let mut rest = what.iter().peekable();
+    from.retain(|local| {
+        while rest.next_if(|other| *other < local).is_some() {}
+        rest.peek() != Some(&local)
+    });
+}

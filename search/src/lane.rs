@@ -1,0 +1,240 @@
+//! What one thread needs for its part of a pass, and the pass itself.
+
+use std::sync::Arc;
+
+use strata_space::{Local, State};
+use strata_store::{BlockEncoder, EncodeOptions, EntryKey, Layer, LayerCursor, LayerWriter, Part};
+
+use crate::Result;
+use crate::inbox::{Exchange, Merge};
+use crate::kernel::{ExitSink, Inputs, Kernel, Tally};
+use crate::run::{MemoryRun, Run};
+
+/// Settings of a [`Lane`].
+#[derive(Copy, Clone, Debug)]
+pub struct LaneOptions {
+    /// Compression of the layer's blocks.
+    pub encode: EncodeOptions,
+}
+
+/// The inputs and the output of a pass, shared by all lanes.
+#[derive(Copy, Clone)]
+pub struct Pass<'a> {
+    /// Depth d.
+    pub depth: u32,
+    /// Layer d.
+    pub current: &'a Layer,
+    /// Layer d-1; None at depth 0.
+    pub previous: Option<&'a Layer>,
+    /// Exits of layer d.
+    pub inbox: &'a [Run],
+    /// Takes layer d+1.
+    pub writer: &'a LayerWriter,
+    /// The state that ends the search.
+    pub goal: Option<State>,
+}
+
+/// One thread's kernel, encoder, cursors and outboxes; they live as long as the job.
+pub struct Lane {
+    kernel: Box<dyn Kernel>,
+    encoder: BlockEncoder,
+    current: LayerCursor,
+    previous: LayerCursor,
+    outboxes: Outboxes,
+    inbox: Vec<Local>,
+    next: Vec<Local>,
+}
+
+impl Lane {
+    /// A lane; exits leave through `outboxes`.
+    ///
+    /// # Errors
+    /// If there is no memory for compression.
+    pub fn new(kernel: Box<dyn Kernel>, options: LaneOptions, outboxes: Outboxes) -> Result<Lane> {
+        Ok(Lane {
+            kernel,
+            encoder: BlockEncoder::new(options.encode)?,
+            current: LayerCursor::new()?,
+            previous: LayerCursor::new()?,
+            outboxes,
+            inbox: Vec::new(),
+            next: Vec::new(),
+        })
+    }
+
+    /// The regions from `from` (inclusive) to `to` (exclusive) of a pass. All exits have been
+    /// sent on return.
+    ///
+    /// # Errors
+    /// If an input is damaged or an output cannot be written. The lane can be used again.
+    pub fn advance(
+        &mut self,
+        pass: Pass<'_>,
+        from: Option<EntryKey>,
+        to: Option<EntryKey>,
+    ) -> Result<(Part, Tally)> {
+        let mut tally = Tally::default();
+        let result = self.advance_regions(pass, from, to, &mut tally);
+        self.current.stop();
+        self.previous.stop();
+        let finished = result.and_then(|()| {
+            self.outboxes.flush()?;
+            self.encoder.finish(pass.writer)
+        });
+        let part = finished.inspect_err(|_| {
+            self.encoder.discard();
+            self.outboxes.clear();
+        })?;
+        Ok((part, tally))
+    }
+
+    fn advance_regions(
+        &mut self,
+        pass: Pass<'_>,
+        from: Option<EntryKey>,
+        to: Option<EntryKey>,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        self.kernel.begin();
+        self.outboxes.depth = pass.depth + 1;
+        self.current.start(pass.current, from, to)?;
+        if let Some(previous) = pass.previous {
+            self.previous.start(previous, from, to)?;
+        }
+        let mut inbox = Merge::new(pass.inbox, from, to)?;
+        loop {
+            let at = match (self.current.key(), inbox.key()) {
+                (None, None) => return Ok(()),
+                (Some(key), None) | (None, Some(key)) => key,
+                (Some(a), Some(b)) => a.min(b),
+            };
+            self.inbox.clear();
+            inbox.take(at, &mut self.inbox)?;
+            while self.previous.key().is_some_and(|key| key < at) {
+                self.previous.advance()?;
+            }
+            let at_hand = |cursor: &'_ LayerCursor| cursor.key() == Some(at);
+            let is_current = at_hand(&self.current);
+            let inputs = Inputs {
+                current: if is_current { self.current.locals() } else { &[] },
+                previous: if at_hand(&self.previous) { self.previous.locals() } else { &[] },
+                inbox: &self.inbox,
+            };
+            self.next.clear();
+            self.kernel.expand(at, inputs, &mut self.next, tally, &mut self.outboxes)?;
+            if !self.next.is_empty() {
+                self.encoder.push(pass.writer, at, &self.next)?;
+                let goal = pass.goal.filter(|goal| goal.region.0 == at.region);
+                tally.found |= goal.is_some_and(|g| self.next.binary_search(&g.local).is_ok());
+            }
+            if is_current {
+                self.current.advance()?;
+            }
+        }
+    }
+
+    /// Sends the exits of states that already are a layer, and counts them: for the seeds, and
+    /// for the last layer when a job is resumed.
+    ///
+    /// # Errors
+    /// If the layer is damaged or exits have to be spilled and that fails.
+    pub fn emit(
+        &mut self,
+        layer: &Layer,
+        from: Option<EntryKey>,
+        to: Option<EntryKey>,
+    ) -> Result<Tally> {
+        self.kernel.begin();
+        self.outboxes.depth = layer.header().depth;
+        let mut tally = Tally::default();
+        self.current.start(layer, from, to)?;
+        while let Some(at) = self.current.key() {
+            self.kernel.emit(at, self.current.locals(), &mut tally, &mut self.outboxes)?;
+            self.current.advance()?;
+        }
+        self.outboxes.flush()?;
+        Ok(tally)
+    }
+}
+
+/// Counts the regions of a layer that `keep` accepts, without sending their exits.
+///
+/// # Errors
+/// If the layer is damaged.
+pub fn count(
+    kernel: &mut dyn Kernel,
+    layer: &Layer,
+    keep: impl Fn(EntryKey) -> bool,
+) -> Result<Tally> {
+    struct Nowhere;
+    impl ExitSink for Nowhere {
+        fn send(&mut self, _: EntryKey, _: &[Local]) -> Result<()> {
+            Ok(())
+        }
+    }
+    kernel.begin();
+    let mut tally = Tally::default();
+    let mut cursor = LayerCursor::new()?;
+    cursor.start(layer, None, None)?;
+    while let Some(at) = cursor.key() {
+        if keep(at) {
+            kernel.emit(at, cursor.locals(), &mut tally, &mut Nowhere)?;
+        }
+        cursor.advance()?;
+    }
+    Ok(tally)
+}
+
+/// Gathers exits by the worker that owns the target's shard and sends them as sorted runs.
+pub struct Outboxes {
+    exchange: Arc<dyn Exchange>,
+    worker: usize,
+    /// Depth of the layer whose exits these are.
+    depth: u32,
+    /// Shard to worker.
+    owners: Arc<[u16]>,
+    runs: Vec<MemoryRun>,
+    limit: usize,
+}
+
+impl Outboxes {
+    /// Outboxes of a worker; `owners` gives each shard's worker, `limit` the bytes to gather.
+    pub fn new(
+        exchange: Arc<dyn Exchange>,
+        worker: usize,
+        owners: Arc<[u16]>,
+        limit: usize,
+    ) -> Outboxes {
+        let workers = owners.iter().map(|owner| usize::from(*owner) + 1).max().unwrap_or(1);
+        let runs = (0..workers.max(worker + 1)).map(|_| MemoryRun::default()).collect();
+        Outboxes { exchange, worker, depth: 0, owners, runs, limit }
+    }
+
+    fn send_run(&mut self, to: usize) -> Result<()> {
+        let spare = self.exchange.spare(self.worker);
+        let mut run = std::mem::replace(&mut self.runs[to], spare);
+        run.sort();
+        self.exchange.send(to, self.depth, run)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        (0..self.runs.len())
+            .try_for_each(|to| if self.runs[to].is_empty() { Ok(()) } else { self.send_run(to) })
+    }
+
+    fn clear(&mut self) {
+        self.runs.iter_mut().for_each(MemoryRun::clear);
+    }
+}
+
+impl ExitSink for Outboxes {
+    #[inline]
+    fn send(&mut self, target: EntryKey, locals: &[Local]) -> Result<()> {
+        let to = usize::from(self.owners[target.shard as usize]);
+        self.runs[to].push(target, locals);
+        if self.runs[to].bytes() >= self.limit {
+            self.send_run(to)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,433 @@
+//! The spaces by name: parameters in, a space out. The command line, job files and `strata
+//! domains` all read this one list.
+
+use std::collections::BTreeMap;
+
+use crate::panex::{CentreTop, Panex, PanexConfig, SymmetryUse};
+use crate::{Hanoi, Keyed};
+
+/// Why a space cannot be opened.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SpaceError {
+    /// A number is outside its range.
+    #[error("{name} must be between {low} and {high}, not {value}")]
+    OutOfRange {
+        /// Parameter.
+        name: String,
+        /// Value given.
+        value: u32,
+        /// Least value.
+        low: u32,
+        /// Greatest value.
+        high: u32,
+    },
+    /// A value does not read as what it should be.
+    #[error("{name} must be {expected}, not '{value}'")]
+    Malformed {
+        /// Parameter.
+        name: String,
+        /// Value given.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// No such space.
+    #[error("unknown space '{name}' (known: {known})")]
+    UnknownSpace {
+        /// Name given.
+        name: String,
+        /// Names there are.
+        known: String,
+    },
+    /// The space has no such parameter.
+    #[error("{space} has no parameter '{name}' (it has: {known})")]
+    UnknownParameter {
+        /// Space.
+        space: String,
+        /// Parameter given.
+        name: String,
+        /// Parameters there are.
+        known: String,
+    },
+    /// A parameter without a default is missing, or there are too many.
+    #[error("{space} takes {expected}: strata solve {usage}")]
+    Arguments {
+        /// Space.
+        space: String,
+        /// What it takes.
+        expected: String,
+        /// How to write it.
+        usage: String,
+    },
+    /// The keys of a simple space are too wide.
+    #[error("keys of {bits} bits do not fit: the limit is {limit}")]
+    KeyTooWide {
+        /// Bits needed.
+        bits: u32,
+        /// Bits there are.
+        limit: u32,
+    },
+}
+
+impl SpaceError {
+    /// Checks that a number is in its range.
+    ///
+    /// # Errors
+    /// [`SpaceError::OutOfRange`] if it is not.
+    pub fn check(name: &str, value: u32, low: u32, high: u32) -> Result<(), SpaceError> {
+        if (low..=high).contains(&value) {
+            return Ok(());
+        }
+        Err(SpaceError::OutOfRange { name: name.into(), value, low, high })
+    }
+}
+
+/// Parameters by name, as text: what a job records.
+pub type Parameters = BTreeMap<String, String>;
+
+/// One parameter of a space.
+#[derive(Copy, Clone, Debug)]
+pub struct Parameter {
+    /// Name, also of the flag.
+    pub name: &'static str,
+    /// Whether it is given by position, without a flag.
+    pub positional: bool,
+    /// The default, in words where it depends on others.
+    pub default: Option<&'static str>,
+    /// What it means and its range.
+    pub help: &'static str,
+}
+
+/// A space that can be searched by name.
+#[derive(Copy, Clone, Debug)]
+pub struct Domain {
+    /// Name.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// Parameters, positional ones first.
+    pub parameters: &'static [Parameter],
+}
+
+impl Domain {
+    /// All spaces.
+    pub fn all() -> &'static [Domain] {
+        &DOMAINS
+    }
+
+    /// The space of that name.
+    ///
+    /// # Errors
+    /// [`SpaceError::UnknownSpace`] if there is none.
+    pub fn find(name: &str) -> Result<&'static Domain, SpaceError> {
+        DOMAINS.iter().find(|domain| domain.name == name).ok_or_else(|| SpaceError::UnknownSpace {
+            name: name.into(),
+            known: DOMAINS.map(|domain| domain.name).join(", "),
+        })
+    }
+
+    /// How to write the space and its positional parameters.
+    pub fn usage(&self) -> String {
+        let positional = self.parameters.iter().filter(|p| p.positional);
+        let words = positional.map(|p| p.name.to_uppercase());
+        [self.name.to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Names the values given by position and adds those given by flag.
+    ///
+    /// # Errors
+    /// If there are too few or too many, or a flag is not one of this space.
+    pub fn parameters(
+        &self,
+        positional: &[String],
+        flags: &[(&str, String)],
+    ) -> Result<Parameters, SpaceError> {
+        let names: Vec<&str> =
+            self.parameters.iter().filter(|p| p.positional).map(|p| p.name).collect();
+        if positional.len() != names.len() {
+            return Err(SpaceError::Arguments {
+                space: self.name.into(),
+                expected: format!("{} ({} given)", names.join(", "), positional.len()),
+                usage: self.usage(),
+            });
+        }
+        let mut given: Parameters =
+            names.iter().map(ToString::to_string).zip(positional.iter().cloned()).collect();
+        for (name, value) in flags {
+            self.known(name)?;
+            given.insert((*name).into(), value.clone());
+        }
+        Ok(given)
+    }
+
+    fn known(&self, name: &str) -> Result<(), SpaceError> {
+        if self.parameters.iter().any(|p| p.name == name) {
+            return Ok(());
+        }
+        Err(SpaceError::UnknownParameter {
+            space: self.name.into(),
+            name: name.into(),
+            known: self.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+const EXHAUST: Parameter = Parameter {
+    name: "exhaust",
+    positional: false,
+    default: Some("false"),
+    help: "list the whole reachable space instead of stopping at the goal",
+};
+
+static DOMAINS: [Domain; 2] = [
+    Domain {
+        name: "panex",
+        summary: "the Panex puzzle: exchange two towers of LEVEL tiles in three columns",
+        parameters: &[
+            Parameter {
+                name: "level",
+                positional: true,
+                default: None,
+                help: "tiles a tower, 1 to k + 11 (14 for the default k)",
+            },
+            Parameter {
+                name: "k",
+                positional: false,
+                default: Some("3"),
+                help: "tiles of levels up to k move inside a region, 1 to 4",
+            },
+            Parameter {
+                name: "s",
+                positional: false,
+                default: Some("min(5, level - 3), at least k"),
+                help: "tiles of levels above s choose the shard, k to level",
+            },
+            Parameter {
+                name: "symmetry",
+                positional: false,
+                default: Some("on"),
+                help: "on: identify symmetric positions and search from both ends; off: from the start to the goal",
+            },
+            Parameter {
+                name: "centre-top",
+                positional: false,
+                default: Some("forbid"),
+                help: "forbid or allow positions with a tile on the centre's top layer (never useful)",
+            },
+            EXHAUST,
+        ],
+    },
+    Domain {
+        name: "hanoi",
+        summary: "Towers of Hanoi: move DISCS discs from the first to the last peg",
+        parameters: &[
+            Parameter { name: "discs", positional: true, default: None, help: "discs, 1 to 21" },
+            Parameter { name: "pegs", positional: false, default: Some("3"), help: "pegs, 3 to 8" },
+            EXHAUST,
+        ],
+    },
+];
+
+/// Any of the spaces.
+#[derive(Debug)]
+pub enum Space {
+    /// The Panex puzzle.
+    Panex(Panex),
+    /// Towers of Hanoi.
+    Hanoi(Keyed<Hanoi>),
+}
+
+impl Space {
+    /// Opens a space; parameters that are missing take their defaults.
+    ///
+    /// # Errors
+    /// If the name, a parameter or a value is not right.
+    pub fn open(name: &str, parameters: &Parameters) -> Result<Space, SpaceError> {
+        let domain = Domain::find(name)?;
+        parameters.keys().try_for_each(|name| domain.known(name))?;
+        let read = Reader { domain, parameters };
+        match domain.name {
+            "panex" => {
+                let level = read.number("level")?.unwrap_or_default();
+                let k = read.number("k")?.unwrap_or(PanexConfig::DEFAULT_K);
+                let config = PanexConfig {
+                    level,
+                    k,
+                    s: read.number("s")?.unwrap_or(PanexConfig::default_s(level, k)),
+                    symmetry: match read.choice("symmetry", ["on", "off"])? {
+                        1 => SymmetryUse::Off,
+                        _ => SymmetryUse::On,
+                    },
+                    centre_top: match read.choice("centre-top", ["forbid", "allow"])? {
+                        1 => CentreTop::Allow,
+                        _ => CentreTop::Forbid,
+                    },
+                    exhaust: read.choice("exhaust", ["false", "true"])? == 1,
+                };
+                Ok(Space::Panex(Panex::new(config)?))
+            }
+            _ => {
+                let discs = read.number("discs")?.unwrap_or_default();
+                let pegs = read.number("pegs")?.unwrap_or(3);
+                let exhaust = read.choice("exhaust", ["false", "true"])? == 1;
+                Ok(Space::Hanoi(Keyed::new(Hanoi::new(discs.into(), pegs.into(), exhaust)?)?))
+            }
+        }
+    }
+
+    /// The space's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Space::Panex(_) => "panex",
+            Space::Hanoi(_) => "hanoi",
+        }
+    }
+
+    /// All parameters with the values in force: the identity of a search.
+    pub fn parameters(&self) -> Parameters {
+        let pairs = match self {
+            Space::Panex(panex) => {
+                let PanexConfig { level, k, s, symmetry, centre_top, exhaust } = panex.config();
+                vec![
+                    ("level", level.to_string()),
+                    ("k", k.to_string()),
+                    ("s", s.to_string()),
+                    ("symmetry", if symmetry == SymmetryUse::On { "on" } else { "off" }.into()),
+                    (
+                        "centre-top",
+                        if centre_top == CentreTop::Forbid { "forbid" } else { "allow" }.into(),
+                    ),
+                    ("exhaust", exhaust.to_string()),
+                ]
+            }
+            Space::Hanoi(keyed) => {
+                let hanoi = keyed.space();
+                vec![
+                    ("discs", hanoi.discs().to_string()),
+                    ("pegs", hanoi.pegs().to_string()),
+                    ("exhaust", hanoi.exhaust().to_string()),
+                ]
+            }
+        };
+        pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    }
+
+    /// Name and size in one word, as in `panex-6`.
+    pub fn label(&self) -> String {
+        match self {
+            Space::Panex(panex) => format!("panex-{}", panex.config().level),
+            Space::Hanoi(keyed) => {
+                format!("hanoi-{}-{}", keyed.space().discs(), keyed.space().pegs())
+            }
+        }
+    }
+
+    /// The answer in words: `moves` if a goal was reached, `layers` the greatest depth.
+    pub fn answer(&self, moves: Option<u64>, layers: u32) -> String {
+        match (self, moves) {
+            (Space::Panex(panex), Some(moves)) => format!("X({}) = {moves}", panex.config().level),
+            (_, Some(moves)) => format!("{}: {moves} moves", self.label()),
+            (_, None) => format!("{}: whole space, radius {layers}", self.label()),
+        }
+    }
+
+    /// Depth at which the search is expected to end at the latest, where a bound is known.
+    pub fn expected_layers(&self) -> Option<u32> {
+        let Space::Panex(panex) = self else { return None };
+        let config = panex.config();
+        let bound = crate::panex::upper_bound(config.level)?;
+        match (config.exhaust, config.symmetry) {
+            (true, _) => None,
+            (false, SymmetryUse::On) => Some(bound.div_ceil(2) as u32),
+            (false, SymmetryUse::Off) => Some(bound as u32),
+        }
+    }
+}
+
+struct Reader<'a> {
+    domain: &'a Domain,
+    parameters: &'a Parameters,
+}
+
+impl Reader<'_> {
+    /// A small number; None if it is not given and has a default.
+    fn number(&self, name: &str) -> Result<Option<u8>, SpaceError> {
+        let Some(value) = self.parameters.get(name) else {
+            let required = self.domain.parameters.iter().any(|p| p.name == name && p.positional);
+            if !required {
+                return Ok(None);
+            }
+            return Err(SpaceError::Arguments {
+                space: self.domain.name.into(),
+                expected: name.into(),
+                usage: self.domain.usage(),
+            });
+        };
+        // Wider than any limit, so that 300 is out of range rather than malformed.
+        let number: u32 = value.parse().map_err(|_| SpaceError::Malformed {
+            name: name.into(),
+            value: value.clone(),
+            expected: "a whole number".into(),
+        })?;
+        Ok(Some(u8::try_from(number).unwrap_or(u8::MAX)))
+    }
+
+    /// The position of the value among the choices; 0 if it is not given.
+    fn choice(&self, name: &str, choices: [&str; 2]) -> Result<usize, SpaceError> {
+        let Some(value) = self.parameters.get(name) else { return Ok(0) };
+        choices.iter().position(|choice| choice == value).ok_or_else(|| SpaceError::Malformed {
+            name: name.into(),
+            value: value.clone(),
+            expected: format!("'{}' or '{}'", choices[0], choices[1]),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
+    }
+
+    #[test]
+    fn parameters_survive_a_round_trip() {
+        for (name, pairs) in [
+            ("panex", &[("level", "9"), ("k", "2"), ("symmetry", "off")][..]),
+            ("panex", &[("level", "4"), ("centre-top", "allow"), ("exhaust", "true")]),
+            ("hanoi", &[("discs", "5"), ("pegs", "4")]),
+        ] {
+            let space = Space::open(name, &given(pairs)).unwrap();
+            let all = space.parameters();
+            for (name, value) in pairs {
+                assert_eq!(all[*name], *value);
+            }
+            assert_eq!(Space::open(name, &all).unwrap().parameters(), all);
+            assert_eq!(all.len(), Domain::find(name).unwrap().parameters.len());
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = |name: &str, pairs: &[(&str, &str)]| {
+            Space::open(name, &given(pairs)).unwrap_err().to_string()
+        };
+        assert_eq!(error("panex", &[("level", "0")]), "level must be between 1 and 14, not 0");
+        assert_eq!(error("panex", &[("level", "15")]), "level must be between 1 and 14, not 15");
+        assert_eq!(error("panex", &[("level", "x")]), "level must be a whole number, not 'x'");
+        assert_eq!(error("panex", &[]), "panex takes level: strata solve panex LEVEL");
+        assert_eq!(
+            error("panex", &[("level", "5"), ("symmetry", "maybe")]),
+            "symmetry must be 'on' or 'off', not 'maybe'"
+        );
+        assert_eq!(error("chess", &[]), "unknown space 'chess' (known: panex, hanoi)");
+        assert_eq!(
+            error("hanoi", &[("discs", "5"), ("k", "3")]),
+            "hanoi has no parameter 'k' (it has: discs, pegs, exhaust)"
+        );
+        let two = ["4".to_string(), "5".to_string()];
+        let error = Domain::find("panex").unwrap().parameters(&two, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "panex takes level (2 given): strata solve panex LEVEL");
+    }
+}

@@ -1,0 +1,154 @@
+//! Order-independent digests of layers: sums of products of pseudo-random weights.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Neg};
+
+/// The two moduli of a digest: the primes 2^61 - 1 and 2^61 - 31.
+pub const MODULI: [u64; 2] = [(1 << 61) - FOLD[0], (1 << 61) - FOLD[1]];
+
+/// 2^61 modulo each of [`MODULI`].
+const FOLD: [u64; 2] = [1, 31];
+
+const LOW: u128 = (1 << 61) - 1;
+
+/// An element of Z/p x Z/q for the two [`MODULI`].
+///
+/// A digest is the sum, over all positions of a layer, of the position's weight. A Panex
+/// position weighs the product over levels of the weight of that level's configuration, so that
+/// sums factor into a region's and a local part's share; in other spaces a position weighs the
+/// hash of its key.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Weight(pub [u64; 2]);
+
+/// The digest of a layer, or of a part of it.
+pub type Digest = Weight;
+
+impl Weight {
+    /// The empty sum.
+    pub const ZERO: Weight = Weight([0, 0]);
+    /// The empty product.
+    pub const ONE: Weight = Weight([1, 1]);
+
+    /// A pseudo-random weight for a word.
+    pub fn hash(word: u64) -> Weight {
+        let first = mix(word.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        let second = mix(first ^ 0xd1b5_4a32_d192_ed03);
+        Weight([first % MODULI[0], second % MODULI[1]])
+    }
+
+    /// Reduces two plain sums of weights (each below 2^100, say).
+    #[inline]
+    pub fn reduce(sums: [u128; 2]) -> Weight {
+        Weight([fold(sums[0], 0), fold(sums[1], 1)])
+    }
+}
+
+/// The finaliser of splitmix64: a bijection that spreads every bit.
+pub(crate) fn mix(word: u64) -> u64 {
+    let a = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let b = (a ^ (a >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    b ^ (b >> 31)
+}
+
+/// `value` modulo `MODULI[which]`, for values below 2^122.
+#[inline]
+fn fold(value: u128, which: usize) -> u64 {
+    let fold = u128::from(FOLD[which]);
+    let once = (value >> 61) * fold + (value & LOW);
+    let twice = ((once >> 61) * fold + (once & LOW)) as u64;
+    if twice >= MODULI[which] { twice - MODULI[which] } else { twice }
+}
+
+impl Add for Weight {
+    type Output = Weight;
+    #[inline]
+    fn add(self, other: Weight) -> Weight {
+        let sum = |i: usize| {
+            let sum = self.0[i] + other.0[i];
+            if sum >= MODULI[i] { sum - MODULI[i] } else { sum }
+        };
+        Weight([sum(0), sum(1)])
+    }
+}
+
+impl AddAssign for Weight {
+    #[inline]
+    fn add_assign(&mut self, other: Weight) {
+        *self = *self + other;
+    }
+}
+
+impl Mul for Weight {
+    type Output = Weight;
+    #[inline]
+    fn mul(self, other: Weight) -> Weight {
+        let product = |i: usize| fold(u128::from(self.0[i]) * u128::from(other.0[i]), i);
+        Weight([product(0), product(1)])
+    }
+}
+
+impl Neg for Weight {
+    type Output = Weight;
+    fn neg(self) -> Weight {
+        let negative = |i: usize| if self.0[i] == 0 { 0 } else { MODULI[i] - self.0[i] };
+        Weight([negative(0), negative(1)])
+    }
+}
+
+impl Sum for Weight {
+    fn sum<I: Iterator<Item = Weight>>(items: I) -> Weight {
+        items.fold(Weight::ZERO, Weight::add)
+    }
+}
+
+impl fmt::Display for Weight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}{:016x}", self.0[0], self.0[1])
+    }
+}
+
+impl fmt::Debug for Weight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn weight() -> impl Strategy<Value = Weight> {
+        (0..MODULI[0], 0..MODULI[1]).prop_map(|(a, b)| Weight([a, b]))
+    }
+
+    proptest! {
+        #[test]
+        fn arithmetic_is_modular(a in weight(), b in weight(), c in weight()) {
+            for i in 0..2 {
+                let p = u128::from(MODULI[i]);
+                let [x, y] = [u128::from(a.0[i]), u128::from(b.0[i])];
+                prop_assert_eq!(u128::from((a * b).0[i]), x * y % p);
+                prop_assert_eq!(u128::from((a + b).0[i]), (x + y) % p);
+            }
+            prop_assert_eq!((a + b) * c, a * c + b * c);
+            prop_assert_eq!(a + -a, Weight::ZERO);
+        }
+
+        #[test]
+        fn reduce_is_modular(sums in prop::array::uniform2(0..1u128 << 100)) {
+            let reduced = Weight::reduce(sums);
+            for i in 0..2 {
+                prop_assert_eq!(u128::from(reduced.0[i]), sums[i] % u128::from(MODULI[i]));
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_reduce() {
+        let top = Weight([MODULI[0] - 1, MODULI[1] - 1]);
+        assert_eq!(top + Weight::ONE, Weight::ZERO);
+        assert_eq!(top * top, Weight::ONE);
+    }
+}

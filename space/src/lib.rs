@@ -1,0 +1,206 @@
+//! State spaces: what is searched, as pure functions without I/O or threads.
+//!
+//! The engine never sees a puzzle. It sees a [`StateSpace`]: every state is split into a
+//! **region** (the part that changes rarely) and a **local** part (the part that changes with
+//! most moves), so that most successors of a region's states are in the same region and can be
+//! deduplicated there. That is all a space has to say; a space that also implements [`Tabled`]
+//! is searched by table look-ups.
+//!
+//! The shortest way to add a puzzle is [`KeySpace`] (key in, successor keys out) and is
+//! wrapped by [`Keyed`], which takes the high bits of the key as the region:
+//!
+//! ```
+//! use strata_space::{KeySpace, Keyed, Seed};
+//!
+//! /// A walk on the integers 0..=limit.
+//! struct Line {
+//!     limit: u64,
+//! }
+//!
+//! impl KeySpace for Line {
+//!     fn seeds(&self) -> Vec<Seed> {
+//!         vec![Seed::start(0)]
+//!     }
+//!     fn key_bits(&self) -> u32 {
+//!         64 - self.limit.leading_zeros()
+//!     }
+//!     fn successors(&self, key: u64, out: &mut Vec<u64>) {
+//!         out.extend(key.checked_sub(1));
+//!         out.extend((key < self.limit).then_some(key + 1));
+//!     }
+//!     fn text(&self, key: u64) -> String {
+//!         key.to_string()
+//!     }
+//! }
+//!
+//! let space = Keyed::new(Line { limit: 10 }).expect("11 keys fit");
+//! # use strata_space::StateSpace;
+//! # assert_eq!(space.text(space.seeds()[0]), "0");
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod catalogue;
+mod digest;
+mod hanoi;
+mod keyed;
+pub mod panex;
+
+pub use catalogue::{Space, SpaceError};
+pub use digest::{Digest, MODULI, Weight};
+pub use hanoi::Hanoi;
+pub use keyed::{KeySpace, Keyed, Seed};
+
+/// The arrangement a region stands for, packed so that it can be ordered and written to files.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RegionKey(pub u128);
+
+/// What a region allows: regions with equal class keys have equal local moves.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ClassKey(pub u128);
+
+/// The local part of a state and its side: `2 * index + side`.
+///
+/// The index is a pure function of the state, never of the order of discovery: it is written to
+/// files and sent between workers. The side tells
+/// which of two searches (or of two mirror-image families of states) reached the state; the two
+/// sides of one index are neighbours, so a merge sees both searches meet.
+pub type Local = u32;
+
+/// A kind of move of a [`Tabled`] space, from 0.
+pub type Door = u8;
+
+/// A state as the engine stores it.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct State {
+    /// Canonical region.
+    pub region: RegionKey,
+    /// Canonical local part and side.
+    pub local: Local,
+}
+
+/// When the search is over, besides running out of states.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Finish {
+    /// Both sides of one index are reached: in layers d+1 and d the answer is 2d+1, both in
+    /// layer d+1 it is 2(d+1).
+    Meeting,
+    /// This state is reached; the answer is its depth.
+    State(State),
+    /// Never: the whole reachable space is listed and the answer is its radius.
+    Exhausted,
+}
+
+/// An implicit graph, split into regions.
+///
+/// Edges must be undirected: a successor of layer d lies in layer d-1, d or d+1, which is why
+/// the engine subtracts only the two last layers. All functions are pure.
+///
+/// States, their canonical form and the side bit are the space's business. Equal states must have
+/// equal `(region, local)`, and [`Self::moves`] must return canonical ones.
+pub trait StateSpace: Send + Sync + 'static {
+    /// The states of depth 0.
+    fn seeds(&self) -> Vec<State>;
+
+    /// When to stop.
+    fn finish(&self) -> Finish;
+
+    /// Appends the state behind every legal move, one for each move even where two lead to the
+    /// same state.
+    fn moves(&self, state: State, out: &mut Vec<State>);
+
+    /// Hash of the coarse part of a region; states with equal hashes live in one shard.
+    fn shard_hash(&self, region: RegionKey) -> u64;
+
+    /// The state's part of the layer's digest: the sum of the weights of the positions that it
+    /// stands for. See [`Digest`].
+    fn weight(&self, state: State) -> Weight;
+
+    /// A position the state stands for, in the space's text form.
+    fn text(&self, state: State) -> String;
+}
+
+/// Which of a state's moves are legal, a bit a door.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct OpenDoors {
+    /// Moves that stay inside the region.
+    pub inside: u8,
+    /// Moves into another region.
+    pub exits: u8,
+}
+
+/// Where a door of a region leads.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Crossing {
+    /// The canonical region behind the door.
+    pub target: RegionKey,
+    /// The symmetry that made it canonical, below [`Tabled::SYMMETRIES`].
+    pub symmetry: u8,
+}
+
+/// Weights of the images of a region or of a local part, per side.
+///
+/// Side `s` of a state stands for up to two positions, its images `[s][0]` and `[s][1]`; a
+/// position's weight is the product of its region's and its local part's.
+/// [`Weight::ZERO`] stands for no image.
+pub type SideWeights = [[Weight; 2]; 2];
+
+/// A space in which what a local part can do is the same in all regions, up to what the region's
+/// **class** forbids. The engine then keeps tables: one of all local parts, and for each class
+/// which moves are open.
+///
+/// Sides are symmetric: what the functions say of a local with side 0 holds for side 1 with all
+/// side bits flipped.
+pub trait Tabled: StateSpace {
+    /// Number of doors, at most [`MAX_DOORS`].
+    const DOORS: Door;
+
+    /// Number of symmetries that a [`Crossing`] may need.
+    const SYMMETRIES: u8;
+
+    /// Whatever [`Self::open`] needs to know of a class, prepared once per class.
+    type Class: Send + Sync;
+
+    /// Number of local indices: locals are below twice as much.
+    fn indices(&self) -> u32;
+
+    /// The index behind a door that stays inside the region, where the door is of that kind for
+    /// this index, whether or not a class leaves it open.
+    fn inside(&self, index: u32, door: Door) -> Option<u32>;
+
+    /// The local in the target region of a state with side 0 that leaves through a door, after
+    /// the symmetry that makes the target region canonical.
+    fn carry(&self, index: u32, door: Door, symmetry: u8) -> Local;
+
+    /// The class of a region.
+    fn class_key(&self, region: RegionKey) -> ClassKey;
+
+    /// Prepares a class.
+    fn class(&self, key: ClassKey) -> Self::Class;
+
+    /// The legal moves of an index that is legal in the class.
+    fn open(&self, class: &Self::Class, index: u32) -> OpenDoors;
+
+    /// Whether symmetries fix the class's regions, so that locals have to be [`Self::fold`]ed.
+    fn folds(&self, class: &Self::Class) -> bool;
+
+    /// The canonical one among a local's images under the symmetries that fix the region.
+    fn fold(&self, class: &Self::Class, local: Local) -> Local;
+
+    /// Whether both images of a side are one position.
+    fn is_fixed(&self, class: &Self::Class, index: u32) -> bool;
+
+    /// The region behind a door that is open to at least one state of `region`.
+    fn crossing(&self, region: RegionKey, door: Door) -> Crossing;
+
+    /// Weights of a region's images.
+    fn region_weights(&self, region: RegionKey) -> SideWeights;
+
+    /// Weights of a local part's images.
+    fn local_weights(&self, index: u32) -> SideWeights;
+
+    /// Memory of the space's own tables, in bytes.
+    fn bytes(&self) -> usize;
+}
+
+/// The most doors a [`Tabled`] space may have.
+pub const MAX_DOORS: Door = 7;

@@ -1,0 +1,270 @@
+//! The content of a block before compression: regions taken apart into columns, each of which holds
+//! one sort of bytes. Compressed by themselves they become smaller than interleaved, and regions can
+//! be passed over without decoding their lists.
+
+use crate::gaps::{self, Lists};
+use crate::key::EntryKey;
+use crate::varint;
+
+/// Heads, symbols, counts, gaps, lows, highs.
+pub(crate) const COLUMNS: usize = 6;
+/// Longest directory of a block, with its length byte: lengths are at most 2^27.
+pub(crate) const MAX_DIRECTORY: usize = COLUMNS * 2 * 4 + 1;
+
+/// Keys are cut into symbols of this many bits: such keys are often packed from small numbers, and
+/// compression finds repeated symbols only if they begin at bytes.
+const SYMBOL_BITS: u32 = 5;
+const MAX_SYMBOLS: usize = 128_usize.div_ceil(SYMBOL_BITS as usize);
+/// Set in the head of a region that is not in the shard of the one before.
+const NEW_SHARD: u8 = 0x80;
+
+/// Columns being filled.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    heads: Vec<u8>,
+    symbols: Vec<u8>,
+    counts: Vec<u8>,
+    /// Filled up to `gaps_len`: the rest is zeroed already.
+    gaps: Vec<u8>,
+    gaps_len: usize,
+    lows: Vec<u8>,
+    highs: Vec<u8>,
+}
+
+impl Columns {
+    /// Empty columns with room for `gaps` states.
+    pub(crate) fn new(gaps: usize) -> Self {
+        Self {
+            heads: Vec::new(),
+            symbols: Vec::new(),
+            counts: Vec::new(),
+            gaps: vec![0; gaps],
+            gaps_len: 0,
+            lows: Vec::new(),
+            highs: Vec::new(),
+        }
+    }
+
+    /// Adds a region; `before` is the key of the one before, or (0, 0).
+    #[inline]
+    pub(crate) fn push(&mut self, before: EntryKey, key: EntryKey, locals: &[u32]) {
+        self.push_key(before, key);
+        let count = locals.len() as u32;
+        let bit = gaps::common_bit(locals);
+        match bit {
+            Some(bit) => varint::put(&mut self.counts, count << 1 | bit),
+            None => {
+                self.counts.push(0);
+                varint::put(&mut self.counts, count);
+            }
+        }
+        let end = self.gaps_len + locals.len();
+        if self.gaps.len() < end {
+            grow(&mut self.gaps, self.gaps_len, end);
+        }
+        let bytes = &mut self.gaps[self.gaps_len..end];
+        let shift = u32::from(bit.is_some());
+        gaps::put_list(locals, shift, bytes, &mut self.lows, &mut self.highs);
+        self.gaps_len = end;
+    }
+
+    #[inline]
+    fn push_key(&mut self, before: EntryKey, key: EntryKey) {
+        let step = key.shard - before.shard;
+        let base = if step == 0 { before.region } else { 0 };
+        let differ = u128::BITS - (key.region ^ base).leading_zeros();
+        let count = differ.div_ceil(SYMBOL_BITS) as usize;
+        if step == 0 {
+            self.heads.push(count as u8);
+        } else {
+            self.heads.push(count as u8 | NEW_SHARD);
+            varint::put(&mut self.heads, step);
+        }
+        let mut symbols = [0; MAX_SYMBOLS];
+        let mut rest = key.region;
+        for symbol in symbols[..count].iter_mut().rev() {
+            *symbol = rest as u8 & ((1 << SYMBOL_BITS) - 1);
+            rest >>= SYMBOL_BITS;
+        }
+        self.symbols.extend_from_slice(&symbols[..count]);
+    }
+
+    /// The columns' bytes, in their order in the block.
+    pub(crate) fn all(&self) -> [&[u8]; COLUMNS] {
+        let gaps = &self.gaps[..self.gaps_len];
+        [&self.heads, &self.symbols, &self.counts, gaps, &self.lows, &self.highs]
+    }
+
+    /// Bytes in all columns.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.all().iter().map(|column| column.len()).sum()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.gaps_len = 0;
+        for column in
+            [&mut self.heads, &mut self.symbols, &mut self.counts, &mut self.lows, &mut self.highs]
+        {
+            column.clear();
+        }
+    }
+}
+
+/// Makes `buffer` at least `len` long and keeps the first `used` bytes. New memory comes zeroed from
+/// the operating system, and what is never used of it costs nothing.
+#[cold]
+pub(crate) fn grow(buffer: &mut Vec<u8>, used: usize, len: usize) {
+    const STEP: usize = 16 << 10;
+    if used == 0 {
+        // Not the old and the new one at the same time.
+        *buffer = Vec::new();
+    }
+    let mut larger = vec![0; len.next_multiple_of(STEP)];
+    larger[..used].copy_from_slice(&buffer[..used]);
+    *buffer = larger;
+}
+
+/// What is still to be read of a column.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+}
+
+impl Span {
+    /// Passes over `count` bytes and returns where they begin.
+    #[inline]
+    pub(crate) fn take(&mut self, count: usize) -> Option<usize> {
+        let start = self.at;
+        if count > self.left() {
+            return None;
+        }
+        self.at += count;
+        Some(start)
+    }
+
+    #[inline]
+    pub(crate) fn left(&self) -> usize {
+        self.end - self.at
+    }
+
+    #[inline]
+    pub(crate) fn varint(&mut self, raw: &[u8]) -> Option<u32> {
+        varint::get(raw.get(..self.end)?, &mut self.at)
+    }
+}
+
+/// Where a reader is in the columns of a block.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Reader {
+    heads: Span,
+    symbols: Span,
+    counts: Span,
+    pub(crate) lists: Lists,
+}
+
+impl Reader {
+    /// At the start of columns of these lengths, one after the other.
+    pub(crate) fn new(lengths: [u32; COLUMNS]) -> Self {
+        let mut end = 0;
+        let [heads, symbols, counts, gaps, lows, highs] = lengths.map(|len| {
+            let at = end;
+            end += len as usize;
+            Span { at, end }
+        });
+        Self { heads, symbols, counts, lists: Lists { gaps, lows, highs } }
+    }
+
+    /// Reads the next region's key. `raw` holds the columns.
+    #[inline]
+    pub(crate) fn key(&mut self, raw: &[u8], before: EntryKey) -> Result<EntryKey, &'static str> {
+        let head = self.heads.take(1).and_then(|at| raw.get(at)).ok_or("a head")?;
+        let count = usize::from(head & !NEW_SHARD);
+        if count > MAX_SYMBOLS {
+            return Err("a number of symbols");
+        }
+        let base = if head & NEW_SHARD == 0 {
+            before
+        } else {
+            let step = self.heads.varint(raw).filter(|&step| step > 0).ok_or("a shard")?;
+            EntryKey::start(before.shard.checked_add(step).ok_or("a shard in range")?)
+        };
+        let start = self.symbols.take(count).ok_or("a region key")?;
+        let symbols = raw.get(start..start + count).ok_or("a region key")?;
+        let bits = SYMBOL_BITS * count as u32;
+        let (mut low, mut seen) = (0, 0);
+        for &symbol in symbols {
+            low = low << SYMBOL_BITS | u128::from(symbol);
+            seen |= symbol;
+        }
+        if seen >> SYMBOL_BITS != 0 {
+            return Err("symbols of five bits");
+        }
+        // The first of all 26 symbols has only three bits.
+        if bits > u128::BITS && symbols[0] >> (SYMBOL_BITS - (bits - u128::BITS)) != 0 {
+            return Err("a region key in range");
+        }
+        let same = u128::MAX.checked_shl(bits).unwrap_or(0);
+        Ok(EntryKey { shard: base.shard, region: base.region & same | low })
+    }
+
+    /// Reads the next region's number of states, and their common lowest bit if they have one.
+    #[inline]
+    pub(crate) fn count(&mut self, raw: &[u8]) -> Option<(u32, Option<u32>)> {
+        let code = self.counts.varint(raw)?;
+        if code == 0 {
+            Some((self.counts.varint(raw)?, None))
+        } else {
+            Some((code >> 1, Some(code & 1)))
+        }
+    }
+
+    /// Whether all columns are used up.
+    pub(crate) fn at_end(&self) -> bool {
+        let Lists { gaps, lows, highs } = self.lists;
+        [self.heads, self.symbols, self.counts, gaps, lows, highs]
+            .iter()
+            .all(|span| span.at == span.end)
+    }
+}
+
+/// What a block says of its columns, at its end: for each its length and its stored length.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Directory {
+    pub(crate) raw: [u32; COLUMNS],
+    pub(crate) stored: [u32; COLUMNS],
+}
+
+impl Directory {
+    /// Its bytes, in `out`.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.clear();
+        for (raw, stored) in self.raw.iter().zip(&self.stored) {
+            varint::put(out, *raw);
+            varint::put(out, *stored);
+        }
+        out.push(out.len() as u8);
+    }
+
+    /// Reads the directory of a stored block and checks that the columns fill the block and have
+    /// `raw_len` bytes together.
+    pub(crate) fn read(block: &[u8], raw_len: u32) -> Option<Self> {
+        let (&len, before) = block.split_last()?;
+        let columns = before.len().checked_sub(usize::from(len))?;
+        let listed = &before[columns..];
+        let (mut directory, mut pos) = (Self::default(), 0);
+        let (mut raw_sum, mut stored_sum) = (0_u64, 0_u64);
+        for (raw, stored) in directory.raw.iter_mut().zip(&mut directory.stored) {
+            (*raw, *stored) = (varint::get(listed, &mut pos)?, varint::get(listed, &mut pos)?);
+            if stored > raw {
+                return None;
+            }
+            raw_sum += u64::from(*raw);
+            stored_sum += u64::from(*stored);
+        }
+        let whole =
+            pos == listed.len() && raw_sum == u64::from(raw_len) && stored_sum == columns as u64;
+        whole.then_some(directory)
+    }
+}

@@ -1,0 +1,302 @@
+//! Reading the regions of a sealed file in key order, within a range of keys.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+use zstd::bulk::Decompressor;
+
+use crate::block::BlockMeta;
+use crate::columns::{Directory, Reader, grow};
+use crate::error::{Result, StoreError};
+use crate::format::FileKind;
+use crate::gaps;
+use crate::key::EntryKey;
+use crate::layer::{Layer, LayerData};
+
+/// Mapped pages are let go after this many bytes, so that resident memory stays small.
+const RELEASE: usize = 4 << 20;
+
+/// Walks over a file's regions. One per thread and input; it keeps its buffers and its
+/// decompression context from one file to the next.
+pub struct LayerCursor {
+    decompressor: Decompressor<'static>,
+    data: Option<Arc<LayerData>>,
+    strict: bool,
+    to: Option<EntryKey>,
+    /// Index of the block after the current one.
+    next_block: usize,
+    block: BlockMeta,
+    /// The block's columns, one after the other.
+    raw: Vec<u8>,
+    reader: Reader,
+    /// Regions and states of the current block that are not decoded yet.
+    regions_left: u32,
+    states_left: u32,
+    key: Option<EntryKey>,
+    locals: Vec<u32>,
+    count: usize,
+    /// File range that was read and not let go yet.
+    touched: std::ops::Range<usize>,
+}
+
+impl std::fmt::Debug for LayerCursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LayerCursor").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl LayerCursor {
+    /// A cursor at the end of nothing.
+    ///
+    /// # Errors
+    /// `Io` if zstd has no memory.
+    pub fn new() -> Result<Self> {
+        let decompressor = Decompressor::new()
+            .map_err(StoreError::io("set up decompression for", "blocks".as_ref()))?;
+        Ok(Self {
+            decompressor,
+            data: None,
+            strict: true,
+            to: None,
+            next_block: 0,
+            block: BlockMeta::default(),
+            raw: Vec::new(),
+            reader: Reader::default(),
+            regions_left: 0,
+            states_left: 0,
+            key: None,
+            locals: Vec::new(),
+            count: 0,
+            touched: 0..0,
+        })
+    }
+
+    /// Goes to the first region whose key is at least `from`; the walk ends before the first one
+    /// that is at least `to`. The cursor shares the layer until it reaches the end.
+    ///
+    /// # Errors
+    /// `Corrupt` if the block does not hold what was written; the cursor is at the end then.
+    pub fn start(
+        &mut self,
+        layer: &Layer,
+        from: Option<EntryKey>,
+        to: Option<EntryKey>,
+    ) -> Result<()> {
+        self.stop();
+        self.strict = layer.header().kind == FileKind::Layer;
+        self.to = to;
+        self.next_block =
+            from.map_or(0, |from| layer.blocks().partition_point(|block| block.last < from));
+        self.regions_left = 0;
+        self.data = Some(layer.data().clone());
+        self.next(from)
+    }
+
+    /// Key of the current region, `None` at the end.
+    #[inline]
+    #[must_use]
+    pub fn key(&self) -> Option<EntryKey> {
+        self.key
+    }
+
+    /// The current region's states, strictly increasing; empty at the end.
+    #[inline]
+    #[must_use]
+    pub fn locals(&self) -> &[u32] {
+        &self.locals[..self.count]
+    }
+
+    /// Goes to the next region; stays at the end.
+    ///
+    /// # Errors
+    /// `Corrupt` if the block does not hold what was written; the cursor is at the end then.
+    #[inline]
+    pub fn advance(&mut self) -> Result<()> {
+        self.next(None)
+    }
+
+    /// Goes to the next region that is at least `from`, which the next block that is loaded has.
+    #[inline]
+    fn next(&mut self, from: Option<EntryKey>) -> Result<()> {
+        if self.regions_left == 0 && !self.load_block()? {
+            return Ok(());
+        }
+        match self.decode(from) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                self.stop();
+                Ok(())
+            }
+            Err(what) => Err(self.malformed(what)),
+        }
+    }
+
+    /// Goes to the end and lets go of the layer.
+    pub fn stop(&mut self) {
+        if let Some(data) = self.data.take() {
+            // Small files stay: a system call would cost more than their pages are worth.
+            if self.touched.len() >= RELEASE / 16 {
+                data.release(self.touched.clone());
+            }
+        }
+        self.touched = 0..0;
+        self.key = None;
+        self.count = 0;
+        self.regions_left = 0;
+    }
+
+    /// Decodes the block's next region that is at least `from`; false if it lies behind the range.
+    #[inline]
+    fn decode(&mut self, from: Option<EntryKey>) -> std::result::Result<bool, &'static str> {
+        let (mut key, mut count, mut bit) = self.decode_head()?;
+        if let Some(from) = from {
+            let mut skipped = 0;
+            while key < from {
+                if self.regions_left == 0 {
+                    return Err("the last key that the index names");
+                }
+                skipped += count as usize;
+                self.key = Some(key);
+                (key, count, bit) = self.decode_head()?;
+            }
+            self.reader.lists.skip(&self.raw, skipped).ok_or("lists of states")?;
+        }
+        if self.to.is_some_and(|to| key >= to) {
+            return Ok(false);
+        }
+        let count = count as usize;
+        let room = count + gaps::SLACK;
+        if self.locals.len() < room {
+            self.locals.resize(room, 0);
+        }
+        let list = self.reader.lists.get(&self.raw, count, bit, &mut self.locals);
+        list.ok_or("a list of states")?;
+        self.key = Some(key);
+        self.count = count;
+        if self.regions_left == 0 {
+            if self.states_left != 0 || !self.reader.at_end() {
+                return Err("as many states as the index says");
+            }
+            if key != self.block.last {
+                return Err("the last key that the index names");
+            }
+        }
+        Ok(true)
+    }
+
+    /// Decodes the next region's key, number of states and their common lowest bit, if any.
+    #[inline]
+    fn decode_head(&mut self) -> std::result::Result<(EntryKey, u32, Option<u32>), &'static str> {
+        if self.regions_left == self.block.regions {
+            let key = self.reader.key(&self.raw, EntryKey::default())?;
+            if key != self.block.first {
+                return Err("the first key that the index names");
+            }
+            self.key = Some(key);
+        } else {
+            let before = self.key.unwrap_or_default();
+            let key = self.reader.key(&self.raw, before)?;
+            if key < before || (key == before && self.strict) {
+                return Err("a greater region key");
+            }
+            self.key = Some(key);
+        }
+        let (count, bit) = self.reader.count(&self.raw).ok_or("a number of states")?;
+        // The list's length is checked against its column before anything is reserved for it.
+        if count == 0 || count > self.states_left || count as usize > self.reader.lists.gaps.left()
+        {
+            return Err("a number of states that fits the block");
+        }
+        self.states_left -= count;
+        self.regions_left -= 1;
+        Ok((self.key.unwrap_or_default(), count, bit))
+    }
+
+    /// Checks and decompresses the next block; false, and at the end, if none is in the range.
+    fn load_block(&mut self) -> Result<bool> {
+        let Some(data) = self.data.clone() else {
+            return Ok(false);
+        };
+        let Some(block) = data.layout.blocks.get(self.next_block).copied() else {
+            self.stop();
+            return Ok(false);
+        };
+        if self.to.is_some_and(|to| block.first >= to) {
+            self.stop();
+            return Ok(false);
+        }
+        self.next_block += 1;
+        self.block = block;
+        let start = block.offset as usize;
+        self.touch(&data, start..start + block.stored_len as usize);
+        if let Err(error) = self.unpack(&data, start) {
+            self.stop();
+            return Err(error);
+        }
+        self.regions_left = block.regions;
+        self.states_left = block.states;
+        Ok(true)
+    }
+
+    fn unpack(&mut self, data: &LayerData, start: usize) -> Result<()> {
+        let block = self.block;
+        let wrong = |expected: String, found: String| {
+            StoreError::corrupt(&data.name(), block.offset, expected, found)
+        };
+        // The index was checked against the file when it was opened.
+        let stored = &data.bytes()[start..start + block.stored_len as usize];
+        let checksum = xxh3_64(stored);
+        if checksum != block.checksum {
+            return Err(wrong(
+                format!("block checksum {:016x}", block.checksum),
+                format!("{checksum:016x}"),
+            ));
+        }
+        let raw_len = block.raw_len as usize;
+        let Some(directory) = Directory::read(stored, block.raw_len) else {
+            return Err(wrong(format!("columns of {raw_len} bytes"), "others".to_owned()));
+        };
+        let room = raw_len + gaps::SLACK;
+        if self.raw.len() < room {
+            grow(&mut self.raw, 0, room);
+        }
+        let (mut rest, mut target) = (stored, &mut self.raw[..raw_len]);
+        for (raw, len) in directory.raw.into_iter().zip(directory.stored) {
+            let (column, others) = rest.split_at(len as usize);
+            let (place, places) = target.split_at_mut(raw as usize);
+            if raw == len {
+                place.copy_from_slice(column);
+            } else {
+                match self.decompressor.decompress_to_buffer(column, place) {
+                    Ok(len) if len == raw as usize => {}
+                    Ok(len) => {
+                        return Err(wrong(format!("a column of {raw} bytes"), format!("{len}")));
+                    }
+                    Err(error) => return Err(wrong("a zstd frame".to_owned(), error.to_string())),
+                }
+            }
+            (rest, target) = (others, places);
+        }
+        self.reader = Reader::new(directory.raw);
+        Ok(())
+    }
+
+    /// Notes that `range` of the file is being read and lets go of what was read before.
+    fn touch(&mut self, data: &LayerData, range: std::ops::Range<usize>) {
+        if range.start == self.touched.end && self.touched.len() < RELEASE {
+            self.touched.end = range.end;
+        } else {
+            data.release(std::mem::replace(&mut self.touched, range));
+        }
+    }
+
+    #[cold]
+    fn malformed(&mut self, what: &str) -> StoreError {
+        let file = self.data.as_ref().map(|data| data.name()).unwrap_or_default();
+        let left = self.regions_left;
+        let found = format!("a malformed region, {left} before the end of the block");
+        let error = StoreError::corrupt(&file, self.block.offset, what, found);
+        self.stop();
+        error
+    }
+}

@@ -1,0 +1,380 @@
+//! The byte layout of layer files around their blocks: header, footer, trailer. See
+//! `docs/format.md`; every integer is little-endian.
+
+use std::path::Path;
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::block::BlockMeta;
+use crate::columns::MAX_DIRECTORY;
+use crate::error::{Result, StoreError};
+use crate::key::EntryKey;
+
+const MAGIC: [u8; 8] = *b"STRATALF";
+const END_MAGIC: [u8; 8] = *b"STRATAND";
+const VERSION: u16 = 1;
+
+/// Header bytes before the job id.
+const HEADER_FIXED: usize = 20;
+const MAX_JOB: usize = 255;
+pub(crate) const TRAILER: usize = 88;
+const BLOCK_ENTRY: usize = 72;
+const SHARD_ENTRY: usize = 24;
+/// Trailer bytes that the seal covers: all but the seal itself and the end magic.
+const SEALED: usize = TRAILER - 16;
+
+/// What a file of regions is for.
+#[derive(Copy, Clone, Debug, Eq, PartialEq, Hash)]
+pub enum FileKind {
+    /// A layer of the search: each region once.
+    Layer,
+    /// A sorted run of received states: a region may occur repeatedly.
+    Run,
+}
+
+impl FileKind {
+    fn code(self) -> u8 {
+        match self {
+            Self::Layer => 1,
+            Self::Run => 2,
+        }
+    }
+
+    fn of(code: u8) -> Option<Self> {
+        [Self::Layer, Self::Run].into_iter().find(|kind| kind.code() == code)
+    }
+}
+
+/// Opens every file of regions and says what it belongs to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LayerHeader {
+    /// Layer or spilled run.
+    pub kind: FileKind,
+    /// The job's id, at most 255 bytes.
+    pub job: String,
+    /// Distance from the start of the search.
+    pub depth: u32,
+    /// The state space's numbering of regions and locals; not interpreted here.
+    pub encoding: u16,
+}
+
+/// What a file holds, as counted by the search that wrote it.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
+pub struct LayerTotals {
+    /// Regions (entries, in a run).
+    pub regions: u64,
+    /// States.
+    pub states: u64,
+    /// Successors generated while this layer was made, duplicates included.
+    pub generated: u64,
+    /// Order-independent digest of the states; zero in a run.
+    pub digest: [u64; 2],
+}
+
+/// A shard's part of a file.
+#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+pub struct ShardEntry {
+    /// The shard.
+    pub shard: u32,
+    /// Index of the block its first region is in.
+    pub first_block: u32,
+    /// Its regions (entries, in a run).
+    pub regions: u64,
+    /// Its states.
+    pub states: u64,
+}
+
+/// Header, index and totals of a sealed file.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) header: LayerHeader,
+    pub(crate) totals: LayerTotals,
+    pub(crate) blocks: Vec<BlockMeta>,
+    pub(crate) shards: Vec<ShardEntry>,
+    pub(crate) bytes: u64,
+    pub(crate) seal: u64,
+}
+
+impl Layout {
+    /// Where the `i`-th entry of the shard index is in the file.
+    pub(crate) fn shard_offset(&self, i: usize) -> u64 {
+        let from_end = TRAILER + (self.shards.len().saturating_sub(i)) * SHARD_ENTRY;
+        self.bytes - from_end as u64
+    }
+}
+
+/// The header's bytes.
+pub(crate) fn header_bytes(header: &LayerHeader) -> Result<Vec<u8>> {
+    let job = header.job.as_bytes();
+    if job.len() > MAX_JOB {
+        return Err(StoreError::Name { what: "job id", name: header.job.clone() });
+    }
+    let mut out = Vec::with_capacity(HEADER_FIXED + job.len());
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&VERSION.to_le_bytes());
+    out.push(header.kind.code());
+    out.push(job.len() as u8);
+    out.extend_from_slice(&header.depth.to_le_bytes());
+    out.extend_from_slice(&header.encoding.to_le_bytes());
+    out.extend_from_slice(&[0; 2]);
+    out.extend_from_slice(job);
+    debug_assert_eq!(out.len(), HEADER_FIXED + job.len());
+    Ok(out)
+}
+
+/// Footer and trailer, to be appended at `at`; returns the bytes and the seal.
+pub(crate) fn tail_bytes(
+    header: &[u8],
+    totals: &LayerTotals,
+    blocks: &[BlockMeta],
+    shards: &[ShardEntry],
+    at: u64,
+) -> (Vec<u8>, u64) {
+    let footer = blocks.len() * BLOCK_ENTRY + shards.len() * SHARD_ENTRY;
+    let mut out = Vec::with_capacity(footer + TRAILER);
+    for block in blocks {
+        for key in [block.first, block.last] {
+            out.extend_from_slice(&key.shard.to_le_bytes());
+            out.extend_from_slice(&key.region.to_le_bytes());
+        }
+        out.extend_from_slice(&block.offset.to_le_bytes());
+        for number in [block.stored_len, block.raw_len, block.regions, block.states] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(&block.checksum.to_le_bytes());
+    }
+    for shard in shards {
+        out.extend_from_slice(&shard.shard.to_le_bytes());
+        out.extend_from_slice(&shard.first_block.to_le_bytes());
+        out.extend_from_slice(&shard.regions.to_le_bytes());
+        out.extend_from_slice(&shard.states.to_le_bytes());
+    }
+    let checksum = xxh3_64(&out);
+    let words = [
+        at,
+        at + (footer + TRAILER) as u64,
+        blocks.len() as u64 | (shards.len() as u64) << 32,
+        checksum,
+        totals.regions,
+        totals.states,
+        totals.generated,
+        totals.digest[0],
+        totals.digest[1],
+    ];
+    for word in words {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    let seal = seal_of(header, &out[footer..]);
+    out.extend_from_slice(&seal.to_le_bytes());
+    out.extend_from_slice(&END_MAGIC);
+    (out, seal)
+}
+
+fn seal_of(header: &[u8], trailer: &[u8]) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(header);
+    hash.update(trailer);
+    hash.digest()
+}
+
+/// Reads fixed-width integers and knows where it is in the file.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Fields<'_> {
+    /// The caller checked that the bytes are there; missing ones read as zero.
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let found = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>());
+        self.at += N;
+        found.copied().unwrap_or([0; N])
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn key(&mut self) -> EntryKey {
+        let shard = self.u32();
+        EntryKey { shard, region: u128::from_le_bytes(self.take()) }
+    }
+}
+
+/// Compares a field with what it must be.
+pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
+    file: &Path,
+    offset: usize,
+    what: &str,
+    expected: &T,
+    found: &T,
+) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    let expected = format!("{what} {expected:?}");
+    Err(StoreError::corrupt(file, offset as u64, expected, format!("{found:?}")))
+}
+
+/// Reads and checks the header; returns it and its length.
+pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usize)> {
+    if bytes.len() < HEADER_FIXED {
+        let expected = format!("a header of at least {HEADER_FIXED} bytes");
+        return Err(StoreError::corrupt(file, 0, expected, format!("{} bytes", bytes.len())));
+    }
+    let mut fields = Fields { bytes, at: 0 };
+    check(file, 0, "magic", &MAGIC, &fields.take())?;
+    check(file, 8, "version", &VERSION, &fields.u16())?;
+    let [kind, job_len] = fields.take();
+    let Some(kind) = FileKind::of(kind) else {
+        return Err(StoreError::corrupt(file, 10, "kind 1 or 2", kind));
+    };
+    let depth = fields.u32();
+    let encoding = fields.u16();
+    check(file, 18, "reserved bytes", &0, &fields.u16())?;
+    let end = HEADER_FIXED + usize::from(job_len);
+    let job = bytes.get(HEADER_FIXED..end).and_then(|job| std::str::from_utf8(job).ok());
+    let Some(job) = job else {
+        let expected = format!("a job id of {job_len} bytes");
+        return Err(StoreError::corrupt(file, HEADER_FIXED as u64, expected, "other bytes"));
+    };
+    Ok((LayerHeader { kind, job: job.to_owned(), depth, encoding }, end))
+}
+
+/// Reads and checks everything of a file but the content of its blocks.
+pub(crate) fn read_layout(file: &Path, bytes: &[u8], max_raw: u32) -> Result<Layout> {
+    let (header, header_len) = read_header(file, bytes)?;
+    if bytes.len() < header_len + TRAILER {
+        let expected = format!("at least {} bytes", header_len + TRAILER);
+        let found = format!("{} bytes", bytes.len());
+        return Err(StoreError::corrupt(file, bytes.len() as u64, expected, found));
+    }
+    let trailer = bytes.len() - TRAILER;
+    let mut fields = Fields { bytes, at: trailer + TRAILER - 8 };
+    check(file, fields.at, "end magic", &END_MAGIC, &fields.take())?;
+    fields.at = trailer + SEALED;
+    let computed = seal_of(&bytes[..header_len], &bytes[trailer..trailer + SEALED]);
+    let seal = fields.u64();
+    check(file, trailer + SEALED, "seal", &format!("{computed:016x}"), &format!("{seal:016x}"))?;
+
+    fields.at = trailer;
+    let footer = fields.u64();
+    check(file, trailer + 8, "file length", &(bytes.len() as u64), &fields.u64())?;
+    let (block_count, shard_count) = (fields.u32() as usize, fields.u32() as usize);
+    let index = block_count * BLOCK_ENTRY + shard_count * SHARD_ENTRY;
+    let start = trailer.checked_sub(index).filter(|&start| start >= header_len);
+    let Some(start) = start.filter(|&start| start as u64 == footer) else {
+        let expected = format!("a footer of {index} bytes before offset {trailer}");
+        return Err(StoreError::corrupt(file, trailer as u64, expected, footer));
+    };
+    let checksum = xxh3_64(&bytes[start..trailer]);
+    let stored = fields.u64();
+    check(file, start, "footer checksum", &format!("{stored:016x}"), &format!("{checksum:016x}"))?;
+    let totals = LayerTotals {
+        regions: fields.u64(),
+        states: fields.u64(),
+        generated: fields.u64(),
+        digest: [fields.u64(), fields.u64()],
+    };
+    fields.at = start;
+    let blocks = (0..block_count).map(|_| read_block_entry(&mut fields)).collect();
+    let shards = (0..shard_count)
+        .map(|_| ShardEntry {
+            shard: fields.u32(),
+            first_block: fields.u32(),
+            regions: fields.u64(),
+            states: fields.u64(),
+        })
+        .collect();
+    let layout = Layout { header, totals, blocks, shards, bytes: bytes.len() as u64, seal };
+    check_index(file, &layout, header_len, start, max_raw)?;
+    Ok(layout)
+}
+
+fn read_block_entry(fields: &mut Fields<'_>) -> BlockMeta {
+    BlockMeta {
+        first: fields.key(),
+        last: fields.key(),
+        offset: fields.u64(),
+        stored_len: fields.u32(),
+        raw_len: fields.u32(),
+        regions: fields.u32(),
+        states: fields.u32(),
+        checksum: fields.u64(),
+    }
+}
+
+/// Checks that the index makes sense by itself: keys in order, blocks that tile the space between
+/// header and footer, sums that match the totals.
+fn check_index(
+    file: &Path,
+    layout: &Layout,
+    header_len: usize,
+    footer: usize,
+    max_raw: u32,
+) -> Result<()> {
+    let strict = layout.header.kind == FileKind::Layer;
+    let mut by_offset: Vec<(u64, u64)> = Vec::with_capacity(layout.blocks.len());
+    let mut sums = (0, 0);
+    let mut before: Option<EntryKey> = None;
+    for (i, block) in layout.blocks.iter().enumerate() {
+        let at = (footer + i * BLOCK_ENTRY) as u64;
+        let ordered = block.first <= block.last
+            && before.is_none_or(|last| last < block.first || (!strict && last == block.first));
+        if !ordered {
+            let found = format!("{}..{} after {before:?}", block.first, block.last);
+            return Err(StoreError::corrupt(file, at, "blocks in key order", found));
+        }
+        let sane = block.raw_len <= max_raw
+            && u64::from(block.stored_len) <= u64::from(block.raw_len) + MAX_DIRECTORY as u64
+            && 0 < block.regions
+            && block.regions <= block.states
+            && block.states <= block.raw_len;
+        if !sane {
+            let found = format!(
+                "{} stored, {} raw, {} regions, {} states",
+                block.stored_len, block.raw_len, block.regions, block.states
+            );
+            return Err(StoreError::corrupt(file, at, "possible block sizes", found));
+        }
+        before = Some(block.last);
+        by_offset.push((block.offset, u64::from(block.stored_len)));
+        sums.0 += u64::from(block.regions);
+        sums.1 += u64::from(block.states);
+    }
+    let totals = (layout.totals.regions, layout.totals.states);
+    let trailer = layout.bytes as usize - TRAILER;
+    check(file, trailer + 32, "regions and states of all blocks", &sums, &totals)?;
+    by_offset.sort_unstable();
+    let mut end = header_len as u64;
+    for (offset, len) in by_offset {
+        check(file, footer, "the next block at", &end, &offset)?;
+        end += len;
+    }
+    check(file, footer, "the end of the blocks at", &(footer as u64), &end)?;
+    let found = layout.shards.iter().try_fold((0_u64, 0_u64), |sum, shard| {
+        Some((sum.0.checked_add(shard.regions)?, sum.1.checked_add(shard.states)?))
+    });
+    check(file, footer, "regions and states of all shards", &Some(totals), &found)?;
+    let shards_at = footer + layout.blocks.len() * BLOCK_ENTRY;
+    let firsts = layout.shards.iter().map(|shard| (shard.shard, shard.first_block));
+    for (i, (shard, first_block)) in firsts.clone().enumerate() {
+        let at = shards_at + i * SHARD_ENTRY;
+        let block = first_block_of(&layout.blocks, shard);
+        check(file, at, "first block of the shard", &block, &first_block)?;
+    }
+    check(file, shards_at, "shards in order", &true, &firsts.is_sorted_by(|a, b| a.0 < b.0))
+}
+
+/// Index of the first block that reaches into a shard.
+pub(crate) fn first_block_of(blocks: &[BlockMeta], shard: u32) -> u32 {
+    blocks.partition_point(|block| block.last.shard < shard) as u32
+}

@@ -1,0 +1,174 @@
+//! A file system for tests that runs out of space, fails to sync, and loses unsynced data.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Fs, FsFile, RealFs};
+use crate::mapping::Mapping;
+
+/// Real files behind a layer of faults that a test switches on. Clones share their faults.
+#[derive(Clone, Debug, Default)]
+pub struct FaultyFs {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Bytes that can still be written before the disk is full.
+    budget: Option<u64>,
+    /// Syncs and renames that still succeed.
+    steps: Option<u64>,
+    /// What a crash leaves of each file written through here: its content when last synced.
+    durable: HashMap<PathBuf, Vec<u8>>,
+}
+
+impl State {
+    fn step(&mut self) -> io::Result<()> {
+        match &mut self.steps {
+            Some(0) => Err(io::Error::other("injected fault")),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl FaultyFs {
+    /// Without any fault, yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// After this many more bytes the disk is full: the write that crosses the limit is torn (what
+    /// fits is written) and fails, and so do all later ones.
+    pub fn fill_after(&self, bytes: u64) {
+        self.state().budget = Some(bytes);
+    }
+
+    /// After this many more syncs and renames all further ones fail.
+    pub fn fail_after(&self, steps: u64) {
+        self.state().steps = Some(steps);
+    }
+
+    /// Ends all faults.
+    pub fn heal(&self) {
+        let mut state = self.state();
+        state.budget = None;
+        state.steps = None;
+    }
+
+    /// Does to the files what a power failure may: each file written through here is set back to
+    /// its content when it was last synced (empty if never). Names stay.
+    ///
+    /// # Errors
+    /// The real file system's.
+    pub fn crash(&self) -> io::Result<()> {
+        for (path, content) in &self.state().durable {
+            if path.exists() {
+                std::fs::write(path, content)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wrap(&self, path: &Path, inner: Box<dyn FsFile>) -> Box<dyn FsFile> {
+        Box::new(FaultyFile { fs: self.clone(), path: path.to_path_buf(), inner })
+    }
+}
+
+#[derive(Debug)]
+struct FaultyFile {
+    fs: FaultyFs,
+    path: PathBuf,
+    inner: Box<dyn FsFile>,
+}
+
+impl FsFile for FaultyFile {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut state = self.fs.state();
+        let fits = state.budget.map_or(bytes.len(), |left| bytes.len().min(left as usize));
+        if let Some(left) = &mut state.budget {
+            *left -= fits as u64;
+        }
+        self.inner.write_all_at(&bytes[..fits], offset)?;
+        if fits < bytes.len() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = self.fs.state();
+        state.step()?;
+        self.inner.sync()?;
+        state.durable.insert(self.path.clone(), RealFs.read(&self.path)?);
+        Ok(())
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.inner.truncate(len)
+    }
+}
+
+impl Fs for FaultyFs {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
+        let file = RealFs.create(path)?;
+        self.state().durable.insert(path.to_path_buf(), Vec::new());
+        Ok(self.wrap(path, file))
+    }
+
+    fn open_write(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
+        let file = RealFs.open_write(path)?;
+        let content = RealFs.read(path)?;
+        self.state().durable.entry(path.to_path_buf()).or_insert(content);
+        Ok(self.wrap(path, file))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        RealFs.read(path)
+    }
+
+    fn map(&self, path: &Path) -> io::Result<Mapping> {
+        RealFs.map(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.step()?;
+        RealFs.rename(from, to)?;
+        if let Some(content) = state.durable.remove(from) {
+            state.durable.insert(to.to_path_buf(), content);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        RealFs.remove(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.state().step()?;
+        RealFs.sync_dir(dir)
+    }
+
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        RealFs.create_dir_all(dir)
+    }
+
+    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
+        RealFs.remove_dir_all(dir)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+        RealFs.list(dir)
+    }
+}

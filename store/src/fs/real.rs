@@ -1,0 +1,74 @@
+//! The operating system's files.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::{Fs, FsFile};
+use crate::mapping::Mapping;
+
+/// The operating system's file system.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct RealFs;
+
+impl FsFile for File {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        FileExt::write_all_at(self, bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_all()
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.set_len(len)
+    }
+}
+
+impl Fs for RealFs {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
+        Ok(Box::new(File::create(path)?))
+    }
+
+    fn open_write(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
+        Ok(Box::new(OpenOptions::new().write(true).open(path)?))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn map(&self, path: &Path) -> io::Result<Mapping> {
+        Mapping::open(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        fs::create_dir_all(dir)
+    }
+
+    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
+        fs::remove_dir_all(dir)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+        fs::read_dir(dir)?
+            .map(|entry| {
+                let entry = entry?;
+                Ok((entry.path(), entry.file_type()?.is_dir()))
+            })
+            .collect()
+    }
+}

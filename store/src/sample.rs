@@ -1,0 +1,150 @@
+//! Samples of a file's keys, taken while it is written, so that work on it can be split anywhere and
+//! not just between blocks.
+
+use crate::key::EntryKey;
+
+/// A sample is taken about every so many states, as long as there are few.
+const FIRST_STEP: u64 = 1024;
+/// With this many samples, every second one is dropped: that is fine enough for any number of
+/// threads, and the samples of a wide layer would cost more memory than they are worth.
+const MAX_SAMPLES: usize = 512;
+
+/// A key and the number of states from there to the next sample.
+#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+pub struct Sample {
+    /// Key of a region.
+    pub key: EntryKey,
+    /// States of this region and of those up to the next sample.
+    pub states: u64,
+}
+
+/// Takes samples of regions that come in key order.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    step: u64,
+    samples: Vec<Sample>,
+}
+
+impl Sampler {
+    pub(crate) fn new() -> Self {
+        Self { step: FIRST_STEP, samples: Vec::new() }
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self, key: EntryKey, states: u64) {
+        match self.samples.last_mut() {
+            Some(last) if last.states < self.step => last.states += states,
+            _ => self.add(Sample { key, states }),
+        }
+    }
+
+    fn add(&mut self, sample: Sample) {
+        if self.samples.len() >= MAX_SAMPLES {
+            thin(&mut self.samples);
+            self.step *= 2;
+        }
+        self.samples.push(sample);
+    }
+
+    /// Hands over the samples and starts over.
+    pub(crate) fn take(&mut self) -> Vec<Sample> {
+        self.step = FIRST_STEP;
+        std::mem::take(&mut self.samples)
+    }
+}
+
+/// Puts the samples of several parts together.
+pub(crate) fn merge(mut all: Vec<Sample>) -> Vec<Sample> {
+    all.sort_by_key(|sample| sample.key);
+    while all.len() > 2 * MAX_SAMPLES {
+        thin(&mut all);
+    }
+    all.shrink_to_fit();
+    all
+}
+
+fn thin(samples: &mut Vec<Sample>) {
+    let len = samples.len().div_ceil(2);
+    for i in 0..len {
+        let dropped = samples.get(2 * i + 1).map_or(0, |next| next.states);
+        samples[i] = Sample { states: samples[2 * i].states + dropped, ..samples[2 * i] };
+    }
+    samples.truncate(len);
+}
+
+/// Up to `parts - 1` increasing keys that split the states evenly; never the first one.
+pub(crate) fn cuts(
+    samples: impl Iterator<Item = Sample>,
+    total: u64,
+    parts: usize,
+) -> Vec<EntryKey> {
+    let (total, parts) = (u128::from(total), parts as u128);
+    let (mut cuts, mut done, mut next) = (Vec::new(), 0_u128, 1);
+    let mut before: Option<EntryKey> = None;
+    for sample in samples {
+        // Cut before this sample if at least half of what it would add lies behind the mark. In a
+        // run, keys may repeat: what has the same key stays together.
+        let middle = done + u128::from(sample.states) / 2;
+        let mut marks = 0;
+        while next + marks < parts && middle * parts >= total * (next + marks) {
+            marks += 1;
+        }
+        if marks > 0 && before.is_some_and(|before| before < sample.key) {
+            cuts.push(sample.key);
+            next += marks;
+        }
+        done += u128::from(sample.states);
+        before = Some(sample.key);
+    }
+    cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key(region: u128) -> EntryKey {
+        EntryKey { shard: 0, region }
+    }
+
+    proptest! {
+        #[test]
+        fn no_state_is_lost(
+            counts in proptest::collection::vec(1_u64..4000, 0..3000), parts in 1_usize..40,
+        ) {
+            let mut sampler = Sampler::new();
+            for (region, states) in counts.iter().enumerate() {
+                sampler.count(key(region as u128), *states);
+            }
+            let total: u64 = counts.iter().sum();
+            let samples = sampler.take();
+            prop_assert!(samples.len() <= MAX_SAMPLES);
+            prop_assert_eq!(samples.iter().map(|sample| sample.states).sum::<u64>(), total);
+            let cuts = cuts(samples.into_iter(), total, parts);
+            prop_assert!(cuts.len() < parts);
+            prop_assert!(cuts.is_sorted_by(|a, b| a < b));
+            prop_assert!(cuts.first().is_none_or(|first| *first > key(0)));
+            if counts.len() == 3000 {
+                prop_assert_eq!(cuts.len(), parts - 1);
+            }
+        }
+    }
+
+    #[test]
+    fn merged_samples_are_few_and_keep_all_states() {
+        let samples: Vec<Sample> =
+            (0..5001).rev().map(|i| Sample { key: key(i), states: 3 }).collect();
+        let merged = merge(samples);
+        assert!(merged.len() <= 2 * MAX_SAMPLES);
+        assert!(merged.is_sorted_by(|a, b| a.key < b.key));
+        assert_eq!(merged[0].key, key(0));
+        assert_eq!(merged.iter().map(|sample| sample.states).sum::<u64>(), 3 * 5001);
+    }
+
+    #[test]
+    fn repeated_keys_are_not_cut() {
+        let samples = [5, 5, 5, 6, 6, 6].map(|region| Sample { key: key(region), states: 1000 });
+        assert_eq!(cuts(samples.into_iter(), 6000, 6), [key(6)]);
+    }
+}

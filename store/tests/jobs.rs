@@ -1,0 +1,283 @@
+//! Job folders: manifests and histories survive what they must, and damage is found.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::path::Path;
+use std::sync::Arc;
+
+use strata_store::manifest::check_name;
+use strata_store::{
+    Checkpoint, Counters, DataDir, FaultyFs, Fs, Hex64, Hex128, HistoryRecord, JobDir, JobSpec,
+    JobState, KeptFile, LayerLine, LayerRecord, Manifest, RealFs, StoreError,
+};
+
+fn real() -> Arc<dyn Fs> {
+    Arc::new(RealFs)
+}
+
+fn spec() -> JobSpec {
+    JobSpec {
+        space: "panex".to_owned(),
+        params: [("levels".to_owned(), "6".to_owned())].into(),
+        shards: 64,
+    }
+}
+
+fn record(file: &str) -> LayerRecord {
+    LayerRecord {
+        depth: 3,
+        worker: 0,
+        file: file.to_owned(),
+        bytes: 1000,
+        states: 77,
+        regions: 5,
+        generated: 99,
+        digest: Hex128([1, u64::MAX]),
+        seal: Hex64(0xabc),
+    }
+}
+
+fn checkpoint(file: &str, history: HistoryRecord) -> Checkpoint {
+    Checkpoint { depth: 3, layers: vec![record(file)], history, counters: Counters::default() }
+}
+
+fn line(depth: u32) -> LayerLine {
+    LayerLine {
+        depth,
+        states: 10 * u64::from(depth),
+        generated: 20,
+        regions: 1,
+        bytes: 300,
+        digest: Hex128([u64::from(depth), 2]),
+        seconds: f64::from(depth) / 7.0,
+        kept: (depth == 2).then(|| {
+            vec![KeptFile { worker: 1, file: "kept".to_owned(), bytes: 5, seal: Hex64(6) }]
+        }),
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn manifests_round_trip() {
+    let data = tempfile::tempdir().unwrap();
+    let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
+    assert_eq!(manifest, job.read_manifest().unwrap());
+    manifest.state = JobState::Stopped;
+    manifest.seconds = 1.0 / 3.0;
+    manifest.checkpoint = Some(checkpoint("layer", HistoryRecord::default()));
+    job.write_manifest(&manifest).unwrap();
+    let (reopened, found) = JobDir::open(real(), job.path()).unwrap();
+    assert_eq!((found, reopened.job()), (manifest.clone(), "panex-6"));
+    let text = std::fs::read_to_string(job.path().join("manifest.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["checksum"].as_str().unwrap().len(), 16);
+    assert_eq!(names(job.path()), ["manifest.json"]);
+    let again = JobDir::create(real(), data.path(), "panex-6", spec());
+    assert!(matches!(again, Err(StoreError::Exists { .. })));
+    manifest.job = "other".to_owned();
+    assert!(job.write_manifest(&manifest).is_err());
+}
+
+#[test]
+fn every_damaged_manifest_is_found() {
+    let data = tempfile::tempdir().unwrap();
+    let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
+    manifest.checkpoint = Some(checkpoint("layer", HistoryRecord::default()));
+    job.write_manifest(&manifest).unwrap();
+    let path = job.path().join("manifest.json");
+    let good = std::fs::read(&path).unwrap();
+    let assert_corrupt = |bytes: &[u8], what: &str| {
+        std::fs::write(&path, bytes).unwrap();
+        match job.read_manifest() {
+            Err(StoreError::Corrupt { file, offset, .. }) => {
+                assert_eq!(file, path);
+                assert!(offset <= bytes.len() as u64);
+            }
+            other => panic!("{what}: {other:?}"),
+        }
+    };
+    for at in 0..good.len() {
+        for flip in [0x01, 0x20, 0xff] {
+            let mut bad = good.clone();
+            bad[at] ^= flip;
+            assert_corrupt(&bad, &format!("byte {at} ^ {flip:#x}"));
+        }
+        assert_corrupt(&good[..at], &format!("cut to {at}"));
+    }
+    let mut long = good.clone();
+    long.push(b'\n');
+    assert_corrupt(&long, "a byte more");
+    let (other, _) = JobDir::create(real(), data.path(), "panex-7", spec()).unwrap();
+    let other = std::fs::read(other.path().join("manifest.json")).unwrap();
+    assert_corrupt(&other, "another job's manifest");
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(job.read_manifest(), Err(StoreError::NotFound { .. })));
+}
+
+#[test]
+fn names_stay_in_the_folder() {
+    let bad = ["", ".", "..", "../x", "a/b", "/etc/passwd", "a\\b", ".hidden", "a\0", "ä", "a b"];
+    for name in bad {
+        assert!(check_name("file name", name).is_err(), "{name:?}");
+    }
+    let data = tempfile::tempdir().unwrap();
+    let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
+    assert!(JobDir::create(real(), data.path(), "../x", spec()).is_err());
+    assert!(job.file_path("../manifest.json").is_err());
+    manifest.checkpoint = Some(checkpoint("../layer", HistoryRecord::default()));
+    assert!(matches!(job.write_manifest(&manifest), Err(StoreError::Corrupt { .. })));
+    let mut history = job.create_history().unwrap();
+    let mut escaping = line(2);
+    escaping.kept.as_mut().unwrap()[0].file = "../x".to_owned();
+    history.append(&escaping).unwrap();
+    let record = history.checkpoint().unwrap();
+    assert!(matches!(job.resume_history(&record), Err(StoreError::Corrupt { .. })));
+}
+
+#[test]
+fn a_failed_manifest_leaves_the_old_one() {
+    let data = tempfile::tempdir().unwrap();
+    let fs = FaultyFs::new();
+    let (job, old) = JobDir::create(Arc::new(fs.clone()), data.path(), "panex-6", spec()).unwrap();
+    let new = Manifest { state: JobState::Done, ..old.clone() };
+    for budget in [0, 1, 100] {
+        fs.fill_after(budget);
+        assert!(job.write_manifest(&new).unwrap_err().is_disk_full());
+        fs.heal();
+        assert_eq!(job.read_manifest().unwrap(), old);
+        assert_eq!(names(job.path()), ["manifest.json"]);
+    }
+    let unreadable = Manifest { seconds: f64::NAN, ..old.clone() };
+    assert!(job.write_manifest(&unreadable).is_err());
+    assert_eq!(job.read_manifest().unwrap(), old);
+    for steps in 0..2 {
+        fs.fail_after(steps);
+        assert!(job.write_manifest(&new).is_err());
+        fs.heal();
+        fs.crash().unwrap();
+        assert_eq!(job.read_manifest().unwrap(), old);
+    }
+    job.write_manifest(&new).unwrap();
+    fs.crash().unwrap();
+    assert_eq!(job.read_manifest().unwrap(), new);
+}
+
+#[test]
+fn a_history_goes_on_from_its_checkpoint() {
+    let data = tempfile::tempdir().unwrap();
+    let fs = FaultyFs::new();
+    let (job, _) = JobDir::create(Arc::new(fs.clone()), data.path(), "panex-6", spec()).unwrap();
+    assert!(job.read_history(None).unwrap().lines.is_empty(), "no file yet");
+    let mut history = job.create_history().unwrap();
+    let lines: Vec<_> = (0..6).map(line).collect();
+    for line in &lines[..4] {
+        history.append(line).unwrap();
+    }
+    let record = history.checkpoint().unwrap();
+    assert_eq!(record.lines, 4);
+    history.append(&lines[4]).unwrap();
+    history.flush().unwrap();
+    history.append(&line(99)).unwrap();
+    let view = job.read_history(Some(&record)).unwrap();
+    assert_eq!((view.lines.as_slice(), view.behind_checkpoint), (&lines[..5], 1));
+    assert_eq!(job.read_history(None).unwrap().behind_checkpoint, 5);
+    drop(history);
+    fs.crash().unwrap();
+    let (mut history, found) = job.resume_history(&record).unwrap();
+    assert_eq!(found, lines[..4]);
+    for line in &lines[4..] {
+        history.append(line).unwrap();
+    }
+    let record = history.checkpoint().unwrap();
+    let view = job.read_history(Some(&record)).unwrap();
+    assert_eq!((view.lines.as_slice(), view.behind_checkpoint), (&lines[..], 0));
+}
+
+#[test]
+fn damage_behind_the_checkpoint_is_cut_off_and_before_it_is_found() {
+    let data = tempfile::tempdir().unwrap();
+    let (job, _) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
+    let mut history = job.create_history().unwrap();
+    for depth in 0..4 {
+        history.append(&line(depth)).unwrap();
+    }
+    let record = history.checkpoint().unwrap();
+    history.append(&line(4)).unwrap();
+    history.flush().unwrap();
+    let path = job.path().join("history.jsonl");
+    let good = std::fs::read(&path).unwrap();
+    for at in 0..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 0x01;
+        for bytes in [&bad[..], &good[..at]] {
+            std::fs::write(&path, bytes).unwrap();
+            let read = job.read_history(Some(&record));
+            let resumed = job.resume_history(&record);
+            if (at as u64) < record.bytes {
+                assert!(matches!(read, Err(StoreError::Corrupt { .. })), "byte {at}");
+                assert!(matches!(resumed, Err(StoreError::Corrupt { .. })), "byte {at}");
+            } else {
+                assert!(read.unwrap().lines.len() <= 5);
+                assert_eq!(resumed.unwrap().1.len(), 4);
+                assert_eq!(std::fs::metadata(&path).unwrap().len(), record.bytes);
+            }
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(job.resume_history(&record), Err(StoreError::NotFound { .. })));
+}
+
+#[test]
+fn leftovers_go_and_named_files_stay() {
+    let data = tempfile::tempdir().unwrap();
+    let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
+    drop(job.create_history().unwrap());
+    let layer = job.layer_path(3, 0);
+    let layer = layer.file_name().unwrap().to_str().unwrap();
+    for name in [layer, "kept", "layer-000002-000.strata", "run.1-2.tmp"] {
+        std::fs::write(job.path().join(name), "x").unwrap();
+    }
+    assert!(job.temp_path("run") != job.temp_path("run"));
+    manifest.checkpoint = Some(checkpoint(layer, HistoryRecord::default()));
+    assert_eq!(job.remove_leftovers(&manifest, &[line(1), line(2)]).unwrap(), 2);
+    assert_eq!(names(job.path()), ["history.jsonl", "kept", layer, "manifest.json"]);
+    job.remove().unwrap();
+    assert!(names(data.path()).is_empty());
+}
+
+#[test]
+fn one_process_at_a_time() {
+    let data = tempfile::tempdir().unwrap();
+    let dir = data.path().join("data");
+    let lock = DataDir::lock(&dir).unwrap();
+    match DataDir::lock(&dir) {
+        Err(StoreError::Locked { dir: found }) => assert_eq!(found, dir),
+        other => panic!("{other:?}"),
+    }
+    for job in ["b", "a"] {
+        JobDir::create(real(), &dir, job, spec()).unwrap();
+    }
+    JobDir::attach(real(), &dir, "without-manifest").unwrap();
+    assert_eq!(lock.jobs(&RealFs).unwrap(), ["a", "b"]);
+    drop(lock);
+    DataDir::lock(&dir).unwrap();
+}
+
+#[test]
+fn specifications_are_compared() {
+    let mut other = spec();
+    assert!(spec().differences(&other).is_empty());
+    other.shards = 65;
+    other.params = [("levels".to_owned(), "7".to_owned()), ("k".to_owned(), "3".to_owned())].into();
+    let text = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+    let wanted = [text("shards", "64", "65"), text("k", "", "3"), text("levels", "6", "7")];
+    assert_eq!(spec().differences(&other), wanted);
+}

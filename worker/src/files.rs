@@ -1,0 +1,188 @@
+//! The life of a worker's layer files: unsynced, durable for a checkpoint, kept, removed.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use strata_store::{Hex64, JobDir, KeptFile, Layer, LayerRecord, StoreError};
+
+use crate::Result;
+
+/// Which layers stay on disk besides the two last ones.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Keep {
+    /// None.
+    Last,
+    /// All.
+    All,
+    /// Every layer whose depth is a multiple.
+    Every(u32),
+}
+
+impl Keep {
+    /// Whether the layer of that depth stays.
+    pub fn keeps(self, depth: u32) -> bool {
+        match self {
+            Keep::Last => false,
+            Keep::All => true,
+            Keep::Every(step) => depth.is_multiple_of(step),
+        }
+    }
+}
+
+/// Layers that are no longer searched but still needed: kept ones, and those that the last
+/// durable checkpoint names.
+#[derive(Debug)]
+pub(crate) struct Files {
+    folder: JobDir,
+    worker: u32,
+    keep: Keep,
+    /// Kept since the last checkpoint.
+    waiting: Vec<Layer>,
+    /// Bytes of all kept layers.
+    kept_bytes: u64,
+    /// What the last durable checkpoint names.
+    pinned: HashSet<PathBuf>,
+    /// Pinned, and no longer searched.
+    retired: Vec<Layer>,
+    /// What an earlier session left behind.
+    earlier: Earlier,
+}
+
+/// The checkpoint a session goes on from. Which of its layers are kept is what the history says,
+/// not what this session was told to keep.
+#[derive(Debug, Default)]
+struct Earlier {
+    /// Its depth.
+    depth: Option<u32>,
+    /// Files that the history names.
+    kept: HashSet<PathBuf>,
+    /// Number in the names of layers that were copied; 0 if they were taken over as they are.
+    copy: u32,
+}
+
+impl Files {
+    pub(crate) fn new(folder: JobDir, worker: u32, keep: Keep) -> Files {
+        Files {
+            folder,
+            worker,
+            keep,
+            waiting: Vec::new(),
+            kept_bytes: 0,
+            pinned: HashSet::new(),
+            retired: Vec::new(),
+            earlier: Earlier::default(),
+        }
+    }
+
+    /// Whether a layer of that depth and expected width is written to a file at all.
+    pub(crate) fn on_disk(&self, depth: u32, states: u64) -> bool {
+        /// Narrower layers stay in memory until a checkpoint: a page or less each.
+        const TRIVIAL: u64 = 2048;
+        states >= TRIVIAL || self.keep.keeps(depth)
+    }
+
+    /// The file a layer will be kept in, if it is.
+    pub(crate) fn kept(&self, layer: &Layer) -> Option<KeptFile> {
+        let depth = layer.header().depth;
+        let name = self.path(depth).file_name()?.to_str()?.to_owned();
+        self.keep.keeps(depth).then(|| KeptFile {
+            worker: self.worker,
+            file: name,
+            bytes: layer.file_bytes(),
+            seal: Hex64(layer.seal()),
+        })
+    }
+
+    /// Number of kept layers that the next checkpoint makes durable.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Bytes on disk besides the two last layers.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.kept_bytes + self.retired.iter().map(Layer::file_bytes).sum::<u64>()
+    }
+
+    /// The name of a layer's file once it is durable. A copy must not replace a file that the
+    /// durable manifest or the history names.
+    fn path(&self, depth: u32) -> PathBuf {
+        if self.earlier.copy > 0 && self.is_earlier(depth) {
+            let (worker, copy) = (self.worker, self.earlier.copy);
+            self.folder.path().join(format!("layer-{depth:06}-{worker:03}-{copy}.strata"))
+        } else {
+            self.folder.layer_path(depth, self.worker)
+        }
+    }
+
+    fn is_earlier(&self, depth: u32) -> bool {
+        self.earlier.depth.is_some_and(|last| depth <= last)
+    }
+
+    /// Takes a layer that is no longer searched.
+    pub(crate) fn retire(&mut self, layer: Layer) -> Result<()> {
+        if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
+            return Ok(());
+        }
+        let depth = layer.header().depth;
+        if self.keep.keeps(depth) && !self.is_earlier(depth) {
+            self.kept_bytes += layer.file_bytes();
+            self.waiting.push(layer);
+            return Ok(());
+        }
+        match layer.path() {
+            Some(path) if self.pinned.contains(&path) => self.retired.push(layer),
+            Some(_) => layer.remove()?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Makes the layers that are searched and all kept ones durable under their final names.
+    pub(crate) fn persist(&mut self, layers: &[&Layer]) -> Result<Vec<LayerRecord>> {
+        let fs = self.folder.fs().clone();
+        for layer in self.waiting.iter().chain(layers.iter().copied()) {
+            layer.persist(&fs, &self.path(layer.header().depth))?;
+        }
+        self.waiting.clear();
+        Ok(layers.iter().filter_map(|layer| LayerRecord::of(layer, self.worker)).collect())
+    }
+
+    /// A checkpoint that names these layers is durable: what only the one before named goes.
+    pub(crate) fn published(&mut self, layers: &[&Layer]) -> Result<()> {
+        self.pinned = layers.iter().filter_map(|layer| layer.path()).collect();
+        self.retired.drain(..).try_for_each(Layer::remove)
+    }
+
+    /// Takes over a checkpoint of an earlier session of which the history keeps some files.
+    pub(crate) fn resume(&mut self, depth: u32, kept: &HashSet<String>) {
+        let kept = kept.iter().map(|name| self.folder.path().join(name)).collect();
+        self.earlier = Earlier { depth: Some(depth), kept, copy: 0 };
+    }
+
+    /// Its files are searched as they are.
+    pub(crate) fn pin(&mut self, searched: &[&Layer]) {
+        self.pinned = searched.iter().filter_map(|layer| layer.path()).collect();
+    }
+
+    /// Copies are searched instead of them; what is not kept goes after the next checkpoint.
+    pub(crate) fn replace(&mut self, originals: Vec<Layer>) -> Result<()> {
+        let folder = self.folder.path();
+        let listed = self.folder.fs().list(folder).map_err(|source| StoreError::Io {
+            op: "list",
+            path: folder.to_owned(),
+            source,
+        })?;
+        let copies = listed.iter().filter_map(|(path, _)| copy_number(path));
+        self.earlier.copy = 1 + copies.max().unwrap_or(0);
+        let kept = |layer: &Layer| layer.path().is_some_and(|p| self.earlier.kept.contains(&p));
+        self.retired = originals.into_iter().filter(|layer| !kept(layer)).collect();
+        Ok(())
+    }
+}
+
+/// The last number in `layer-DDDDDD-WWW-N.strata`.
+fn copy_number(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let numbers = name.strip_prefix("layer-")?.strip_suffix(".strata")?;
+    numbers.splitn(3, '-').nth(2)?.parse().ok()
+}

@@ -1,0 +1,19 @@
+//! A worker: its shards of every layer, its threads, its share of memory and its files.
+//! Synchronous; whoever embeds it decides how commands and reports travel.
+#![forbid(unsafe_code)]
+
+mod budget;
+mod files;
+mod restore;
+mod worker;
+
+pub use budget::{Budget, BudgetError};
+pub use files::Keep;
+pub use restore::Restore;
+pub use worker::{LayerReport, Setup, Worker};
+
+/// What can go wrong in a worker.
+pub type Error = strata_store::StoreError;
+
+/// Result of a worker's operations.
+pub type Result<T> = std::result::Result<T, Error>;
