@@ -49,13 +49,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
             let inside = self.moves.iter().filter(|state| state.region == region);
             next.extend(inside.map(|state| state.local));
         }
-        next.extend_from_slice(inputs.inbox);
-        next.sort_unstable();
-        next.dedup();
-        subtract(next, inputs.current);
-        subtract(next, inputs.previous);
-        tally.even |= next.windows(2).any(|pair| pair[0] ^ 1 == pair[1]);
-        tally.odd |= next.iter().any(|local| inputs.current.binary_search(&(local ^ 1)).is_ok());
+        settle(inputs, next, tally);
         self.emit(at, next, tally, exits)
     }
 
@@ -90,6 +84,18 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         }
         Ok(())
     }
+}
+
+/// Makes the new layer's states out of the inside successors: adds the inbox, removes what is
+/// not new, and notes whether two searches have met.
+pub(crate) fn settle(inputs: Inputs<'_>, next: &mut Vec<Local>, tally: &mut Tally) {
+    next.extend_from_slice(inputs.inbox);
+    next.sort_unstable();
+    next.dedup();
+    subtract(next, inputs.current);
+    subtract(next, inputs.previous);
+    tally.even |= next.windows(2).any(|pair| pair[0] ^ 1 == pair[1]);
+    tally.odd |= next.iter().any(|local| inputs.current.binary_search(&(local ^ 1)).is_ok());
 }
 
 /// Removes from one sorted list what is in another.

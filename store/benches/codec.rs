@@ -1,5 +1,6 @@
-//! What encoding and decoding cost per state, on regions as Panex has them: about 55 states,
-//! gaps of mostly 1 to 100, contents that repeat.
+//! What encoding and decoding cost per state, on regions as Panex has them: about 55 states with
+//! the same lowest bit, gaps of mostly 1 to 60 between the other bits, contents that repeat; and what
+//! it costs to start in the middle of a block.
 
 use std::hint::black_box;
 
@@ -31,9 +32,10 @@ fn data(regions: usize) -> Data {
         if let Some(earlier) = earlier {
             data.locals.extend_from_within(data.regions[earlier].1.clone());
         } else {
+            let side = random(2) as u32;
             let mut value = random(60) as u32;
             for _ in 0..20 + random(70) {
-                data.locals.push(value);
+                data.locals.push(2 * value + side);
                 value += 1 + if random(12) == 0 { random(400) } else { random(60) } as u32;
             }
         }
@@ -83,6 +85,10 @@ fn codec(c: &mut Criterion) {
             let Ok(layer) = encode(&data, &mut encoder) else { continue };
             group.bench_function(format!("decode/zstd{zstd_level}"), |b| {
                 b.iter(|| decode(black_box(&layer), &mut cursor));
+            });
+            let Some(middle) = layer.cuts(2).first().copied() else { continue };
+            group.bench_function(format!("start/zstd{zstd_level}"), |b| {
+                b.iter(|| cursor.start(black_box(&layer), Some(middle), None));
             });
         }
     }

@@ -59,12 +59,12 @@ impl Columns {
             }
         }
         let end = self.gaps_len + locals.len();
-        if self.gaps.len() < end {
-            grow(&mut self.gaps, self.gaps_len, end);
+        let room = end + gaps::SLACK;
+        if self.gaps.len() < room {
+            grow(&mut self.gaps, self.gaps_len, room);
         }
-        let bytes = &mut self.gaps[self.gaps_len..end];
-        let shift = u32::from(bit.is_some());
-        gaps::put_list(locals, shift, bytes, &mut self.lows, &mut self.highs);
+        let bytes = &mut self.gaps[self.gaps_len..room];
+        gaps::put_list(locals, bit.is_some(), bytes, &mut self.lows, &mut self.highs);
         self.gaps_len = end;
     }
 
@@ -266,5 +266,102 @@ impl Directory {
         let whole =
             pos == listed.len() && raw_sum == u64::from(raw_len) && stored_sum == columns as u64;
         whole.then_some(directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key() -> impl Strategy<Value = EntryKey> {
+        (prop_oneof![0_u32..3, any::<u32>()], any::<u128>(), 0_u32..128)
+            .prop_map(|(shard, region, shift)| EntryKey { shard, region: region >> shift })
+    }
+
+    fn reader(columns: [&[u8]; COLUMNS]) -> (Vec<u8>, Reader) {
+        let raw = [&columns.concat()[..], &[0xff; gaps::SLACK]].concat();
+        (raw, Reader::new(columns.map(|column| column.len() as u32)))
+    }
+
+    proptest! {
+        #[test]
+        fn regions_round_trip(
+            keys in proptest::collection::btree_set(key(), 1..50), locals: [u32; 3],
+        ) {
+            let locals: Vec<u32> =
+                std::collections::BTreeSet::from(locals).into_iter().collect();
+            let mut columns = Columns::new(10);
+            let mut before = EntryKey::default();
+            for key in &keys {
+                columns.push(before, *key, &locals);
+                before = *key;
+            }
+            let (raw, mut reader) = reader(columns.all());
+            prop_assert_eq!(columns.len() + gaps::SLACK, raw.len());
+            let mut before = EntryKey::default();
+            for key in &keys {
+                prop_assert_eq!(reader.key(&raw, before), Ok(*key));
+                let (count, bit) = reader.count(&raw).unwrap();
+                let mut out = vec![0; count as usize + gaps::SLACK];
+                reader.lists.get(&raw, count as usize, bit, &mut out).unwrap();
+                prop_assert_eq!(&out[..count as usize], &locals[..]);
+                before = *key;
+            }
+            prop_assert!(reader.at_end());
+        }
+
+        #[test]
+        fn garbage_never_panics(
+            heads in proptest::collection::vec(prop_oneof![any::<u8>(), 0_u8..27], 0..20),
+            symbols in proptest::collection::vec(prop_oneof![1 => any::<u8>(), 50 => 0_u8..32], 0..200),
+            counts in proptest::collection::vec(any::<u8>(), 0..20),
+            before in key(),
+        ) {
+            let (raw, mut reader) = reader([&heads, &symbols, &counts, &[], &[], &[]]);
+            while let Ok(key) = reader.key(&raw, before) {
+                prop_assert!(key.shard >= before.shard);
+                let _ = reader.count(&raw);
+            }
+        }
+
+        #[test]
+        fn directories_round_trip(
+            lengths in proptest::array::uniform6((0_u32..1 << 24, any::<bool>())),
+        ) {
+            let raw = lengths.map(|(len, _)| len);
+            let stored = lengths.map(|(len, small)| if small { len % 300 } else { len.min(1000) });
+            let (directory, mut bytes) = (Directory { raw, stored }, Vec::new());
+            directory.write(&mut bytes);
+            prop_assert!(bytes.len() <= MAX_DIRECTORY);
+            let block = [&vec![7; stored.iter().sum::<u32>() as usize][..], &bytes].concat();
+            let sum = raw.iter().sum();
+            prop_assert_eq!(Directory::read(&block, sum), Some(directory));
+            prop_assert_eq!(Directory::read(&block, sum + 1), None);
+            prop_assert_eq!(Directory::read(&[&[7], &block[..]].concat(), sum), None);
+            prop_assert_eq!(Directory::read(&bytes[1..], sum), None);
+        }
+
+        #[test]
+        fn directories_of_garbage_never_panic(
+            block in proptest::collection::vec(0_u8..20, 0..20), raw_len in 0_u32..100,
+        ) {
+            if let Some(directory) = Directory::read(&block, raw_len) {
+                prop_assert_eq!(directory.raw.iter().sum::<u32>(), raw_len);
+                prop_assert!(directory.stored.iter().sum::<u32>() < block.len() as u32);
+            }
+        }
+    }
+
+    #[test]
+    fn a_region_key_has_128_bits() {
+        let symbols = [31; MAX_SYMBOLS];
+        for (first, wanted) in [(7, Ok(u128::MAX)), (8, Err("a region key in range"))] {
+            let mut symbols = symbols;
+            symbols[0] = first;
+            let (raw, mut reader) = reader([&[26], &symbols, &[], &[], &[], &[]]);
+            let found = reader.key(&raw, EntryKey::default()).map(|key| key.region);
+            assert_eq!(found, wanted);
+        }
     }
 }

@@ -9,8 +9,6 @@ use crate::varint;
 const LONG: u32 = 192;
 /// What the byte of a very long gap says of its high part: at least this.
 const MOST: u32 = 255 - LONG;
-/// High parts of 32-bit gaps are smaller than this, beyond `MOST`.
-const HIGH_END: u32 = 1 << 24;
 
 /// Lists are decoded eight values at a time: input and output need this much room at the end.
 pub(crate) const SLACK: usize = 8;
@@ -23,11 +21,25 @@ pub(crate) fn common_bit(list: &[u32]) -> Option<u32> {
     (mixed == 0).then_some(first & 1)
 }
 
-/// Writes a strictly increasing list, without the lowest `shift` bits (0 or 1, the same for all
-/// values). `bytes` is as long as the list.
+/// Writes a strictly increasing list, without the lowest bit if it is `common`. `bytes` has room for
+/// the list and `SLACK` more bytes, which may change.
 pub(crate) fn put_list(
     list: &[u32],
-    shift: u32,
+    common: bool,
+    bytes: &mut [u8],
+    lows: &mut Vec<u8>,
+    highs: &mut Vec<u8>,
+) {
+    if common {
+        put_shifted::<1>(list, bytes, lows, highs);
+    } else {
+        put_shifted::<0>(list, bytes, lows, highs);
+    }
+}
+
+#[inline]
+fn put_shifted<const SHIFT: u32>(
+    list: &[u32],
     bytes: &mut [u8],
     lows: &mut Vec<u8>,
     highs: &mut Vec<u8>,
@@ -39,26 +51,28 @@ pub(crate) fn put_list(
     };
     let steps = after.len();
     let before = &list[..steps];
-    *head = byte_of(first >> shift);
+    *head = byte_of::<SHIFT>(first >> SHIFT);
     if steps < STEP {
-        put_gaps(tail, before, after, shift);
+        put_gaps::<SHIFT>(&mut tail[..steps], before, after);
     } else {
         let mut done = 0;
         while done < steps {
             // The last step overlaps the one before it: that costs less than a short one.
             let start = done.min(steps - STEP);
             let range = start..start + STEP;
-            put_gaps(&mut tail[range.clone()], &before[range.clone()], &after[range], shift);
+            put_gaps::<SHIFT>(&mut tail[range.clone()], &before[range.clone()], &after[range]);
             done += STEP;
         }
     }
-    for (step, chunk) in bytes.chunks(8).enumerate() {
-        let mut long = longs(word_of(chunk));
+    bytes[list.len()..list.len() + SLACK].fill(0);
+    for start in (0..list.len()).step_by(MARKED) {
+        let end = list.len().min(start + MARKED).next_multiple_of(8);
+        let mut long = marks(&bytes[start..end]);
         while long != 0 {
-            let i = 8 * step + (long.trailing_zeros() / 8) as usize;
+            let i = start + long.trailing_zeros() as usize;
             let gap = match i.checked_sub(1) {
-                Some(before) => ((list[i] - list[before]) >> shift) - 1,
-                None => first >> shift,
+                Some(before) => ((list[i] - list[before]) >> SHIFT) - 1,
+                None => first >> SHIFT,
             };
             lows.push((gap - LONG) as u8);
             let high = (gap - LONG) >> 8;
@@ -71,14 +85,20 @@ pub(crate) fn put_list(
 }
 
 #[inline(always)]
-fn byte_of(gap: u32) -> u8 {
-    (gap.min(LONG) + (gap.saturating_sub(LONG) >> 8).min(MOST)) as u8
+fn byte_of<const SHIFT: u32>(gap: u32) -> u8 {
+    if SHIFT == 0 {
+        (gap.min(LONG) + (gap.saturating_sub(LONG) >> 8).min(MOST)) as u8
+    } else {
+        // Below 2^31: processors compare several signed numbers at a time more easily.
+        let (gap, long) = (gap as i32, LONG as i32);
+        (gap.min(long) + ((gap - long).max(0) >> 8).min(MOST as i32)) as u8
+    }
 }
 
 #[inline(always)]
-fn put_gaps(bytes: &mut [u8], before: &[u32], after: &[u32], shift: u32) {
+fn put_gaps<const SHIFT: u32>(bytes: &mut [u8], before: &[u32], after: &[u32]) {
     for ((byte, a), b) in bytes.iter_mut().zip(after).zip(before) {
-        *byte = byte_of((a.wrapping_sub(*b) >> shift).wrapping_sub(1));
+        *byte = byte_of::<SHIFT>((a.wrapping_sub(*b) >> SHIFT).wrapping_sub(1));
     }
 }
 
@@ -120,52 +140,42 @@ impl Lists {
         let padded = count.next_multiple_of(8);
         let bytes = raw.get(start..start + padded)?;
         let targets = out.get_mut(..padded)?;
-        // A gap counts from the value after the one before: the first one from 0.
         let mut next = 0_u64;
         let mut left = count;
-        for (chunk, window) in bytes.chunks_exact(8).zip(targets.chunks_exact_mut(8)) {
-            let mut word = word_of(chunk);
-            let here = left.min(8);
-            if here < 8 {
-                word &= (1 << (8 * here)) - 1;
+        for (bytes, targets) in bytes.chunks(MARKED).zip(targets.chunks_mut(MARKED)) {
+            let here = left.min(MARKED);
+            // In three steps: whether a gap is long is hard to foresee, so that a branch for each
+            // group of gaps would cost more than all the rest.
+            for (slot, byte) in targets.iter_mut().zip(bytes) {
+                *slot = u32::from(*byte);
             }
-            let long = longs(word);
-            if long == 0 {
-                for (i, (slot, byte)) in window.iter_mut().zip(word.to_le_bytes()).enumerate() {
-                    next += u64::from(byte);
-                    *slot = ((next + i as u64) << SHIFT) as u32 | bit;
-                }
-            } else {
-                let gaps = self.long_gaps(raw, word, long)?;
-                for (i, (slot, gap)) in window.iter_mut().zip(gaps).enumerate() {
-                    next += gap;
-                    *slot = ((next + i as u64) << SHIFT) as u32 | bit;
-                }
+            let long = marks(bytes) & (u64::MAX >> (MARKED - here));
+            self.complete(raw, long, targets)?;
+            for slot in &mut targets[..here] {
+                // A gap counts from the value after the one before: the first one from 0.
+                next += u64::from(*slot) + 1;
+                *slot = ((next - 1) << SHIFT) as u32 | bit;
             }
-            next += here as u64;
             left -= here;
         }
-        // Values only grow: if the last one fits, all do. Gaps are below 2^33 and their number
-        // below 2^28, so that the sum is right.
+        // Values only grow: if the last one fits, all do.
         (next - 1 <= u64::from(u32::MAX >> SHIFT)).then_some(())
     }
 
-    /// Eight gaps, of which `long` marks the long ones.
-    #[inline]
-    fn long_gaps(&mut self, raw: &[u8], word: u64, mut long: u64) -> Option<[u64; 8]> {
-        let mut gaps = word.to_le_bytes().map(u64::from);
+    /// Replaces the bytes of long gaps, which `long` marks, by the gaps.
+    #[inline(always)]
+    fn complete(&mut self, raw: &[u8], mut long: u64, gaps: &mut [u32]) -> Option<()> {
         let start = self.lows.take(long.count_ones() as usize)?;
-        let lows = raw.get(start..self.lows.at)?;
-        for low in lows {
-            let gap = &mut gaps[(long.trailing_zeros() / 8) as usize];
-            let mut high = *gap - u64::from(LONG);
-            if high == u64::from(MOST) {
-                high += u64::from(self.highs.varint(raw).filter(|&high| high < HIGH_END)?);
+        for low in raw.get(start..self.lows.at)? {
+            let gap = gaps.get_mut(long.trailing_zeros() as usize)?;
+            let mut high = *gap - LONG;
+            if high == MOST {
+                high = high.checked_add(self.highs.varint(raw)?)?;
             }
-            *gap = u64::from(LONG) + (high << 8 | u64::from(*low));
+            *gap = high.checked_mul(256)?.checked_add(LONG + u32::from(*low))?;
             long &= long - 1;
         }
-        Some(gaps)
+        Some(())
     }
 
     /// Passes over `count` values: what the long ones among them have in the other columns has to be
@@ -200,6 +210,21 @@ fn very_longs(word: u64) -> u64 {
     word & ((word & !HIGHEST) + 0x0101_0101_0101_0101) & HIGHEST
 }
 
+/// How many bytes `marks` takes.
+const MARKED: usize = 64;
+
+/// Marks the bytes of long gaps. `bytes` are a multiple of eight.
+#[inline(always)]
+fn marks(bytes: &[u8]) -> u64 {
+    let mut marks = 0;
+    for (i, chunk) in bytes.chunks_exact(8).enumerate() {
+        // The highest bits of eight bytes side by side.
+        let bits = (longs(word_of(chunk)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        marks |= bits << (8 * i);
+    }
+    marks
+}
+
 /// Up to eight bytes as a word, filled up with zeros.
 #[inline(always)]
 fn word_of(bytes: &[u8]) -> u64 {
@@ -232,9 +257,10 @@ mod tests {
         let (mut bytes, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
         for list in lists {
             let start = bytes.len();
-            bytes.resize(start + list.len(), 0);
-            let shift = u32::from(common_bit(list).is_some());
-            put_list(list, shift, &mut bytes[start..], &mut lows, &mut highs);
+            bytes.resize(start + list.len() + SLACK, 0);
+            let common = common_bit(list).is_some();
+            put_list(list, common, &mut bytes[start..], &mut lows, &mut highs);
+            bytes.truncate(start + list.len());
         }
         [bytes, lows, highs]
     }

@@ -431,7 +431,7 @@ proptest! {
     #[test]
     fn forged_blocks_never_panic(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
-        in_index: bool,
+        in_index: bool, from in key(),
     ) {
         use xxhash_rust::xxh3::xxh3_64;
         let dir = tempfile::tempdir().unwrap();
@@ -459,9 +459,20 @@ proptest! {
         let seal = xxh3_64(&sealed);
         bytes[trailer + 72..][..8].copy_from_slice(&seal.to_le_bytes());
         std::fs::write(&path, &bytes).unwrap();
-        match inspect(&path, &Expect { seal, ..expect(&layer) }) {
+        let expect = Expect { seal, ..expect(&layer) };
+        match inspect(&path, &expect) {
             Ok(()) | Err(StoreError::Corrupt { .. }) => {}
             other => prop_assert!(false, "{:?}", other),
+        }
+        // From within a block, regions are passed over.
+        if let Ok(layer) = Layer::open(real(), &path, &expect) {
+            let mut cursor = LayerCursor::new().unwrap();
+            let mut result = cursor.start(&layer, Some(from), None);
+            while let (Ok(()), Some(key)) = (&result, cursor.key()) {
+                prop_assert!(key >= from);
+                result = cursor.advance();
+            }
+            prop_assert_eq!(cursor.key(), None);
         }
     }
 }

@@ -1,5 +1,7 @@
-//! The kernel for tabled spaces: expansion is table look-ups, deduplication is bits.
+//! The kernel for tabled spaces: expansion is table look-ups, deduplication is marks in an array
+//! that stays in cache.
 
+mod marks;
 mod regions;
 mod tables;
 
@@ -9,29 +11,27 @@ use strata_space::{Door, Local, MAX_DOORS, RegionKey, SideWeights, Tabled, Weigh
 use strata_store::EntryKey;
 
 use crate::Result;
+use crate::direct::settle;
 use crate::kernel::{ExitSink, Inputs, Kernel, Tally};
+use marks::Marks;
 use regions::Regions;
 pub(crate) use tables::Tables;
-use tables::{ClassTable, Locals, Rows};
+use tables::{ClassTable, Locals};
 
-/// Locals of tables with 16-bit entries are below this.
-const NARROW: usize = (1 << 16) - 1;
+/// Below this many indices tables have entries of 16 bits.
+const NARROW: usize = (1 << 15) - 1;
 
-/// Words of a bit set with a bit for each 16-bit local.
-const NARROW_WORDS: usize = (1 << 16) / 64;
+/// The most indices.
+const WIDE: usize = 1 << 20;
 
-/// Words of the bit set that are looked at together.
-const STRIDE: usize = 8;
-
-/// One bit of each index's two sides: with this mask, `w & (w >> 1)` finds both sides present.
-const EVEN_BITS: u64 = 0x5555_5555_5555_5555;
+type NarrowMarks = Marks<{ NARROW + 1 }, { 1 << 9 }, { 1 << 3 }>;
+type WideMarks = Marks<WIDE, { 1 << 14 }, { 1 << 8 }>;
 
 /// See the module.
 pub(crate) struct TabledKernel<S: Tabled> {
     tables: Arc<Tables<S>>,
     regions: Regions<S>,
-    /// The region's new states as bits, all zero between regions.
-    bits: Bits,
+    marks: AnyMarks,
     /// New states with an exit.
     border: Vec<Local>,
     /// New states that leave, by door.
@@ -39,26 +39,22 @@ pub(crate) struct TabledKernel<S: Tabled> {
     batch: Vec<Local>,
 }
 
-enum Bits {
-    /// Indices of 16 bits need no bounds checks here.
-    Narrow(Box<[u64; NARROW_WORDS]>),
-    Wide(Box<[u64]>),
+enum AnyMarks {
+    Narrow(NarrowMarks),
+    Wide(WideMarks),
 }
 
 impl<S: Tabled> TabledKernel<S> {
     /// A kernel with a region cache of at most `cache_bytes`.
     pub(crate) fn new(tables: Arc<Tables<S>>, cache_bytes: usize) -> TabledKernel<S> {
-        let bits = match tables.locals.rows {
-            Rows::Narrow(_) => Bits::Narrow(Box::new([0; NARROW_WORDS])),
-            Rows::Wide(_) => {
-                let locals = 2 * tables.space.indices() as usize;
-                Bits::Wide(vec![0; locals.div_ceil(64)].into_boxed_slice())
-            }
+        let marks = match tables.space.indices() as usize {
+            ..=NARROW => AnyMarks::Narrow(NarrowMarks::new()),
+            _ => AnyMarks::Wide(WideMarks::new()),
         };
         TabledKernel {
             regions: Regions::new(tables.clone(), cache_bytes),
             tables,
-            bits,
+            marks,
             border: Vec::new(),
             leaving: Default::default(),
             batch: Vec::new(),
@@ -80,18 +76,21 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         let class = &*self.regions.get(RegionKey(at.region)).table;
-        let space = &*self.tables.space;
-        let (odd, even) = match (&mut self.bits, &self.tables.locals.rows) {
-            (Bits::Narrow(bits), Rows::Narrow(rows)) => {
-                expand::<S, u16, _>(class, space, rows, inputs, &mut **bits, next)
+        match common_side(inputs) {
+            // The usual case: only one of the two sides is in the region, so they cannot meet.
+            Some(side) if !class.folds() => match &mut self.marks {
+                AnyMarks::Narrow(marks) => expand(class, &self.tables, inputs, side, marks, next),
+                AnyMarks::Wide(marks) => expand(class, &self.tables, inputs, side, marks, next),
+            },
+            _ => {
+                for local in inputs.current {
+                    let (index, side) = ((local >> 1) as usize, local & 1);
+                    let inside = class.inside(index, &self.tables);
+                    next.extend(inside.map(|i| class.fold(i << 1 | side, &self.tables.space)));
+                }
+                settle(inputs, next, tally);
             }
-            (Bits::Wide(bits), Rows::Wide(rows)) => {
-                expand::<S, u32, _>(class, space, rows, inputs, &mut **bits, next)
-            }
-            _ => unreachable!("bits and rows have the same width"),
-        };
-        tally.odd |= odd;
-        tally.even |= even;
+        }
         self.emit(at, next, tally, exits)
     }
 
@@ -108,29 +107,27 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         let Tables { space, locals, .. } = &*self.tables;
         let region = self.regions.get(RegionKey(at.region));
         let class = &*region.table;
-        let mut sums = DigestSums::default();
-        // Most states have no exit: listing the others first keeps the loop free of branches
-        // that cannot be predicted.
         self.border.clear();
-        self.border.resize(states.len(), 0);
-        let mut bordering = 0;
-        for local in states {
-            let index = (local >> 1) as usize;
-            let open = class.open(index, space);
-            tally.generated += open.degree();
-            sums.add((local & 1) as usize, &locals.weights[index]);
-            self.border[bordering] = *local;
-            bordering += usize::from(open.exits() != 0);
+        let mut digest = Weight::ZERO;
+        for (side, weights) in locals.weights.iter().enumerate() {
+            let mut sums = DigestSums::default();
+            // Mostly there is but one run, of one side.
+            let runs = states.chunk_by(|a, b| (a ^ b) & 1 == 0);
+            for run in runs.filter(|run| (run[0] & 1) as usize == side) {
+                tally.generated +=
+                    survey(class, &self.tables, run, weights, &mut sums, &mut self.border);
+            }
+            digest += sums.total(&region.weights[side]);
         }
         tally.regions += 1;
         tally.states += states.len() as u64;
-        tally.digest += sums.total(&region.weights);
+        tally.digest += digest;
         if class.folds() {
             tally.digest += twice_counted(class, space, locals, states, &region.weights);
         }
         let mut any = 0;
-        for local in &self.border[..bordering] {
-            let mut doors = class.open((local >> 1) as usize, space).exits();
+        for local in &self.border {
+            let mut doors = class.open((local >> 1) as usize, &self.tables).exits();
             any |= doors;
             while doors != 0 {
                 self.leaving[doors.trailing_zeros() as usize].push(*local);
@@ -154,127 +151,87 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
     }
 }
 
-/// A set of locals as bits.
-trait BitSet {
-    fn word(&mut self, local: Local) -> &mut u64;
-    fn words(&mut self) -> &mut [u64];
-}
-
-impl BitSet for [u64; NARROW_WORDS] {
-    #[inline(always)]
-    fn word(&mut self, local: Local) -> &mut u64 {
-        &mut self[usize::from(local as u16 >> 6)]
-    }
-
-    fn words(&mut self) -> &mut [u64] {
-        self
-    }
-}
-
-impl BitSet for [u64] {
-    #[inline(always)]
-    fn word(&mut self, local: Local) -> &mut u64 {
-        &mut self[(local >> 6) as usize]
-    }
-
-    fn words(&mut self) -> &mut [u64] {
-        self
-    }
-}
-
-/// Lists `(inside successors of current ∪ inbox) − current − previous`; tells whether a current
-/// state's other side is new, and whether both sides of an index are.
+/// Goes through new states of one side: adds up their weights, lists those with an exit, and
+/// returns the number of their moves.
 #[inline(always)]
-fn expand<S: Tabled, T: Copy + Into<u32>, B: BitSet + ?Sized>(
+fn survey<S: Tabled>(
     class: &ClassTable<S>,
-    space: &S,
-    rows: &[[T; 8]],
-    inputs: Inputs<'_>,
-    bits: &mut B,
-    next: &mut Vec<Local>,
-) -> (bool, bool) {
-    for local in inputs.inbox {
-        *bits.word(*local) |= 1 << (local & 63);
+    tables: &Tables<S>,
+    states: &[Local],
+    weights: &[[u64; 4]],
+    sums: &mut DigestSums,
+    border: &mut Vec<Local>,
+) -> u64 {
+    let mut degrees = 0;
+    // Most states have no exit: writing every state and keeping some makes a loop without
+    // branches that cannot be predicted.
+    let mut kept = border.len();
+    border.resize(kept + states.len(), 0);
+    for local in states {
+        let index = (local >> 1) as usize;
+        let open = class.open(index, tables);
+        degrees += open.degree();
+        sums.add(&weights[index]);
+        border[kept] = *local;
+        kept += usize::from(open.exits() != 0);
     }
-    for local in inputs.current {
-        let (index, side) = ((local >> 1) as usize, local & 1);
-        let open = class.open(index, space).inside();
-        let row = &rows[index];
-        if class.folds() {
-            for door in (0..S::DOORS).filter(|door| open >> door & 1 == 1) {
-                let local = class.fold(row[usize::from(door)].into() ^ side, space);
-                *bits.word(local) |= 1 << (local & 63);
-            }
-        } else {
-            for door in 0..S::DOORS {
-                // A closed door sets no bit: cheaper than asking whether it is open.
-                let local = row[usize::from(door)].into() ^ side;
-                *bits.word(local) |= u64::from(open >> door & 1) << (local & 63);
-            }
-        }
-    }
-    let mut met = 0;
-    for local in inputs.current {
-        let word = bits.word(*local);
-        met |= *word >> ((local ^ 1) & 63) & 1;
-        *word &= !(1 << (local & 63));
-    }
-    for local in inputs.previous {
-        *bits.word(*local) &= !(1 << (local & 63));
-    }
-    (met != 0, sweep(bits.words(), next))
+    border.truncate(kept);
+    degrees
 }
 
-/// Lists the set bits in order and clears them; true if an index has both sides.
+/// The side of all states of a region, if they have the same.
 #[inline(always)]
-fn sweep(bits: &mut [u64], next: &mut Vec<Local>) -> bool {
-    let mut both = 0;
-    for (at, chunk) in bits.chunks_mut(STRIDE).enumerate() {
-        if chunk.iter().fold(0, |any, word| any | *word) == 0 {
-            continue;
-        }
-        for (i, word) in chunk.iter_mut().enumerate() {
-            let mut left = std::mem::take(word);
-            both |= left & (left >> 1) & EVEN_BITS;
-            let base = ((at * STRIDE + i) * 64) as Local;
-            while left != 0 {
-                next.push(base + left.trailing_zeros());
-                left &= left - 1;
-            }
-        }
+fn common_side(inputs: Inputs<'_>) -> Option<u32> {
+    let first = inputs.current.first().or(inputs.inbox.first())? & 1;
+    let differ = |locals: &[Local]| locals.iter().fold(0, |any, local| any | (local ^ first)) & 1;
+    let differ = differ(inputs.current) | differ(inputs.inbox) | differ(inputs.previous);
+    (differ == 0).then_some(first)
+}
+
+/// Lists `(inside successors of current ∪ inbox) − current − previous` for states of one side.
+#[inline(always)]
+fn expand<S: Tabled, const N: usize, const W: usize, const T: usize>(
+    class: &ClassTable<S>,
+    tables: &Tables<S>,
+    inputs: Inputs<'_>,
+    side: u32,
+    marks: &mut Marks<N, W, T>,
+    next: &mut Vec<Local>,
+) {
+    marks.begin(usize::from(S::DOORS) * inputs.current.len() + inputs.inbox.len());
+    marks.exclude(inputs.previous);
+    marks.exclude(inputs.current);
+    let mut count = 0;
+    for local in inputs.inbox {
+        count = marks.offer(count, local >> 1);
     }
-    both != 0
+    for local in inputs.current {
+        class.for_inside((local >> 1) as usize, tables, |i| count = marks.offer(count, i));
+    }
+    marks.drain(count, side, next);
 }
 
 /// Plain sums of weights in halves of 32 bits, which cannot overflow.
 #[derive(Default)]
 struct DigestSums {
-    low: [[u64; 4]; 2],
-    high: [[u64; 4]; 2],
+    low: [u64; 4],
+    high: [u64; 4],
 }
 
 impl DigestSums {
     #[inline(always)]
-    fn add(&mut self, side: usize, weights: &[[u64; 4]; 2]) {
-        for i in 0..4 {
-            self.low[side][i] += weights[side][i] & 0xffff_ffff;
-            self.high[side][i] += weights[side][i] >> 32;
+    fn add(&mut self, weights: &[u64; 4]) {
+        for (i, weight) in weights.iter().enumerate() {
+            self.low[i] += weight & 0xffff_ffff;
+            self.high[i] += weight >> 32;
         }
     }
 
-    /// The sum over sides and images of region weight times local sum.
-    fn total(&self, region: &SideWeights) -> Weight {
-        let mut total = Weight::ZERO;
-        for side in 0..2 {
-            for image in 0..2 {
-                let sum = |prime: usize| {
-                    let i = 2 * image + prime;
-                    u128::from(self.low[side][i]) + (u128::from(self.high[side][i]) << 32)
-                };
-                total += region[side][image] * Weight::reduce([sum(0), sum(1)]);
-            }
-        }
-        total
+    /// The sum over images of region weight times local sum.
+    fn total(&self, region: &[Weight; 2]) -> Weight {
+        let sum = |i: usize| u128::from(self.low[i]) + (u128::from(self.high[i]) << 32);
+        let image = |i: usize| region[i] * Weight::reduce([sum(2 * i), sum(2 * i + 1)]);
+        image(0) + image(1)
     }
 }
 
@@ -289,7 +246,7 @@ fn twice_counted<S: Tabled>(
     let fixed = states.iter().filter(|local| class.is_fixed((**local >> 1) as usize, space));
     let images = fixed.map(|local| {
         let side = (local & 1) as usize;
-        let [_, _, a, b] = locals.weights[(local >> 1) as usize][side];
+        let [_, _, a, b] = locals.weights[side][(local >> 1) as usize];
         -(region[side][1] * Weight([a, b]))
     });
     images.sum()

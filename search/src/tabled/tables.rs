@@ -4,7 +4,7 @@
 //! Entries that are filled as they are needed are pure functions of their place, so threads may
 //! fill the same one at once, and class tables may be dropped at any time.
 
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
@@ -12,52 +12,45 @@ use strata_space::{ClassKey, Door, Local, MAX_DOORS, Tabled, Weight};
 
 use super::NARROW;
 
-/// Slots of a row: a power of two, so that rows do not straddle cache lines.
-const ROW: usize = 8;
+/// Inside moves in one row of a class table.
+const ROW: usize = 4;
 
-/// Where every local part's moves lead inside a region: per index and door the local that side 0
-/// reaches, its own local where the door is none of that kind.
-pub(super) enum Rows {
-    Narrow(Box<[[u16; ROW]]>),
-    Wide(Box<[[u32; ROW]]>),
-}
+/// In a narrow or wide row's last slot: there are more moves than a row holds.
+const MORE: [u32; 2] = [u16::MAX as u32, u32::MAX];
 
 /// The same in all classes.
 pub(super) struct Locals {
-    pub(super) rows: Rows,
-    /// `[index][side][2 * image + prime]`.
-    pub(super) weights: Box<[[[u64; 4]; 2]]>,
+    /// Index behind each door that stays inside a region, the own one where it is none of that
+    /// kind.
+    doors: Box<[[u32; MAX_DOORS as usize]]>,
+    /// `[side][index][2 * image + prime]`.
+    pub(super) weights: [Box<[[u64; 4]]>; 2],
 }
 
 impl Locals {
     fn new<S: Tabled>(space: &S) -> Locals {
         let indices = space.indices();
         let row = |index: u32| {
-            let mut row = [2 * index; ROW];
+            let mut row = [index; MAX_DOORS as usize];
             for door in 0..S::DOORS {
-                row[usize::from(door)] =
-                    space.inside(index, door).map_or(2 * index, |next| 2 * next);
+                row[usize::from(door)] = space.inside(index, door).unwrap_or(index);
             }
             row
         };
-        let rows = if 2 * indices as usize <= NARROW {
-            Rows::Narrow((0..indices).map(|index| row(index).map(|local| local as u16)).collect())
-        } else {
-            Rows::Wide((0..indices).map(row).collect())
-        };
-        let weights = (0..indices).map(|index| {
-            let sides = space.local_weights(index);
-            sides.map(|[Weight([a, b]), Weight([c, d])]| [a, b, c, d])
+        let doors = (0..indices).map(row).collect();
+        let weights = [0, 1].map(|side| {
+            let weights = (0..indices).map(|index| {
+                let [Weight([a, b]), Weight([c, d])] = space.local_weights(index)[side];
+                [a, b, c, d]
+            });
+            weights.collect()
         });
-        Locals { rows, weights: weights.collect() }
+        Locals { doors, weights }
     }
 
     fn bytes(&self) -> usize {
-        let rows = match &self.rows {
-            Rows::Narrow(rows) => size_of_val(&**rows),
-            Rows::Wide(rows) => size_of_val(&**rows),
-        };
-        rows + size_of_val(&*self.weights)
+        let weights: usize = self.weights.iter().map(|weights| size_of_val(&**weights)).sum();
+        size_of_val(&*self.doors) + weights
     }
 }
 
@@ -97,9 +90,16 @@ impl Open {
     }
 }
 
+/// Inside successors by index, filled up with the own index; 0 where not yet known.
+pub(super) enum Rows {
+    Narrow(Box<[AtomicU64]>),
+    Wide(Box<[[AtomicU64; 2]]>),
+}
+
 /// One class's table.
 pub(super) struct ClassTable<S: Tabled> {
     class: S::Class,
+    pub(super) rows: Rows,
     open: Box<[AtomicU16]>,
     /// Index to folded local plus one, 0 where not yet known; None where nothing is folded.
     folded: Option<Box<[AtomicU32]>>,
@@ -110,30 +110,108 @@ impl<S: Tabled> ClassTable<S> {
         let class = space.class(key);
         let indices = space.indices() as usize;
         let folded = space.folds(&class).then(|| bytemuck::zeroed_slice_box(indices));
-        ClassTable { class, open: bytemuck::zeroed_slice_box(indices), folded }
+        let rows = if indices <= NARROW {
+            Rows::Narrow(bytemuck::zeroed_slice_box(indices))
+        } else {
+            Rows::Wide(bytemuck::zeroed_slice_box(indices))
+        };
+        ClassTable { class, rows, open: bytemuck::zeroed_slice_box(indices), folded }
     }
 
     fn bytes(&self) -> usize {
         let folded = self.folded.as_ref().map_or(0, |folded| size_of_val(&**folded));
-        size_of_val(&*self.open) + folded
+        let rows = match &self.rows {
+            Rows::Narrow(rows) => size_of_val(&**rows),
+            Rows::Wide(rows) => size_of_val(&**rows),
+        };
+        rows + size_of_val(&*self.open) + folded
     }
 
     /// The doors open to an index.
     #[inline(always)]
-    pub(super) fn open(&self, index: usize, space: &S) -> Open {
+    pub(super) fn open(&self, index: usize, tables: &Tables<S>) -> Open {
         match self.open[index].load(Ordering::Relaxed) {
-            0 => self.fill(index, space),
+            0 => self.fill_open(index, tables),
             open => Open(open),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn fill(&self, index: usize, space: &S) -> Open {
-        let doors = space.open(&self.class, index as u32);
+    fn fill_open(&self, index: usize, tables: &Tables<S>) -> Open {
+        let doors = tables.space.open(&self.class, index as u32);
         let open = u16::from(doors.inside) | u16::from(doors.exits) << MAX_DOORS | Open::FILLED;
         self.open[index].store(open, Ordering::Relaxed);
         Open(open)
+    }
+
+    /// The inside successors of an index.
+    pub(super) fn inside(&self, index: usize, tables: &Tables<S>) -> impl Iterator<Item = u32> {
+        let open = self.open(index, tables).inside();
+        let doors = tables.locals.doors[index];
+        (0..usize::from(S::DOORS))
+            .filter(move |door| open >> door & 1 == 1)
+            .map(move |door| doors[door])
+    }
+
+    /// Calls `visit` for the inside successors of an index, and perhaps for the index itself.
+    #[inline(always)]
+    pub(super) fn for_inside(&self, index: usize, tables: &Tables<S>, mut visit: impl FnMut(u32)) {
+        let row = match &self.rows {
+            Rows::Narrow(rows) => {
+                let row = match rows[index].load(Ordering::Relaxed) {
+                    0 => self.fill_row(index, tables)[0],
+                    row => row,
+                };
+                [0, 16, 32, 48].map(|shift| u32::from((row >> shift) as u16))
+            }
+            Rows::Wide(rows) => {
+                let row = match [0, 1].map(|half: usize| rows[index][half].load(Ordering::Relaxed))
+                {
+                    [0, _] | [_, 0] => self.fill_row(index, tables),
+                    row => row,
+                };
+                [row[0] as u32, (row[0] >> 32) as u32, row[1] as u32, (row[1] >> 32) as u32]
+            }
+        };
+        if MORE.contains(&row[ROW - 1]) {
+            self.inside(index, tables).for_each(visit);
+        } else {
+            row.into_iter().for_each(&mut visit);
+        }
+    }
+
+    /// Works out a row: in the first word if it is narrow, in both if it is wide.
+    #[cold]
+    #[inline(never)]
+    fn fill_row(&self, index: usize, tables: &Tables<S>) -> [u64; 2] {
+        let is_wide = matches!(self.rows, Rows::Wide(_));
+        let mut row = [index as u32; ROW];
+        let mut count = 0;
+        for next in self.inside(index, tables) {
+            match row.get_mut(count) {
+                Some(slot) => *slot = next,
+                None => row[ROW - 1] = MORE[usize::from(is_wide)],
+            }
+            count += 1;
+        }
+        let join = |low: u32, high: u32, bits: u32| u64::from(low) | u64::from(high) << bits;
+        match &self.rows {
+            Rows::Narrow(rows) => {
+                let halves = [join(row[0], row[1], 16), join(row[2], row[3], 16)];
+                let word = halves[0] | halves[1] << 32;
+                rows[index].store(word, Ordering::Relaxed);
+                [word, 0]
+            }
+            Rows::Wide(rows) => {
+                let words = [join(row[0], row[1], 32), join(row[2], row[3], 32)];
+                rows[index]
+                    .iter()
+                    .zip(words)
+                    .for_each(|(slot, word)| slot.store(word, Ordering::Relaxed));
+                words
+            }
+        }
     }
 
     /// Whether locals have to be folded.
@@ -190,7 +268,7 @@ impl<S: Tabled> Tables<S> {
         assert!(S::DOORS <= MAX_DOORS, "a space has at most {MAX_DOORS} doors");
         let indices = space.indices() as usize;
         let locals = Locals::new(&*space);
-        let narrow = matches!(locals.rows, Rows::Narrow(_));
+        let narrow = indices <= NARROW;
         let carried = (0..usize::from(S::DOORS) * usize::from(S::SYMMETRIES)).map(|_| {
             if narrow {
                 Carried::Narrow(bytemuck::zeroed_slice_box(indices))
