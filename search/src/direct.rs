@@ -32,8 +32,6 @@ impl<S: StateSpace> DirectKernel<S> {
 }
 
 impl<S: StateSpace> Kernel for DirectKernel<S> {
-    fn begin(&mut self) {}
-
     fn expand(
         &mut self,
         at: EntryKey,

@@ -7,22 +7,19 @@ use strata_store::EntryKey;
 
 use crate::direct::DirectKernel;
 use crate::kernel::Kernel;
-use crate::tabled::{TabledKernel, Tables};
+use crate::tabled::TabledKernel;
 
-/// A space and its tables. Lanes of one process share one engine.
+/// A space made ready. Lanes of one process share one engine.
 pub struct Engine {
     space: Arc<dyn StateSpace>,
     shards: u32,
     kernels: Box<dyn Kernels>,
 }
 
-/// What differs between types of spaces, behind one interface.
+/// Makes kernels of one kind, whatever the type of the space.
 trait Kernels: Send + Sync {
     fn make(&self, cache_bytes: usize) -> Box<dyn Kernel>;
-    fn trim(&self) {}
-    fn bytes(&self) -> usize {
-        0
-    }
+    fn bytes(&self) -> usize;
 }
 
 struct Direct<S> {
@@ -34,27 +31,32 @@ impl<S: StateSpace> Kernels for Direct<S> {
     fn make(&self, _: usize) -> Box<dyn Kernel> {
         Box::new(DirectKernel::new(self.space.clone(), self.shards))
     }
+
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
-impl<S: Tabled> Kernels for Arc<Tables<S>> {
-    fn make(&self, cache_bytes: usize) -> Box<dyn Kernel> {
-        Box::new(TabledKernel::new(self.clone(), cache_bytes))
-    }
+struct ByTables<S> {
+    space: Arc<S>,
+    shards: u32,
+}
 
-    fn trim(&self) {
-        Tables::trim(self);
+impl<S: Tabled> Kernels for ByTables<S> {
+    fn make(&self, cache_bytes: usize) -> Box<dyn Kernel> {
+        Box::new(TabledKernel::new(self.space.clone(), self.shards, cache_bytes))
     }
 
     fn bytes(&self) -> usize {
-        Tables::bytes(self)
+        self.space.bytes()
     }
 }
 
 impl Engine {
-    /// Prepares one of the spaces of the catalogue. Tables may take `table_bytes`.
-    pub fn open(space: Space, shards: u32, table_bytes: usize) -> Engine {
+    /// Prepares one of the spaces of the catalogue.
+    pub fn open(space: Space, shards: u32) -> Engine {
         match space {
-            Space::Panex(panex) => Engine::tabled(panex, shards, table_bytes),
+            Space::Panex(panex) => Engine::tabled(panex, shards),
             Space::Hanoi(hanoi) => Engine::direct(hanoi, shards),
         }
     }
@@ -65,11 +67,10 @@ impl Engine {
         Engine { space: space.clone(), shards, kernels: Box::new(Direct { space, shards }) }
     }
 
-    /// Prepares a space with tables, which may take `table_bytes`.
-    pub fn tabled<S: Tabled>(space: S, shards: u32, table_bytes: usize) -> Engine {
+    /// Prepares a space with tables.
+    pub fn tabled<S: Tabled>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
-        let tables = Arc::new(Tables::new(space.clone(), shards, table_bytes));
-        Engine { space, shards, kernels: Box::new(tables) }
+        Engine { space: space.clone(), shards, kernels: Box::new(ByTables { space, shards }) }
     }
 
     /// The states of depth 0, each with its place.
@@ -93,12 +94,7 @@ impl Engine {
         self.kernels.make(cache_bytes)
     }
 
-    /// Keeps the tables within their share; called between passes.
-    pub fn trim(&self) {
-        self.kernels.trim();
-    }
-
-    /// Bytes of all tables.
+    /// Bytes of the space's tables, which all lanes share.
     pub fn table_bytes(&self) -> usize {
         self.kernels.bytes()
     }

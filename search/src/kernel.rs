@@ -60,9 +60,6 @@ impl Tally {
 
 /// Expands regions for one thread. It holds caches only: dropping it loses nothing but time.
 pub trait Kernel: Send {
-    /// Called before each pass.
-    fn begin(&mut self);
-
     /// Computes the new layer's states of a region (`next`, empty before, strictly increasing
     /// after), notes a meeting in `tally` and then does what [`Self::emit`] does.
     ///

@@ -95,7 +95,6 @@ impl Lane {
         to: Option<EntryKey>,
         tally: &mut Tally,
     ) -> Result<()> {
-        self.kernel.begin();
         self.outboxes.depth = pass.depth + 1;
         self.current.start(pass.current, from, to)?;
         if let Some(previous) = pass.previous {
@@ -144,7 +143,6 @@ impl Lane {
         from: Option<EntryKey>,
         to: Option<EntryKey>,
     ) -> Result<Tally> {
-        self.kernel.begin();
         self.outboxes.depth = layer.header().depth;
         let mut tally = Tally::default();
         self.current.start(layer, from, to)?;
@@ -172,7 +170,6 @@ pub fn count(
             Ok(())
         }
     }
-    kernel.begin();
     let mut tally = Tally::default();
     let mut cursor = LayerCursor::new()?;
     cursor.start(layer, None, None)?;

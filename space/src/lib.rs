@@ -54,10 +54,6 @@ pub use keyed::{KeySpace, Keyed, Seed};
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RegionKey(pub u128);
 
-/// What a region allows: regions with equal class keys have equal local moves.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ClassKey(pub u128);
-
 /// The local part of a state and its side: `2 * index + side`.
 ///
 /// The index is a pure function of the state, never of the order of discovery: it is written to
@@ -133,52 +129,43 @@ pub struct OpenDoors {
 pub struct Crossing {
     /// The canonical region behind the door.
     pub target: RegionKey,
-    /// The symmetry that made it canonical, below [`Tabled::SYMMETRIES`].
+    /// The symmetry that made it canonical, in the space's own numbering.
     pub symmetry: u8,
 }
 
-/// Weights of the images of a region or of a local part, per side.
-///
-/// Side `s` of a state stands for up to two positions, its images `[s][0]` and `[s][1]`; a
-/// position's weight is the product of its region's and its local part's.
-/// [`Weight::ZERO`] stands for no image.
-pub type SideWeights = [[Weight; 2]; 2];
+/// The most doors a [`Tabled`] space may have.
+pub const MAX_DOORS: Door = 7;
 
-/// A space in which what a local part can do is the same in all regions, up to what the region's
-/// **class** forbids. The engine then keeps tables: one of all local parts, and for each class
-/// which moves are open.
+/// A space in which a local part's possibilities are the same in all regions, up to what the
+/// region's **class** forbids: the space keeps tables by local index, which the engine goes
+/// through in its inner loops. [`Self::open`] and [`Self::neighbours`] are called for every
+/// state of every layer and [`Self::carry`] for every exit, so they must be mere look-ups, in
+/// tables that fit into the processor's cache.
 ///
-/// Sides are symmetric: what the functions say of a local with side 0 holds for side 1 with all
-/// side bits flipped.
+/// Sides are symmetric: what is said of a local with side 0 holds for side 1 with all side bits
+/// flipped.
 pub trait Tabled: StateSpace {
     /// Number of doors, at most [`MAX_DOORS`].
     const DOORS: Door;
 
-    /// Number of symmetries that a [`Crossing`] may need.
-    const SYMMETRIES: u8;
-
-    /// Whatever [`Self::open`] needs to know of a class, prepared once per class.
-    type Class: Send + Sync;
+    /// What a region allows.
+    type Class: Copy + Send + Sync;
 
     /// Number of local indices: locals are below twice as much.
     fn indices(&self) -> u32;
 
-    /// The index behind a door that stays inside the region, where the door is of that kind for
-    /// this index, whether or not a class leaves it open.
-    fn inside(&self, index: u32, door: Door) -> Option<u32>;
+    /// The class of a region.
+    fn class(&self, region: RegionKey) -> Self::Class;
+
+    /// The legal moves of an index that is legal in the class.
+    fn open(&self, class: &Self::Class, index: u32) -> OpenDoors;
+
+    /// The index behind each door that is open inside.
+    fn neighbours(&self, index: u32) -> [u32; MAX_DOORS as usize];
 
     /// The local in the target region of a state with side 0 that leaves through a door, after
     /// the symmetry that makes the target region canonical.
     fn carry(&self, index: u32, door: Door, symmetry: u8) -> Local;
-
-    /// The class of a region.
-    fn class_key(&self, region: RegionKey) -> ClassKey;
-
-    /// Prepares a class.
-    fn class(&self, key: ClassKey) -> Self::Class;
-
-    /// The legal moves of an index that is legal in the class.
-    fn open(&self, class: &Self::Class, index: u32) -> OpenDoors;
 
     /// Whether symmetries fix the class's regions, so that locals have to be [`Self::fold`]ed.
     fn folds(&self, class: &Self::Class) -> bool;
@@ -192,15 +179,14 @@ pub trait Tabled: StateSpace {
     /// The region behind a door that is open to at least one state of `region`.
     fn crossing(&self, region: RegionKey, door: Door) -> Crossing;
 
-    /// Weights of a region's images.
-    fn region_weights(&self, region: RegionKey) -> SideWeights;
+    /// Weights of a region's images, by side. A state of side `s` stands for up to two
+    /// positions, its images `[s][0]` and `[s][1]`; a position's weight is the product of its
+    /// region's and its local part's. [`Weight::ZERO`] stands for no image.
+    fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2];
 
-    /// Weights of a local part's images.
-    fn local_weights(&self, index: u32) -> SideWeights;
+    /// Weights of the images of all local parts of a side, by index.
+    fn local_weights(&self, side: usize) -> &[[Weight; 2]];
 
-    /// Memory of the space's own tables, in bytes.
+    /// Memory of the tables, in bytes.
     fn bytes(&self) -> usize;
 }
-
-/// The most doors a [`Tabled`] space may have.
-pub const MAX_DOORS: Door = 7;

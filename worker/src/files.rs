@@ -121,6 +121,7 @@ impl Files {
     /// Takes a layer that is no longer searched.
     pub(crate) fn retire(&mut self, layer: Layer) -> Result<()> {
         if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
+            self.kept_bytes += layer.file_bytes();
             return Ok(());
         }
         let depth = layer.header().depth;
@@ -174,8 +175,13 @@ impl Files {
         })?;
         let copies = listed.iter().filter_map(|(path, _)| copy_number(path));
         self.earlier.copy = 1 + copies.max().unwrap_or(0);
-        let kept = |layer: &Layer| layer.path().is_some_and(|p| self.earlier.kept.contains(&p));
-        self.retired = originals.into_iter().filter(|layer| !kept(layer)).collect();
+        for layer in originals {
+            if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
+                self.kept_bytes += layer.file_bytes();
+            } else {
+                self.retired.push(layer);
+            }
+        }
         Ok(())
     }
 }

@@ -198,7 +198,6 @@ impl Worker {
     pub fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
         let depth = self.depth() + 1;
-        self.engine.trim();
         let runs = self.inbox.take(depth - 1);
         let writer = self.writer(depth)?;
         let pass = Pass {

@@ -3,11 +3,10 @@
 
 mod marks;
 mod regions;
-mod tables;
 
 use std::sync::Arc;
 
-use strata_space::{Door, Local, MAX_DOORS, RegionKey, SideWeights, Tabled, Weight};
+use strata_space::{Door, Local, MAX_DOORS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
 use crate::Result;
@@ -15,21 +14,19 @@ use crate::direct::settle;
 use crate::kernel::{ExitSink, Inputs, Kernel, Tally};
 use marks::Marks;
 use regions::Regions;
-pub(crate) use tables::Tables;
-use tables::{ClassTable, Locals};
 
-/// Below this many indices tables have entries of 16 bits.
-const NARROW: usize = (1 << 15) - 1;
+/// Indices for which the smaller marks suffice.
+const NARROW: usize = 1 << 15;
 
 /// The most indices.
 const WIDE: usize = 1 << 20;
 
-type NarrowMarks = Marks<{ NARROW + 1 }, { 1 << 9 }, { 1 << 3 }>;
+type NarrowMarks = Marks<NARROW, { 1 << 9 }, { 1 << 3 }>;
 type WideMarks = Marks<WIDE, { 1 << 14 }, { 1 << 8 }>;
 
 /// See the module.
 pub(crate) struct TabledKernel<S: Tabled> {
-    tables: Arc<Tables<S>>,
+    space: Arc<S>,
     regions: Regions<S>,
     marks: AnyMarks,
     /// New states with an exit.
@@ -46,14 +43,17 @@ enum AnyMarks {
 
 impl<S: Tabled> TabledKernel<S> {
     /// A kernel with a region cache of at most `cache_bytes`.
-    pub(crate) fn new(tables: Arc<Tables<S>>, cache_bytes: usize) -> TabledKernel<S> {
-        let marks = match tables.space.indices() as usize {
-            ..=NARROW => AnyMarks::Narrow(NarrowMarks::new()),
-            _ => AnyMarks::Wide(WideMarks::new()),
+    pub(crate) fn new(space: Arc<S>, shards: u32, cache_bytes: usize) -> TabledKernel<S> {
+        let indices = space.indices() as usize;
+        assert!(indices <= WIDE && S::DOORS <= MAX_DOORS, "within the limits of tabled spaces");
+        let marks = if indices <= NARROW {
+            AnyMarks::Narrow(NarrowMarks::new())
+        } else {
+            AnyMarks::Wide(WideMarks::new())
         };
         TabledKernel {
-            regions: Regions::new(tables.clone(), cache_bytes),
-            tables,
+            regions: Regions::new(space.clone(), shards, cache_bytes),
+            space,
             marks,
             border: Vec::new(),
             leaving: Default::default(),
@@ -63,10 +63,6 @@ impl<S: Tabled> TabledKernel<S> {
 }
 
 impl<S: Tabled> Kernel for TabledKernel<S> {
-    fn begin(&mut self) {
-        self.regions.begin();
-    }
-
     fn expand(
         &mut self,
         at: EntryKey,
@@ -75,23 +71,25 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         tally: &mut Tally,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
-        let class = &*self.regions.get(RegionKey(at.region)).table;
+        let slot = self.regions.find(RegionKey(at.region));
+        let (class, space) = (&self.regions.at(slot).class, &*self.space);
         match common_side(inputs) {
             // The usual case: only one of the two sides is in the region, so they cannot meet.
-            Some(side) if !class.folds() => match &mut self.marks {
-                AnyMarks::Narrow(marks) => expand(class, &self.tables, inputs, side, marks, next),
-                AnyMarks::Wide(marks) => expand(class, &self.tables, inputs, side, marks, next),
+            Some(side) if !space.folds(class) => match &mut self.marks {
+                AnyMarks::Narrow(marks) => expand(space, class, inputs, side, marks, next),
+                AnyMarks::Wide(marks) => expand(space, class, inputs, side, marks, next),
             },
             _ => {
                 for local in inputs.current {
-                    let (index, side) = ((local >> 1) as usize, local & 1);
-                    let inside = class.inside(index, &self.tables);
-                    next.extend(inside.map(|i| class.fold(i << 1 | side, &self.tables.space)));
+                    let (index, side) = (local >> 1, local & 1);
+                    let (open, row) = (space.open(class, index).inside, space.neighbours(index));
+                    let doors = (0..usize::from(S::DOORS)).filter(|door| open >> door & 1 == 1);
+                    next.extend(doors.map(|door| space.fold(class, row[door] << 1 | side)));
                 }
                 settle(inputs, next, tally);
             }
         }
-        self.emit(at, next, tally, exits)
+        self.emit_from(slot, next, tally, exits)
     }
 
     fn emit(
@@ -101,33 +99,45 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         tally: &mut Tally,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
+        let slot = self.regions.find(RegionKey(at.region));
+        self.emit_from(slot, states, tally, exits)
+    }
+}
+
+impl<S: Tabled> TabledKernel<S> {
+    /// [`Kernel::emit`] for the region in a slot.
+    fn emit_from(
+        &mut self,
+        slot: usize,
+        states: &[Local],
+        tally: &mut Tally,
+        exits: &mut dyn ExitSink,
+    ) -> Result<()> {
         if states.is_empty() {
             return Ok(());
         }
-        let Tables { space, locals, .. } = &*self.tables;
-        let region = self.regions.get(RegionKey(at.region));
-        let class = &*region.table;
+        let space = &*self.space;
+        let region = self.regions.at(slot);
+        let class = &region.class;
         self.border.clear();
-        let mut digest = Weight::ZERO;
-        for (side, weights) in locals.weights.iter().enumerate() {
+        for (side, images) in region.weights.iter().enumerate() {
             let mut sums = DigestSums::default();
             // Mostly there is but one run, of one side.
             let runs = states.chunk_by(|a, b| (a ^ b) & 1 == 0);
             for run in runs.filter(|run| (run[0] & 1) as usize == side) {
-                tally.generated +=
-                    survey(class, &self.tables, run, weights, &mut sums, &mut self.border);
+                let weights = space.local_weights(side);
+                tally.generated += survey(space, class, run, weights, &mut sums, &mut self.border);
             }
-            digest += sums.total(&region.weights[side]);
+            tally.digest += sums.total(images);
         }
         tally.regions += 1;
         tally.states += states.len() as u64;
-        tally.digest += digest;
-        if class.folds() {
-            tally.digest += twice_counted(class, space, locals, states, &region.weights);
+        if space.folds(class) {
+            tally.digest += twice_counted(space, class, states, &region.weights);
         }
         let mut any = 0;
         for local in &self.border {
-            let mut doors = class.open((local >> 1) as usize, &self.tables).exits();
+            let mut doors = space.open(class, local >> 1).exits;
             any |= doors;
             while doors != 0 {
                 self.leaving[doors.trailing_zeros() as usize].push(*local);
@@ -138,12 +148,13 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
             let door = any.trailing_zeros() as Door;
             any &= any - 1;
             let leaving = &mut self.leaving[usize::from(door)];
-            let way = self.regions.way(RegionKey(at.region), door);
+            let way = self.regions.way(slot, door);
+            let entering = |local: &Local| {
+                let entered = space.carry(local >> 1, door, way.symmetry) ^ local & 1;
+                way.folding.as_ref().map_or(entered, |class| space.fold(class, entered))
+            };
             self.batch.clear();
-            self.tables.carry(door, way.symmetry, leaving, &mut self.batch);
-            if let Some(class) = &way.folding {
-                self.batch.iter_mut().for_each(|local| *local = class.fold(*local, space));
-            }
+            self.batch.extend(leaving.iter().map(entering));
             leaving.clear();
             exits.send(way.target, &self.batch)?;
         }
@@ -151,29 +162,41 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
     }
 }
 
+/// Number of bits of every mask of doors: the baseline instruction set has no instruction for it.
+const COUNT: [u8; 1 << MAX_DOORS] = {
+    let mut count = [0; 1 << MAX_DOORS];
+    let mut mask = 0;
+    while mask < count.len() {
+        count[mask] = (mask as u32).count_ones() as u8;
+        mask += 1;
+    }
+    count
+};
+
 /// Goes through new states of one side: adds up their weights, lists those with an exit, and
 /// returns the number of their moves.
 #[inline(always)]
 fn survey<S: Tabled>(
-    class: &ClassTable<S>,
-    tables: &Tables<S>,
+    space: &S,
+    class: &S::Class,
     states: &[Local],
-    weights: &[[u64; 4]],
+    weights: &[[Weight; 2]],
     sums: &mut DigestSums,
     border: &mut Vec<Local>,
 ) -> u64 {
+    let count = |mask: u8| u64::from(COUNT[usize::from(mask & (COUNT.len() - 1) as u8)]);
     let mut degrees = 0;
     // Most states have no exit: writing every state and keeping some makes a loop without
     // branches that cannot be predicted.
     let mut kept = border.len();
     border.resize(kept + states.len(), 0);
     for local in states {
-        let index = (local >> 1) as usize;
-        let open = class.open(index, tables);
-        degrees += open.degree();
-        sums.add(&weights[index]);
+        let index = local >> 1;
+        let open = space.open(class, index);
+        degrees += count(open.inside) + count(open.exits);
+        sums.add(&weights[index as usize]);
         border[kept] = *local;
-        kept += usize::from(open.exits() != 0);
+        kept += usize::from(open.exits != 0);
     }
     border.truncate(kept);
     degrees
@@ -191,8 +214,8 @@ fn common_side(inputs: Inputs<'_>) -> Option<u32> {
 /// Lists `(inside successors of current ∪ inbox) − current − previous` for states of one side.
 #[inline(always)]
 fn expand<S: Tabled, const N: usize, const W: usize, const T: usize>(
-    class: &ClassTable<S>,
-    tables: &Tables<S>,
+    space: &S,
+    class: &S::Class,
     inputs: Inputs<'_>,
     side: u32,
     marks: &mut Marks<N, W, T>,
@@ -206,7 +229,14 @@ fn expand<S: Tabled, const N: usize, const W: usize, const T: usize>(
         count = marks.offer(count, local >> 1);
     }
     for local in inputs.current {
-        class.for_inside((local >> 1) as usize, tables, |i| count = marks.offer(count, i));
+        let index = local >> 1;
+        let (open, row) = (space.open(class, index).inside, space.neighbours(index));
+        for door in 0..S::DOORS {
+            // Where a door is closed the state itself is offered, which is not new: cheaper than
+            // a branch that cannot be predicted.
+            let is_open = open >> door & 1 == 1;
+            count = marks.offer(count, if is_open { row[usize::from(door)] } else { index });
+        }
     }
     marks.drain(count, side, next);
 }
@@ -220,8 +250,9 @@ struct DigestSums {
 
 impl DigestSums {
     #[inline(always)]
-    fn add(&mut self, weights: &[u64; 4]) {
-        for (i, weight) in weights.iter().enumerate() {
+    fn add(&mut self, images: &[Weight; 2]) {
+        let [Weight([a, b]), Weight([c, d])] = *images;
+        for (i, weight) in [a, b, c, d].into_iter().enumerate() {
             self.low[i] += weight & 0xffff_ffff;
             self.high[i] += weight >> 32;
         }
@@ -237,17 +268,15 @@ impl DigestSums {
 
 /// What has to be added to a digest so that states whose two images are one position count once.
 fn twice_counted<S: Tabled>(
-    class: &ClassTable<S>,
     space: &S,
-    locals: &Locals,
+    class: &S::Class,
     states: &[Local],
-    region: &SideWeights,
+    region: &[[Weight; 2]; 2],
 ) -> Weight {
-    let fixed = states.iter().filter(|local| class.is_fixed((**local >> 1) as usize, space));
-    let images = fixed.map(|local| {
-        let side = (local & 1) as usize;
-        let [_, _, a, b] = locals.weights[side][(local >> 1) as usize];
-        -(region[side][1] * Weight([a, b]))
+    let fixed = states.iter().filter(|local| space.is_fixed(class, *local >> 1));
+    let second = fixed.map(|local| {
+        let (index, side) = ((local >> 1) as usize, (local & 1) as usize);
+        -(region[side][1] * space.local_weights(side)[index][1])
     });
-    images.sum()
+    second.sum()
 }

@@ -11,23 +11,24 @@
 //! orbit are reached (Manasse, Sleator, Wei, Baxter: "The Panex Puzzle", section on the program).
 
 mod bounds;
-mod class;
 mod free;
 mod numbering;
 mod position;
+mod tables;
 mod tokens;
 
 pub use bounds::upper_bound;
-pub use class::Class;
 pub use position::{COLUMNS, DOORS, MAX_LEVEL, Position, Stack, Symmetry, Tile};
+pub use tables::Class;
 pub use tokens::{CentreTop, Column, Config, Tokens};
 
 use crate::digest::mix;
 use crate::{
-    ClassKey, Crossing, Door, Finish, Local, OpenDoors, RegionKey, SideWeights, SpaceError, State,
-    StateSpace, Tabled, Weight,
+    Crossing, Door, Finish, Local, MAX_DOORS, OpenDoors, RegionKey, SpaceError, State, StateSpace,
+    Tabled, Weight,
 };
 use numbering::Numbering;
+use tables::{Tables, UNLIMITED, doors_from, lanes, pack};
 
 /// Tiles of a region key take 5 bits each; with two separators 128 bits hold 23 tiles.
 const TILE_BITS: u32 = 5;
@@ -95,6 +96,7 @@ pub struct Panex {
     /// The symmetries by which states are identified.
     group: &'static [Symmetry],
     locals: Numbering,
+    tables: Tables,
 }
 
 impl Panex {
@@ -119,7 +121,9 @@ impl Panex {
             SymmetryUse::On => &Symmetry::ALL,
         };
         let small = k.min(level);
-        Ok(Panex { config, small, group, locals: Numbering::new(small, config.centre_top) })
+        let locals = Numbering::new(small, config.centre_top);
+        let tables = Tables::new(&locals, small, config.centre_top, group);
+        Ok(Panex { config, small, group, locals, tables })
     }
 
     /// What is searched.
@@ -129,15 +133,14 @@ impl Panex {
 
     /// The canonical state of a position, or None if the position is not legal.
     pub fn locate(&self, position: &Position) -> Option<State> {
-        let (large, small) = position.split(self.small);
-        let (region, symmetry) = self.canonical_region(&large);
-        let class = self.class(self.class_key(region));
-        let small = small.image(symmetry);
-        if !class.allows(&small) {
+        if !position.is_legal(self.config.centre_top) {
             return None;
         }
-        let index = self.locals.index(&small)?;
-        Some(State { region, local: self.fold(&class, index << 1 | symmetry.side()) })
+        let (large, small) = position.split(self.small);
+        let (region, symmetry) = self.canonical_region(&large);
+        let index = self.locals.index(&small.image(symmetry))?;
+        let local = self.fold(&self.class(region), index << 1 | symmetry.side());
+        Some(State { region, local })
     }
 
     /// A position the state stands for.
@@ -147,18 +150,35 @@ impl Panex {
         if state.local & 1 == 0 { position } else { position.image(Symmetry::MIRROR) }
     }
 
-    /// Columns bottom first, so that neighbours in key order differ in their topmost tiles.
-    fn region_key(&self, large: &Position) -> RegionKey {
+    /// The key of an arrangement's image: columns bottom first, so that neighbours in key order
+    /// differ in their topmost tiles.
+    fn image_key(&self, large: &Position, symmetry: Symmetry) -> RegionKey {
+        let flip = u128::from(symmetry.swaps_colours());
         let mut key = 0;
         for column in COLUMNS {
-            for tile in large.columns[column].items().iter().rev() {
-                key = key << TILE_BITS | u128::from(tile.0 - 2 * self.small - 1);
+            for tile in large.columns[symmetry.column(column)].items().iter().rev() {
+                let symbol = u128::from(tile.0 - 2 * self.small - 2) ^ flip;
+                key = key << TILE_BITS | (symbol + 1);
             }
             if column < 2 {
                 key <<= TILE_BITS;
             }
         }
         RegionKey(key)
+    }
+
+    /// Slacks of one column's large tiles, top first, as suffix minima: entry i is how many tiles
+    /// may still come above the i-th tile and all deeper ones, [`UNLIMITED`] for more than there
+    /// can be small ones in a column.
+    fn slacks(&self, large: &Position, column: usize) -> Stack<u8> {
+        let mut least = UNLIMITED;
+        let mut slacks = Stack::default();
+        for (above, tile) in large.columns[column].items().iter().enumerate().rev() {
+            let slack = self.config.centre_top.limit(tile.level(), column) - above as u8;
+            least = if slack > self.small { least } else { least.min(slack) };
+            slacks.push(least);
+        }
+        slacks
     }
 
     fn arrangement(&self, region: RegionKey) -> Position {
@@ -178,24 +198,22 @@ impl Panex {
 
     /// The least image's key, and a symmetry that leads there.
     fn canonical_region(&self, large: &Position) -> (RegionKey, Symmetry) {
-        let images = self.group.iter().map(|s| (self.region_key(&large.image(*s)), *s));
-        images.min_by_key(|(key, _)| *key).unwrap_or((self.region_key(large), Symmetry::IDENTITY))
-    }
-
-    fn images(&self, side: usize) -> impl Iterator<Item = Symmetry> {
-        self.group.iter().copied().filter(move |s| s.side() as usize == side)
+        let images = self.group.iter().map(|s| (self.image_key(large, *s), *s));
+        let identity = (self.image_key(large, Symmetry::IDENTITY), Symmetry::IDENTITY);
+        images.min_by_key(|(key, _)| *key).unwrap_or(identity)
     }
 }
 
-/// The product of the weights of some levels' configurations.
-fn weigh(position: &Position, levels: impl Iterator<Item = u8>) -> Weight {
-    let items = |l: u8| {
-        COLUMNS.map(move |c| {
-            position.columns[c].items().iter().map(move |t| (t.level() <= l).then_some(*t))
-        })
-    };
-    let weights = levels.map(|l| Weight::hash(Config::find(l, items(l)).word(l)));
-    weights.fold(Weight::ONE, |product, weight| product * weight)
+/// The configuration of one level of a position.
+fn config(position: &Position, level: u8) -> Config {
+    let larger = |tile: &Tile| (tile.level() <= level).then_some(*tile);
+    Config::find(level, position.columns.each_ref().map(|c| c.items().iter().map(larger)))
+}
+
+/// A position's weight: the product of the weights of its levels' configurations.
+fn weigh(position: &Position, level: u8) -> Weight {
+    let levels = (1..=level).map(|l| Weight::hash(config(position, l).word(l)));
+    levels.fold(Weight::ONE, |product, level| product * level)
 }
 
 impl StateSpace for Panex {
@@ -223,18 +241,17 @@ impl StateSpace for Panex {
     fn shard_hash(&self, region: RegionKey) -> u64 {
         let large = self.arrangement(region);
         let (coarse, _) = large.split(self.config.s.max(self.small));
-        let keys = Symmetry::ALL.map(|s| self.region_key(&coarse.image(s)).0);
+        let keys = Symmetry::ALL.map(|s| self.image_key(&coarse, s).0);
         let least = keys.into_iter().min().unwrap_or_default();
         mix(mix(least as u64) ^ (least >> 64) as u64)
     }
 
     fn weight(&self, state: State) -> Weight {
-        let levels = 1..=self.config.level;
         let position = self.position(state);
         let other = position.image(Symmetry::BOTH);
         let both = self.group.contains(&Symmetry::BOTH) && other != position;
-        let second = if both { weigh(&other, levels.clone()) } else { Weight::ZERO };
-        weigh(&position, levels) + second
+        let second = if both { weigh(&other, self.config.level) } else { Weight::ZERO };
+        weigh(&position, self.config.level) + second
     }
 
     fn text(&self, state: State) -> String {
@@ -244,7 +261,6 @@ impl StateSpace for Panex {
 
 impl Tabled for Panex {
     const DOORS: Door = DOORS.len() as Door;
-    const SYMMETRIES: u8 = Symmetry::ALL.len() as u8;
 
     type Class = Class;
 
@@ -252,51 +268,54 @@ impl Tabled for Panex {
         self.locals.len()
     }
 
-    fn inside(&self, index: u32, door: Door) -> Option<u32> {
-        let (from, to) = DOORS[usize::from(door)];
-        self.locals.index(&self.locals.tokens(index).move_tile(from, to)?)
+    fn class(&self, region: RegionKey) -> Class {
+        let large = self.arrangement(region);
+        let fixing = self.group.iter().filter(|s| self.image_key(&large, **s) == region);
+        let mut class = Class {
+            supply: 0,
+            from_large: doors_from(large.columns.map(|column| !column.items().is_empty())),
+            stabiliser: fixing.fold(0, |bits, s| bits | 1 << s.number()),
+        };
+        for column in COLUMNS {
+            let slacks = self.slacks(&large, column);
+            for lane in lanes() {
+                let slack = slacks.items().get(lane).copied().unwrap_or(UNLIMITED);
+                class.supply |= pack(column, lane, slack.min(UNLIMITED));
+            }
+        }
+        class
     }
 
+    #[inline(always)]
+    fn open(&self, class: &Class, index: u32) -> OpenDoors {
+        self.tables.open(class, index as usize)
+    }
+
+    #[inline(always)]
+    fn neighbours(&self, index: u32) -> [u32; MAX_DOORS as usize] {
+        self.tables.neighbours(index as usize)
+    }
+
+    #[inline(always)]
     fn carry(&self, index: u32, door: Door, symmetry: u8) -> Local {
         let symmetry = Symmetry::from_number(symmetry);
-        let (from, to) = DOORS[usize::from(door)];
-        let tokens = self.locals.tokens(index).move_marker(from, to).image(symmetry);
-        let index = self.locals.index(&tokens);
-        debug_assert!(index.is_some(), "a legal exit enters a legal local part");
-        index.unwrap_or_default() << 1 | symmetry.side()
+        self.tables.carried(index, door.into(), symmetry) << 1 | symmetry.side()
     }
 
-    fn class_key(&self, region: RegionKey) -> ClassKey {
-        let large = self.arrangement(region);
-        let fixing = self.group.iter().filter(|s| self.region_key(&large.image(**s)) == region);
-        let stabiliser = fixing.fold(0, |bits, s| bits | 1 << s.number());
-        Class::key(&large, self.small, self.config.centre_top, stabiliser)
-    }
-
-    fn class(&self, key: ClassKey) -> Class {
-        Class::new(key, self.small, self.config.centre_top)
-    }
-
-    fn open(&self, class: &Class, index: u32) -> OpenDoors {
-        class.open_doors(self.locals.tokens(index))
-    }
-
+    #[inline(always)]
     fn folds(&self, class: &Class) -> bool {
         class.is_symmetric()
     }
 
     /// The smallest local over the symmetries that fix the region.
     fn fold(&self, class: &Class, local: Local) -> Local {
-        let tokens = self.locals.tokens(local >> 1);
-        let image = |s: Symmetry| Some(self.locals.index(&tokens.image(s))? << 1 | s.side());
-        let folded = class.stabiliser().filter_map(image).min();
-        folded.map_or(local, |folded| folded ^ local & 1)
+        let image = |s: Symmetry| self.tables.image(local >> 1, s) << 1 | s.side();
+        class.stabiliser().map(image).min().map_or(local, |least| least ^ local & 1)
     }
 
     fn is_fixed(&self, class: &Class, index: u32) -> bool {
-        let tokens = self.locals.tokens(index);
         let mut symmetries = class.stabiliser();
-        symmetries.any(|s| s == Symmetry::BOTH) && tokens.image(Symmetry::BOTH) == *tokens
+        symmetries.any(|s| s == Symmetry::BOTH && self.tables.image(index, s) == index)
     }
 
     fn crossing(&self, region: RegionKey, door: Door) -> Crossing {
@@ -309,41 +328,29 @@ impl Tabled for Panex {
         Crossing { target, symmetry: symmetry.number() }
     }
 
-    fn region_weights(&self, region: RegionKey) -> SideWeights {
+    fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2] {
         let large = self.arrangement(region);
-        side_weights(|side| {
-            let images = self.images(side);
-            images.map(|s| weigh(&large.image(s), self.small + 1..=self.config.level)).collect()
-        })
+        let levels = self.small + 1..=self.config.level;
+        let configs: Vec<(u8, Config)> = levels.map(|l| (l, config(&large, l))).collect();
+        let mut weights = [[Weight::ZERO; 2]; 2];
+        for (side, images) in weights.iter_mut().enumerate() {
+            let symmetries = self.group.iter().filter(|s| s.side() as usize == side);
+            for (weight, symmetry) in images.iter_mut().zip(symmetries) {
+                let levels = configs.iter().map(|(l, c)| Weight::hash(c.image(*symmetry).word(*l)));
+                *weight = levels.fold(Weight::ONE, |product, level| product * level);
+            }
+        }
+        weights
     }
 
-    fn local_weights(&self, index: u32) -> SideWeights {
-        let tokens = self.locals.tokens(index);
-        let config = |l| (l, Config::find(l, tokens.columns.map(Column::items)));
-        let configs: Vec<(u8, Config)> = (1..=self.small).map(config).collect();
-        side_weights(|side| {
-            let weight = |s: Symmetry| {
-                let weights =
-                    configs.iter().map(|(l, config)| Weight::hash(config.image(s).word(*l)));
-                weights.fold(Weight::ONE, |product, weight| product * weight)
-            };
-            self.images(side).map(weight).collect()
-        })
+    #[inline(always)]
+    fn local_weights(&self, side: usize) -> &[[Weight; 2]] {
+        self.tables.weights(side)
     }
 
     fn bytes(&self) -> usize {
-        self.locals.bytes()
+        self.locals.bytes() + self.tables.bytes()
     }
-}
-
-fn side_weights(weights: impl Fn(usize) -> Vec<Weight>) -> SideWeights {
-    [0, 1].map(|side| {
-        let mut images = [Weight::ZERO; 2];
-        for (slot, weight) in images.iter_mut().zip(weights(side)) {
-            *slot = weight;
-        }
-        images
-    })
 }
 
 #[cfg(test)]

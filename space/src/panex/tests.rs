@@ -18,18 +18,18 @@ fn plain_moves(position: &Position, centre_top: CentreTop) -> Vec<Position> {
 /// Successors of a state as the tables have them.
 fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
     let (index, side) = (state.local >> 1, state.local & 1);
-    let class = space.class(space.class_key(state.region));
+    let class = space.class(state.region);
     let open = space.open(&class, index);
     let mut found = Vec::new();
     for door in 0..Panex::DOORS {
         if open.inside >> door & 1 == 1 {
-            let next = space.inside(index, door).unwrap();
+            let next = space.neighbours(index)[usize::from(door)];
             let local = space.fold(&class, next << 1 | side);
             found.push(State { region: state.region, local });
         }
         if open.exits >> door & 1 == 1 {
             let crossing = space.crossing(state.region, door);
-            let target = space.class(space.class_key(crossing.target));
+            let target = space.class(crossing.target);
             let entered = space.carry(index, door, crossing.symmetry) ^ side;
             found.push(State { region: crossing.target, local: space.fold(&target, entered) });
         }
@@ -40,7 +40,8 @@ fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
 fn settings() -> impl Strategy<Value = (u8, u8, SymmetryUse, CentreTop)> {
     (
         2..=9u8,
-        1..=4u8,
+        // k = 4 costs a second a case: one is in `limits_are_stated_and_kept`.
+        1..=3u8,
         prop_oneof![Just(SymmetryUse::On), Just(SymmetryUse::Off)],
         prop_oneof![Just(CentreTop::Forbid), Just(CentreTop::Allow)],
     )
@@ -111,11 +112,11 @@ proptest! {
         let space = panex(level, k, symmetry, centre_top);
         let position = walk(level, centre_top, &choices);
         let state = space.locate(&position).unwrap();
-        let class = space.class(space.class_key(state.region));
+        let class = space.class(state.region);
         let side = (state.local & 1) as usize;
         let index = state.local >> 1;
         let region = space.region_weights(state.region)[side];
-        let mut local = space.local_weights(index)[side];
+        let mut local = space.local_weights(side)[index as usize];
         if space.is_fixed(&class, index) {
             local[1] = Weight::ZERO;
         }
@@ -125,7 +126,7 @@ proptest! {
         if symmetry == SymmetryUse::On {
             stands_for.insert(position.image(Symmetry::BOTH));
         }
-        let expected: Weight = stands_for.iter().map(|p| weigh(p, 1..=level)).sum();
+        let expected: Weight = stands_for.iter().map(|p| weigh(p, level)).sum();
         prop_assert_eq!(found, expected);
     }
 }
@@ -144,10 +145,9 @@ fn local_parts_are_as_many_as_counted_elsewhere() {
 #[test]
 fn no_class_is_its_own_mirror_image() {
     let space = panex(3, 3, SymmetryUse::On, CentreTop::Forbid);
-    let class = space.class(space.class_key(space.seeds()[0].region));
     let all = (0..space.indices()).map(|index| space.locals.tokens(index));
-    for tokens in all.filter(|tokens| class.allows(tokens)) {
-        let position = Position::join(&Position::default(), tokens);
+    let positions = all.map(|tokens| Position::join(&Position::default(), tokens));
+    for position in positions.filter(|position| space.locate(position).is_some()) {
         let mirror = position.image(Symmetry::MIRROR);
         assert!(mirror != position && mirror != position.image(Symmetry::BOTH));
     }
