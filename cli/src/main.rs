@@ -1,2 +1,62 @@
-//! placeholder
-fn main(){}
+//! `strata`: searches state spaces breadth-first, on disk.
+#![forbid(unsafe_code)]
+
+mod args;
+mod audit;
+mod cmdline;
+mod console;
+mod domains;
+mod events;
+mod exit;
+mod inspect;
+mod progress;
+mod rss;
+mod solve;
+mod stats;
+mod stdout;
+mod units;
+
+use std::io::Write;
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, Command};
+use crate::cmdline::Refusal;
+use crate::console::Console;
+use crate::exit::{ExitCode, Failure};
+
+fn main() -> std::process::ExitCode {
+    let ended = match cmdline::parse(std::env::args_os()) {
+        Ok(cli) => run(&cli),
+        Err(Refusal::Usage(failure)) => Err(failure),
+        Err(Refusal::Help(help)) => {
+            // A reader who left is no reason to fail.
+            let _ = help.print();
+            let asked_for = help.exit_code() == 0;
+            Ok(if asked_for { ExitCode::Done } else { ExitCode::Usage })
+        }
+    };
+    match ended {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            failure.report();
+            failure.code.into()
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    let console = Console::start(&cli.global);
+    match &cli.command {
+        Command::Solve(args) => solve::run(args, &console),
+        Command::Stats(args) => inspect::stats(args, &console),
+        Command::Verify(args) => inspect::verify(args, &console),
+        Command::Domains => domains::run(&console),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "strata", &mut script);
+            stdout::print(|out| out.write_all(&script))?;
+            Ok(ExitCode::Done)
+        }
+    }
+}

@@ -124,6 +124,16 @@ pub struct OpenDoors {
     pub exits: u8,
 }
 
+/// Successors that stay inside a region.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Inside {
+    /// Their indices, filled up with the index itself where there are fewer.
+    pub first: [u32; 4],
+    /// Whether there are more than four; then `first` does not count, and
+    /// [`Tabled::neighbour`] tells where each of the open doors leads.
+    pub more: bool,
+}
+
 /// Where a door of a region leads.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Crossing {
@@ -138,7 +148,7 @@ pub const MAX_DOORS: Door = 7;
 
 /// A space in which a local part's possibilities are the same in all regions, up to what the
 /// region's **class** forbids: the space keeps tables by local index, which the engine goes
-/// through in its inner loops. [`Self::open`] and [`Self::neighbours`] are called for every
+/// through in its inner loops. [`Self::open`] and [`Self::inside`] are called for every
 /// state of every layer and [`Self::carry`] for every exit, so they must be mere look-ups, in
 /// tables that fit into the processor's cache.
 ///
@@ -160,8 +170,11 @@ pub trait Tabled: StateSpace {
     /// The legal moves of an index that is legal in the class.
     fn open(&self, class: &Self::Class, index: u32) -> OpenDoors;
 
-    /// The index behind each door that is open inside.
-    fn neighbours(&self, index: u32) -> [u32; MAX_DOORS as usize];
+    /// The inside successors of an index that is legal in the class.
+    fn inside(&self, class: &Self::Class, index: u32) -> Inside;
+
+    /// The index behind a door that is open inside.
+    fn neighbour(&self, index: u32, door: Door) -> u32;
 
     /// The local in the target region of a state with side 0 that leaves through a door, after
     /// the symmetry that makes the target region canonical.

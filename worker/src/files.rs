@@ -142,7 +142,10 @@ impl Files {
     pub(crate) fn persist(&mut self, layers: &[&Layer]) -> Result<Vec<LayerRecord>> {
         let fs = self.folder.fs().clone();
         for layer in self.waiting.iter().chain(layers.iter().copied()) {
-            layer.persist(&fs, &self.path(layer.header().depth))?;
+            let depth = layer.header().depth;
+            // What is searched as the checkpoint has it is durable, under whatever name.
+            let path = layer.path().filter(|_| self.earlier.copy == 0 && self.is_earlier(depth));
+            layer.persist(&fs, &path.unwrap_or_else(|| self.path(depth)))?;
         }
         self.waiting.clear();
         Ok(layers.iter().filter_map(|layer| LayerRecord::of(layer, self.worker)).collect())

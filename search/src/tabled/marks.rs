@@ -3,47 +3,38 @@
 
 use strata_space::Local;
 
-/// A set of up to `N` indices; `W` is N / 64 and `S` is W / 64. With sizes known at compile time
-/// no access needs a bounds check.
-pub(super) struct Marks<const N: usize, const W: usize, const S: usize> {
+/// A set of fewer than `N` indices; `W` is N / 64. With sizes known at compile time no access
+/// needs a bounds check.
+pub(super) struct Marks<const N: usize, const W: usize> {
     /// An index has been seen if its stamp is the current epoch.
     stamps: Box<[u8; N]>,
     epoch: u8,
     /// New indices in the order in which they were found.
-    found: Vec<u32>,
-    /// All zero between regions, as is `summary`, which has a bit for each word of `bits`.
+    found: Box<[u32; N]>,
+    /// All zero between regions.
     bits: Box<[u64; W]>,
-    summary: Box<[u64; S]>,
 }
 
-impl<const N: usize, const W: usize, const S: usize> Marks<N, W, S> {
-    const SIZES: () = assert!(N.is_power_of_two() && N == 64 * W && W == 64 * S);
+impl<const N: usize, const W: usize> Marks<N, W> {
+    const SIZES: () = assert!(N.is_power_of_two() && N == 64 * W && W >= 64);
 
     pub(super) fn new() -> Self {
         let () = Self::SIZES;
         Marks {
-            stamps: bytemuck::zeroed_vec(N)
-                .into_boxed_slice()
-                .try_into()
-                .unwrap_or_else(|_| unreachable!()),
+            stamps: bytemuck::zeroed_box(),
             epoch: 0,
-            found: Vec::new(),
-            bits: vec![0; W].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!()),
-            summary: Box::new([0; S]),
+            found: bytemuck::zeroed_box(),
+            bits: bytemuck::zeroed_box(),
         }
     }
 
-    /// Starts a region in which at most `candidates` indices will be offered.
+    /// Starts a region.
     #[inline(always)]
-    pub(super) fn begin(&mut self, candidates: usize) {
+    pub(super) fn begin(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
             self.stamps.fill(0);
             self.epoch = 1;
-        }
-        // One more, because every offer is written and only new ones are kept.
-        if self.found.len() <= candidates {
-            self.found.resize(candidates + 1, 0);
         }
     }
 
@@ -60,7 +51,9 @@ impl<const N: usize, const W: usize, const S: usize> Marks<N, W, S> {
     #[inline(always)]
     pub(super) fn offer(&mut self, count: usize, index: u32) -> usize {
         let stamp = &mut self.stamps[index as usize & (N - 1)];
-        self.found[count] = index;
+        // Every offer is written, only new ones are kept; there is always room for one more, as
+        // fewer than N indices are in use.
+        self.found[count & (N - 1)] = index;
         let is_new = *stamp != self.epoch;
         *stamp = self.epoch;
         count + usize::from(is_new)
@@ -69,20 +62,22 @@ impl<const N: usize, const W: usize, const S: usize> Marks<N, W, S> {
     /// Appends the first `count` new indices in order, as locals of a side.
     #[inline(always)]
     pub(super) fn drain(&mut self, count: usize, side: u32, out: &mut Vec<Local>) {
+        // Which parts of the set are in use: one register, where a word in memory for each would
+        // make every store wait for the last one.
+        let mut parts = 0u64;
         for index in &self.found[..count] {
-            let word = (*index as usize & (N - 1)) / 64;
-            self.bits[word & (W - 1)] |= 1 << (index & 63);
-            self.summary[(word / 64) & (S - 1)] |= 1 << (word & 63);
+            let index = *index as usize & (N - 1);
+            self.bits[index / 64] |= 1 << (index & 63);
+            parts |= 1 << (index / (N / 64));
         }
         out.reserve(count);
-        for (group, words) in self.summary.iter_mut().enumerate() {
-            let mut words = std::mem::take(words);
-            while words != 0 {
-                let word = group * 64 + words.trailing_zeros() as usize;
-                words &= words - 1;
-                let mut left = std::mem::take(&mut self.bits[word & (W - 1)]);
+        while parts != 0 {
+            let first = parts.trailing_zeros() as usize * (W / 64);
+            parts &= parts - 1;
+            for (at, word) in (first..).zip(&mut self.bits[first..first + W / 64]) {
+                let mut left = std::mem::take(word);
                 while left != 0 {
-                    let index = word as u32 * 64 + left.trailing_zeros();
+                    let index = at as u32 * 64 + left.trailing_zeros();
                     out.push(index << 1 | side);
                     left &= left - 1;
                 }
@@ -97,11 +92,11 @@ mod tests {
 
     #[test]
     fn what_is_new_comes_out_once_and_in_order() {
-        let mut marks = Marks::<4096, 64, 1>::new();
+        let mut marks = Marks::<4096, 64>::new();
         // More regions than there are epochs.
         for round in 0..600u32 {
             let offers = [7, 4095, 64, 7, round, 63, 64, 0];
-            marks.begin(offers.len());
+            marks.begin();
             marks.exclude(&[63 << 1, 1]);
             let count = offers.iter().fold(0, |count, index| marks.offer(count, *index));
             let mut out = Vec::new();

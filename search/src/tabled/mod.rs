@@ -21,8 +21,8 @@ const NARROW: usize = 1 << 15;
 /// The most indices.
 const WIDE: usize = 1 << 20;
 
-type NarrowMarks = Marks<NARROW, { 1 << 9 }, { 1 << 3 }>;
-type WideMarks = Marks<WIDE, { 1 << 14 }, { 1 << 8 }>;
+type NarrowMarks = Marks<NARROW, { NARROW / 64 }>;
+type WideMarks = Marks<WIDE, { WIDE / 64 }>;
 
 /// See the module.
 pub(crate) struct TabledKernel<S: Tabled> {
@@ -45,8 +45,8 @@ impl<S: Tabled> TabledKernel<S> {
     /// A kernel with a region cache of at most `cache_bytes`.
     pub(crate) fn new(space: Arc<S>, shards: u32, cache_bytes: usize) -> TabledKernel<S> {
         let indices = space.indices() as usize;
-        assert!(indices <= WIDE && S::DOORS <= MAX_DOORS, "within the limits of tabled spaces");
-        let marks = if indices <= NARROW {
+        assert!(indices < WIDE && S::DOORS <= MAX_DOORS, "within the limits of tabled spaces");
+        let marks = if indices < NARROW {
             AnyMarks::Narrow(NarrowMarks::new())
         } else {
             AnyMarks::Wide(WideMarks::new())
@@ -82,9 +82,10 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
             _ => {
                 for local in inputs.current {
                     let (index, side) = (local >> 1, local & 1);
-                    let (open, row) = (space.open(class, index).inside, space.neighbours(index));
-                    let doors = (0..usize::from(S::DOORS)).filter(|door| open >> door & 1 == 1);
-                    next.extend(doors.map(|door| space.fold(class, row[door] << 1 | side)));
+                    for_open(space.open(class, index).inside, |door| {
+                        let index = space.neighbour(index, door);
+                        next.push(space.fold(class, index << 1 | side));
+                    });
                 }
                 settle(inputs, next, tally);
             }
@@ -120,15 +121,13 @@ impl<S: Tabled> TabledKernel<S> {
         let region = self.regions.at(slot);
         let class = &region.class;
         self.border.clear();
-        for (side, images) in region.weights.iter().enumerate() {
+        // Mostly there is but one run, of one side.
+        for run in states.chunk_by(|a, b| (a ^ b) & 1 == 0) {
+            let side = (run[0] & 1) as usize;
             let mut sums = DigestSums::default();
-            // Mostly there is but one run, of one side.
-            let runs = states.chunk_by(|a, b| (a ^ b) & 1 == 0);
-            for run in runs.filter(|run| (run[0] & 1) as usize == side) {
-                let weights = space.local_weights(side);
-                tally.generated += survey(space, class, run, weights, &mut sums, &mut self.border);
-            }
-            tally.digest += sums.total(images);
+            let weights = space.local_weights(side);
+            tally.generated += survey(space, class, run, weights, &mut sums, &mut self.border);
+            tally.digest += sums.total(&region.weights[side]);
         }
         tally.regions += 1;
         tally.states += states.len() as u64;
@@ -137,12 +136,9 @@ impl<S: Tabled> TabledKernel<S> {
         }
         let mut any = 0;
         for local in &self.border {
-            let mut doors = space.open(class, local >> 1).exits;
+            let doors = space.open(class, local >> 1).exits;
             any |= doors;
-            while doors != 0 {
-                self.leaving[doors.trailing_zeros() as usize].push(*local);
-                doors &= doors - 1;
-            }
+            for_open(doors, |door| self.leaving[usize::from(door)].push(*local));
         }
         while any != 0 {
             let door = any.trailing_zeros() as Door;
@@ -159,6 +155,15 @@ impl<S: Tabled> TabledKernel<S> {
             exits.send(way.target, &self.batch)?;
         }
         Ok(())
+    }
+}
+
+/// Calls `visit` for every door of a set.
+#[inline(always)]
+fn for_open(mut doors: u8, mut visit: impl FnMut(Door)) {
+    while doors != 0 {
+        visit(doors.trailing_zeros() as Door);
+        doors &= doors - 1;
     }
 }
 
@@ -213,15 +218,15 @@ fn common_side(inputs: Inputs<'_>) -> Option<u32> {
 
 /// Lists `(inside successors of current ∪ inbox) − current − previous` for states of one side.
 #[inline(always)]
-fn expand<S: Tabled, const N: usize, const W: usize, const T: usize>(
+fn expand<S: Tabled, const N: usize, const W: usize>(
     space: &S,
     class: &S::Class,
     inputs: Inputs<'_>,
     side: u32,
-    marks: &mut Marks<N, W, T>,
+    marks: &mut Marks<N, W>,
     next: &mut Vec<Local>,
 ) {
-    marks.begin(usize::from(S::DOORS) * inputs.current.len() + inputs.inbox.len());
+    marks.begin();
     marks.exclude(inputs.previous);
     marks.exclude(inputs.current);
     let mut count = 0;
@@ -230,12 +235,16 @@ fn expand<S: Tabled, const N: usize, const W: usize, const T: usize>(
     }
     for local in inputs.current {
         let index = local >> 1;
-        let (open, row) = (space.open(class, index).inside, space.neighbours(index));
-        for door in 0..S::DOORS {
-            // Where a door is closed the state itself is offered, which is not new: cheaper than
-            // a branch that cannot be predicted.
-            let is_open = open >> door & 1 == 1;
-            count = marks.offer(count, if is_open { row[usize::from(door)] } else { index });
+        let inside = space.inside(class, index);
+        if inside.more {
+            for_open(space.open(class, index).inside, |door| {
+                count = marks.offer(count, space.neighbour(index, door));
+            });
+        } else {
+            // The state itself, offered where there are fewer, is not new.
+            for next in inside.first {
+                count = marks.offer(count, next);
+            }
         }
     }
     marks.drain(count, side, next);

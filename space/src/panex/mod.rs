@@ -24,11 +24,11 @@ pub use tokens::{CentreTop, Column, Config, Tokens};
 
 use crate::digest::mix;
 use crate::{
-    Crossing, Door, Finish, Local, MAX_DOORS, OpenDoors, RegionKey, SpaceError, State, StateSpace,
+    Crossing, Door, Finish, Inside, Local, OpenDoors, RegionKey, SpaceError, State, StateSpace,
     Tabled, Weight,
 };
 use numbering::Numbering;
-use tables::{Tables, UNLIMITED, doors_from, lanes, pack};
+use tables::{GUARD, Tables, UNLIMITED, doors_from, lanes, pack};
 
 /// Tiles of a region key take 5 bits each; with two separators 128 bits hold 23 tiles.
 const TILE_BITS: u32 = 5;
@@ -272,7 +272,7 @@ impl Tabled for Panex {
         let large = self.arrangement(region);
         let fixing = self.group.iter().filter(|s| self.image_key(&large, **s) == region);
         let mut class = Class {
-            supply: 0,
+            supply: GUARD,
             from_large: doors_from(large.columns.map(|column| !column.items().is_empty())),
             stabiliser: fixing.fold(0, |bits, s| bits | 1 << s.number()),
         };
@@ -292,8 +292,13 @@ impl Tabled for Panex {
     }
 
     #[inline(always)]
-    fn neighbours(&self, index: u32) -> [u32; MAX_DOORS as usize] {
-        self.tables.neighbours(index as usize)
+    fn inside(&self, class: &Class, index: u32) -> Inside {
+        let (first, more) = self.tables.row(class, index as usize);
+        Inside { first, more }
+    }
+
+    fn neighbour(&self, index: u32, door: Door) -> u32 {
+        self.tables.neighbours(index as usize)[usize::from(door)]
     }
 
     #[inline(always)]

@@ -7,14 +7,26 @@
 use super::numbering::Numbering;
 use super::position::{CENTRE, COLUMNS, DOORS, Symmetry};
 use super::tokens::{CentreTop, Column, Config, Tokens};
-use crate::{MAX_DOORS, OpenDoors, Weight};
+use crate::{OpenDoors, Weight};
 
 /// Bits of one large tile in a packed word, and large tiles of one column.
 const LANE: u32 = 4;
 const LANES: u32 = 5;
 
+/// Bits of one column: its lanes, and one to which they can carry.
+const COLUMN: u32 = LANE * LANES + 1;
+
+/// One bit of every column.
+const UNITS: u64 = 1 | 1 << COLUMN | 1 << (2 * COLUMN);
+
 /// The top bit of every lane.
-const GUARD: u64 = 0x0888_8888_8888_8888;
+pub(super) const GUARD: u64 = 0x8_8888 * UNITS;
+
+/// The carry bit of every column.
+const CARRY: u64 = UNITS << (COLUMN - 1);
+
+/// What carries out of a column in which any guard bit is set.
+const ROUND_UP: u64 = (1 << (COLUMN - 1)) - 8;
 
 /// In a supply: takes any number of tiles.
 pub(super) const UNLIMITED: u8 = 6;
@@ -24,7 +36,7 @@ const IMPOSSIBLE: u8 = 7;
 
 /// Puts numbers below 8 for the large tiles of each column, top first, into one word.
 pub(super) fn pack(column: usize, lane: usize, value: u8) -> u64 {
-    u64::from(value) << (LANE * (LANES * column as u32 + lane as u32))
+    u64::from(value) << (COLUMN * column as u32 + LANE * lane as u32)
 }
 
 /// Large tiles of a column that a word has lanes for.
@@ -35,7 +47,7 @@ pub(super) fn lanes() -> std::ops::Range<usize> {
 /// What a region allows.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Class {
-    /// How many tiles each large tile bears.
+    /// How many tiles each large tile bears, with all guard bits set.
     pub(super) supply: u64,
     /// Doors from columns that have a large tile.
     pub(super) from_large: u8,
@@ -62,34 +74,42 @@ pub(super) fn doors_from(from: [bool; 3]) -> u8 {
     doors.fold(0, |doors, (door, _)| doors | 1 << door)
 }
 
-/// Which doors are of which kind for a local part, by the top of the column they lead from.
-#[derive(Copy, Clone, Debug)]
-struct Kinds {
+/// What the doors of a local part are when the columns of some set are full.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+struct Doors {
+    /// A small tile goes through.
     small: u8,
+    /// A large tile goes through.
     large: u8,
-    /// No small tile in the column: there is a large one or nothing.
-    other: u8,
+    /// A large tile goes through if there is one in the column.
+    perhaps: u8,
 }
 
-/// Where each local part's doors lead inside the region.
+/// Inside successors in one row.
+const ROW: usize = 4;
+
+/// In a row's last place: there are more than a row holds.
+const MORE: u32 = u32::MAX;
+
+/// Inside successors by [`Tables::place`], filled up with the own index.
 #[derive(Debug)]
-enum Neighbours {
+enum Rows {
     Narrow(Box<[[u16; ROW]]>),
     Wide(Box<[[u32; ROW]]>),
 }
 
-/// A power of two, so that rows do not straddle cache lines.
-const ROW: usize = 8;
-
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Tables {
-    neighbours: Neighbours,
+    rows: Rows,
+    /// By [`Self::place`].
+    doors: Box<[Doors]>,
+    /// Indices are below 2 to the power of this.
+    stride: u32,
     /// How many tiles each large tile must bear for a column to take one more.
     demands: Box<[u64]>,
-    kinds: Box<[Kinds]>,
-    /// Doors to columns that take a tile, by the set of columns that do not.
-    doors: [u8; 8],
+    /// By door: where it leads if a small tile goes through.
+    moved: [Box<[u32]>; DOORS.len()],
     /// By symmetry.
     images: [Box<[u32]>; 4],
     /// By door: what becomes of the local part when a large tile goes through.
@@ -114,24 +134,31 @@ impl Tables {
                 .map(|(tokens, own)| rename(tokens).and_then(number).unwrap_or(own))
                 .collect()
         };
-        let inside = DOORS.map(|(from, to)| renamed(&|tokens: &Tokens| tokens.move_tile(from, to)));
-        let row = |index: usize| {
-            let mut row = [index as u32; ROW];
-            row.iter_mut().zip(&inside).for_each(|(slot, door)| *slot = door[index]);
-            row
+        let moved = DOORS.map(|(from, to)| renamed(&|tokens: &Tokens| tokens.move_tile(from, to)));
+        let indices = numbering.len() as usize;
+        let stride = indices.next_power_of_two().trailing_zeros();
+        let by_place = |place: usize| {
+            let (full, index) = (place >> stride, place & ((1 << stride) - 1));
+            let doors = (index < indices).then(|| {
+                let doors = doors(numbering.tokens(index as u32), full, centre_top);
+                (doors, row(index, doors.small, &moved))
+            });
+            doors.unwrap_or_default()
         };
-        let indices = 0..numbering.len() as usize;
-        let neighbours = if indices.len() <= 1 << 16 {
-            Neighbours::Narrow(indices.map(|i| row(i).map(|next| next as u16)).collect())
+        let (doors, rows): (Vec<Doors>, Vec<[u32; ROW]>) =
+            (0..SETS << stride).map(by_place).unzip();
+        let rows = if indices < usize::from(u16::MAX) {
+            Rows::Narrow(rows.into_iter().map(|row| row.map(|next| next as u16)).collect())
         } else {
-            Neighbours::Wide(indices.map(row).collect())
+            Rows::Wide(rows.into_boxed_slice())
         };
         let weigh = |side| all().map(|tokens| weights(tokens, k, group, side)).collect();
         Tables {
-            neighbours,
+            rows,
+            doors: doors.into_boxed_slice(),
+            stride,
             demands: all().map(|tokens| demand(tokens, centre_top)).collect(),
-            kinds: all().map(kinds).collect(),
-            doors: std::array::from_fn(|full| open_doors(full, centre_top)),
+            moved,
             images: Symmetry::ALL.map(|s| renamed(&|tokens: &Tokens| Some(tokens.image(s)))),
             carried: DOORS.map(|(from, to)| {
                 renamed(&|tokens: &Tokens| {
@@ -145,42 +172,50 @@ impl Tables {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let row = match self.neighbours {
-            Neighbours::Narrow(_) => 2 * ROW,
-            Neighbours::Wide(_) => 4 * ROW,
+        let row = match self.rows {
+            Rows::Narrow(_) => 2 * ROW,
+            Rows::Wide(_) => 4 * ROW,
         };
-        let words = 4 * (self.images.len() + self.carried.len());
-        self.demands.len() * (row + 8 + size_of::<Kinds>() + words + 2 * size_of::<[Weight; 2]>())
+        let words = 4 * (self.images.len() + self.carried.len() + self.moved.len());
+        let weights = 2 * size_of::<[Weight; 2]>();
+        let places = self.doors.len() * (row + size_of::<Doors>());
+        places + self.demands.len() * (8 + words + weights)
     }
 
+    /// Where an index's row and doors are, for a class.
     #[inline(always)]
-    pub(super) fn neighbours(&self, index: usize) -> [u32; MAX_DOORS as usize] {
-        match &self.neighbours {
-            Neighbours::Narrow(rows) => {
-                let [a, b, c, d, e, f, g, _] = rows[index].map(u32::from);
-                [a, b, c, d, e, f, g]
-            }
-            Neighbours::Wide(rows) => {
-                let [a, b, c, d, e, f, g, _] = rows[index];
-                [a, b, c, d, e, f, g]
-            }
-        }
+    fn place(&self, class: &Class, index: usize) -> usize {
+        // No lane borrows from the next: a guard bit is lost where demand exceeds supply.
+        let short = !(class.supply - self.demands[index]) & GUARD;
+        let full = (short + ROUND_UP * UNITS) & CARRY;
+        // The product moves the three bits side by side to the top.
+        const GATHER: u64 = 1 << 1 | 1 << 21 | 1 << 41;
+        let set = (full.wrapping_mul(GATHER) >> 61) as usize;
+        set << self.stride | index
     }
 
     #[inline(always)]
     pub(super) fn open(&self, class: &Class, index: usize) -> OpenDoors {
-        const COLUMN: u64 = GUARD & ((1 << (LANE * LANES)) - 1);
-        // No lane borrows from the next: a guard bit is lost where demand exceeds supply.
-        let short = !((class.supply | GUARD) - self.demands[index]) & GUARD;
-        let full = usize::from(short & COLUMN != 0)
-            | usize::from(short & COLUMN << (LANE * LANES) != 0) << 1
-            | usize::from(short & COLUMN << (2 * LANE * LANES) != 0) << 2;
-        let doors = self.doors[full];
-        let kinds = self.kinds[index];
-        OpenDoors {
-            inside: kinds.small & doors,
-            exits: (kinds.large | kinds.other & class.from_large) & doors,
+        let Doors { small, large, perhaps } = self.doors[self.place(class, index)];
+        OpenDoors { inside: small, exits: large | perhaps & class.from_large }
+    }
+
+    /// The first four inside successors, and whether there are more.
+    #[inline(always)]
+    pub(super) fn row(&self, class: &Class, index: usize) -> ([u32; ROW], bool) {
+        let place = self.place(class, index);
+        match &self.rows {
+            Rows::Narrow(rows) => {
+                let row = rows[place];
+                (row.map(u32::from), row[ROW - 1] == u16::MAX)
+            }
+            Rows::Wide(rows) => (rows[place], rows[place][ROW - 1] == MORE),
         }
+    }
+
+    /// The index behind each door through which a small tile goes.
+    pub(super) fn neighbours(&self, index: usize) -> [u32; DOORS.len()] {
+        self.moved.each_ref().map(|moved| moved[index])
     }
 
     #[inline(always)]
@@ -199,25 +234,37 @@ impl Tables {
     }
 }
 
-/// Doors that lead to columns outside the set `full`.
-fn open_doors(full: usize, centre_top: CentreTop) -> u8 {
+/// Sets of columns.
+const SETS: usize = 8;
+
+fn doors(tokens: &Tokens, full: usize, centre_top: CentreTop) -> Doors {
     // Where the centre's top layer is allowed, a full centre reaches up to the track and cuts L
     // off from R.
     let blocked = centre_top == CentreTop::Allow && full >> CENTRE & 1 == 1;
-    let open = |(from, to): (usize, usize)| {
-        full >> to & 1 == 0 && !(blocked && from != CENTRE && to != CENTRE)
-    };
-    let doors = DOORS.into_iter().enumerate().filter(|(_, door)| open(*door));
-    doors.fold(0, |doors, (door, _)| doors | 1 << door)
+    let mut doors = Doors::default();
+    for (door, (from, to)) in DOORS.into_iter().enumerate() {
+        if full >> to & 1 == 1 || (blocked && from != CENTRE && to != CENTRE) {
+            continue;
+        }
+        match tokens.columns[from].top() {
+            Some(Some(_)) => doors.small |= 1 << door,
+            Some(None) => doors.large |= 1 << door,
+            None => doors.perhaps |= 1 << door,
+        }
+    }
+    doors
 }
 
-fn kinds(tokens: &Tokens) -> Kinds {
-    let tops = tokens.columns.map(Column::top);
-    Kinds {
-        small: doors_from(tops.map(|top| matches!(top, Some(Some(_))))),
-        large: doors_from(tops.map(|top| matches!(top, Some(None)))),
-        other: doors_from(tops.map(|top| top.is_none())),
+fn row(index: usize, small: u8, moved: &[Box<[u32]>; DOORS.len()]) -> [u32; ROW] {
+    let mut row = [index as u32; ROW];
+    let open = moved.iter().enumerate().filter(|(door, _)| small >> door & 1 == 1);
+    for (at, (_, moved)) in open.enumerate() {
+        match row.get_mut(at) {
+            Some(slot) => *slot = moved[index],
+            None => row[ROW - 1] = MORE,
+        }
     }
+    row
 }
 
 /// The least supply with which each column takes one more tile.

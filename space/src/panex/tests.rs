@@ -21,9 +21,17 @@ fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
     let class = space.class(state.region);
     let open = space.open(&class, index);
     let mut found = Vec::new();
+    let doors = (0..Panex::DOORS).filter(|door| open.inside >> door & 1 == 1);
+    let listed: Vec<u32> = doors.map(|door| space.neighbour(index, door)).collect();
+    let inside = space.inside(&class, index);
+    assert_eq!(inside.more, listed.len() > inside.first.len());
+    if !inside.more {
+        assert_eq!(inside.first[..listed.len()], listed);
+        assert!(inside.first[listed.len()..].iter().all(|own| *own == index));
+    }
     for door in 0..Panex::DOORS {
         if open.inside >> door & 1 == 1 {
-            let next = space.neighbours(index)[usize::from(door)];
+            let next = space.neighbour(index, door);
             let local = space.fold(&class, next << 1 | side);
             found.push(State { region: state.region, local });
         }

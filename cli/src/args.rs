@@ -1,0 +1,461 @@
+//! The command line: every command, flag and environment variable.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{BoolishValueParser, RangedU64ValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::cmdline::SolveLine;
+use crate::exit;
+use crate::units;
+
+/// Breadth-first search of large state spaces, on disk.
+#[derive(Debug, Parser)]
+#[command(name = "strata", version, after_help = exit::help_table())]
+pub(crate) struct Cli {
+    /// Flags of every command.
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct GlobalArgs {
+    /// Print versioned newline-delimited JSON on standard output
+    ///
+    /// A reader who closes the pipe early does not stop the command: it goes on in silence.
+    #[arg(long, global = true, env = "STRATA_JSON", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) json: bool,
+
+    /// How to show progress on standard error (auto: a bar on a terminal, else lines)
+    #[arg(long, global = true, value_name = "MODE", default_value = "auto")]
+    #[arg(env = "STRATA_PROGRESS", hide_env_values = true)]
+    pub(crate) progress: ProgressMode,
+
+    /// When to colour the log (auto: on a terminal, unless NO_COLOR is set)
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(env = "STRATA_COLOR", hide_env_values = true)]
+    pub(crate) color: ColorMode,
+
+    /// Log more (twice: everything)
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(env = "STRATA_VERBOSE", hide_env_values = true)]
+    pub(crate) verbose: u8,
+
+    /// Log warnings and errors only (twice: errors only)
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(env = "STRATA_QUIET", hide_env_values = true)]
+    pub(crate) quiet: u8,
+
+    /// The form of the log on standard error
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    #[arg(env = "STRATA_LOG_FORMAT", hide_env_values = true)]
+    pub(crate) log_format: LogFormat,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Search a state space on this machine
+    ///
+    /// `strata domains` lists the state spaces and their arguments. Sizes are bytes or carry a
+    /// unit: KiB, MiB, GiB, TiB (or K, M, G, T) are binary, KB, MB, GB, TB decimal.
+    #[command(after_help = exit::help_table())]
+    Solve(Box<SolveArgs>),
+    /// Print the layer table of a finished or running job
+    #[command(after_help = exit::help_table())]
+    Stats(StatsArgs),
+    /// Read everything of a job again and check it
+    #[command(after_help = exit::help_table())]
+    Verify(VerifyArgs),
+    /// List the state spaces and their parameters
+    Domains,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// Arguments of `solve`.
+#[derive(Debug, Args)]
+pub(crate) struct SolveArgs {
+    /// The state space, such as panex or hanoi
+    pub(crate) domain: String,
+
+    /// Its arguments, such as the level or the number of discs
+    #[arg(value_name = "ARGS", allow_negative_numbers = true)]
+    pub(crate) args: Vec<String>,
+
+    /// Threads of each worker
+    #[arg(long, value_name = "N", default_value_t = available_threads())]
+    #[arg(env = "STRATA_THREADS", hide_env_values = true, value_parser = at_most(1024))]
+    pub(crate) threads: usize,
+
+    /// Workers
+    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(env = "STRATA_WORKERS", hide_env_values = true, value_parser = at_most(1024))]
+    pub(crate) workers: usize,
+
+    /// Memory budget of everything that grows
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    #[arg(env = "STRATA_MEMORY", hide_env_values = true, value_parser = units::parse_size)]
+    pub(crate) memory: u64,
+
+    /// Folder that holds a folder for each job
+    #[arg(long, value_name = "DIR", default_value = "./strata-data")]
+    #[arg(env = "STRATA_DATA_DIR", hide_env_values = true)]
+    pub(crate) data_dir: PathBuf,
+
+    /// Stop, resumably, before the job takes more room on disk
+    #[arg(long, value_name = "SIZE")]
+    #[arg(env = "STRATA_DISK_LIMIT", hide_env_values = true, value_parser = units::parse_size)]
+    pub(crate) disk_limit: Option<u64>,
+
+    /// Stop, resumably, at this depth
+    #[arg(long, value_name = "N", env = "STRATA_MAX_LAYERS", hide_env_values = true)]
+    pub(crate) max_layers: Option<u32>,
+
+    /// Go on from the job's last checkpoint
+    #[arg(long, env = "STRATA_RESUME", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) resume: bool,
+
+    /// Time between checkpoints, such as 500ms or 2m
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    #[arg(env = "STRATA_CHECKPOINT_INTERVAL", hide_env_values = true)]
+    #[arg(value_parser = humantime::parse_duration)]
+    pub(crate) checkpoint_interval: Duration,
+
+    /// Layer files to keep: all, last (those the search needs) or every:K
+    #[arg(long, value_name = "WHICH", default_value = "last")]
+    #[arg(env = "STRATA_KEEP_LAYERS", hide_env_values = true, value_parser = parse_keep_layers)]
+    pub(crate) keep_layers: KeepLayers,
+
+    /// Search the whole reachable space and print its radius
+    #[arg(long, env = "STRATA_EXHAUST", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) exhaust: bool,
+
+    /// Search states that are symmetric to each other once [default: on]
+    #[arg(long, value_name = "on/off")]
+    #[arg(env = "STRATA_SYMMETRY", hide_env_values = true)]
+    pub(crate) symmetry: Option<Toggle>,
+
+    /// How states are held
+    #[arg(long, value_name = "ENGINE", default_value = "explicit")]
+    #[arg(env = "STRATA_ENGINE", hide_env_values = true)]
+    pub(crate) engine: Engine,
+
+    /// Shards to divide the states among (fixed for the life of a job)
+    #[arg(long, value_name = "N", env = "STRATA_SHARDS", hide_env_values = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) shards: Option<u32>,
+
+    /// Flags of single state spaces.
+    #[command(flatten)]
+    pub(crate) own: DomainArgs,
+
+    /// The command line these arguments came from.
+    #[arg(skip)]
+    pub(crate) line: SolveLine,
+}
+
+/// Flags that only some state spaces know. Their defaults are the spaces' own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "State spaces")]
+pub(crate) struct DomainArgs {
+    /// panex: tiles of levels up to N move inside a region
+    #[arg(short, long = "k", value_name = "N")]
+    #[arg(env = "STRATA_K", hide_env_values = true)]
+    pub(crate) k: Option<u32>,
+
+    /// panex: tiles of levels above N choose the shard (at least k)
+    #[arg(short = 's', long, visible_alias = "s", value_name = "N")]
+    #[arg(env = "STRATA_LOCALITY", hide_env_values = true)]
+    pub(crate) locality: Option<u32>,
+
+    /// panex: states with a tile of top level in the centre
+    #[arg(long, value_name = "forbid/allow")]
+    #[arg(env = "STRATA_CENTRE_TOP", hide_env_values = true)]
+    pub(crate) centre_top: Option<CentreTop>,
+
+    /// hanoi: pegs
+    #[arg(long, value_name = "P")]
+    #[arg(env = "STRATA_PEGS", hide_env_values = true)]
+    pub(crate) pegs: Option<u32>,
+}
+
+/// A parameter of a state space as it was given.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// The parameter's name.
+    pub(crate) name: &'static str,
+    /// Its value.
+    pub(crate) value: String,
+    /// Whether it stood on the command line: a variable in the environment may be meant for
+    /// other runs.
+    pub(crate) typed: bool,
+}
+
+impl SolveArgs {
+    /// The parameters of state spaces that were given by flag or variable.
+    pub(crate) fn parameters(&self) -> Vec<Given> {
+        fn word(value: Option<impl ValueEnum>) -> Option<String> {
+            value?.to_possible_value().map(|value| value.get_name().to_owned())
+        }
+        let own = &self.own;
+        let values = [
+            ("k", "k", own.k.map(|k| k.to_string())),
+            ("s", "locality", own.locality.map(|s| s.to_string())),
+            ("centre-top", "centre-top", word(own.centre_top)),
+            ("pegs", "pegs", own.pegs.map(|pegs| pegs.to_string())),
+            ("symmetry", "symmetry", word(self.symmetry)),
+            ("exhaust", "exhaust", self.exhaust.then(|| "true".to_owned())),
+        ];
+        let given = values.into_iter().filter_map(|(name, flag, value)| {
+            Some(Given { name, value: value?, typed: self.line.typed(flag) })
+        });
+        given.collect()
+    }
+}
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// The job's folder
+    pub(crate) dir: PathBuf,
+
+    /// The form of the table [default: table, with --json json]
+    #[arg(long, value_name = "FORMAT", env = "STRATA_FORMAT", hide_env_values = true)]
+    format: Option<TableFormat>,
+}
+
+impl StatsArgs {
+    /// The form asked for, in a run with or without `--json`.
+    pub(crate) fn format(&self, json: bool) -> TableFormat {
+        let otherwise = if json { TableFormat::Json } else { TableFormat::Table };
+        self.format.unwrap_or(otherwise)
+    }
+}
+
+/// Arguments of `verify`.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The job's folder
+    pub(crate) dir: PathBuf,
+}
+
+/// How to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressMode {
+    /// A bar on a terminal, else lines.
+    Auto,
+    /// A live display.
+    Bar,
+    /// Log lines.
+    Lines,
+    /// Nothing.
+    None,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorMode {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The form of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+/// The form of the layer table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Aligned columns.
+    Table,
+    /// Comma-separated values.
+    Csv,
+    /// A JSON object a line.
+    Json,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Toggle {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// How states are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// Every state is written down.
+    Explicit,
+}
+
+/// Whether states with a tile of top level in the centre are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CentreTop {
+    /// They are left out.
+    Forbid,
+    /// They are searched.
+    Allow,
+}
+
+/// Which layer files to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeepLayers {
+    /// All of them.
+    All,
+    /// Those that the search needs.
+    Last,
+    /// Also each whose depth is a multiple.
+    Every(NonZeroU32),
+}
+
+/// Why a value of `--keep-layers` was refused.
+#[derive(Debug, thiserror::Error)]
+#[error("use all, last or every:K with K of at least 1")]
+struct KeepLayersError;
+
+fn parse_keep_layers(text: &str) -> Result<KeepLayers, KeepLayersError> {
+    match text {
+        "all" => Ok(KeepLayers::All),
+        "last" => Ok(KeepLayers::Last),
+        _ => {
+            let number = text.strip_prefix("every:").ok_or(KeepLayersError)?;
+            let number = number.parse().map_err(|_| KeepLayersError)?;
+            Ok(KeepLayers::Every(number))
+        }
+    }
+}
+
+fn at_most(limit: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=limit)
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn solve(line: &str) -> SolveArgs {
+        let words = line.split_whitespace();
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Solve(args) => *args,
+            other => panic!("not solve: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_has_its_variable() {
+        let mut root = Cli::command();
+        root.build();
+        let commands = std::iter::once(&root).chain(root.get_subcommands());
+        for arg in commands.flat_map(clap::Command::get_arguments) {
+            let Some(long) = arg.get_long() else { continue };
+            if long == "help" || long == "version" {
+                continue;
+            }
+            let expected = format!("STRATA_{}", long.to_uppercase().replace('-', "_"));
+            let actual = arg.get_env().map(|name| name.to_string_lossy().into_owned());
+            assert_eq!(actual, Some(expected), "--{long}");
+        }
+    }
+
+    #[test]
+    fn defaults() {
+        let args = solve("strata solve panex 6");
+        assert_eq!((args.domain.as_str(), args.args.as_slice()), ("panex", &["6".to_owned()][..]));
+        assert!(args.threads >= 1);
+        assert_eq!(args.workers, 1);
+        assert_eq!(args.memory, 1 << 30);
+        assert_eq!(args.data_dir, PathBuf::from("./strata-data"));
+        assert_eq!((args.disk_limit, args.max_layers, args.shards), (None, None, None));
+        assert_eq!(args.checkpoint_interval, Duration::from_secs(30));
+        assert_eq!(args.keep_layers, KeepLayers::Last);
+        assert!(!args.resume && !args.exhaust);
+        assert_eq!(args.engine, Engine::Explicit);
+        assert_eq!(args.parameters(), []);
+    }
+
+    #[test]
+    fn flags_may_stand_anywhere() {
+        let args = solve(
+            "strata --json solve hanoi 10 --pegs 4 --memory 64MiB --keep-layers every:5 \
+             --checkpoint-interval 500ms --symmetry off -s 5 -k 4 --centre-top allow",
+        );
+        assert_eq!(args.args, ["10"]);
+        assert_eq!((args.own.pegs, args.memory), (Some(4), 64 << 20));
+        assert_eq!(args.keep_layers, KeepLayers::Every(NonZeroU32::new(5).unwrap()));
+        assert_eq!(args.checkpoint_interval, Duration::from_millis(500));
+        let given: Vec<_> = args.parameters().into_iter().map(|g| (g.name, g.value)).collect();
+        let expected =
+            [("k", "4"), ("s", "5"), ("centre-top", "allow"), ("pegs", "4"), ("symmetry", "off")];
+        assert_eq!(given, expected.map(|(name, value)| (name, value.to_owned())));
+    }
+
+    #[test]
+    fn bad_values_are_refused() {
+        for flags in [
+            "--memory lots",
+            "--memory 64XB",
+            "--threads 0",
+            "--threads two",
+            "--workers 0",
+            "--shards 0",
+            "--keep-layers every:0",
+            "--keep-layers some",
+            "--checkpoint-interval 30",
+            "--engine symbolic",
+            "--symmetry maybe",
+            "--k some",
+        ] {
+            let line = format!("strata solve panex 6 {flags}");
+            let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{flags}");
+        }
+    }
+
+    #[test]
+    fn the_table_format_follows_json() {
+        let parse = |line: &str| match Cli::try_parse_from(line.split_whitespace()) {
+            Ok(Cli { global, command: Command::Stats(args) }) => args.format(global.json),
+            other => panic!("not stats: {other:?}"),
+        };
+        assert_eq!(parse("strata stats dir"), TableFormat::Table);
+        assert_eq!(parse("strata stats dir --json"), TableFormat::Json);
+        assert_eq!(parse("strata --json stats dir --format csv"), TableFormat::Csv);
+    }
+}

@@ -1,0 +1,308 @@
+//! The events of a run: the one account of it that progress, JSON lines and logs are made from.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The version of the JSON form. Fields may be added within a version, never changed.
+pub(crate) const VERSION: u32 = 1;
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum Event {
+    /// The job begins or goes on.
+    Job(Job),
+    /// A layer is complete.
+    Layer(Layer),
+    /// A crash from here on loses nothing up to a depth.
+    Checkpoint(Checkpoint),
+    /// The search is over.
+    Result(Summary),
+    /// The search ended early and can be resumed.
+    Stopped(Stopped),
+}
+
+/// What is searched, and with what means.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Job {
+    /// The job's name, as its folder is called.
+    pub(crate) job: String,
+    /// The state space.
+    pub(crate) space: String,
+    /// Everything that fixes the result: level, k, symmetry and so on.
+    pub(crate) params: Map<String, Value>,
+    /// Shards the states are divided among.
+    pub(crate) shards: u32,
+    /// The folder that holds the job's folder.
+    pub(crate) data_dir: String,
+    /// Threads of each worker.
+    pub(crate) threads: usize,
+    /// Workers.
+    pub(crate) workers: usize,
+    /// The memory budget.
+    pub(crate) memory_bytes: u64,
+    /// The depth of the checkpoint the run goes on from.
+    pub(crate) resumed_from: Option<u32>,
+}
+
+/// A complete layer.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Layer {
+    /// The distance from the start.
+    pub(crate) depth: u32,
+    /// States in the layer.
+    pub(crate) states: u64,
+    /// Legal moves from the layer's states.
+    pub(crate) generated: u64,
+    /// Regions with a state in the layer.
+    pub(crate) regions: u64,
+    /// Bytes of the layer's files.
+    pub(crate) bytes: u64,
+    /// The order-independent digest, 32 hexadecimal digits.
+    pub(crate) digest: String,
+    /// Time the layer took.
+    pub(crate) seconds: f64,
+    /// States in all layers so far, this one included.
+    pub(crate) total_states: u64,
+    /// Whether the layer was searched before the run was resumed.
+    pub(crate) replayed: bool,
+}
+
+/// A durable point to resume from.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Checkpoint {
+    /// The last layer the checkpoint holds.
+    pub(crate) depth: u32,
+    /// Bytes made durable.
+    pub(crate) bytes: u64,
+    /// Time it took.
+    pub(crate) seconds: f64,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// A shortest way to the goal is known.
+    Goal,
+    /// Everything was searched, as asked.
+    Exhausted,
+    /// Everything was searched and there is no goal.
+    NoGoal,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Summary {
+    /// How the search ended.
+    pub(crate) outcome: Outcome,
+    /// Fewest moves from start to goal; none if no goal was sought or found.
+    pub(crate) moves: Option<u64>,
+    /// The greatest depth.
+    pub(crate) layers: u32,
+    /// States in all layers, depth 0 included.
+    pub(crate) states: u64,
+    /// Legal moves from stored states.
+    pub(crate) generated: u64,
+    /// States of the widest layer.
+    pub(crate) widest: u64,
+    /// The depth of the (first) widest layer.
+    pub(crate) widest_depth: u32,
+    /// The digest over all layers, 32 hexadecimal digits.
+    pub(crate) digest: String,
+    /// Time of this run, without runs before a resume.
+    pub(crate) seconds: f64,
+    /// Peak resident memory of this process.
+    pub(crate) peak_rss_bytes: Option<u64>,
+    /// Most bytes on disk at any one time.
+    pub(crate) disk_peak_bytes: u64,
+    /// Bytes that went to disk because the memory budget was full.
+    pub(crate) spilled_bytes: u64,
+    /// Bytes of layer files, headers included, over their states.
+    pub(crate) bytes_per_state: Option<f64>,
+    /// The answer in one line for people, such as `X(6) = 881`.
+    #[serde(skip)]
+    pub(crate) title: String,
+}
+
+/// Why a search ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StopReason {
+    /// Ctrl-C or a termination signal.
+    Interrupted,
+    /// The layers asked for are done.
+    MaxLayers,
+    /// The bytes allowed on disk are used.
+    DiskLimit,
+    /// The disk is full.
+    DiskFull,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StopReason::Interrupted => "interrupted",
+            StopReason::MaxLayers => "the layer limit is reached",
+            StopReason::DiskLimit => "the disk limit is reached",
+            StopReason::DiskFull => "the disk is full",
+        })
+    }
+}
+
+/// An early end.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Stopped {
+    /// Why.
+    pub(crate) reason: StopReason,
+    /// The last complete layer.
+    pub(crate) depth: u32,
+    /// The command that goes on from there.
+    pub(crate) resume_command: String,
+}
+
+impl Event {
+    /// Writes the event as one line of JSON.
+    pub(crate) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Versioned<'a> {
+            v: u32,
+            #[serde(flatten)]
+            event: &'a Event,
+        }
+        let versioned = Versioned { v: VERSION, event: self };
+        serde_json::to_writer(&mut *out, &versioned)?;
+        out.write_all(b"\n")
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn job() -> Event {
+        let mut params = Map::new();
+        params.insert("k".to_owned(), 3.into());
+        params.insert("level".to_owned(), 6.into());
+        Event::Job(Job {
+            job: "panex-6".to_owned(),
+            space: "panex".to_owned(),
+            params,
+            shards: 64,
+            data_dir: "strata-data".to_owned(),
+            threads: 2,
+            workers: 1,
+            memory_bytes: 1 << 30,
+            resumed_from: None,
+        })
+    }
+
+    pub(crate) fn layer(depth: u32, states: u64, total_states: u64) -> Event {
+        Event::Layer(Layer {
+            depth,
+            states,
+            generated: 3 * states,
+            regions: 2,
+            bytes: states / 2,
+            digest: "00112233445566778899aabbccddeeff".to_owned(),
+            seconds: 0.25,
+            total_states,
+            replayed: false,
+        })
+    }
+
+    pub(crate) fn summary() -> Summary {
+        Summary {
+            outcome: Outcome::Goal,
+            moves: Some(881),
+            layers: 441,
+            states: 4_078_382,
+            generated: 11_827_307,
+            widest: 23_273,
+            widest_depth: 370,
+            digest: "00112233445566778899aabbccddeeff".to_owned(),
+            seconds: 0.21,
+            peak_rss_bytes: Some(61 << 20),
+            disk_peak_bytes: 1_258_291,
+            spilled_bytes: 0,
+            bytes_per_state: Some(0.36),
+            title: "X(6) = 881".to_owned(),
+        }
+    }
+
+    pub(crate) fn stopped() -> Event {
+        Event::Stopped(Stopped {
+            reason: StopReason::Interrupted,
+            depth: 41,
+            resume_command: "strata solve panex 6 --resume".to_owned(),
+        })
+    }
+
+    fn json(event: &Event) -> String {
+        let mut line = Vec::new();
+        event.write_json(&mut line).unwrap();
+        String::from_utf8(line).unwrap()
+    }
+
+    #[test]
+    fn job_line() {
+        assert_eq!(
+            json(&job()),
+            "{\"v\":1,\"event\":\"job\",\"job\":\"panex-6\",\"space\":\"panex\",\
+             \"params\":{\"k\":3,\"level\":6},\"shards\":64,\"data_dir\":\"strata-data\",\
+             \"threads\":2,\"workers\":1,\"memory_bytes\":1073741824,\"resumed_from\":null}\n"
+        );
+    }
+
+    #[test]
+    fn layer_line() {
+        assert_eq!(
+            json(&layer(0, 1, u64::MAX)),
+            "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"generated\":3,\
+             \"regions\":2,\"bytes\":0,\"digest\":\"00112233445566778899aabbccddeeff\",\
+             \"seconds\":0.25,\"total_states\":18446744073709551615,\"replayed\":false}\n"
+        );
+    }
+
+    #[test]
+    fn checkpoint_line() {
+        let event = Event::Checkpoint(Checkpoint { depth: 41, bytes: 1000, seconds: 0.5 });
+        assert_eq!(
+            json(&event),
+            "{\"v\":1,\"event\":\"checkpoint\",\"depth\":41,\"bytes\":1000,\"seconds\":0.5}\n"
+        );
+    }
+
+    #[test]
+    fn result_line() {
+        assert_eq!(
+            json(&Event::Result(summary())),
+            "{\"v\":1,\"event\":\"result\",\"outcome\":\"goal\",\"moves\":881,\"layers\":441,\
+             \"states\":4078382,\"generated\":11827307,\"widest\":23273,\"widest_depth\":370,\
+             \"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.21,\
+             \"peak_rss_bytes\":63963136,\"disk_peak_bytes\":1258291,\"spilled_bytes\":0,\
+             \"bytes_per_state\":0.36}\n"
+        );
+    }
+
+    #[test]
+    fn an_exhaustive_result_has_null_moves() {
+        let event =
+            Event::Result(Summary { outcome: Outcome::Exhausted, moves: None, ..summary() });
+        let value: Value = serde_json::from_str(&json(&event)).unwrap();
+        assert_eq!(value["moves"], Value::Null);
+        assert_eq!(value["outcome"], "exhausted");
+    }
+
+    #[test]
+    fn stopped_line() {
+        assert_eq!(
+            json(&stopped()),
+            "{\"v\":1,\"event\":\"stopped\",\"reason\":\"interrupted\",\"depth\":41,\
+             \"resume_command\":\"strata solve panex 6 --resume\"}\n"
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! How the program ends: the table of exit codes, and the failure that prints one line.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use strata_store::StoreError;
+
+/// The exit codes. Scripts rely on these numbers: they never change meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum ExitCode {
+    /// The command did what it was asked.
+    Done = 0,
+    /// Something nobody foresaw.
+    Unexpected = 1,
+    /// The command line, an environment variable or an input was refused.
+    Usage = 2,
+    /// The whole space was searched and holds no goal.
+    NoGoal = 3,
+    /// A limit was reached; the job can be resumed.
+    Limit = 4,
+    /// The job failed.
+    JobFailed = 5,
+    /// The coordinator did not answer.
+    Unreachable = 10,
+    /// There is no such job.
+    NoSuchJob = 11,
+    /// Data on disk is damaged.
+    Corrupt = 12,
+    /// Interrupted by a signal; the job can be resumed.
+    Interrupted = 130,
+}
+
+impl ExitCode {
+    /// Every code, in ascending order.
+    const ALL: [ExitCode; 10] = [
+        ExitCode::Done,
+        ExitCode::Unexpected,
+        ExitCode::Usage,
+        ExitCode::NoGoal,
+        ExitCode::Limit,
+        ExitCode::JobFailed,
+        ExitCode::Unreachable,
+        ExitCode::NoSuchJob,
+        ExitCode::Corrupt,
+        ExitCode::Interrupted,
+    ];
+
+    fn meaning(self) -> &'static str {
+        match self {
+            ExitCode::Done => "done",
+            ExitCode::Unexpected => "unexpected error",
+            ExitCode::Usage => "usage: a flag, variable or input was refused",
+            ExitCode::NoGoal => "searched everything, no goal",
+            ExitCode::Limit => "stopped at a limit, resumable",
+            ExitCode::JobFailed => "job failed",
+            ExitCode::Unreachable => "coordinator unreachable",
+            ExitCode::NoSuchJob => "no such job",
+            ExitCode::Corrupt => "corrupt data",
+            ExitCode::Interrupted => "interrupted, resumable",
+        }
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        std::process::ExitCode::from(code as u8)
+    }
+}
+
+/// The table of exit codes as `--help` shows it.
+pub(crate) fn help_table() -> String {
+    let mut table = String::from("Exit codes:");
+    for code in ExitCode::ALL {
+        // Writing to a string cannot fail.
+        let _ = write!(table, "\n  {:>3}  {}", code as u8, code.meaning());
+    }
+    table
+}
+
+/// Why a command ended without doing what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Failure {
+    /// The code to exit with.
+    pub(crate) code: ExitCode,
+    message: String,
+}
+
+impl Failure {
+    /// A failure with the given code; line breaks in the message become blanks.
+    pub(crate) fn new(code: ExitCode, message: impl ToString) -> Self {
+        let message = message.to_string();
+        let lines = message.lines().map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        Failure { code, message: lines.join(" ") }
+    }
+
+    /// A refused flag, variable or input.
+    pub(crate) fn usage(message: impl ToString) -> Self {
+        Failure::new(ExitCode::Usage, message)
+    }
+
+    /// Prints the one line on stderr.
+    pub(crate) fn report(&self) {
+        // With stderr closed there is nobody left to tell; the exit code still speaks.
+        let _ = writeln!(io::stderr(), "error: {self}");
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        let code = match &error {
+            error if error.is_corrupt() => ExitCode::Corrupt,
+            error if error.is_disk_full() => ExitCode::Limit,
+            StoreError::Locked { .. } | StoreError::Exists { .. } | StoreError::Name { .. } => {
+                ExitCode::Usage
+            }
+            _ => ExitCode::JobFailed,
+        };
+        Failure::new(code, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_documented_ones() {
+        let numbers: Vec<u8> = ExitCode::ALL.iter().map(|&code| code as u8).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 10, 11, 12, 130]);
+    }
+
+    #[test]
+    fn the_table_has_a_line_a_code() {
+        let table = help_table();
+        assert_eq!(table.lines().count(), 1 + ExitCode::ALL.len());
+        assert!(table.contains("\n   12  corrupt data"));
+        assert!(table.contains("\n  130  interrupted"));
+    }
+
+    #[test]
+    fn a_failure_is_one_line() {
+        let failure = Failure::usage("level 99 is too large\n\n  the limit is 12\n");
+        assert_eq!(failure.to_string(), "level 99 is too large the limit is 12");
+        assert_eq!(failure.code, ExitCode::Usage);
+    }
+}

@@ -1,0 +1,47 @@
+//! Resident memory of this process, as the kernel counts it.
+
+/// The largest resident memory so far in bytes; `None` where the system does not tell.
+pub(crate) fn peak() -> Option<u64> {
+    field("VmHWM:")
+}
+
+/// The resident memory now in bytes; `None` where the system does not tell.
+pub(crate) fn current() -> Option<u64> {
+    field("VmRSS:")
+}
+
+fn field(name: &str) -> Option<u64> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    parse(&std::fs::read_to_string("/proc/self/status").ok()?, name)
+}
+
+/// Finds `name` in a status file and turns its kibibytes into bytes.
+fn parse(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_field_asked_for() {
+        let status = "Name:\tstrata\nVmHWM:\t   62464 kB\nVmRSS:\t   1 kB\n";
+        assert_eq!(parse(status, "VmHWM:"), Some(62464 * 1024));
+        assert_eq!(parse(status, "VmRSS:"), Some(1024));
+        assert_eq!(parse(status, "VmSwap:"), None);
+        assert_eq!(parse("VmHWM:\tmuch kB\n", "VmHWM:"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_process_has_some() {
+        let now = current().unwrap();
+        assert!(now > 0);
+        assert!(peak().unwrap() > 0);
+    }
+}

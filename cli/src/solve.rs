@@ -1,0 +1,178 @@
+//! `strata solve`: searches a state space with a coordinator and workers in this process.
+
+mod crew;
+mod jobs;
+mod report;
+mod session;
+mod signals;
+
+use std::time::Instant;
+
+use strata_space::catalogue::{Domain, Parameters, Space};
+use strata_space::{Finish, SpaceError};
+use strata_store::{DataDir, JobSpec, JobState};
+use strata_worker::Budget;
+
+use crate::args::{Engine, SolveArgs};
+use crate::audit::{self, Ledger};
+use crate::console::Console;
+use crate::exit::{ExitCode, Failure};
+use crate::progress::Progress;
+use crate::solve::session::{Job, Session};
+use crate::solve::signals::Signals;
+
+/// Shards unless something else is asked for: enough to share out among many workers.
+const SHARDS: u32 = 64;
+
+/// What is to be searched and with what means, checked.
+struct Search {
+    /// The job's identity.
+    spec: JobSpec,
+    /// Space and size in one word.
+    label: String,
+    /// The level, in a space that is known by its X(level).
+    level: Option<u8>,
+    /// Depth at which the search is expected to end at the latest.
+    expected_layers: Option<u32>,
+    budget: Budget,
+}
+
+impl Search {
+    /// Checks everything that can be checked without looking at the disk. The space itself, with
+    /// its tables, is there once only and goes to the engine.
+    fn new(args: &SolveArgs) -> Result<(Search, Space), Failure> {
+        let domain = Domain::find(&args.domain).map_err(Failure::usage)?;
+        let space = open(domain, args).map_err(Failure::usage)?;
+        let spec = JobSpec {
+            space: space.name().to_owned(),
+            params: space.parameters(),
+            shards: args.shards.unwrap_or(SHARDS),
+        };
+        if args.workers > spec.shards as usize {
+            let (workers, shards) = (args.workers, spec.shards);
+            let message = format!(
+                "{workers} workers cannot share {shards} shards: --workers must be at most --shards"
+            );
+            return Err(Failure::usage(message));
+        }
+        let budget = Budget::new(args.memory, args.workers, args.threads)
+            .map_err(|error| Failure::usage(format!("invalid value for '--memory': {error}")))?;
+        let level = match &space {
+            Space::Panex(panex) => Some(panex.config().level),
+            Space::Hanoi(_) => None,
+        };
+        let (label, expected_layers) = (space.label(), space.expected_layers());
+        Ok((Search { spec, label, level, expected_layers, budget }, space))
+    }
+
+    /// Whether the whole space is to be listed.
+    fn is_exhaustive(&self) -> bool {
+        self.spec.params.get("exhaust").is_some_and(|value| value == "true")
+    }
+}
+
+/// The space that the command line and the environment ask for.
+fn open(domain: &Domain, args: &SolveArgs) -> Result<Space, SpaceError> {
+    let known = |name: &str| domain.parameters.iter().any(|parameter| parameter.name == name);
+    let given = args.parameters().into_iter();
+    // A variable that means nothing here is meant for other runs.
+    let given = given.filter(|given| given.typed || known(given.name));
+    let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
+    let parameters: Parameters = domain.parameters(&args.args, &flags)?;
+    Space::open(domain.name, &parameters)
+}
+
+/// Runs `strata solve`.
+pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let started = Instant::now();
+    let Engine::Explicit = args.engine;
+    let (search, space) = Search::new(args)?;
+    jobs::check_folder(&args.data_dir, args.resume)?;
+    let data = DataDir::lock(&args.data_dir).map_err(jobs::unusable)?;
+    let job = if args.resume { resume(&data, &search)? } else { create(&data, &search)? };
+    let signals = Signals::listen();
+    let progress = Progress::start(console, search.expected_layers);
+    let code = if job.manifest.state == JobState::Done {
+        report::again(&search, args, &progress, &job)?
+    } else {
+        Session::start(&search, args, &progress, &signals, (job, space), started)?.run()?
+    };
+    progress.finish()?;
+    drop(data);
+    Ok(code)
+}
+
+fn create(data: &DataDir, search: &Search) -> Result<Job, Failure> {
+    if let Some(job) = jobs::unfinished(data, &search.spec) {
+        tracing::warn!("job {job} searches the same and is unfinished: --resume goes on with it");
+    }
+    let (folder, manifest) = jobs::create(data, search)?;
+    Ok(Job { folder, manifest, ledger: Ledger::default(), new: true })
+}
+
+fn resume(data: &DataDir, search: &Search) -> Result<Job, Failure> {
+    let (folder, manifest) = jobs::find(data, search)?;
+    let ledger = audit::ledger(&folder, &manifest)?;
+    if manifest.state == JobState::Done {
+        audit::files(&folder, &manifest, &ledger)?;
+    } else {
+        // The workers check the checkpoint's own files when they load them.
+        audit::kept_files(&folder, &ledger, None)?;
+    }
+    Ok(Job { folder, manifest, ledger, new: false })
+}
+
+/// What ends a search of that space.
+fn rule(finish: Finish) -> strata_coordinator::Rule {
+    match finish {
+        Finish::Meeting => strata_coordinator::Rule::Meeting,
+        Finish::State(_) => strata_coordinator::Rule::State,
+        Finish::Exhausted => strata_coordinator::Rule::Exhausted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn search(line: &str) -> Result<Search, String> {
+        let words = line.split_whitespace().map(std::ffi::OsString::from);
+        let Ok(Cli { command: Command::Solve(args), .. }) = crate::cmdline::parse(words) else {
+            panic!("not solve: {line}");
+        };
+        Search::new(&args).map(|(search, _)| search).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn only_what_was_given_differs_from_the_defaults() {
+        let plain = search("strata solve panex 6").unwrap();
+        assert_eq!(plain.spec.shards, 64);
+        assert_eq!(plain.spec.params["k"], "3");
+        let other = search("strata solve panex 6 -k 4 --s 5 --shards 8 --exhaust").unwrap();
+        let names: Vec<String> =
+            other.spec.differences(&plain.spec).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["shards", "exhaust", "k", "s"]);
+        assert!(other.is_exhaustive() && !plain.is_exhaustive());
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_refused() {
+        for (line, reason) in [
+            ("strata solve chess", "unknown space 'chess'"),
+            ("strata solve panex", "panex takes level"),
+            ("strata solve panex 0", "level must be between 1 and"),
+            ("strata solve panex 99", "level must be between 1 and"),
+            ("strata solve panex 6 --pegs 4", "panex has no parameter 'pegs'"),
+            ("strata solve hanoi 4 --symmetry off", "hanoi has no parameter 'symmetry'"),
+            ("strata solve panex 6 --workers 3 --shards 2", "3 workers cannot share 2 shards"),
+            ("strata solve panex 6 --memory 1MiB", "too small"),
+        ] {
+            let message = search(line).err().unwrap();
+            assert!(message.contains(reason), "{line}: {message}");
+        }
+        assert!(Cli::try_parse_from(["strata", "solve", "hanoi", "4"]).is_ok());
+    }
+}

@@ -1,0 +1,107 @@
+//! What the process-level tests share: running the binary, reading its events.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The binary, with no variable of the caller's in its way.
+pub(crate) fn strata(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("STRATA_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(line.split_whitespace());
+    command
+}
+
+/// `strata solve` in a data directory, with JSON and nothing else.
+pub(crate) fn solve(dir: &Path, line: &str) -> Command {
+    let threads = if line.contains("--threads") { "" } else { "--threads 1" };
+    let mut command = strata(&format!("solve --json --progress none {threads} {line}"));
+    command.arg("--data-dir").arg(dir);
+    command
+}
+
+/// What a process left behind.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("strata prints UTF-8");
+        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// The JSON events of one kind.
+    pub(crate) fn events(&self, kind: &str) -> Vec<Value> {
+        let lines = self.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        lines.filter(|event: &Value| event["event"] == kind).collect()
+    }
+
+    /// The one event of a kind.
+    pub(crate) fn event(&self, kind: &str) -> Value {
+        let events = self.events(kind);
+        assert_eq!(events.len(), 1, "{kind}: {}{}", self.stdout, self.stderr);
+        events[0].clone()
+    }
+
+    /// Depth, states, moves and digest of every layer, whatever was searched when.
+    pub(crate) fn layers(&self) -> Vec<(u64, u64, u64, String)> {
+        let layer = |event: &Value| {
+            (
+                event["depth"].as_u64().unwrap(),
+                event["states"].as_u64().unwrap(),
+                event["generated"].as_u64().unwrap(),
+                event["digest"].as_str().unwrap().to_owned(),
+            )
+        };
+        self.events("layer").iter().map(layer).collect()
+    }
+}
+
+pub(crate) fn run(command: &mut Command) -> Ran {
+    Ran::of(command.output().expect("strata starts"))
+}
+
+/// Runs and expects an exit code.
+pub(crate) fn expect(code: i32, command: &mut Command) -> Ran {
+    let ran = run(command);
+    assert_eq!(ran.code, Some(code), "{command:?}\n{}\n{}", ran.stdout, ran.stderr);
+    ran
+}
+
+/// Runs and expects a refusal: one line that says why, and nothing on standard output.
+pub(crate) fn refused(command: &mut Command, reason: &str) -> String {
+    let ran = expect(2, command);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains(reason), "{reason}: {}", ran.stderr);
+    ran.stderr
+}
+
+/// The only job folder in a data directory.
+pub(crate) fn only_job(dir: &Path) -> PathBuf {
+    let mut jobs: Vec<PathBuf> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("manifest.json").exists())
+        .collect();
+    assert_eq!(jobs.len(), 1, "{jobs:?}");
+    jobs.remove(0)
+}
+
+/// `strata verify` of a folder.
+pub(crate) fn verify(dir: &Path) -> Command {
+    let mut command = strata("verify");
+    command.arg(dir);
+    command
+}
