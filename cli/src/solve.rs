@@ -30,8 +30,8 @@ struct Search {
     spec: JobSpec,
     /// Space and size in one word.
     label: String,
-    /// The level, in a space that is known by its X(level).
-    level: Option<u8>,
+    /// What the length of a shortest solution is called.
+    distance: String,
     /// Depth at which the search is expected to end at the latest.
     expected_layers: Option<u32>,
     budget: Budget,
@@ -55,14 +55,12 @@ impl Search {
             );
             return Err(Failure::usage(message));
         }
-        let budget = Budget::new(args.memory, args.workers, args.threads)
+        let tables = space.table_bytes();
+        let budget = Budget::new(args.memory, tables, args.workers, args.threads)
             .map_err(|error| Failure::usage(format!("invalid value for '--memory': {error}")))?;
-        let level = match &space {
-            Space::Panex(panex) => Some(panex.config().level),
-            Space::Hanoi(_) => None,
-        };
         let (label, expected_layers) = (space.label(), space.expected_layers());
-        Ok((Search { spec, label, level, expected_layers, budget }, space))
+        let distance = space.distance_name();
+        Ok((Search { spec, label, distance, expected_layers, budget }, space))
     }
 
     /// Whether the whole space is to be listed.

@@ -19,7 +19,6 @@ pub struct Engine {
 /// Makes kernels of one kind, whatever the type of the space.
 trait Kernels: Send + Sync {
     fn make(&self, cache_bytes: usize) -> Box<dyn Kernel>;
-    fn bytes(&self) -> usize;
 }
 
 struct Direct<S> {
@@ -30,10 +29,6 @@ struct Direct<S> {
 impl<S: StateSpace> Kernels for Direct<S> {
     fn make(&self, _: usize) -> Box<dyn Kernel> {
         Box::new(DirectKernel::new(self.space.clone(), self.shards))
-    }
-
-    fn bytes(&self) -> usize {
-        0
     }
 }
 
@@ -46,17 +41,13 @@ impl<S: Tabled> Kernels for ByTables<S> {
     fn make(&self, cache_bytes: usize) -> Box<dyn Kernel> {
         Box::new(TabledKernel::new(self.space.clone(), self.shards, cache_bytes))
     }
-
-    fn bytes(&self) -> usize {
-        self.space.bytes()
-    }
 }
 
 impl Engine {
     /// Prepares one of the spaces of the catalogue.
     pub fn open(space: Space, shards: u32) -> Engine {
         match space {
-            Space::Panex(panex) => Engine::tabled(panex, shards),
+            Space::Panex(panex) => Engine::tabled(*panex, shards),
             Space::Hanoi(hanoi) => Engine::direct(hanoi, shards),
         }
     }
@@ -92,10 +83,5 @@ impl Engine {
     /// A kernel for one lane; its cache of regions may take `cache_bytes`.
     pub fn kernel(&self, cache_bytes: usize) -> Box<dyn Kernel> {
         self.kernels.make(cache_bytes)
-    }
-
-    /// Bytes of the space's tables, which all lanes share.
-    pub fn table_bytes(&self) -> usize {
-        self.kernels.bytes()
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::panex::{CentreTop, Panex, PanexConfig, SymmetryUse};
-use crate::{Hanoi, Keyed};
+use crate::{Hanoi, Keyed, Tabled};
 
 /// Why a space cannot be opened.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -194,7 +194,7 @@ static DOMAINS: [Domain; 2] = [
                 name: "k",
                 positional: false,
                 default: Some("3"),
-                help: "tiles of levels up to k move inside a region, 1 to 4",
+                help: "tiles of levels up to k move inside a region, 1 to 3",
             },
             Parameter {
                 name: "s",
@@ -232,7 +232,7 @@ static DOMAINS: [Domain; 2] = [
 #[derive(Debug)]
 pub enum Space {
     /// The Panex puzzle.
-    Panex(Panex),
+    Panex(Box<Panex>),
     /// Towers of Hanoi.
     Hanoi(Keyed<Hanoi>),
 }
@@ -264,7 +264,7 @@ impl Space {
                     },
                     exhaust: read.choice("exhaust", ["false", "true"])? == 1,
                 };
-                Ok(Space::Panex(Panex::new(config)?))
+                Ok(Space::Panex(Box::new(Panex::new(config)?)))
             }
             _ => {
                 let discs = read.number("discs")?.unwrap_or_default();
@@ -322,12 +322,21 @@ impl Space {
         }
     }
 
-    /// The answer in words: `moves` if a goal was reached, `layers` the greatest depth.
-    pub fn answer(&self, moves: Option<u64>, layers: u32) -> String {
-        match (self, moves) {
-            (Space::Panex(panex), Some(moves)) => format!("X({}) = {moves}", panex.config().level),
-            (_, Some(moves)) => format!("{}: {moves} moves", self.label()),
-            (_, None) => format!("{}: whole space, radius {layers}", self.label()),
+    /// What the length of a shortest solution is called, as in `X(6)`.
+    pub fn distance_name(&self) -> String {
+        match self {
+            Space::Panex(panex) => format!("X({})", panex.config().level),
+            Space::Hanoi(keyed) => {
+                format!("H({} discs, {} pegs)", keyed.space().discs(), keyed.space().pegs())
+            }
+        }
+    }
+
+    /// Memory of the space's own tables, in bytes.
+    pub fn table_bytes(&self) -> usize {
+        match self {
+            Space::Panex(panex) => panex.bytes(),
+            Space::Hanoi(_) => 0,
         }
     }
 

@@ -126,8 +126,8 @@ mod tests {
     proptest! {
         #[test]
         fn arithmetic_is_modular(a in weight(), b in weight(), c in weight()) {
-            for i in 0..2 {
-                let p = u128::from(MODULI[i]);
+            for (i, modulus) in MODULI.into_iter().enumerate() {
+                let p = u128::from(modulus);
                 let [x, y] = [u128::from(a.0[i]), u128::from(b.0[i])];
                 prop_assert_eq!(u128::from((a * b).0[i]), x * y % p);
                 prop_assert_eq!(u128::from((a + b).0[i]), (x + y) % p);
@@ -139,8 +139,8 @@ mod tests {
         #[test]
         fn reduce_is_modular(sums in prop::array::uniform2(0..1u128 << 100)) {
             let reduced = Weight::reduce(sums);
-            for i in 0..2 {
-                prop_assert_eq!(u128::from(reduced.0[i]), sums[i] % u128::from(MODULI[i]));
+            for (i, modulus) in MODULI.into_iter().enumerate() {
+                prop_assert_eq!(u128::from(reduced.0[i]), sums[i] % u128::from(modulus));
             }
         }
     }

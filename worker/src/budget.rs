@@ -4,12 +4,13 @@ const MIB: usize = 1 << 20;
 
 /// The memory budget of a process and how it is shared out.
 ///
-/// What it covers grows with the search: class tables and passages, caches of regions, exits
-/// that wait (of the layer being read and of the one being written) and buffers. The program
-/// itself, its stacks and what the allocator keeps back come on top: less than 64 MiB.
+/// What it covers: the space's tables, caches of regions, exits that wait (of the layer being
+/// read and of the one being written) and buffers. The program itself, its stacks and what the
+/// allocator keeps back come on top: less than 64 MiB.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Budget {
-    total: usize,
+    /// What is left when tables and buffers have been taken off, in bytes.
+    free: usize,
     workers: usize,
     lanes: usize,
 }
@@ -17,70 +18,70 @@ pub struct Budget {
 /// A budget that is too small.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "a memory budget of {given} MiB is too small: {needed} MiB is the least for {lanes} threads \
-     ({base} MiB, and {per_lane} MiB a thread)"
+    "{given} MiB is too small: {needed} MiB is the least here ({tables} MiB of tables, {base} MiB, \
+     and {per_lane} MiB for each of {lanes} threads)"
 )]
 pub struct BudgetError {
     given: usize,
     needed: usize,
-    lanes: usize,
+    tables: usize,
     base: usize,
     per_lane: usize,
+    lanes: usize,
 }
 
 impl Budget {
-    /// Least budget of a process without its lanes, in MiB: room for the tables.
-    const BASE: usize = 24;
-    /// Least addition a lane, in MiB: compression contexts, cursors and bit sets.
+    /// Least memory for what grows, in MiB.
+    const BASE: usize = 8;
+    /// Compression contexts, cursors and marks of a lane, in MiB.
     const PER_LANE: usize = 8;
 
-    /// Shares out `total` bytes among `workers` workers of `threads` threads.
+    /// Shares out `total` bytes among `workers` workers of `threads` threads; the space's tables
+    /// take `tables` bytes of it.
     ///
     /// # Errors
     /// If that is less than [`Self::least`].
-    pub fn new(total: u64, workers: usize, threads: usize) -> Result<Budget, BudgetError> {
+    pub fn new(
+        total: u64,
+        tables: usize,
+        workers: usize,
+        threads: usize,
+    ) -> Result<Budget, BudgetError> {
         let lanes = workers * threads;
         let total = usize::try_from(total).unwrap_or(usize::MAX);
-        if total < Self::least(lanes) {
+        let needed = Self::least(tables, lanes);
+        if total < needed {
             return Err(BudgetError {
                 given: total / MIB,
-                needed: Self::least(lanes) / MIB,
-                lanes,
+                needed: needed / MIB,
+                tables: tables.div_ceil(MIB),
                 base: Self::BASE,
                 per_lane: Self::PER_LANE,
+                lanes,
             });
         }
-        Ok(Budget { total, workers, lanes })
+        Ok(Budget { free: total - (needed - Self::BASE * MIB), workers, lanes })
     }
 
-    /// The least budget for that many threads over all workers, in bytes.
-    pub fn least(lanes: usize) -> usize {
-        (Self::BASE + lanes * Self::PER_LANE) * MIB
-    }
-
-    /// Bytes over and above what the lanes need in any case.
-    fn free(&self) -> usize {
-        self.total - self.lanes * Self::PER_LANE * MIB
-    }
-
-    /// Bytes for tables, shared by the whole process.
-    pub fn tables(&self) -> usize {
-        self.free() / 2
+    /// The least budget with tables of that many bytes and that many threads over all workers,
+    /// in bytes.
+    pub fn least(tables: usize, lanes: usize) -> usize {
+        (tables.div_ceil(MIB) + Self::BASE + lanes * Self::PER_LANE) * MIB
     }
 
     /// Bytes for one lane's cache of regions.
     pub fn regions(&self) -> usize {
-        self.free() / 8 / self.lanes
+        self.free / 4 / self.lanes
     }
 
     /// Bytes of exits in memory in one worker's inbox, for each of the two layers it holds.
     pub fn inbox(&self) -> usize {
-        self.free() / 8 / self.workers
+        self.free / 4 / self.workers
     }
 
-    /// Bytes of exits that one lane gathers, over all workers it sends to.
+    /// Bytes of exits that one lane gathers for each worker it sends to.
     pub fn outbox(&self) -> usize {
-        self.free() / 16 / self.lanes
+        self.free / 8 / self.lanes / self.workers
     }
 }
 
@@ -90,23 +91,20 @@ mod tests {
 
     #[test]
     fn shares_stay_within_the_total() {
-        for (workers, threads, mib) in [(1, 1, 32), (1, 2, 64), (3, 4, 1024)] {
-            let budget =
-                Budget::new((mib * MIB) as u64, workers, threads).unwrap_or_else(|error| {
-                    Budget::new(Budget::least(workers * threads) as u64, workers, threads)
-                        .unwrap_or_else(|_| panic!("{error}"))
-                });
+        for (workers, threads, spare) in [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)] {
             let lanes = workers * threads;
-            let sum = budget.tables()
-                + lanes * (budget.regions() + budget.outbox())
+            let total = Budget::least(9 * MIB, lanes) + spare;
+            let budget = Budget::new(total as u64, 9 * MIB, workers, threads).unwrap();
+            let sum = lanes * (budget.regions() + workers * budget.outbox())
                 + 2 * workers * budget.inbox();
-            assert!(sum + lanes * Budget::PER_LANE * MIB <= budget.total);
+            assert!(sum + (9 + lanes * Budget::PER_LANE) * MIB <= total);
+            assert!(sum >= (spare + Budget::BASE * MIB) / 2);
         }
     }
 
     #[test]
     fn too_small_a_budget_says_what_is_needed() {
-        let error = Budget::new(1 << 20, 1, 2).unwrap_err().to_string();
-        assert!(error.contains("1 MiB is too small: 40 MiB is the least for 2 threads"), "{error}");
+        let error = Budget::new(1 << 20, 9 * MIB, 1, 2).unwrap_err().to_string();
+        assert!(error.starts_with("1 MiB is too small: 33 MiB is the least here"), "{error}");
     }
 }

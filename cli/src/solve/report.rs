@@ -120,13 +120,12 @@ pub(super) fn result(
 /// The answer in one line.
 fn title(search: &Search, outcome: events::Outcome, found: &JobResult) -> String {
     let (label, layers) = (&search.label, found.layers);
-    match (outcome, found.moves, search.level) {
-        (events::Outcome::NoGoal, ..) => {
+    match (outcome, found.moves) {
+        (events::Outcome::NoGoal, _) => {
             format!("{label}: the goal cannot be reached, radius {layers}")
         }
-        (_, Some(moves), Some(level)) => format!("X({level}) = {moves}"),
-        (_, Some(moves), None) => format!("{label}: {moves} moves"),
-        (_, None, _) => format!("{label}: whole space, radius {layers}"),
+        (_, Some(moves)) => format!("{} = {moves}", search.distance),
+        (_, None) => format!("{label}: whole space, radius {layers}"),
     }
 }
 

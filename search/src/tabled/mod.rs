@@ -19,7 +19,7 @@ use regions::Regions;
 const NARROW: usize = 1 << 15;
 
 /// The most indices.
-const WIDE: usize = 1 << 20;
+const WIDE: usize = 1 << 17;
 
 type NarrowMarks = Marks<NARROW, { NARROW / 64 }>;
 type WideMarks = Marks<WIDE, { WIDE / 64 }>;

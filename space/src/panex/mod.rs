@@ -36,8 +36,9 @@ const TILE_BITS: u32 = 5;
 /// How many levels a region key holds: n - k is at most this.
 pub const MAX_LARGE_LEVELS: u8 = 11;
 
-/// k is at most this: a class of k = 5 would have several million local parts.
-pub const MAX_K: u8 = 4;
+/// k is at most this: k = 3 makes 25,200 local parts (70,560 with the centre's top layer), whose
+/// tables fit into the processor's cache, k = 4 would make millions.
+pub const MAX_K: u8 = 3;
 
 /// Whether symmetric states are identified.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
