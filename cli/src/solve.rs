@@ -149,7 +149,7 @@ mod tests {
         let plain = search("strata solve panex 6").unwrap();
         assert_eq!(plain.spec.shards, 64);
         assert_eq!(plain.spec.params["k"], "3");
-        let other = search("strata solve panex 6 -k 4 --s 5 --shards 8 --exhaust").unwrap();
+        let other = search("strata solve panex 6 -k 2 --s 5 --shards 8 --exhaust").unwrap();
         let names: Vec<String> =
             other.spec.differences(&plain.spec).into_iter().map(|(name, ..)| name).collect();
         assert_eq!(names, ["shards", "exhaust", "k", "s"]);

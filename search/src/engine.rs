@@ -19,6 +19,7 @@ pub struct Engine {
 /// Makes kernels of one kind, whatever the type of the space.
 trait Kernels: Send + Sync {
     fn make(&self, cache_bytes: usize) -> Box<dyn Kernel>;
+    fn bytes(&self) -> usize;
 }
 
 struct Direct<S> {
@@ -30,6 +31,10 @@ impl<S: StateSpace> Kernels for Direct<S> {
     fn make(&self, _: usize) -> Box<dyn Kernel> {
         Box::new(DirectKernel::new(self.space.clone(), self.shards))
     }
+
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 struct ByTables<S> {
@@ -40,6 +45,10 @@ struct ByTables<S> {
 impl<S: Tabled> Kernels for ByTables<S> {
     fn make(&self, cache_bytes: usize) -> Box<dyn Kernel> {
         Box::new(TabledKernel::new(self.space.clone(), self.shards, cache_bytes))
+    }
+
+    fn bytes(&self) -> usize {
+        self.space.bytes()
     }
 }
 
@@ -83,5 +92,10 @@ impl Engine {
     /// A kernel for one lane; its cache of regions may take `cache_bytes`.
     pub fn kernel(&self, cache_bytes: usize) -> Box<dyn Kernel> {
         self.kernels.make(cache_bytes)
+    }
+
+    /// Bytes of the space's tables, which all lanes share.
+    pub fn table_bytes(&self) -> usize {
+        self.kernels.bytes()
     }
 }

@@ -103,12 +103,7 @@ impl Column {
 
     /// How many tiles may still be put on top before some tile has more above it than its level.
     fn room(&self) -> u8 {
-        let slack = self
-            .tiles()
-            .iter()
-            .rev()
-            .zip(0..)
-            .map(|(&tile, above)| tile / 2 - above);
+        let slack = self.tiles().iter().rev().zip(0..).map(|(&tile, above)| tile / 2 - above);
         slack.min().unwrap_or(u8::MAX)
     }
 }

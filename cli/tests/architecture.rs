@@ -1,0 +1,83 @@
+//! Which crate of the workspace may depend on which.
+
+use std::collections::BTreeSet;
+
+use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
+
+/// Every crate and all workspace crates that it may depend on, for tests and builds, too.
+const MAY_USE: [(&str, &[&str]); 7] = [
+    ("strata-proto", &[]),
+    ("strata-space", &[]),
+    ("strata-store", &[]),
+    ("strata-search", &["strata-space", "strata-store"]),
+    ("strata-worker", &["strata-proto", "strata-space", "strata-store", "strata-search"]),
+    ("strata-coordinator", &["strata-proto", "strata-space", "strata-store", "strata-search"]),
+    (
+        "strata-cli",
+        &[
+            "strata-proto",
+            "strata-space",
+            "strata-store",
+            "strata-search",
+            "strata-worker",
+            "strata-coordinator",
+        ],
+    ),
+];
+
+/// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
+const SYNCHRONOUS: [&str; 4] = ["strata-space", "strata-store", "strata-search", "strata-worker"];
+
+fn metadata() -> Metadata {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    MetadataCommand::new().manifest_path(manifest).no_deps().exec().unwrap()
+}
+
+fn package<'a>(metadata: &'a Metadata, name: &str) -> &'a Package {
+    let mut packages = metadata.workspace_packages().into_iter();
+    packages.find(|package| package.name == name).unwrap_or_else(|| panic!("no crate {name}"))
+}
+
+fn dependencies(package: &Package) -> impl Iterator<Item = &str> {
+    package.dependencies.iter().map(|dependency| dependency.name.as_str())
+}
+
+#[test]
+fn crates_depend_on_lower_ones_only() {
+    let metadata = metadata();
+    let packages = metadata.workspace_packages();
+    let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let listed: BTreeSet<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(members, listed, "a crate is missing from the list or gone");
+    for (name, allowed) in MAY_USE {
+        let used = dependencies(package(&metadata, name)).filter(|used| members.contains(used));
+        let refused: Vec<&str> = used.filter(|used| !allowed.contains(used)).collect();
+        assert!(refused.is_empty(), "{name} must not depend on {refused:?}");
+    }
+}
+
+#[test]
+fn only_the_command_line_is_a_program() {
+    let metadata = metadata();
+    let packages = metadata.workspace_packages().into_iter();
+    let programs = packages.filter(|package| {
+        package.targets.iter().any(|target| target.kind.contains(&TargetKind::Bin))
+    });
+    let names: Vec<&str> = programs.map(|package| package.name.as_str()).collect();
+    assert_eq!(names, ["strata-cli"]);
+}
+
+#[test]
+fn the_search_needs_no_runtime_and_no_network() {
+    let metadata = metadata();
+    for name in SYNCHRONOUS {
+        let found: Vec<&str> = dependencies(package(&metadata, name))
+            .filter(|used| {
+                ["tokio", "tonic", "prost", "hyper", "futures"]
+                    .iter()
+                    .any(|word| used.split('-').next() == Some(*word))
+            })
+            .collect();
+        assert!(found.is_empty(), "{name} depends on {found:?}");
+    }
+}
