@@ -223,6 +223,8 @@ pub struct Plan {
     kept_bytes: u64,
     spilled_before: u64,
     disk_left: u64,
+    /// Most bytes on disk while the last layer was made, spilled runs included.
+    disk_peak: u64,
     checkpoint_due: bool,
     stop: Option<StopReason>,
     ending: Option<Outcome>,
@@ -241,6 +243,7 @@ impl Plan {
             kept_bytes: 0,
             spilled_before: 0,
             disk_left: 0,
+            disk_peak: 0,
             checkpoint_due: false,
             stop: None,
             ending: None,
@@ -308,7 +311,8 @@ impl Plan {
     fn barrier(&mut self, sum: Sum) -> Result<(), Refusal> {
         let depth = sum.layer.depth;
         self.disk_left = self.kept_bytes + sum.disk_left;
-        self.totals.disk_peak = self.totals.disk_peak.max(self.kept_bytes + sum.disk_peak);
+        self.disk_peak = self.kept_bytes + sum.disk_peak;
+        self.totals.disk_peak = self.totals.disk_peak.max(self.disk_peak);
         self.totals.spilled = self.spilled_before + sum.spilled;
         let restored = matches!(self.phase, Phase::Layer { restored: true, .. });
         if let Some(last) = self.last.as_ref().filter(|_| restored) {
@@ -351,19 +355,28 @@ impl Plan {
     /// Why to stop after a layer, if there is a reason.
     fn limit(&self, depth: u32) -> Option<StopReason> {
         let too_deep = self.options.max_layers.is_some_and(|most| depth >= most);
-        let too_big =
-            self.options.disk_limit.is_some_and(|most| self.disk_left + self.expected() > most);
+        // What is spilled on the way grows with the layers.
+        let expected =
+            (self.disk_left + self.expected(self.last_bytes())).max(self.expected(self.disk_peak));
+        let too_big = self.options.disk_limit.is_some_and(|most| expected > most);
         self.stop
             .or(too_deep.then_some(StopReason::MaxLayers))
             .or(too_big.then_some(StopReason::DiskLimit))
     }
 
-    /// Bytes the next layer is expected to take: growth continues, shrinking is not relied on.
-    fn expected(&self) -> u64 {
-        let last = self.last.as_ref().map_or(0, |layer| layer.bytes);
-        let scaled = u128::from(last) * u128::from(last) / u128::from(self.previous_bytes.max(1));
-        let grown = u64::try_from(scaled).unwrap_or(u64::MAX);
-        if self.previous_bytes == 0 { last } else { last.max(grown) }
+    fn last_bytes(&self) -> u64 {
+        self.last.as_ref().map_or(0, |layer| layer.bytes)
+    }
+
+    /// What so many bytes become with the next layer: growth continues, shrinking is not relied
+    /// on.
+    fn expected(&self, bytes: u64) -> u64 {
+        let (last, previous) = (self.last_bytes(), self.previous_bytes);
+        if previous == 0 {
+            return bytes;
+        }
+        let scaled = u128::from(bytes) * u128::from(last.max(previous)) / u128::from(previous);
+        u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
     fn layer(&mut self, depth: u32, command: Command) {

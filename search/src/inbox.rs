@@ -137,17 +137,23 @@ impl Inbox {
             waiting.memory.push(run);
             return Ok(());
         }
+        // All that is in memory goes at once: few large runs are cheaper to write and to merge
+        // than many small ones.
+        let mut spilled = std::mem::take(&mut waiting.memory);
+        waiting.bytes = 0;
         drop(waiting);
-        let file = self.write(depth, |encoder, writer| {
-            run.for_each_region(|key, locals| encoder.push(writer, key, locals))
-        })?;
-        self.keep_spare(run);
+        spilled.push(run);
+        let runs: Vec<Run> = spilled.into_iter().map(|run| Run::Memory(Arc::new(run))).collect();
+        let file = self.merge(depth, &runs)?;
+        self.recycle(runs)?;
         let mut waiting = self.waiting(depth);
         waiting.files.push(Arc::new(file));
         if waiting.files.len() >= MOST_FILES {
             let files = std::mem::take(&mut waiting.files);
             drop(waiting);
-            let merged = self.merge(depth, files)?;
+            let runs: Vec<Run> = files.into_iter().map(Run::File).collect();
+            let merged = self.merge(depth, &runs)?;
+            self.recycle(runs)?;
             self.waiting(depth).files.push(Arc::new(merged));
         }
         Ok(())
@@ -231,11 +237,10 @@ impl Inbox {
         Ok(file)
     }
 
-    fn merge(&self, depth: u32, files: Vec<Arc<Layer>>) -> Result<Layer> {
-        let runs: Vec<Run> = files.iter().cloned().map(Run::File).collect();
-        let mut merged = Merge::new(&runs, None, None)?;
-        drop(runs);
-        let file = self.write(depth, |encoder, writer| {
+    /// Writes several runs as one.
+    fn merge(&self, depth: u32, runs: &[Run]) -> Result<Layer> {
+        let mut merged = Merge::new(runs, None, None)?;
+        self.write(depth, |encoder, writer| {
             let mut locals: Vec<Local> = Vec::new();
             while let Some(key) = merged.key() {
                 locals.clear();
@@ -245,10 +250,7 @@ impl Inbox {
                 encoder.push(writer, key, &locals)?;
             }
             Ok(())
-        })?;
-        drop(merged);
-        files.into_iter().try_for_each(|file| self.remove(file))?;
-        Ok(file)
+        })
     }
 }
 

@@ -65,7 +65,7 @@ pub struct LayerTotals {
     pub regions: u64,
     /// States.
     pub states: u64,
-    /// Successors generated while this layer was made, duplicates included.
+    /// Legal moves of the states.
     pub generated: u64,
     /// Order-independent digest of the states; zero in a run.
     pub digest: [u64; 2],

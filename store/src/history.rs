@@ -54,7 +54,7 @@ pub struct LayerLine {
     pub depth: u32,
     /// States in the layer.
     pub states: u64,
-    /// Successors generated for it, duplicates included.
+    /// Legal moves of the states.
     pub generated: u64,
     /// Regions in it.
     pub regions: u64,

@@ -1,5 +1,6 @@
 //! What Strata keeps on disk: layer files and spilled runs, the block codec inside them, and a
 //! job's folder with its manifest and history. `docs/format.md` describes every byte.
+#![deny(unsafe_code)]
 
 pub mod block;
 mod columns;

@@ -147,7 +147,7 @@ pub struct LayerRecord {
     pub states: u64,
     /// Regions in it.
     pub regions: u64,
-    /// Successors generated for it, duplicates included.
+    /// Legal moves of the states.
     pub generated: u64,
     /// Digest of its states.
     pub digest: Hex128,
@@ -205,7 +205,7 @@ pub struct HistoryRecord {
 pub struct Counters {
     /// States of all layers.
     pub states: u64,
-    /// Successors generated, duplicates included.
+    /// Legal moves of the states.
     pub generated: u64,
     /// Most bytes on disk at any time.
     pub disk_peak_bytes: u64,
@@ -237,7 +237,7 @@ pub struct JobResult {
     pub layers: u32,
     /// States of all layers.
     pub states: u64,
-    /// Successors generated, duplicates included.
+    /// Legal moves of the states.
     pub generated: u64,
     /// States of the widest layer.
     pub widest: u64,

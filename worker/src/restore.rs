@@ -9,7 +9,7 @@ use strata_store::{
 };
 
 use crate::Result;
-use crate::worker::{LayerReport, Worker, emit, totals};
+use crate::worker::{ENCODING, LayerReport, Worker, emit, totals};
 
 /// A checkpoint to go on from.
 #[derive(Clone, Debug)]
@@ -77,6 +77,12 @@ impl Worker {
             seal: record.seal.0,
         };
         let layer = Layer::open(self.setup.folder.fs().clone(), &path, &expect)?;
+        let encoding = layer.header().encoding;
+        if encoding != ENCODING {
+            let (expected, found) = (format!("encoding {ENCODING}"), encoding.to_string());
+            // Magic, version and kind come before it.
+            return Err(StoreError::Corrupt { file: path, offset: 16, expected, found });
+        }
         layer.verify(&mut |_, _| {})?;
         Ok(layer)
     }

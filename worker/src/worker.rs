@@ -16,7 +16,7 @@ use strata_store::{
 use crate::files::{Files, Keep};
 use crate::{Budget, Result};
 
-/// Encoding number of layer files: locals are `2 * index + side`, numbered by class.
+/// Encoding number of layer files: locals are `2 * index + side`.
 pub(crate) const ENCODING: u16 = 1;
 
 /// States a lane must have at least for its thread to be worth waking up.

@@ -14,6 +14,10 @@ use strata_worker::{Budget, Keep, LayerReport, Setup, Worker};
 
 const JOB: &str = "job";
 
+/// Deeper than any search of the tests: a search that loses states may come back to old ones for
+/// ever, and should fail instead.
+const DEEPEST: u32 = 2000;
+
 /// How a search is run. None of it may change what is found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crew {
@@ -92,6 +96,7 @@ pub(crate) fn search(crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
     let mut reports = together(&mut workers, Worker::seed);
     loop {
         let depth = reports[0].depth;
+        assert!(depth <= DEEPEST, "the search does not end");
         let mut tally = Tally::default();
         for report in &reports {
             assert_eq!(report.depth, depth, "workers are at different layers");
