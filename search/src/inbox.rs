@@ -140,13 +140,14 @@ impl Inbox {
         // All that is in memory goes at once: few large runs are cheaper to write and to merge
         // than many small ones.
         let mut spilled = std::mem::take(&mut waiting.memory);
-        waiting.bytes = 0;
+        let freed = waiting.bytes;
         drop(waiting);
         spilled.push(run);
         let runs: Vec<Run> = spilled.into_iter().map(|run| Run::Memory(Arc::new(run))).collect();
         let file = self.merge(depth, &runs)?;
         self.recycle(runs)?;
         let mut waiting = self.waiting(depth);
+        waiting.bytes = waiting.bytes.saturating_sub(freed);
         waiting.files.push(Arc::new(file));
         if waiting.files.len() >= MOST_FILES {
             let files = std::mem::take(&mut waiting.files);

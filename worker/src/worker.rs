@@ -174,6 +174,11 @@ impl Worker {
         let draft = self.seed_layer(&seeds, counted)?;
         let mut tally = emit(&mut self.lanes, self.pool.as_ref(), &draft)?;
         tally.found = self.goal.is_some_and(|goal| seeds.iter().any(|(_, state)| *state == goal));
+        // Start and goal are the same.
+        tally.even = seeds.windows(2).any(|pair| {
+            let [(a, first), (b, second)] = [pair[0], pair[1]];
+            a == b && first.local ^ 1 == second.local
+        });
         self.current = self.seed_layer(&seeds, totals(&tally))?;
         Ok(self.report(tally, started))
     }
