@@ -27,7 +27,8 @@ use crate::exit::{ExitCode, Failure};
 
 fn main() -> std::process::ExitCode {
     let ended = match cmdline::parse(std::env::args_os()) {
-        Ok(cli) => run(&cli),
+        // A bug that shows itself as a panic has been reported on stderr by then.
+        Ok(cli) => std::panic::catch_unwind(|| run(&cli)).unwrap_or(Ok(ExitCode::Unexpected)),
         Err(Refusal::Usage(failure)) => Err(failure),
         Err(Refusal::Help(help)) => {
             // A reader who left is no reason to fail.

@@ -60,6 +60,21 @@ fn json_has_every_layer_and_every_field() {
 }
 
 #[test]
+fn memory_stays_within_the_budget_and_what_the_program_itself_takes() {
+    const MIB: u64 = 1 << 20;
+    let dir = tempdir().unwrap();
+    for (line, budget) in [
+        ("hanoi 11 --pegs 4 --exhaust --threads 1 --memory 16MiB", 16),
+        ("panex 6 --threads 2 --memory 40MiB", 40),
+    ] {
+        let result = expect(0, &mut solve(dir.path(), line)).event("result");
+        let peak = result["peak_rss_bytes"].as_u64().unwrap();
+        assert!(peak <= (budget + 64) * MIB, "{line}: {} MiB", peak / MIB);
+        assert_eq!(result["spilled_bytes"].as_u64().unwrap() > 0, line.starts_with("hanoi"));
+    }
+}
+
+#[test]
 fn a_whole_space_has_a_radius_with_and_without_symmetry() {
     let dir = tempdir().unwrap();
     let on = expect(0, &mut solve(dir.path(), "panex 4 --exhaust")).event("result");

@@ -59,17 +59,21 @@ pub struct Keyed<S> {
 }
 
 impl<S: KeySpace> Keyed<S> {
+    /// With both sides a region has at most 2^24 states, as many as a file's block takes.
+    pub const MOST_LOCAL_BITS: u32 = 23;
+
     /// Wraps a space.
     ///
     /// # Errors
-    /// If keys have more than 63 bits or more than 31 of them are local.
+    /// If keys have more than 63 bits or more than [`Self::MOST_LOCAL_BITS`] of them are local.
     pub fn new(space: S) -> Result<Keyed<S>, SpaceError> {
         let (key_bits, local_bits) = (space.key_bits(), space.local_bits());
         if key_bits > 63 {
             return Err(SpaceError::KeyTooWide { bits: key_bits, limit: 63 });
         }
-        if local_bits > 31 {
-            return Err(SpaceError::KeyTooWide { bits: local_bits, limit: 31 });
+        if local_bits > Self::MOST_LOCAL_BITS {
+            let limit = Self::MOST_LOCAL_BITS;
+            return Err(SpaceError::KeyTooWide { bits: local_bits, limit });
         }
         Ok(Keyed { space, local_bits })
     }
@@ -120,5 +124,37 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
 
     fn text(&self, state: State) -> String {
         self.space.text(self.key(state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Wide {
+        local_bits: u32,
+    }
+
+    impl KeySpace for Wide {
+        fn seeds(&self) -> Vec<Seed> {
+            vec![Seed::start(0)]
+        }
+        fn key_bits(&self) -> u32 {
+            63
+        }
+        fn local_bits(&self) -> u32 {
+            self.local_bits
+        }
+        fn successors(&self, _: u64, _: &mut Vec<u64>) {}
+        fn text(&self, key: u64) -> String {
+            key.to_string()
+        }
+    }
+
+    #[test]
+    fn regions_that_no_file_could_hold_are_refused() {
+        assert!(Keyed::new(Wide { local_bits: 23 }).is_ok());
+        let error = Keyed::new(Wide { local_bits: 24 }).err();
+        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 24, limit: 23 }));
     }
 }
