@@ -216,7 +216,7 @@ fn another_value_is_refused() {
     let id = job.file_name().unwrap().to_string_lossy().into_owned();
     for (line, difference) in [
         ("panex 6", "level is 5 in job ID, not 6"),
-        ("panex 5 -k 4", "k is 3 in job ID, not 4"),
+        ("panex 5 -k 2", "k is 3 in job ID, not 2"),
         ("panex 5 --s 4", "s is 3 in job ID, not 4"),
         ("panex 5 --shards 8", "shards is 64 in job ID, not 8"),
         ("panex 5 --symmetry off", "symmetry is on in job ID, not off"),
