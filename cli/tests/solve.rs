@@ -190,7 +190,7 @@ fn bad_input_is_refused_before_anything_is_written() {
         ("hanoi 4 -k 3", "hanoi has no parameter 'k'"),
         ("panex 6 -k 9", "k must be between"),
         ("panex 6 -k 3 --s 2", "s must be between"),
-        ("panex 6 --memory 8MiB", "a memory budget of 8 MiB is too small"),
+        ("panex 6 --memory 8MiB", "8 MiB is too small: 25 MiB is the least"),
         ("panex 6 --workers 65", "65 workers cannot share 64 shards"),
         ("panex 6 --shards 65537", "65537"),
         ("panex 6 --resume", "there is no job to resume"),

@@ -163,12 +163,15 @@ fn limits_stop_resumably() {
     assert_eq!(play(&mut plan, &[numbers(1), numbers(2)]), ["commit 1: 2", "save 1"]);
     let end = finish(&mut plan, 1);
     assert_eq!(end[1], "end: Stopped(MaxLayers)");
-    // 20 bytes are in use, and a layer of 20 after one of 10 lets expect one of 40.
-    for (limit, command) in [(60, "advance 2"), (59, "save 1")] {
+    // Layers double. 20 bytes are in use, and a layer of 40 is expected; where making the last one
+    // took 500 at its worst, with runs spilled on the way, the next one is expected to take 1000.
+    for (disk_peak, limit, command) in
+        [(20, 60, "advance 2"), (20, 59, "save 1"), (500, 1000, "advance 2"), (500, 999, "save 1")]
+    {
         let mut plan = limited(None, Some(limit));
-        let last = LayerNumbers { disk_peak: 500, disk_left: 20, ..numbers(2) };
+        let last = LayerNumbers { disk_peak, disk_left: 20, ..numbers(2) };
         assert_eq!(play(&mut plan, &[numbers(1), last])[1], command);
-        assert_eq!(plan.totals().disk_peak, 500);
+        assert_eq!(plan.totals().disk_peak, disk_peak);
     }
 }
 
