@@ -72,6 +72,7 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         let slot = self.regions.find(RegionKey(at.region));
+        self.regions.touch(slot);
         let (class, space) = (&self.regions.at(slot).class, &*self.space);
         match common_side(inputs) {
             // The usual case: only one of the two sides is in the region, so they cannot meet.
@@ -145,12 +146,13 @@ impl<S: Tabled> TabledKernel<S> {
             any &= any - 1;
             let leaving = &mut self.leaving[usize::from(door)];
             let way = self.regions.way(slot, door);
-            let entering = |local: &Local| {
-                let entered = space.carry(local >> 1, door, way.symmetry) ^ local & 1;
-                way.folding.as_ref().map_or(entered, |class| space.fold(class, entered))
-            };
             self.batch.clear();
-            self.batch.extend(leaving.iter().map(entering));
+            let entered = |local: &Local| space.carry(local >> 1, door, way.symmetry) ^ local & 1;
+            self.batch.extend(leaving.iter().map(entered));
+            if way.folds {
+                let class = space.class(RegionKey(way.target.region));
+                self.batch.iter_mut().for_each(|local| *local = space.fold(&class, *local));
+            }
             leaving.clear();
             exits.send(way.target, &self.batch)?;
         }

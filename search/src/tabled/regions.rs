@@ -6,20 +6,23 @@ use strata_space::{Door, MAX_DOORS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
 /// Where a door leads.
-pub(super) struct Way<S: Tabled> {
+#[derive(Copy, Clone)]
+pub(super) struct Way {
     pub(super) target: EntryKey,
     pub(super) symmetry: u8,
-    /// The target's class, where locals are folded on arrival.
-    pub(super) folding: Option<S::Class>,
+    /// Whether locals are folded on arrival.
+    pub(super) folds: bool,
+    /// Whether the rest has been worked out.
+    known: bool,
 }
 
 /// What is known of one region.
-pub(super) struct Region<S: Tabled> {
-    key: RegionKey,
-    pub(super) class: S::Class,
+#[derive(Copy, Clone)]
+pub(super) struct Region<C> {
+    pub(super) class: C,
     /// By side and image.
     pub(super) weights: [[Weight; 2]; 2],
-    ways: [Option<Way<S>>; MAX_DOORS as usize],
+    ways: [Way; MAX_DOORS as usize],
 }
 
 /// A cache in sets of [`WAYS`] regions, which evict each other in turn. Layers go through the
@@ -30,7 +33,9 @@ pub(super) struct Regions<S: Tabled> {
     shards: u32,
     /// The keys of each set, `EMPTY` where there is none.
     keys: Vec<[RegionKey; WAYS]>,
-    slots: Vec<Option<Box<Region<S>>>>,
+    /// Not boxed: a layer visits every region once, so none is in the processor's cache any more,
+    /// and all lines of a region should be on their way at once.
+    slots: Vec<Option<Region<S::Class>>>,
     used: usize,
     most_sets: usize,
     victim: usize,
@@ -42,8 +47,7 @@ const FIRST_SETS: usize = 1 << 8;
 
 impl<S: Tabled> Regions<S> {
     pub(super) fn new(space: Arc<S>, shards: u32, bytes: usize) -> Regions<S> {
-        // A region is one allocation with a word or two of overhead, a slot and a key.
-        let region = size_of::<Region<S>>() + 3 * size_of::<usize>() + size_of::<RegionKey>();
+        let region = size_of::<Option<Region<S::Class>>>() + size_of::<RegionKey>();
         let most_sets = (bytes / region / WAYS).max(FIRST_SETS);
         let mut regions = Regions {
             space,
@@ -59,10 +63,10 @@ impl<S: Tabled> Regions<S> {
         regions
     }
 
-    fn reset(&mut self, sets: usize) -> Vec<Option<Box<Region<S>>>> {
+    fn reset(&mut self, sets: usize) {
         self.used = 0;
         self.keys = vec![[EMPTY; WAYS]; sets];
-        std::mem::replace(&mut self.slots, (0..sets * WAYS).map(|_| None).collect())
+        self.slots = vec![None; sets * WAYS];
     }
 
     #[inline]
@@ -85,70 +89,84 @@ impl<S: Tabled> Regions<S> {
 
     /// The region in a slot that [`Self::find`] has returned.
     #[inline]
-    pub(super) fn at(&self, slot: usize) -> &Region<S> {
+    pub(super) fn at(&self, slot: usize) -> &Region<S::Class> {
         match &self.slots[slot] {
             Some(region) => region,
             None => unreachable!("the slot has been filled"),
         }
     }
 
+    /// Asks for all lines of a region at once, so that the later ones arrive while the first are
+    /// worked on.
+    #[inline(always)]
+    pub(super) fn touch(&self, slot: usize) {
+        let region = self.at(slot);
+        std::hint::black_box(region.weights[1][1].0[1]);
+        for door in (0..MAX_DOORS as usize).step_by(2) {
+            std::hint::black_box(region.ways[door].symmetry);
+        }
+    }
+
     /// Where one of the doors of the region in a slot leads.
     #[inline]
-    pub(super) fn way(&mut self, slot: usize, door: Door) -> &Way<S> {
-        let known = self.at(slot).ways[usize::from(door)].is_some();
-        if !known {
-            self.explore(slot, door);
-        }
-        match &self.at(slot).ways[usize::from(door)] {
-            Some(way) => way,
-            None => unreachable!("the way has just been worked out"),
-        }
+    pub(super) fn way(&mut self, slot: usize, door: Door) -> Way {
+        let way = self.at(slot).ways[usize::from(door)];
+        if way.known { way } else { self.explore(slot, door) }
     }
 
     #[cold]
     #[inline(never)]
     fn load(&mut self, key: RegionKey) -> usize {
         if 2 * self.used > self.slots.len() && self.keys.len() < self.most_sets {
-            let old = self.reset(2 * self.keys.len());
-            old.into_iter().flatten().for_each(|region| {
-                self.insert(region);
-            });
+            let sets = 2 * self.keys.len();
+            let old = (std::mem::take(&mut self.keys), std::mem::take(&mut self.slots));
+            self.reset(sets);
+            for (key, region) in old.0.into_iter().flatten().zip(old.1) {
+                if let Some(region) = region {
+                    self.insert(key, region);
+                }
+            }
         }
+        let target = EntryKey { shard: 0, region: 0 };
+        let unknown = Way { target, symmetry: 0, folds: false, known: false };
         let region = Region {
-            key,
             class: self.space.class(key),
             weights: self.space.region_weights(key),
-            ways: Default::default(),
+            ways: [unknown; MAX_DOORS as usize],
         };
-        self.insert(Box::new(region))
+        self.insert(key, region)
     }
 
-    fn insert(&mut self, region: Box<Region<S>>) -> usize {
-        let set = self.set(region.key);
+    fn insert(&mut self, key: RegionKey, region: Region<S::Class>) -> usize {
+        let set = self.set(key);
         let empty = self.keys[set].iter().position(|known| *known == EMPTY);
         let way = empty.unwrap_or_else(|| {
             self.victim = (self.victim + 1) % WAYS;
             self.victim
         });
         self.used += usize::from(empty.is_some());
-        self.keys[set][way] = region.key;
+        self.keys[set][way] = key;
         self.slots[set * WAYS + way] = Some(region);
         set * WAYS + way
     }
 
     #[cold]
     #[inline(never)]
-    fn explore(&mut self, slot: usize, door: Door) {
-        let crossing = self.space.crossing(self.at(slot).key, door);
-        let shard = (self.space.shard_hash(crossing.target) % u64::from(self.shards)) as u32;
-        let class = self.space.class(crossing.target);
+    fn explore(&mut self, slot: usize, door: Door) -> Way {
+        let key = self.keys[slot / WAYS][slot % WAYS];
+        let crossing = self.space.crossing(key, door);
         let way = Way {
-            target: EntryKey { shard, region: crossing.target.0 },
+            target: EntryKey {
+                shard: (self.space.shard_hash(crossing.target) % u64::from(self.shards)) as u32,
+                region: crossing.target.0,
+            },
             symmetry: crossing.symmetry,
-            folding: self.space.folds(&class).then_some(class),
+            folds: self.space.folds(&self.space.class(crossing.target)),
+            known: true,
         };
         if let Some(region) = &mut self.slots[slot] {
-            region.ways[usize::from(door)] = Some(way);
+            region.ways[usize::from(door)] = way;
         }
+        way
     }
 }
