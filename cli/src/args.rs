@@ -115,7 +115,7 @@ pub(crate) struct SolveArgs {
     #[arg(env = "STRATA_DATA_DIR", hide_env_values = true)]
     pub(crate) data_dir: PathBuf,
 
-    /// Stop, resumably, before the job takes more room on disk
+    /// Stop, resumably, before a layer that is expected to take more room on disk
     #[arg(long, value_name = "SIZE")]
     #[arg(env = "STRATA_DISK_LIMIT", hide_env_values = true, value_parser = units::parse_size)]
     pub(crate) disk_limit: Option<u64>,
