@@ -37,7 +37,7 @@ const TILE_BITS: u32 = 5;
 pub const MAX_LARGE_LEVELS: u8 = 11;
 
 /// k is at most this: k = 3 makes 25,200 local parts (70,560 with the centre's top layer), whose
-/// tables fit into the processor's cache, k = 4 would make millions.
+/// tables fit into the processor's cache, k = 4 would make more than a million.
 pub const MAX_K: u8 = 3;
 
 /// Whether symmetric states are identified.
