@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_space::{Finish, RegionKey, Space, State, StateSpace, Tabled};
+use strata_space::{Finish, KeySpace, RegionKey, Space, State, StateSpace, Tabled};
 use strata_store::EntryKey;
 
 use crate::direct::DirectKernel;
@@ -13,6 +13,8 @@ use crate::tabled::TabledKernel;
 pub struct Engine {
     space: Arc<dyn StateSpace>,
     shards: u32,
+    /// Exclusive bound of locals.
+    locals: u32,
     kernels: Box<dyn Kernels>,
 }
 
@@ -57,20 +59,26 @@ impl Engine {
     pub fn open(space: Space, shards: u32) -> Engine {
         match space {
             Space::Panex(panex) => Engine::tabled(*panex, shards),
-            Space::Hanoi(hanoi) => Engine::direct(hanoi, shards),
+            Space::Hanoi(hanoi) => {
+                let locals = 2 << hanoi.space().local_bits();
+                Engine { locals, ..Engine::direct(hanoi, shards) }
+            }
         }
     }
 
     /// Prepares any space: every state's moves are worked out when they are needed.
     pub fn direct<S: StateSpace>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
-        Engine { space: space.clone(), shards, kernels: Box::new(Direct { space, shards }) }
+        let kernels = Box::new(Direct { space: space.clone(), shards });
+        Engine { space, shards, locals: u32::MAX, kernels }
     }
 
     /// Prepares a space with tables.
     pub fn tabled<S: Tabled>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
-        Engine { space: space.clone(), shards, kernels: Box::new(ByTables { space, shards }) }
+        let locals = 2 * space.indices();
+        let kernels = Box::new(ByTables { space: space.clone(), shards });
+        Engine { space, shards, locals, kernels }
     }
 
     /// The states of depth 0, each with its place.
@@ -82,6 +90,12 @@ impl Engine {
     fn place(&self, region: RegionKey) -> EntryKey {
         let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
         EntryKey { shard, region: region.0 }
+    }
+
+    /// What every local is below: twice the number of indices. Of a space without tables that is
+    /// not one of the catalogue it is not known, and any is below `u32::MAX`.
+    pub fn locals(&self) -> u32 {
+        self.locals
     }
 
     /// When the search is over.

@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strata_space::Local;
-use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, FileKind, Fs, Layer, LayerHeader, LayerTotals,
-    LayerWriter,
-};
+use strata_store::{BlockEncoder, EncodeOptions, EntryKey, Fs, Layer, LayerWriter};
 
 use crate::Result;
+use crate::image::{self, Bounds, run_header, write_run};
 use crate::run::{MemoryRun, Run, RunCursor};
 
 /// Spilled runs that are merged into one when there are as many.
 const MOST_FILES: usize = 16;
+
+/// Images that are merged into one when there are as many: each costs every lane a cursor.
+const MOST_IMAGES: usize = 16;
 
 /// Carries exits to the worker that owns the region they lead to. Sets are idempotent: what is
 /// delivered twice changes nothing.
@@ -25,9 +26,19 @@ pub trait Exchange: Send + Sync {
     /// Delivers a sorted run of exits of layer `depth` to a worker's inbox. The memory may be
     /// reused afterwards.
     ///
+    /// It may wait for the receiver to take the run in, but never for the receiver's own progress
+    /// in its pass: two workers that waited for each other would do so for ever.
+    ///
     /// # Errors
-    /// If the run has to be spilled and that fails.
+    /// If the run cannot be delivered, or has to be spilled and that fails.
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()>;
+
+    /// Returns when everything that worker `from` has sent of layer `depth` is in the inboxes of
+    /// those it was sent to. Like [`Self::send`], it waits for nobody's progress.
+    ///
+    /// # Errors
+    /// If something could not be delivered.
+    fn settle(&self, from: usize, depth: u32) -> Result<()>;
 
     /// An empty run whose memory is reused.
     fn spare(&self, from: usize) -> MemoryRun;
@@ -49,6 +60,11 @@ impl LocalExchange {
 impl Exchange for LocalExchange {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
         self.inboxes[to].accept(depth, run)
+    }
+
+    fn settle(&self, _: usize, _: u32) -> Result<()> {
+        // What has been sent has been accepted.
+        Ok(())
     }
 
     fn spare(&self, from: usize) -> MemoryRun {
@@ -92,8 +108,42 @@ pub struct Inbox {
 #[derive(Debug, Default)]
 struct Waiting {
     memory: Vec<MemoryRun>,
+    /// By how often they have been merged, so that none is merged again and again.
+    images: Vec<Vec<Arc<Layer>>>,
+    /// Of runs in memory and images, also while they are being merged.
     bytes: usize,
     files: Vec<Arc<Layer>>,
+}
+
+impl Waiting {
+    /// Takes out all that is in memory.
+    fn in_memory(&mut self) -> Vec<Run> {
+        let memory = std::mem::take(&mut self.memory).into_iter();
+        let images = std::mem::take(&mut self.images).into_iter().flatten();
+        memory.map(|run| Run::Memory(Arc::new(run))).chain(images.map(Run::Image)).collect()
+    }
+
+    fn add_image(&mut self, level: usize, image: Layer) {
+        if self.images.len() <= level {
+            self.images.resize_with(level + 1, Vec::new);
+        }
+        self.images[level].push(Arc::new(image));
+    }
+
+    /// Takes out the images that have been merged `level` times, if there are as many as may be.
+    fn full_level(&mut self, level: usize) -> Option<Vec<Run>> {
+        let images = self.images.get_mut(level)?;
+        (images.len() >= MOST_IMAGES).then(|| images.drain(..).map(Run::Image).collect())
+    }
+}
+
+/// Bytes that a run counts for in its inbox.
+fn held(run: &Run) -> usize {
+    match run {
+        Run::Memory(run) => run.capacity_bytes(),
+        Run::Image(image) => image.file_bytes() as usize,
+        Run::File(_) => 0,
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -137,14 +187,58 @@ impl Inbox {
             waiting.memory.push(run);
             return Ok(());
         }
-        // All that is in memory goes at once: few large runs are cheaper to write and to merge
-        // than many small ones.
-        let mut spilled = std::mem::take(&mut waiting.memory);
-        let freed = waiting.bytes;
+        self.spill(depth, waiting, Run::Memory(Arc::new(run)))
+    }
+
+    /// Takes a run of exits of layer `depth` that came as an image, after a look at all of it.
+    ///
+    /// # Errors
+    /// `Corrupt` if it is damaged, not such a run or not within bounds: nothing of it is taken
+    /// then. `Io` if it has to be spilled and that fails.
+    pub fn accept_image(&self, depth: u32, image: Layer, bounds: &Bounds<'_>) -> Result<()> {
+        image::check(&image, &run_header(&self.options.job, depth), bounds)?;
+        if image.totals().regions == 0 {
+            return Ok(());
+        }
+        let bytes = image.file_bytes() as usize;
+        let mut waiting = self.waiting(depth);
+        if waiting.bytes + bytes > self.options.memory {
+            return self.spill(depth, waiting, Run::Image(Arc::new(image)));
+        }
+        waiting.bytes += bytes;
+        waiting.add_image(0, image);
+        let mut level = 0;
+        while let Some(images) = waiting.full_level(level) {
+            drop(waiting);
+            let freed: usize = images.iter().map(held).sum();
+            if freed > self.options.memory / 2 {
+                // For a moment they need as much again, and soon they would have to go anyway.
+                return self.write_out(depth, images, freed);
+            }
+            let writer = LayerWriter::memory(run_header(&self.options.job, depth))?;
+            let merged = self.merge(writer, &images)?;
+            waiting = self.waiting(depth);
+            waiting.bytes = waiting.bytes.saturating_sub(freed) + merged.file_bytes() as usize;
+            level += 1;
+            waiting.add_image(level, merged);
+        }
+        Ok(())
+    }
+
+    /// Writes out what is in memory, and a run for which there is no room. All of it goes at once:
+    /// few large runs are cheaper to write and to merge than many small ones.
+    fn spill(&self, depth: u32, mut waiting: MutexGuard<'_, Waiting>, last: Run) -> Result<()> {
+        let mut runs = waiting.in_memory();
         drop(waiting);
-        spilled.push(run);
-        let runs: Vec<Run> = spilled.into_iter().map(|run| Run::Memory(Arc::new(run))).collect();
-        let file = self.merge(depth, &runs)?;
+        // What others are about to write out is theirs to count.
+        let freed = runs.iter().map(held).sum();
+        runs.push(last);
+        self.write_out(depth, runs, freed)
+    }
+
+    /// Writes out runs that were taken from those in memory, where they count `freed` bytes.
+    fn write_out(&self, depth: u32, runs: Vec<Run>, freed: usize) -> Result<()> {
+        let file = self.merge_to_file(depth, &runs)?;
         self.recycle(runs)?;
         let mut waiting = self.waiting(depth);
         waiting.bytes = waiting.bytes.saturating_sub(freed);
@@ -153,7 +247,7 @@ impl Inbox {
             let files = std::mem::take(&mut waiting.files);
             drop(waiting);
             let runs: Vec<Run> = files.into_iter().map(Run::File).collect();
-            let merged = self.merge(depth, &runs)?;
+            let merged = self.merge_to_file(depth, &runs)?;
             self.recycle(runs)?;
             self.waiting(depth).files.push(Arc::new(merged));
         }
@@ -162,12 +256,14 @@ impl Inbox {
 
     /// All exits of layer `depth` that have been accepted.
     pub fn take(&self, depth: u32) -> Vec<Run> {
-        let Waiting { memory, files, .. } = std::mem::take(&mut *self.waiting(depth));
-        let memory = memory.into_iter().map(|run| Run::Memory(Arc::new(run)));
-        memory.chain(files.into_iter().map(Run::File)).collect()
+        let mut waiting = std::mem::take(&mut *self.waiting(depth));
+        let mut runs = waiting.in_memory();
+        runs.extend(waiting.files.into_iter().map(Run::File));
+        runs
     }
 
-    /// Takes runs back that have been read: their memory is reused, their files are removed.
+    /// Takes runs back that have been read: their memory is reused, or freed; their files are
+    /// removed.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -179,6 +275,7 @@ impl Inbox {
                         self.keep_spare(run);
                     }
                 }
+                Run::Image(_) => {}
                 Run::File(file) => self.remove(file)?,
             }
         }
@@ -213,35 +310,20 @@ impl Inbox {
         Arc::try_unwrap(file).map_or(Ok(()), Layer::remove)
     }
 
-    fn write(
-        &self,
-        depth: u32,
-        fill: impl FnOnce(&mut BlockEncoder, &LayerWriter) -> Result<()>,
-    ) -> Result<Layer> {
+    fn merge_to_file(&self, depth: u32, runs: &[Run]) -> Result<Layer> {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
         let path = self.options.folder.join(format!("{}-{number:06}.tmp", self.options.prefix));
-        let job = self.options.job.clone();
-        let header = LayerHeader { kind: FileKind::Run, job, depth, encoding: 0 };
-        let writer = LayerWriter::file(self.fs.clone(), &path, header)?;
-        let mut encoder = lock(&self.spilling);
-        let filled = fill(&mut encoder, &writer).and_then(|()| encoder.finish(&writer));
-        let part = filled.inspect_err(|_| encoder.discard())?;
-        drop(encoder);
-        let totals = LayerTotals {
-            regions: part.blocks.iter().map(|block| u64::from(block.regions)).sum(),
-            states: part.blocks.iter().map(|block| u64::from(block.states)).sum(),
-            ..LayerTotals::default()
-        };
-        let file = writer.seal(vec![part], totals)?;
+        let header = run_header(&self.options.job, depth);
+        let file = self.merge(LayerWriter::file(self.fs.clone(), &path, header)?, runs)?;
         self.spilled_bytes.fetch_add(file.file_bytes(), Ordering::Relaxed);
         self.files_bytes.fetch_add(file.file_bytes(), Ordering::Relaxed);
         Ok(file)
     }
 
     /// Writes several runs as one.
-    fn merge(&self, depth: u32, runs: &[Run]) -> Result<Layer> {
+    fn merge(&self, writer: LayerWriter, runs: &[Run]) -> Result<Layer> {
         let mut merged = Merge::new(runs, None, None)?;
-        self.write(depth, |encoder, writer| {
+        write_run(writer, &mut lock(&self.spilling), |encoder, writer| {
             let mut locals: Vec<Local> = Vec::new();
             while let Some(key) = merged.key() {
                 locals.clear();

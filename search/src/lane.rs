@@ -1,5 +1,6 @@
 //! What one thread needs for its part of a pass, and the pass itself.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use strata_space::{Local, State};
@@ -155,6 +156,16 @@ impl Lane {
     }
 }
 
+/// Drops exits: for those who only count.
+#[derive(Copy, Clone, Debug)]
+pub struct Nowhere;
+
+impl ExitSink for Nowhere {
+    fn send(&mut self, _: EntryKey, _: &[Local]) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// Counts the regions of a layer that `keep` accepts, without sending their exits.
 ///
 /// # Errors
@@ -164,12 +175,6 @@ pub fn count(
     layer: &Layer,
     keep: impl Fn(EntryKey) -> bool,
 ) -> Result<Tally> {
-    struct Nowhere;
-    impl ExitSink for Nowhere {
-        fn send(&mut self, _: EntryKey, _: &[Local]) -> Result<()> {
-            Ok(())
-        }
-    }
     let mut tally = Tally::default();
     let mut cursor = LayerCursor::new()?;
     cursor.start(layer, None, None)?;
@@ -190,7 +195,10 @@ pub struct Outboxes {
     depth: u32,
     /// Shard to worker.
     owners: Arc<[u16]>,
-    runs: Vec<MemoryRun>,
+    /// Worker to its place below; the numbers of workers may have gaps.
+    slots: Vec<u16>,
+    /// A run for each worker that has shards, by its number.
+    runs: Vec<(usize, MemoryRun)>,
     limit: usize,
 }
 
@@ -202,25 +210,34 @@ impl Outboxes {
         owners: Arc<[u16]>,
         limit: usize,
     ) -> Outboxes {
-        let workers = owners.iter().map(|owner| usize::from(*owner) + 1).max().unwrap_or(1);
-        let runs = (0..workers.max(worker + 1)).map(|_| MemoryRun::default()).collect();
-        Outboxes { exchange, worker, depth: 0, owners, runs, limit }
+        let receivers: BTreeSet<u16> = owners.iter().copied().collect();
+        let mut slots = vec![0; receivers.last().map_or(0, |last| usize::from(*last) + 1)];
+        for (slot, receiver) in (0..).zip(&receivers) {
+            slots[usize::from(*receiver)] = slot;
+        }
+        let runs = receivers.into_iter().map(|to| (to.into(), MemoryRun::default())).collect();
+        Outboxes { exchange, worker, depth: 0, owners, slots, runs, limit }
     }
 
-    fn send_run(&mut self, to: usize) -> Result<()> {
+    fn send_run(&mut self, slot: usize) -> Result<()> {
         let spare = self.exchange.spare(self.worker);
-        let mut run = std::mem::replace(&mut self.runs[to], spare);
+        let (to, run) = &mut self.runs[slot];
+        let mut run = std::mem::replace(run, spare);
         run.sort();
-        self.exchange.send(to, self.depth, run)
+        self.exchange.send(*to, self.depth, run)
     }
 
     fn flush(&mut self) -> Result<()> {
-        (0..self.runs.len())
-            .try_for_each(|to| if self.runs[to].is_empty() { Ok(()) } else { self.send_run(to) })
+        let mut slots = 0..self.runs.len();
+        slots.try_for_each(
+            |slot| {
+                if self.runs[slot].1.is_empty() { Ok(()) } else { self.send_run(slot) }
+            },
+        )
     }
 
     fn clear(&mut self) {
-        self.runs.iter_mut().for_each(MemoryRun::clear);
+        self.runs.iter_mut().for_each(|(_, run)| run.clear());
     }
 }
 
@@ -228,9 +245,11 @@ impl ExitSink for Outboxes {
     #[inline]
     fn send(&mut self, target: EntryKey, locals: &[Local]) -> Result<()> {
         let to = usize::from(self.owners[target.shard as usize]);
-        self.runs[to].push(target, locals);
-        if self.runs[to].bytes() >= self.limit {
-            self.send_run(to)?;
+        let slot = usize::from(self.slots[to]);
+        let (_, run) = &mut self.runs[slot];
+        run.push(target, locals);
+        if run.bytes() >= self.limit {
+            self.send_run(slot)?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@
 
 mod direct;
 mod engine;
+mod image;
 mod inbox;
 mod kernel;
 mod lane;
@@ -22,9 +23,10 @@ mod run;
 mod tabled;
 
 pub use engine::Engine;
+pub use image::{Bounds, image, run_header};
 pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
 pub use kernel::{ExitSink, Inputs, Kernel, Tally};
-pub use lane::{Lane, LaneOptions, Outboxes, Pass, count};
+pub use lane::{Lane, LaneOptions, Nowhere, Outboxes, Pass, count};
 pub use run::{MemoryRun, Run};
 
 /// What can go wrong in a pass.

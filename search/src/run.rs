@@ -91,6 +91,8 @@ impl MemoryRun {
 pub enum Run {
     /// In memory.
     Memory(Arc<MemoryRun>),
+    /// In memory, as it came from another process.
+    Image(Arc<Layer>),
     /// In a file.
     File(Arc<Layer>),
 }
@@ -115,7 +117,7 @@ impl RunCursor {
                 let (next, end) = (at(from, 0), at(to, run.heads.len()));
                 Ok(RunCursor::Memory { run: run.clone(), next, end })
             }
-            Run::File(layer) => {
+            Run::Image(layer) | Run::File(layer) => {
                 let mut cursor = Box::new(LayerCursor::new()?);
                 cursor.start(layer, from, to)?;
                 Ok(RunCursor::File { cursor })

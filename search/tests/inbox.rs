@@ -46,7 +46,7 @@ fn read(runs: &[Run]) -> BTreeSet<Exit> {
                     Ok(())
                 })
                 .unwrap(),
-            Run::File(file) => {
+            Run::Image(file) | Run::File(file) => {
                 let mut cursor = LayerCursor::new().unwrap();
                 cursor.start(file, None, None).unwrap();
                 let mut inside = Vec::new();
@@ -107,7 +107,7 @@ fn runs_are_spilled_where_they_exceed_the_share() {
     let runs = inbox.take(3);
     let held = runs.iter().map(|run| match run {
         Run::Memory(run) => run.capacity_bytes(),
-        Run::File(_) => 0,
+        Run::Image(_) | Run::File(_) => 0,
     });
     assert!(held.sum::<usize>() <= share);
     let spilled = files(dir.path());

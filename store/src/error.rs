@@ -29,7 +29,7 @@ pub enum StoreError {
     /// A file does not hold what was written to it, or is another file than the one expected.
     #[error("{} is corrupt at offset {offset}: expected {expected}, found {found}", file.display())]
     Corrupt {
-        /// The file; `<memory>` for a layer that was never written to disk.
+        /// The file; the name of an image, `<memory>` for a layer that was never written to disk.
         file: PathBuf,
         /// Byte offset in the file (for a block's content: the offset of the block).
         offset: u64,

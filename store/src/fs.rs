@@ -117,7 +117,7 @@ pub(crate) fn temp_beside(path: &Path) -> PathBuf {
 }
 
 /// Makes a complete file of `bytes` appear under `path` durably, or leaves what was there.
-pub(crate) fn write_durably(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_durably(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> Result<()> {
     let temp = temp_beside(path);
     let written = (|| {
         let file = fs.create(&temp).map_err(StoreError::io("create", &temp))?;

@@ -216,6 +216,14 @@ impl JobDir {
         Ok(self.path_of(name))
     }
 
+    /// Removes a file; one that is gone already is fine.
+    ///
+    /// # Errors
+    /// `Name` for a name that leads out of the folder, `Io`.
+    pub fn remove_file(&self, name: &str) -> Result<()> {
+        remove_file(&*self.fs, &self.file_path(name)?)
+    }
+
     /// Removes the files that neither the manifest nor the history's durable prefix names: what a
     /// crash left behind. Returns how many. Folders are left alone.
     ///

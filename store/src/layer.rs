@@ -128,7 +128,9 @@ impl LayerWriter {
             Sink::Memory(all) => {
                 let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
                 all.extend_from_slice(&tail);
-                (Content::Memory(all), Place::default())
+                // Whoever keeps it counts its length.
+                all.shrink_to_fit();
+                (Content::Memory { bytes: all, name: IN_MEMORY.into() }, Place::default())
             }
             Sink::File { file, mut unsealed, .. } => {
                 let path = &unsealed.path;
@@ -232,7 +234,11 @@ pub(crate) struct LayerData {
 
 #[derive(Debug)]
 enum Content {
-    Memory(Vec<u8>),
+    Memory {
+        bytes: Vec<u8>,
+        /// For messages, as long as it has no path.
+        name: PathBuf,
+    },
     Map(Mapping),
 }
 
@@ -246,7 +252,7 @@ struct Place {
 impl LayerData {
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.content {
-            Content::Memory(bytes) => bytes,
+            Content::Memory { bytes, .. } => bytes,
             Content::Map(map) => map.bytes(),
         }
     }
@@ -260,8 +266,12 @@ impl LayerData {
 
     /// The path, for messages.
     pub(crate) fn name(&self) -> PathBuf {
-        let place = lock(&self.place);
-        place.file.as_ref().map_or_else(|| PathBuf::from(IN_MEMORY), |(_, path)| path.clone())
+        match (&lock(&self.place).file, &self.content) {
+            (Some((_, path)), _) => path.clone(),
+            (None, Content::Memory { name, .. }) => name.clone(),
+            // Whatever is mapped has a path.
+            (None, Content::Map(_)) => PathBuf::default(),
+        }
     }
 }
 
@@ -285,10 +295,7 @@ impl Layer {
     pub fn open(fs: Arc<dyn Fs>, path: &Path, expect: &Expect<'_>) -> Result<Self> {
         let map = fs.map(path).map_err(StoreError::io("map", path))?;
         let bytes = map.bytes();
-        let (header, _) = format::read_header(path, bytes)?;
-        format::check(path, 10, "kind", &expect.kind, &header.kind)?;
-        format::check(path, 12, "depth", &expect.depth, &header.depth)?;
-        format::check(path, 20, "job", &expect.job, &header.job.as_str())?;
+        check_header(path, bytes, expect.job, expect.kind, expect.depth)?;
         let found = bytes.len() as u64;
         format::check(path, found.min(expect.bytes) as usize, "length", &expect.bytes, &found)?;
         let layout = format::read_layout(path, bytes, MAX_RAW)?;
@@ -299,6 +306,43 @@ impl Layer {
         }
         let place = Place { file: Some((fs, path.to_path_buf())), durable: true };
         Ok(Self::new(Content::Map(map), layout, place, Vec::new()))
+    }
+
+    /// Opens the image of a file, as [`Layer::image`] gives it and as it may have come from
+    /// elsewhere: it is trusted no more than a file, and checked as one. What the header says must
+    /// be `expect`; the seal is not expected but must fit. `name` stands for the path in messages.
+    ///
+    /// # Errors
+    /// `Corrupt` if the image is damaged or not the expected one.
+    pub fn from_bytes(bytes: Vec<u8>, name: &str, expect: &LayerHeader) -> Result<Self> {
+        let name = PathBuf::from(name);
+        let LayerHeader { kind, job, depth, encoding } = expect;
+        let header = check_header(&name, &bytes, job, *kind, *depth)?;
+        format::check(&name, 16, "encoding", encoding, &header.encoding)?;
+        let layout = format::read_layout(&name, &bytes, MAX_RAW)?;
+        let content = Content::Memory { bytes, name };
+        Ok(Self::new(content, layout, Place::default(), Vec::new()))
+    }
+
+    /// The bytes of the whole file, if it is in memory.
+    #[must_use]
+    pub fn image(&self) -> Option<&[u8]> {
+        match &self.data.content {
+            Content::Memory { bytes, .. } => Some(bytes),
+            Content::Map(_) => None,
+        }
+    }
+
+    /// The same without a copy.
+    ///
+    /// # Errors
+    /// The layer itself if it is not in memory or a cursor is on it.
+    pub fn into_image(self) -> std::result::Result<Vec<u8>, Self> {
+        match Arc::try_unwrap(self.data) {
+            Ok(LayerData { content: Content::Memory { bytes, .. }, .. }) => Ok(bytes),
+            Ok(data) => Err(Self { data: Arc::new(data) }),
+            Err(data) => Err(Self { data }),
+        }
     }
 
     pub(crate) fn data(&self) -> &Arc<LayerData> {
@@ -340,6 +384,12 @@ impl Layer {
     #[must_use]
     pub fn seal(&self) -> u64 {
         self.data.layout.seal
+    }
+
+    /// The path, or what stands for it, for messages.
+    #[must_use]
+    pub fn name(&self) -> PathBuf {
+        self.data.name()
     }
 
     /// Where the file is; `None` while it is in memory only.
@@ -443,6 +493,21 @@ impl Layer {
             None => Ok(()),
         }
     }
+}
+
+/// Reads the header and checks what the file belongs to.
+fn check_header(
+    name: &Path,
+    bytes: &[u8],
+    job: &str,
+    kind: FileKind,
+    depth: u32,
+) -> Result<LayerHeader> {
+    let (header, _) = format::read_header(name, bytes)?;
+    format::check(name, 10, "kind", &kind, &header.kind)?;
+    format::check(name, 12, "depth", &depth, &header.depth)?;
+    format::check(name, 20, "job", &job, &header.job.as_str())?;
+    Ok(header)
 }
 
 /// Removes a file that may be gone already.

@@ -1,0 +1,98 @@
+//! Runs as bytes: exits on their way to another process, in the format of spilled runs.
+
+use strata_store::{
+    BlockEncoder, FileKind, Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
+};
+
+use crate::Result;
+use crate::run::MemoryRun;
+
+/// What a run of a layer's exits says of itself.
+pub fn run_header(job: &str, depth: u32) -> LayerHeader {
+    LayerHeader { kind: FileKind::Run, job: job.to_owned(), depth, encoding: 0 }
+}
+
+/// A sorted run of exits of layer `depth` as a sealed file in memory, each region once: its bytes
+/// ([`Layer::into_image`]) are what [`Inbox::accept_image`] takes at the other end.
+///
+/// # Errors
+/// `Inconsistent` if the run is not sorted, `Io` if compression fails. The encoder is empty then.
+///
+/// [`Inbox::accept_image`]: crate::Inbox::accept_image
+pub fn image(run: &MemoryRun, encoder: &mut BlockEncoder, job: &str, depth: u32) -> Result<Layer> {
+    let writer = LayerWriter::memory(run_header(job, depth))?;
+    write_run(writer, encoder, |encoder, writer| {
+        run.for_each_region(|key, locals| encoder.push(writer, key, locals))
+    })
+}
+
+/// Writes a run and seals it.
+pub(crate) fn write_run(
+    writer: LayerWriter,
+    encoder: &mut BlockEncoder,
+    fill: impl FnOnce(&mut BlockEncoder, &LayerWriter) -> Result<()>,
+) -> Result<Layer> {
+    let filled = fill(encoder, &writer).and_then(|()| encoder.finish(&writer));
+    let part = filled.inspect_err(|_| encoder.discard())?;
+    let totals = LayerTotals {
+        regions: part.blocks.iter().map(|block| u64::from(block.regions)).sum(),
+        states: part.blocks.iter().map(|block| u64::from(block.states)).sum(),
+        ..LayerTotals::default()
+    };
+    writer.seal(vec![part], totals)
+}
+
+/// What the exits that a worker takes from elsewhere may be.
+#[derive(Copy, Clone)]
+pub struct Bounds<'a> {
+    /// Whether a shard is the worker's. It is asked for any number, also of shards that the job
+    /// does not have.
+    pub owns: &'a dyn Fn(u32) -> bool,
+    /// Locals are below, see [`Engine::locals`](crate::Engine::locals).
+    pub locals: u32,
+}
+
+impl std::fmt::Debug for Bounds<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bounds").field("locals", &self.locals).finish_non_exhaustive()
+    }
+}
+
+/// Reads all of a run in memory and checks that it is the one expected and within bounds.
+///
+/// # Errors
+/// `Corrupt` at the first thing that is not.
+pub(crate) fn check(run: &Layer, expect: &LayerHeader, bounds: &Bounds<'_>) -> Result<()> {
+    let corrupt = |offset, expected: String, found: String| StoreError::Corrupt {
+        file: run.name(),
+        offset,
+        expected,
+        found,
+    };
+    if run.image().is_none() {
+        let what = "a run that came from elsewhere is not in memory".to_owned();
+        return Err(StoreError::Inconsistent { file: run.name(), what });
+    }
+    if run.header() != expect {
+        // The kind is the first field of those that tell runs apart.
+        return Err(corrupt(10, format!("{expect:?}"), format!("{:?}", run.header())));
+    }
+    // The index of shards is compared with the entries below.
+    if let Some(foreign) = run.shards().iter().find(|entry| !(bounds.owns)(entry.shard)) {
+        let block = run.blocks().get(foreign.first_block as usize);
+        let offset = block.map_or(0, |block| block.offset);
+        return Err(corrupt(offset, "own shards".to_owned(), format!("shard {}", foreign.shard)));
+    }
+    let mut beyond = None;
+    run.verify(&mut |key, locals| {
+        let greatest = locals.last().copied().unwrap_or(0);
+        if greatest >= bounds.locals && beyond.is_none() {
+            beyond = Some((key, greatest));
+        }
+    })?;
+    let Some((key, greatest)) = beyond else { return Ok(()) };
+    let block = run.blocks().iter().find(|block| key <= block.last);
+    let offset = block.map_or(0, |block| block.offset);
+    let expected = format!("locals below {}", bounds.locals);
+    Err(corrupt(offset, expected, format!("{greatest} in region {key}")))
+}
