@@ -1,4 +1,4 @@
-//! The layer protocol's messages, generated from `proto/v1`; nothing else.
+//! The protocol's messages and services, generated from `proto/v1`; nothing else.
 #![forbid(unsafe_code)]
 
 /// Version 1 of the protocol.
@@ -9,15 +9,13 @@ pub mod v1 {
 
 #[cfg(test)]
 mod tests {
-    use super::v1::{Advance, Digest, JobSpec, LayerReport};
+    use super::v1::{Advance, Digest, JobSpec, LayerReport, Order, order};
     use prost::Message;
 
     #[test]
     fn messages_survive_the_wire() {
         let report = LayerReport {
-            worker: 2,
             depth: 441,
-            attempt: 1,
             states: 19_331,
             digest: Some(Digest { first: u64::MAX, second: 1 }),
             met_odd: true,
@@ -35,8 +33,9 @@ mod tests {
 
     #[test]
     fn fields_keep_their_numbers() {
-        // depth = 7 and attempt = 2 as fields 1 and 2: other versions read them so.
-        let bytes = Advance { depth: 7, attempt: 2 }.encode_to_vec();
-        assert_eq!(bytes, [0x08, 7, 0x10, 2]);
+        // Epoch, number and order are fields 1, 2 and 6: other versions read them so.
+        let advance = order::What::Advance(Advance { depth: 7 });
+        let bytes = Order { epoch: 5, number: 2, what: Some(advance) }.encode_to_vec();
+        assert_eq!(bytes, [0x08, 5, 0x10, 2, 0x32, 2, 0x08, 7]);
     }
 }

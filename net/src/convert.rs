@@ -1,0 +1,256 @@
+//! Between messages and what the other crates work with. What is decoded may come from anybody who
+//! has the token, or from a node of another version: every value is checked before it is used.
+//!
+//! A field that a message may leave out is an `Option`, as in the generated code.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use strata_proto::v1;
+use strata_space::{Digest, MODULI};
+use strata_store::manifest::check_name;
+use strata_store::{Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord};
+
+use crate::limits;
+
+/// A message says something that cannot be.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{field}: {why}")]
+pub struct ConvertError {
+    /// The field, as in the protocol's files.
+    pub field: &'static str,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl ConvertError {
+    /// An error in a field.
+    pub fn new(field: &'static str, why: impl Into<String>) -> Self {
+        Self { field, why: why.into() }
+    }
+}
+
+/// A digest as a message.
+#[must_use]
+pub fn digest_to(digest: Digest) -> v1::Digest {
+    let [first, second] = digest.0;
+    v1::Digest { first, second }
+}
+
+/// A digest from a message.
+///
+/// # Errors
+/// If it is missing, or a residue is not below its modulus.
+pub fn digest_from(digest: Option<v1::Digest>) -> Result<Digest, ConvertError> {
+    let v1::Digest { first, second } =
+        digest.ok_or_else(|| ConvertError::new("digest", "it is missing"))?;
+    for (residue, modulus) in [first, second].into_iter().zip(MODULI) {
+        // Sums of larger ones would be wrong without anybody noticing.
+        if residue >= modulus {
+            let why = format!("{residue} is not a residue modulo {modulus}");
+            return Err(ConvertError::new("digest", why));
+        }
+    }
+    Ok(strata_space::Weight([first, second]))
+}
+
+/// A job's specification as a message.
+#[must_use]
+pub fn spec_to(spec: &JobSpec) -> v1::JobSpec {
+    v1::JobSpec {
+        space: spec.space.clone(),
+        parameters: spec.params.clone().into_iter().collect(),
+        shards: spec.shards,
+    }
+}
+
+/// A job's specification from a message. Whether the space exists and takes the parameters is not
+/// known here; `shards` may be 0, which a request uses for the default.
+///
+/// # Errors
+/// If it is missing, has too many parameters, a name has other characters than `a-z`, `0-9`, `_`
+/// and `-`, a value has control characters, or one of them is too long.
+pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
+    let v1::JobSpec { space, parameters, shards } =
+        spec.ok_or_else(|| ConvertError::new("spec", "it is missing"))?;
+    check_word("space", &space)?;
+    if parameters.len() > limits::PARAMETERS {
+        let why = format!("{} are more than {}", parameters.len(), limits::PARAMETERS);
+        return Err(ConvertError::new("parameters", why));
+    }
+    for (name, value) in &parameters {
+        check_word("parameters", name)?;
+        if value.len() > limits::PARAMETER_LEN {
+            let why = format!("{name} has more than {} bytes", limits::PARAMETER_LEN);
+            return Err(ConvertError::new("parameters", why));
+        }
+        // They end up in messages and logs.
+        if value.contains(char::is_control) {
+            let why = format!("{name} has control characters: {value:?}");
+            return Err(ConvertError::new("parameters", why));
+        }
+    }
+    let params: BTreeMap<_, _> = parameters.into_iter().collect();
+    Ok(JobSpec { space, params, shards })
+}
+
+/// A layer file of a checkpoint as a message.
+#[must_use]
+pub fn file_to(record: &LayerRecord) -> v1::LayerFile {
+    let [first, second] = record.digest.0;
+    v1::LayerFile {
+        depth: record.depth,
+        worker: record.worker,
+        file: record.file.clone(),
+        bytes: record.bytes,
+        states: record.states,
+        regions: record.regions,
+        generated: record.generated,
+        digest: Some(v1::Digest { first, second }),
+        seal: record.seal.0,
+    }
+}
+
+/// A layer file of a checkpoint from a message.
+///
+/// # Errors
+/// If its name could lead out of the job's folder, the worker's number or a count is impossible, or
+/// the digest is missing or none.
+pub fn file_from(file: v1::LayerFile) -> Result<LayerRecord, ConvertError> {
+    check_file(&file)?;
+    check_counts(limits::PART_COUNT, &[("states", file.states), ("generated", file.generated)])?;
+    check_regions(file.regions, file.states)?;
+    Ok(LayerRecord {
+        depth: file.depth,
+        worker: file.worker,
+        digest: Hex128(digest_from(file.digest)?.0),
+        file: file.file,
+        bytes: file.bytes,
+        states: file.states,
+        regions: file.regions,
+        generated: file.generated,
+        seal: Hex64(file.seal),
+    })
+}
+
+/// A kept file of the layer at a depth as a message: without counts and digest, which the history
+/// does not have by file.
+#[must_use]
+pub fn kept_to(kept: &KeptFile, depth: u32) -> v1::LayerFile {
+    v1::LayerFile {
+        depth,
+        worker: kept.worker,
+        file: kept.file.clone(),
+        bytes: kept.bytes,
+        seal: kept.seal.0,
+        ..v1::LayerFile::default()
+    }
+}
+
+/// A kept file from a message; its depth, counts and digest are not looked at.
+///
+/// # Errors
+/// If its name could lead out of the job's folder, or the worker's number or the length is
+/// impossible.
+pub fn kept_from(file: v1::LayerFile) -> Result<KeptFile, ConvertError> {
+    check_file(&file)?;
+    let v1::LayerFile { worker, file, bytes, seal, .. } = file;
+    Ok(KeptFile { worker, file, bytes, seal: Hex64(seal) })
+}
+
+/// A line of the history as a message: without the kept files, which are the cluster's affair.
+#[must_use]
+pub fn line_to(line: &LayerLine) -> v1::LayerLine {
+    let [first, second] = line.digest.0;
+    v1::LayerLine {
+        depth: line.depth,
+        states: line.states,
+        generated: line.generated,
+        regions: line.regions,
+        bytes: line.bytes,
+        digest: Some(v1::Digest { first, second }),
+        seconds: line.seconds,
+    }
+}
+
+/// A line of the history from a message, without kept files.
+///
+/// # Errors
+/// If a count or the time is impossible, or the digest is missing or none.
+pub fn line_from(line: v1::LayerLine) -> Result<LayerLine, ConvertError> {
+    let v1::LayerLine { depth, states, generated, regions, bytes, digest, seconds } = line;
+    let counts = [("states", states), ("generated", generated), ("bytes", bytes)];
+    check_counts(limits::LAYER_COUNT, &counts)?;
+    check_regions(regions, states)?;
+    if !seconds.is_finite() || seconds < 0.0 {
+        return Err(ConvertError::new("seconds", format!("{seconds} is no time")));
+    }
+    let digest = Hex128(digest_from(digest)?.0);
+    Ok(LayerLine { depth, states, generated, regions, bytes, digest, seconds, kept: None })
+}
+
+/// The owners of a job's shards from a message, in the order of the shards.
+///
+/// # Errors
+/// If there is not one for each of `shards` shards, or one is no number of a worker.
+pub fn owners_from(owners: Vec<u32>, shards: u32) -> Result<Arc<[u16]>, ConvertError> {
+    if shards == 0 || owners.len() as u64 != u64::from(shards) {
+        let why = format!("{} workers for {shards} shards", owners.len());
+        return Err(ConvertError::new("owners", why));
+    }
+    let owner = |number: u32| {
+        check_worker("owners", number)?;
+        u16::try_from(number).map_err(|error| ConvertError::new("owners", error.to_string()))
+    };
+    owners.into_iter().map(owner).collect()
+}
+
+/// What every mention of a file must have.
+fn check_file(file: &v1::LayerFile) -> Result<(), ConvertError> {
+    check_worker("worker", file.worker)?;
+    check_counts(limits::PART_COUNT, &[("bytes", file.bytes)])?;
+    check_name("file name", &file.file)
+        .map_err(|error| ConvertError::new("file", error.to_string()))
+}
+
+fn check_worker(field: &'static str, number: u32) -> Result<(), ConvertError> {
+    if number < limits::WORKERS {
+        Ok(())
+    } else {
+        let why = format!("{number} is no worker's number: they are below {}", limits::WORKERS);
+        Err(ConvertError::new(field, why))
+    }
+}
+
+fn check_counts(limit: u64, counts: &[(&'static str, u64)]) -> Result<(), ConvertError> {
+    match counts.iter().find(|(_, count)| *count >= limit) {
+        None => Ok(()),
+        Some((field, count)) => {
+            Err(ConvertError::new(field, format!("{count} is not below {limit}")))
+        }
+    }
+}
+
+/// A region counts if it has a state.
+fn check_regions(regions: u64, states: u64) -> Result<(), ConvertError> {
+    if regions <= states && (regions > 0 || states == 0) {
+        Ok(())
+    } else {
+        Err(ConvertError::new("regions", format!("{regions} regions with {states} states")))
+    }
+}
+
+/// Names of spaces and parameters.
+fn check_word(field: &'static str, word: &str) -> Result<(), ConvertError> {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-".contains(&b);
+    if word.is_empty() {
+        Err(ConvertError::new(field, "a name is missing"))
+    } else if word.len() > limits::NAME_LEN {
+        let why = format!("a name has more than {} characters", limits::NAME_LEN);
+        Err(ConvertError::new(field, why))
+    } else if !word.bytes().all(plain) {
+        Err(ConvertError::new(field, format!("{word:?} has other characters than a-z, 0-9, _, -")))
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,324 @@
+//! How a node is protected and how it reaches others: token, TLS, listeners and connections.
+
+use std::fmt;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use http::{HeaderMap, Uri};
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{
+    Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Server, ServerTlsConfig,
+};
+
+use crate::error::{NetError, reasons};
+use crate::guard::{Attach, Guard};
+use crate::limits;
+use crate::token::Token;
+
+/// A connection to a node that presents the token with every call. Clones share it, and it comes
+/// back by itself after it was lost.
+pub type Connection = InterceptedService<Channel, Attach>;
+
+/// The PEM files that TLS needs.
+#[derive(Clone, Debug, Default)]
+pub struct TlsFiles {
+    /// The node's own certificate and what leads from it to the authority's.
+    pub cert: Option<PathBuf>,
+    /// The private key of `cert`.
+    pub key: Option<PathBuf>,
+    /// The certificates of the authority that the others' certificates must come from.
+    pub ca: Option<PathBuf>,
+}
+
+/// What protects a node's connections. By default nothing does, which only works on one machine.
+#[derive(Clone, Default)]
+pub struct Security {
+    token: Option<Token>,
+    identity: Option<Own>,
+    ca: Option<Certificate>,
+}
+
+/// The node's own certificate and key.
+#[derive(Clone)]
+struct Own {
+    identity: Identity,
+    /// The certificate's file, for messages.
+    path: PathBuf,
+}
+
+impl fmt::Debug for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Security")
+            .field("token", &self.token)
+            .field("identity", &self.identity.as_ref().map(|own| &own.path))
+            .field("ca", &self.ca.is_some())
+            .finish()
+    }
+}
+
+impl Security {
+    /// Reads the files for TLS and checks that they can be used.
+    ///
+    /// # Errors
+    /// `TlsFlags` for a certificate without a key or the other way round, `File` for a file that
+    /// cannot be read, `Tls` for one that is not what it should be.
+    pub fn open(token: Option<Token>, tls: &TlsFiles) -> Result<Self, NetError> {
+        let identity = match (&tls.cert, &tls.key) {
+            (Some(cert), Some(key)) => Some(read_identity(cert, key)?),
+            (Some(_), None) => {
+                return Err(NetError::TlsFlags { given: "--tls-cert", missing: "--tls-key" });
+            }
+            (None, Some(_)) => {
+                return Err(NetError::TlsFlags { given: "--tls-key", missing: "--tls-cert" });
+            }
+            (None, None) => None,
+        };
+        let ca = tls.ca.as_deref().map(read_authority).transpose()?;
+        let security = Self { token, identity, ca };
+        if security.identity.is_some() {
+            // Certificate and key may not belong together. Better to hear of it now.
+            security.server()?;
+        }
+        Ok(security)
+    }
+
+    /// Whether it is safe to listen at an address. Without a token, whoever can connect can give
+    /// orders and read the job's files.
+    ///
+    /// # Errors
+    /// `NoToken` if there is none and other machines can reach the address.
+    pub fn check_listen(&self, addr: SocketAddr) -> Result<(), NetError> {
+        // An address in IPv6 clothes, ::ffff:127.0.0.1, is what it was before.
+        let local = addr.ip().to_canonical().is_loopback();
+        match (&self.token, local) {
+            (None, false) => Err(NetError::NoToken { addr }),
+            (None, true) => {
+                tracing::warn!(%addr, "no token: every user of this machine can give orders here");
+                Ok(())
+            }
+            (Some(_), _) => {
+                if !local && self.identity.is_none() {
+                    tracing::info!(%addr, "without --tls-cert, nothing sent is encrypted");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A server to add services to: encrypted if there is a certificate, and only for clients with
+    /// a certificate of the authority if there is one. Calls may last for as long as they like;
+    /// peers that have vanished are noticed and dropped. Services need [`Self::guard`] besides.
+    ///
+    /// # Errors
+    /// `TlsFlags` with an authority but no certificate: the listener would be open to all. `Tls` if
+    /// certificate and key do not belong together.
+    pub fn server(&self) -> Result<Server, NetError> {
+        let server = Server::builder()
+            .tcp_nodelay(true)
+            .tcp_keepalive(Some(limits::KEEPALIVE))
+            .http2_keepalive_interval(Some(limits::KEEPALIVE))
+            .http2_keepalive_timeout(Some(limits::KEEPALIVE))
+            .max_concurrent_streams(limits::STREAMS)
+            .initial_stream_window_size(limits::STREAM_WINDOW)
+            .initial_connection_window_size(limits::CONNECTION_WINDOW);
+        let Some(own) = &self.identity else {
+            if self.ca.is_some() {
+                let missing = "--tls-cert and --tls-key to listen";
+                return Err(NetError::TlsFlags { given: "--tls-ca", missing });
+            }
+            return Ok(server);
+        };
+        // Who connects and then says nothing does not keep a place for ever.
+        let mut tls =
+            ServerTlsConfig::new().identity(own.identity.clone()).timeout(limits::CONNECT);
+        if let Some(ca) = &self.ca {
+            tls = tls.client_ca_root(ca.clone());
+        }
+        server.tls_config(tls).map_err(|error| NetError::tls(&own.path, reasons(&error)))
+    }
+
+    /// What checks the token before every call.
+    #[must_use]
+    pub fn guard(&self) -> Guard {
+        Guard::new(self.token.clone())
+    }
+
+    /// Whether a request over plain HTTP presents the token, if there is one.
+    #[must_use]
+    pub fn authorized(&self, headers: &HeaderMap) -> bool {
+        self.guard().admits(headers)
+    }
+
+    /// Connects to a node at an `http://` or `https://` URL.
+    ///
+    /// # Errors
+    /// `Url` if the URL cannot be used, `Unreachable` if there is no connection within 5 seconds.
+    pub async fn connect(&self, url: &str) -> Result<Connection, NetError> {
+        let endpoint = self.endpoint(url)?;
+        let connected = tokio::time::timeout(limits::CONNECT, endpoint.connect()).await;
+        let channel = connected
+            .map_err(|_| NetError::unreachable(url, format!("no answer in {:?}", limits::CONNECT)))?
+            .map_err(|error| NetError::unreachable(url, reasons(&error)))?;
+        Ok(InterceptedService::new(channel, Attach::new(self.token.as_ref())))
+    }
+
+    /// Like [`Self::connect`], but connects with the first call.
+    ///
+    /// # Errors
+    /// `Url` if the URL cannot be used.
+    ///
+    /// # Panics
+    /// Outside of a runtime: the connection belongs to the one it is made in.
+    pub fn connect_lazy(&self, url: &str) -> Result<Connection, NetError> {
+        let channel = self.endpoint(url)?.connect_lazy();
+        Ok(InterceptedService::new(channel, Attach::new(self.token.as_ref())))
+    }
+
+    fn endpoint(&self, url: &str) -> Result<Endpoint, NetError> {
+        let uri = parse_url(url)?;
+        let encrypted = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
+        let endpoint = Endpoint::from(uri)
+            .connect_timeout(limits::CONNECT)
+            .tcp_nodelay(true)
+            .tcp_keepalive(Some(limits::KEEPALIVE))
+            .http2_keep_alive_interval(limits::KEEPALIVE)
+            .keep_alive_timeout(limits::KEEPALIVE)
+            .keep_alive_while_idle(true)
+            .initial_stream_window_size(limits::STREAM_WINDOW)
+            .initial_connection_window_size(limits::CONNECTION_WINDOW);
+        if !encrypted {
+            return Ok(endpoint);
+        }
+        let Some(ca) = &self.ca else {
+            let why = "https needs the certificate of the cluster's authority: give --tls-ca";
+            return Err(NetError::url(url, why));
+        };
+        let mut tls = ClientTlsConfig::new().ca_certificate(ca.clone()).timeout(limits::CONNECT);
+        if let Some(own) = &self.identity {
+            tls = tls.identity(own.identity.clone());
+        }
+        endpoint.tls_config(tls).map_err(|error| NetError::url(url, reasons(&error)))
+    }
+}
+
+fn parse_url(url: &str) -> Result<Uri, NetError> {
+    let uri: Uri = url.parse().map_err(|error| NetError::url(url, reasons(&error)))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(NetError::url(url, "it must begin with http:// or https://"));
+    }
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    if let Some((_, host)) = authority.rsplit_once('@') {
+        // Somebody took it for a place for a password: it is not repeated.
+        return Err(NetError::url(host, "it must not name a user"));
+    }
+    let host = uri.host().unwrap_or_default();
+    if host.is_empty() {
+        return Err(NetError::url(url, "it names no host"));
+    }
+    if authority.len() > host.len() && uri.port_u16().is_none_or(|port| port == 0) {
+        return Err(NetError::url(url, "the port is not from 1 to 65535"));
+    }
+    if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
+        return Err(NetError::url(url, "nothing may follow host and port"));
+    }
+    Ok(uri)
+}
+
+fn read_identity(cert: &Path, key: &Path) -> Result<Own, NetError> {
+    let chain = fs::read(cert).map_err(NetError::file(cert))?;
+    read_certificates(cert, &chain)?;
+    let secret = fs::read(key).map_err(NetError::file(key))?;
+    PrivateKeyDer::from_pem_slice(&secret)
+        .map_err(|_| NetError::tls(key, "it has no unencrypted private key in PEM format"))?;
+    Ok(Own { identity: Identity::from_pem(chain, secret), path: cert.to_path_buf() })
+}
+
+fn read_authority(path: &Path) -> Result<Certificate, NetError> {
+    let pem = fs::read(path).map_err(NetError::file(path))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in read_certificates(path, &pem)? {
+        // Later, those that cannot be used would be passed over in silence.
+        roots.add(certificate).map_err(|error| NetError::tls(path, reasons(&error)))?;
+    }
+    Ok(Certificate::from_pem(pem))
+}
+
+fn read_certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, NetError> {
+    let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    match certificates {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        _ => Err(NetError::tls(path, "it has no certificate in PEM format")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_token() -> Security {
+        let token = Token::for_tests("correct-horse-battery-staple");
+        Security::open(Some(token), &TlsFiles::default()).unwrap()
+    }
+
+    #[test]
+    fn beyond_this_machine_a_token_is_needed() {
+        for local in ["127.0.0.1:7070", "127.8.9.1:0", "[::1]:7070", "[::ffff:127.0.0.1]:7070"] {
+            assert!(Security::default().check_listen(local.parse().unwrap()).is_ok(), "{local}");
+            assert!(with_token().check_listen(local.parse().unwrap()).is_ok());
+        }
+        let others = ["0.0.0.0:7070", "[::]:7070", "10.0.0.7:80", "[2001:db8::1]:1"];
+        for other in others {
+            let addr = other.parse().unwrap();
+            let error = Security::default().check_listen(addr).unwrap_err();
+            assert!(matches!(error, NetError::NoToken { addr: named } if named == addr));
+            assert!(error.to_string().contains(other) && error.to_string().contains("--token"));
+            assert!(with_token().check_listen(addr).is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn urls_are_checked() {
+        let security = with_token();
+        let cases = [
+            ("", ""),
+            ("localhost:7070", "http://"),
+            ("localhost", "http://"),
+            ("unix:///tmp/socket", ""),
+            ("ftp://localhost", "http://"),
+            ("http://", ""),
+            ("http://:7070", "host"),
+            ("http://a b", ""),
+            ("http://host:99999", "port"),
+            ("http://host:0", "port"),
+            ("http://host:", "port"),
+            ("http://[::1]:x", ""),
+            ("http://host:7070/path", "follow"),
+            ("http://host:7070?query", "follow"),
+            ("https://host:7070", "--tls-ca"),
+        ];
+        for (url, why) in cases {
+            let error = security.connect_lazy(url).unwrap_err();
+            assert!(
+                matches!(&error, NetError::Url { url: named, .. } if named == url),
+                "{error:?}"
+            );
+            assert!(error.to_string().contains(why), "{error}");
+            assert!(matches!(security.connect(url).await, Err(NetError::Url { .. })), "{url}");
+        }
+        for url in ["http://127.0.0.1:7070", "http://localhost", "http://[::1]:7070/"] {
+            assert!(security.connect_lazy(url).is_ok(), "{url}");
+        }
+        let error = security.connect_lazy("http://me:secret@host:7070").unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn debug_output_shows_no_secret() {
+        let shown = format!("{:?}", with_token());
+        assert_eq!(shown, "Security { token: Some(Token(..)), identity: None, ca: false }");
+    }
+}

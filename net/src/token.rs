@@ -1,0 +1,266 @@
+//! The cluster's token: a secret in a file that all nodes and clients have.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use subtle::ConstantTimeEq;
+use tonic::metadata::{Ascii, MetadataValue};
+
+use crate::error::NetError;
+
+const MIN_LEN: usize = 16;
+const MAX_LEN: usize = 4096;
+
+/// Random bytes of a token made here; written as twice as many hexadecimal digits.
+const RANDOM_BYTES: usize = 32;
+
+/// The owner reads and writes, the group reads: nodes may run as different users of one group.
+const MODE: u32 = 0o640;
+
+/// The secret that all nodes and clients of a cluster share. Nothing prints it.
+#[derive(Clone)]
+pub struct Token {
+    secret: Arc<str>,
+    /// The header that presents it; made once, when the token is known to be fit for it.
+    header: MetadataValue<Ascii>,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+impl Token {
+    /// Reads a token file. A newline at its end is not part of the token.
+    ///
+    /// # Errors
+    /// `File` if it cannot be read, `Token` if it does not hold 16 to 4096 printable ASCII
+    /// characters without spaces.
+    pub fn read(path: &Path) -> Result<Self, NetError> {
+        let mut bytes = Vec::new();
+        // Two bytes more than a token has at most: the newline, and one that shows it is too long.
+        let limit = MAX_LEN as u64 + 2;
+        let file = File::open(path).map_err(NetError::file(path))?;
+        file.take(limit).read_to_end(&mut bytes).map_err(NetError::file(path))?;
+        let secret = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        Self::parse(secret).map_err(|why| NetError::token(path, why))
+    }
+
+    /// Reads a token file, or makes one with a random token if there is none. However many do so at
+    /// the same time, they all get the same token.
+    ///
+    /// # Errors
+    /// Those of [`Token::read`]; `File` also if the file cannot be written. A file that exists is
+    /// never replaced.
+    pub fn create(path: &Path) -> Result<Self, NetError> {
+        let exists = fs::exists(path).map_err(NetError::file(path))?;
+        if !exists {
+            make(path).map_err(NetError::file(path))?;
+        }
+        // What the file holds counts: another process may have been first.
+        Self::read(path)
+    }
+
+    /// Whether this is what somebody presented. How long it takes depends on the length only.
+    #[must_use]
+    pub fn matches(&self, presented: &[u8]) -> bool {
+        self.secret.as_bytes().ct_eq(presented).into()
+    }
+
+    pub(crate) fn header(&self) -> MetadataValue<Ascii> {
+        self.header.clone()
+    }
+
+    /// The reason never quotes the secret.
+    fn parse(secret: &[u8]) -> Result<Self, String> {
+        match secret.len() {
+            0 => return Err("it is empty".into()),
+            1..MIN_LEN => return Err(format!("it has fewer than {MIN_LEN} characters")),
+            MIN_LEN..=MAX_LEN => (),
+            _ => return Err(format!("it has more than {MAX_LEN} characters")),
+        }
+        let unfit = || "it has characters that are not printable ASCII, or spaces".to_owned();
+        if !secret.iter().all(u8::is_ascii_graphic) {
+            return Err(unfit());
+        }
+        let secret = str::from_utf8(secret).map_err(|_| unfit())?;
+        let mut header =
+            MetadataValue::try_from(format!("Bearer {secret}")).map_err(|_| unfit())?;
+        // Keeps it out of debug output and of the tables of header compression.
+        header.set_sensitive(true);
+        Ok(Self { secret: secret.into(), header })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_tests(secret: &str) -> Self {
+        Self::parse(secret.as_bytes()).unwrap()
+    }
+}
+
+/// Writes a new token under a temporary name and links it to its own, which fails if there is a
+/// file of that name: whoever is first, the file is complete and durable from the start, and stays.
+fn make(path: &Path) -> io::Result<()> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), random_hex::<8>()?));
+    let linked = write_new(&temporary, &random_hex::<RANDOM_BYTES>()?)
+        .and_then(|()| fs::hard_link(&temporary, path));
+    // It may not exist; and a forgotten one is harmless, as its token is valid nowhere.
+    let _ = fs::remove_file(&temporary);
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => File::open(folder)?.sync_all(),
+    }
+}
+
+fn write_new(path: &Path, secret: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?;
+    // The process's mask may have taken the group's right away.
+    file.set_permissions(Permissions::from_mode(MODE))?;
+    file.write_all(secret.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}
+
+fn random_hex<const N: usize>() -> io::Result<String> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    const SECRET: &str = "correct-horse-battery-staple";
+
+    fn read(content: &[u8]) -> Result<Token, NetError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        fs::write(&path, content).unwrap();
+        Token::read(&path)
+    }
+
+    #[test]
+    fn tokens_are_read() {
+        for end in ["", "\n"] {
+            let token = read(format!("{SECRET}{end}").as_bytes()).unwrap();
+            assert!(token.matches(SECRET.as_bytes()));
+            assert!(!token.matches(format!("{SECRET}\n").as_bytes()));
+            assert!(!token.matches(b""));
+            assert!(!token.matches(&SECRET.as_bytes()[1..]));
+            assert!(!token.matches(SECRET.to_uppercase().as_bytes()));
+        }
+        for len in [MIN_LEN, MAX_LEN] {
+            assert!(read(&vec![b'x'; len]).unwrap().matches(&vec![b'x'; len]));
+            assert!(read(&[&vec![b'~'; len][..], b"\n"].concat()).is_ok());
+        }
+    }
+
+    #[test]
+    fn other_content_is_refused_and_not_quoted() {
+        let spaced = format!("{SECRET} {SECRET}");
+        let twice = format!("{SECRET}\n\n");
+        let long = "x".repeat(MAX_LEN + 1);
+        let longer = format!("{long}\n\n\n");
+        let cases: [(&[u8], &str); 10] = [
+            (b"", "it is empty"),
+            (b"\n", "it is empty"),
+            (b"fifteen-letters", "it has fewer than 16 characters"),
+            (b"fifteen-letters\n", "it has fewer than 16 characters"),
+            (spaced.as_bytes(), "or spaces"),
+            (twice.as_bytes(), "not printable"),
+            (b"correct-horse-battery\r\n", "not printable"),
+            (b"correct-horse-batt\xc3\xa9ry", "not printable"),
+            (long.as_bytes(), "it has more than 4096 characters"),
+            (longer.as_bytes(), "it has more than 4096 characters"),
+        ];
+        for (content, why) in cases {
+            let error = read(content).unwrap_err();
+            assert!(matches!(error, NetError::Token { .. }), "{error:?}");
+            let text = format!("{error} {error:?}");
+            assert!(text.contains(why) && text.contains("/token"), "{text}");
+            let shown = String::from_utf8_lossy(content);
+            let quoted = !shown.trim().is_empty() && text.contains(shown.trim());
+            assert!(!quoted && !text.contains("correct"), "{text}");
+        }
+    }
+
+    #[test]
+    fn missing_files_and_folders_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path().join("none"), folder.path().to_path_buf()] {
+            let error = Token::read(&path).unwrap_err();
+            assert!(matches!(&error, NetError::File { path: named, .. } if *named == path));
+            assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+        }
+        assert!(matches!(Token::create(folder.path()), Err(NetError::File { .. })));
+        let nowhere = folder.path().join("no/token");
+        assert!(matches!(Token::create(&nowhere), Err(NetError::File { .. })));
+    }
+
+    #[test]
+    fn debug_output_does_not_show_the_secret() {
+        let token = Token::for_tests(SECRET);
+        assert_eq!(format!("{token:?}"), "Token(..)");
+        assert_eq!(format!("{token:#?}"), "Token(..)");
+        assert!(!format!("{:?}", token.header()).contains(SECRET));
+    }
+
+    #[test]
+    fn a_created_token_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let token = Token::create(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.len(), 2 * RANDOM_BYTES + 1);
+        assert!(text.trim_end().bytes().all(|b| b.is_ascii_hexdigit()));
+        assert!(token.matches(text.trim_end().as_bytes()));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, MODE);
+        assert!(Token::create(&path).unwrap().matches(text.trim_end().as_bytes()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let other = folder.path().join("other");
+        assert!(!Token::create(&other).unwrap().matches(text.trim_end().as_bytes()));
+    }
+
+    #[test]
+    fn a_file_without_a_token_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        fs::write(&path, "short").unwrap();
+        assert!(matches!(Token::create(&path), Err(NetError::Token { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "short");
+    }
+
+    #[test]
+    fn concurrent_creators_agree() {
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("token");
+            let start = Barrier::new(8);
+            let tokens: Vec<Token> = std::thread::scope(|scope| {
+                let create = || {
+                    start.wait();
+                    Token::create(&path).unwrap()
+                };
+                let creators: Vec<_> = (0..8).map(|_| scope.spawn(create)).collect();
+                creators.into_iter().map(|creator| creator.join().unwrap()).collect()
+            });
+            let secret = fs::read(&path).unwrap();
+            let secret = secret.strip_suffix(b"\n").unwrap();
+            assert!(tokens.iter().all(|token| token.matches(secret)));
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+}
