@@ -1,7 +1,9 @@
 //! Numbers of layers: of one worker's part, of a whole layer, of all layers so far.
 
-use strata_space::Digest;
-use strata_store::KeptFile;
+use strata_space::{Digest, Weight};
+use strata_store::{Hex128, JobResult, KeptFile, LayerLine};
+
+use crate::plan::Report;
 
 /// One worker's part of a layer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +53,43 @@ pub struct LayerSummary {
     pub kept: Vec<KeptFile>,
 }
 
+impl LayerSummary {
+    /// What a line of the history says.
+    #[must_use]
+    pub fn of_line(line: &LayerLine) -> LayerSummary {
+        LayerSummary {
+            depth: line.depth,
+            states: line.states,
+            regions: line.regions,
+            generated: line.generated,
+            digest: Weight(line.digest.0),
+            bytes: line.bytes,
+            kept: line.kept.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The line of the history for a layer that was complete after so many seconds of search.
+    #[must_use]
+    pub fn into_line(self, seconds: f64) -> LayerLine {
+        LayerLine {
+            depth: self.depth,
+            states: self.states,
+            generated: self.generated,
+            regions: self.regions,
+            bytes: self.bytes,
+            digest: Hex128(self.digest.0),
+            seconds,
+            kept: Some(self.kept).filter(|kept| !kept.is_empty()),
+        }
+    }
+
+    /// The sum of all workers' reports of a layer.
+    pub(crate) fn of(reports: &[Report]) -> LayerSummary {
+        let depth = reports.first().map_or(0, |report| report.depth);
+        Sum::of(depth, reports.iter().map(|report| report.numbers.clone()).collect()).layer
+    }
+}
+
 /// Sums over all layers so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
@@ -75,6 +114,30 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Sums over the lines of a history, which are in order.
+    #[must_use]
+    pub fn of_lines(lines: &[LayerLine], disk_peak: u64, spilled: u64) -> Totals {
+        let mut totals = Totals { disk_peak, spilled, ..Totals::default() };
+        lines.iter().for_each(|line| totals.add(&LayerSummary::of_line(line)));
+        totals
+    }
+
+    /// What a finished job found.
+    #[must_use]
+    pub fn result(&self, moves: Option<u64>, peak_rss_bytes: u64, seconds: f64) -> JobResult {
+        JobResult {
+            moves,
+            layers: self.depth,
+            states: self.states,
+            generated: self.generated,
+            widest: self.widest,
+            digest: Hex128(self.digest.0),
+            disk_peak_bytes: self.disk_peak,
+            peak_rss_bytes,
+            seconds,
+        }
+    }
+
     /// Adds a layer; layers come in order.
     pub fn add(&mut self, layer: &LayerSummary) {
         self.depth = layer.depth;

@@ -1,0 +1,102 @@
+//! The cluster: who is there, what is queued, and the session that works on a job.
+
+pub(crate) mod assign;
+pub(crate) mod crew;
+pub(crate) mod error;
+pub(crate) mod gather;
+pub(crate) mod keeper;
+pub(crate) mod live;
+pub(crate) mod queue;
+pub(crate) mod registry;
+pub(crate) mod session;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::journal::{Journal, JournalError};
+use live::{JobLive, Live};
+use registry::Registry;
+
+/// Settings of a coordinator.
+#[derive(Clone, Debug)]
+pub struct ClusterOptions {
+    /// How long a silent worker counts as alive.
+    pub lease: Duration,
+    /// How long a job waits for a worker that has files it needs.
+    pub worker_timeout: Duration,
+    /// Time between checkpoints, unless a job says otherwise.
+    pub checkpoint_interval: Duration,
+    /// Whether the workers put checkpoints into a shared store as well, so that a job can go on
+    /// without a worker that is gone.
+    pub has_store: bool,
+    /// Layers with fewer states than this are made by one worker.
+    pub narrow: u64,
+}
+
+impl ClusterOptions {
+    /// Below this many states the exchange costs more than it gains.
+    pub const NARROW: u64 = 1 << 16;
+}
+
+/// What all parts of a coordinator share.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) options: ClusterOptions,
+    pub(crate) journal: Journal,
+    pub(crate) registry: Registry,
+    pub(crate) live: Live,
+    pub(crate) started: Instant,
+    shutdown: AtomicBool,
+    /// Wakes the queue.
+    bell: (Mutex<bool>, Condvar),
+}
+
+impl Cluster {
+    pub(crate) fn new(options: ClusterOptions, journal: Journal, live: Live) -> Arc<Cluster> {
+        Arc::new(Cluster {
+            registry: Registry::new(options.lease),
+            options,
+            journal,
+            live,
+            started: Instant::now(),
+            shutdown: AtomicBool::new(false),
+            bell: (Mutex::new(false), Condvar::new()),
+        })
+    }
+
+    /// A job as it can be seen now.
+    ///
+    /// # Errors
+    /// Those of the journal.
+    pub(crate) fn job(&self, id: &str) -> Result<Arc<JobLive>, JournalError> {
+        self.live.job(id, || self.journal.layers(id))
+    }
+
+    /// Something has changed that the queue should look at.
+    pub(crate) fn ring(&self) {
+        *self.bell.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.bell.1.notify_all();
+    }
+
+    /// Waits until somebody rings, at most so long.
+    pub(crate) fn wait(&self, most: Duration) {
+        let rung = self.bell.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut rung, _) = self
+            .bell
+            .1
+            .wait_timeout_while(rung, most, |rung| !*rung)
+            .unwrap_or_else(PoisonError::into_inner);
+        *rung = false;
+    }
+
+    /// The running job is to stop at the next layer, with a checkpoint, and no other to begin.
+    pub(crate) fn shut_down(&self) {
+        self.shutdown.store(true, Ordering::Release);
+        self.ring();
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutdown.load(Ordering::Acquire)
+    }
+}

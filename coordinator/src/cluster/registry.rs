@@ -1,0 +1,386 @@
+//! Who is there: the workers' connections, their signs of life, and the way of orders and answers.
+//!
+//! A worker that loses its connection and comes back within the lease as the same process goes on
+//! where it was: its outstanding order is sent again, and it answers what it has done already
+//! without doing it twice. A worker that comes back as another process, or not within the lease, is
+//! lost to the session.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use strata_proto::v1;
+use tokio::sync::mpsc;
+
+use crate::entry::WorkerEntry;
+
+/// What a session hears from its workers.
+#[derive(Debug)]
+pub(crate) enum CrewEvent {
+    /// An answer to an order.
+    Answer {
+        /// Who answers.
+        worker: u16,
+        /// The answer.
+        answer: v1::Answer,
+    },
+    /// A worker has gone.
+    Lost {
+        /// Who.
+        worker: u16,
+        /// What is known of it.
+        why: &'static str,
+    },
+}
+
+/// The way to a connected worker.
+pub(crate) type Outbound = mpsc::UnboundedSender<v1::ToWorker>;
+
+/// A worker as the registry knows it.
+#[derive(Debug)]
+struct Member {
+    entry: WorkerEntry,
+    hello: v1::Hello,
+    beat: v1::WorkerBeat,
+    /// None while it is not connected.
+    outbound: Option<Outbound>,
+    /// Counts connections, so that the end of an old one is not taken for that of the new one.
+    connection: u64,
+    last_heard: Instant,
+    /// Whether its lease is valid.
+    alive: bool,
+    /// The order that has not been answered.
+    outstanding: Option<v1::Order>,
+}
+
+/// A worker as others see it.
+#[derive(Clone, Debug)]
+pub(crate) struct MemberView {
+    /// Number, name and address.
+    pub(crate) entry: WorkerEntry,
+    /// Threads.
+    pub(crate) threads: u32,
+    /// Memory budget.
+    pub(crate) memory_bytes: u64,
+    /// Its last sign of life.
+    pub(crate) beat: v1::WorkerBeat,
+    /// Whether its lease is valid.
+    pub(crate) alive: bool,
+    /// Time since it was heard of.
+    pub(crate) silent: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    members: BTreeMap<u16, Member>,
+    connections: u64,
+    session: Option<Session>,
+}
+
+#[derive(Debug)]
+struct Session {
+    epoch: u64,
+    members: Vec<u16>,
+    events: Sender<CrewEvent>,
+}
+
+impl Inner {
+    fn tell_session(&self, worker: u16, event: CrewEvent) {
+        if let Some(session) = &self.session
+            && session.members.contains(&worker)
+        {
+            // A session that is over hears nothing any more.
+            let _ = session.events.send(event);
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    lease: Duration,
+    inner: Mutex<Inner>,
+}
+
+impl Registry {
+    pub(crate) fn new(lease: Duration) -> Registry {
+        Registry { lease, inner: Mutex::default() }
+    }
+
+    /// How long a silent worker counts as alive.
+    pub(crate) fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A worker has connected. Returns the connection's number.
+    pub(crate) fn connect(&self, entry: WorkerEntry, hello: v1::Hello, outbound: Outbound) -> u64 {
+        let mut inner = self.inner();
+        inner.connections += 1;
+        let connection = inner.connections;
+        let number = entry.number;
+        let before = inner.members.remove(&number);
+        let same = before.as_ref().filter(|member| member.hello.instance == hello.instance);
+        // What was outstanding may have been lost on the way, or the answer.
+        let outstanding = same.filter(|member| member.alive).and_then(|m| m.outstanding.clone());
+        let beat = same.map(|member| member.beat).unwrap_or_default();
+        if before.is_some() && same.is_none() {
+            let why = "it was started anew";
+            inner.tell_session(number, CrewEvent::Lost { worker: number, why });
+        }
+        if let Some(order) = &outstanding {
+            let _ = outbound.send(to_worker(order.clone()));
+        }
+        let member = Member {
+            entry,
+            hello,
+            beat,
+            outbound: Some(outbound),
+            connection,
+            last_heard: Instant::now(),
+            alive: true,
+            outstanding,
+        };
+        inner.members.insert(number, member);
+        connection
+    }
+
+    /// A connection has ended. The worker counts as alive until its lease is over.
+    pub(crate) fn disconnect(&self, number: u16, connection: u64) {
+        let mut inner = self.inner();
+        if let Some(member) = inner.members.get_mut(&number)
+            && member.connection == connection
+        {
+            member.outbound = None;
+        }
+    }
+
+    /// A sign of life. False if the connection is not the worker's newest.
+    pub(crate) fn beat(&self, number: u16, connection: u64, beat: v1::WorkerBeat) -> bool {
+        self.heard(number, connection, |member| member.beat = beat)
+    }
+
+    fn heard(&self, number: u16, connection: u64, note: impl FnOnce(&mut Member)) -> bool {
+        let mut inner = self.inner();
+        let Some(member) = inner.members.get_mut(&number) else { return false };
+        if member.connection != connection {
+            return false;
+        }
+        member.last_heard = Instant::now();
+        member.alive = true;
+        note(member);
+        true
+    }
+
+    /// An answer. False if the connection is not the worker's newest.
+    pub(crate) fn answer(&self, number: u16, connection: u64, answer: v1::Answer) -> bool {
+        let mut fits = false;
+        let known = self.heard(number, connection, |member| {
+            let outstanding = member.outstanding.as_ref();
+            fits = outstanding
+                .is_some_and(|order| (order.epoch, order.number) == (answer.epoch, answer.order));
+            if fits {
+                member.outstanding = None;
+            }
+        });
+        // An answer that nobody waits for is a late or repeated one.
+        if fits {
+            let inner = self.inner();
+            if inner.session.as_ref().is_some_and(|session| session.epoch == answer.epoch) {
+                inner.tell_session(number, CrewEvent::Answer { worker: number, answer });
+            }
+        }
+        known
+    }
+
+    /// Gives up workers that have been silent for longer than the lease.
+    pub(crate) fn expire(&self) {
+        let mut inner = self.inner();
+        let mut lost = Vec::new();
+        for (number, member) in &mut inner.members {
+            if member.alive && member.last_heard.elapsed() > self.lease {
+                member.alive = false;
+                member.outstanding = None;
+                lost.push(*number);
+            }
+        }
+        for worker in &lost {
+            let why = "it has not been heard of for longer than its lease";
+            inner.tell_session(*worker, CrewEvent::Lost { worker: *worker, why });
+        }
+    }
+
+    /// Begins a session: from now on its workers' answers go to `events`, and nobody else's.
+    pub(crate) fn begin(&self, epoch: u64, members: Vec<u16>, events: Sender<CrewEvent>) {
+        let mut inner = self.inner();
+        for worker in &members {
+            let alive = inner.members.get(worker).is_some_and(|member| member.alive);
+            if !alive {
+                let why = "it is not connected";
+                let _ = events.send(CrewEvent::Lost { worker: *worker, why });
+            }
+        }
+        inner.session = Some(Session { epoch, members, events });
+    }
+
+    /// Ends the session.
+    pub(crate) fn end(&self) {
+        self.inner().session = None;
+    }
+
+    /// Gives a worker an order. If it is away for the moment, it gets it when it is back.
+    pub(crate) fn order(&self, number: u16, order: v1::Order) {
+        if let Some(member) = self.inner().members.get_mut(&number) {
+            if let Some(outbound) = &member.outbound {
+                let _ = outbound.send(to_worker(order.clone()));
+            }
+            member.outstanding = Some(order);
+        }
+    }
+
+    /// All workers that have ever been seen since the start, by number.
+    pub(crate) fn members(&self) -> Vec<MemberView> {
+        self.inner().members.values().map(Member::view).collect()
+    }
+}
+
+impl Member {
+    fn view(&self) -> MemberView {
+        MemberView {
+            entry: self.entry.clone(),
+            threads: self.hello.threads,
+            memory_bytes: self.hello.memory_bytes,
+            beat: self.beat,
+            alive: self.alive,
+            silent: self.last_heard.elapsed(),
+        }
+    }
+}
+
+fn to_worker(order: v1::Order) -> v1::ToWorker {
+    v1::ToWorker { message: Some(v1::to_worker::Message::Order(order)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+
+    use super::*;
+
+    fn entry(number: u16) -> WorkerEntry {
+        WorkerEntry {
+            number,
+            id: format!("{number:032x}"),
+            name: format!("w{number}"),
+            address: "http://127.0.0.1:1".to_owned(),
+            first_seen: 0,
+        }
+    }
+
+    fn hello(instance: &str) -> v1::Hello {
+        v1::Hello { instance: instance.to_owned(), ..v1::Hello::default() }
+    }
+
+    fn order(epoch: u64, number: u64) -> v1::Order {
+        v1::Order { epoch, number, what: Some(v1::order::What::Seed(v1::Seed {})) }
+    }
+
+    fn noted(epoch: u64, order: u64) -> v1::Answer {
+        v1::Answer { epoch, order, outcome: Some(v1::answer::Outcome::Noted(v1::Noted {})) }
+    }
+
+    struct Worker {
+        connection: u64,
+        received: mpsc::UnboundedReceiver<v1::ToWorker>,
+    }
+
+    impl Worker {
+        fn connect(registry: &Registry, number: u16, instance: &str) -> Worker {
+            let (outbound, received) = mpsc::unbounded_channel();
+            let connection = registry.connect(entry(number), hello(instance), outbound);
+            Worker { connection, received }
+        }
+
+        fn next_order(&mut self) -> Option<v1::Order> {
+            match self.received.try_recv().ok()?.message? {
+                v1::to_worker::Message::Order(order) => Some(order),
+                _ => None,
+            }
+        }
+    }
+
+    fn session(registry: &Registry, epoch: u64, members: &[u16]) -> Receiver<CrewEvent> {
+        let (events, received) = channel();
+        registry.begin(epoch, members.to_vec(), events);
+        received
+    }
+
+    #[test]
+    fn a_worker_that_comes_back_in_time_gets_its_order_again() {
+        let registry = Registry::new(Duration::from_secs(60));
+        let mut worker = Worker::connect(&registry, 3, "a");
+        let events = session(&registry, 5, &[3]);
+        registry.order(3, order(5, 1));
+        assert_eq!(worker.next_order(), Some(order(5, 1)));
+        registry.disconnect(3, worker.connection);
+        let mut again = Worker::connect(&registry, 3, "a");
+        assert_eq!(again.next_order(), Some(order(5, 1)));
+        // The old connection speaks no more.
+        assert!(!registry.answer(3, worker.connection, noted(5, 1)));
+        assert!(events.try_recv().is_err());
+        assert!(registry.answer(3, again.connection, noted(5, 1)));
+        assert!(matches!(events.try_recv(), Ok(CrewEvent::Answer { worker: 3, .. })));
+        // Repeated: nobody hears it.
+        assert!(registry.answer(3, again.connection, noted(5, 1)));
+        assert!(events.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_new_process_means_the_old_one_is_lost() {
+        let registry = Registry::new(Duration::from_secs(60));
+        Worker::connect(&registry, 3, "a");
+        let events = session(&registry, 5, &[3]);
+        registry.order(3, order(5, 1));
+        let mut other = Worker::connect(&registry, 3, "b");
+        assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 3, .. })));
+        assert_eq!(other.next_order(), None);
+    }
+
+    #[test]
+    fn silence_beyond_the_lease_is_loss_and_a_late_beat_a_return() {
+        let registry = Registry::new(Duration::ZERO);
+        let worker = Worker::connect(&registry, 3, "a");
+        let events = session(&registry, 5, &[3]);
+        registry.order(3, order(5, 1));
+        std::thread::sleep(Duration::from_millis(2));
+        registry.expire();
+        assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 3, .. })));
+        assert!(!registry.members()[0].alive);
+        assert!(registry.beat(3, worker.connection, v1::WorkerBeat::default()));
+        assert!(registry.members()[0].alive);
+        // Its late answer is to nobody.
+        assert!(registry.answer(3, worker.connection, noted(5, 1)));
+        assert!(events.try_recv().is_err());
+    }
+
+    #[test]
+    fn answers_of_another_epoch_are_not_heard() {
+        let registry = Registry::new(Duration::from_secs(60));
+        let worker = Worker::connect(&registry, 3, "a");
+        registry.order(3, order(5, 1));
+        let events = session(&registry, 6, &[3]);
+        assert!(registry.answer(3, worker.connection, noted(5, 1)));
+        assert!(events.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_session_with_an_absent_worker_hears_so_at_once() {
+        let registry = Registry::new(Duration::from_secs(60));
+        let events = session(&registry, 1, &[9]);
+        assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 9, .. })));
+    }
+}

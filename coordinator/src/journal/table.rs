@@ -1,0 +1,214 @@
+//! Values in the database's tables. Keys are text; a value is the xxh3-64 checksum of its table, its
+//! key and its JSON, little-endian, and then the JSON.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::path::Path;
+
+use redb::{
+    ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError,
+    WriteTransaction,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::error::JournalError;
+
+type Result<T> = std::result::Result<T, JournalError>;
+type Definition = TableDefinition<'static, &'static str, &'static [u8]>;
+
+const CHECKSUM: usize = 8;
+
+/// Name of a table.
+pub(super) type Name = &'static str;
+
+/// A transaction in which tables can be read.
+pub(super) trait Access {
+    type Table<'t>: ReadableTable<&'static str, &'static [u8]>
+    where
+        Self: 't;
+
+    fn table(&self, name: Name) -> std::result::Result<Self::Table<'_>, TableError>;
+}
+
+impl Access for ReadTransaction {
+    type Table<'t> = ReadOnlyTable<&'static str, &'static [u8]>;
+
+    fn table(&self, name: Name) -> std::result::Result<Self::Table<'_>, TableError> {
+        self.open_table(Definition::new(name))
+    }
+}
+
+impl Access for WriteTransaction {
+    type Table<'t> = Table<'t, &'static str, &'static [u8]>;
+
+    fn table(&self, name: Name) -> std::result::Result<Self::Table<'_>, TableError> {
+        self.open_table(Definition::new(name))
+    }
+}
+
+/// A transaction on the journal at a path.
+pub(super) struct Tx<'a, A> {
+    path: &'a Path,
+    txn: &'a A,
+    /// Whether there is something to be committed.
+    changed: Cell<bool>,
+    /// Set while code of the caller runs: a panic then is the caller's own.
+    outside: &'a Cell<bool>,
+}
+
+/// A transaction that only reads.
+pub(super) type Reading<'a> = Tx<'a, ReadTransaction>;
+/// A transaction that may write.
+pub(super) type Writing<'a> = Tx<'a, WriteTransaction>;
+
+impl<'a, A: Access> Tx<'a, A> {
+    pub(super) fn new(path: &'a Path, txn: &'a A, outside: &'a Cell<bool>) -> Self {
+        Self { path, txn, changed: Cell::new(false), outside }
+    }
+
+    /// Runs code of the caller.
+    pub(super) fn outside<T>(&self, code: impl FnOnce() -> T) -> T {
+        self.outside.set(true);
+        let result = code();
+        self.outside.set(false);
+        result
+    }
+
+    /// An error about a value.
+    pub(super) fn corrupt(
+        &self,
+        table: Name,
+        key: &str,
+        what: impl std::fmt::Display,
+    ) -> JournalError {
+        JournalError::corrupt(self.path, format!("table {table}, key {key:?}: {what}"))
+    }
+
+    /// A value, if there is one.
+    pub(super) fn get<T: DeserializeOwned>(&self, table: Name, key: &str) -> Result<Option<T>> {
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        let value = rows.get(key).map_err(JournalError::database("read", self.path))?;
+        value.map(|value| self.unseal(table, key, value.value())).transpose()
+    }
+
+    /// Keys and values of a range of keys, in order.
+    pub(super) fn scan<T: DeserializeOwned>(
+        &self,
+        table: Name,
+        keys: Range<&str>,
+    ) -> Result<Vec<(String, T)>> {
+        let failed = || JournalError::database("read", self.path);
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        let mut found = Vec::new();
+        for row in rows.range(keys).map_err(failed())? {
+            let (key, value) = row.map_err(failed())?;
+            found.push((key.value().to_owned(), self.unseal(table, key.value(), value.value())?));
+        }
+        Ok(found)
+    }
+
+    /// All keys and values of a table, in order. No key has a character beyond ASCII.
+    pub(super) fn all<T: DeserializeOwned>(&self, table: Name) -> Result<Vec<(String, T)>> {
+        self.scan(table, "".."\u{80}")
+    }
+
+    fn unseal<T: DeserializeOwned>(&self, table: Name, key: &str, value: &[u8]) -> Result<T> {
+        let Some((sum, json)) = value.split_first_chunk::<CHECKSUM>() else {
+            return Err(self.corrupt(table, key, format!("a value of {} bytes", value.len())));
+        };
+        let computed = checksum(table, key, json);
+        let found = u64::from_le_bytes(*sum);
+        if found != computed {
+            let what = format!("checksum {found:016x}, but {computed:016x} of the value");
+            return Err(self.corrupt(table, key, what));
+        }
+        serde_json::from_slice(json).map_err(|error| self.corrupt(table, key, error))
+    }
+}
+
+impl Writing<'_> {
+    /// Whether something was written that was not there before.
+    pub(super) fn changed(&self) -> bool {
+        self.changed.get()
+    }
+
+    /// Creates an empty table.
+    pub(super) fn create(&self, table: Name) -> Result<()> {
+        self.changed.set(true);
+        self.txn.table(table).map(drop).map_err(JournalError::database("write", self.path))
+    }
+
+    /// Writes a value.
+    pub(super) fn put<T>(&self, table: Name, key: &str, value: &T) -> Result<()>
+    where
+        T: Serialize + DeserializeOwned + PartialEq,
+    {
+        self.put_all(table, [(key.to_owned(), value)])
+    }
+
+    /// Writes values, and none of them twice that is there already.
+    pub(super) fn put_all<'v, T>(
+        &self,
+        table: Name,
+        values: impl IntoIterator<Item = (String, &'v T)>,
+    ) -> Result<()>
+    where
+        T: Serialize + DeserializeOwned + PartialEq + 'v,
+    {
+        let failed = || JournalError::database("write", self.path);
+        let mut rows = self.txn.table(table).map_err(JournalError::database("write", self.path))?;
+        for (key, value) in values {
+            let sealed = seal(table, &key, value)?;
+            let old = rows.get(&*key).map_err(failed())?;
+            if old.is_some_and(|old| old.value() == sealed) {
+                continue;
+            }
+            rows.insert(&*key, &*sealed).map_err(failed())?;
+            self.changed.set(true);
+        }
+        Ok(())
+    }
+
+    /// Removes values; those that are not there are passed over.
+    pub(super) fn remove_all(
+        &self,
+        table: Name,
+        keys: impl IntoIterator<Item = String>,
+    ) -> Result<()> {
+        let failed = || JournalError::database("write", self.path);
+        let mut rows = self.txn.table(table).map_err(JournalError::database("write", self.path))?;
+        for key in keys {
+            let removed = rows.remove(&*key).map_err(failed())?.is_some();
+            self.changed.set(self.changed.get() | removed);
+        }
+        Ok(())
+    }
+}
+
+fn checksum(table: Name, key: &str, json: &[u8]) -> u64 {
+    let mut hash = Xxh3::new();
+    for part in [table.as_bytes(), b"\0", key.as_bytes(), b"\0", json] {
+        hash.update(part);
+    }
+    hash.digest()
+}
+
+fn seal<T>(table: Name, key: &str, value: &T) -> Result<Vec<u8>>
+where
+    T: Serialize + DeserializeOwned + PartialEq,
+{
+    let refused = |what: String| JournalError::Unwritable { table, key: key.to_owned(), what };
+    let mut sealed = vec![0; CHECKSUM];
+    serde_json::to_writer(&mut sealed, value).map_err(|error| refused(error.to_string()))?;
+    // JSON has no words for some values (an infinite time, say), and says nothing of it.
+    let read: T = serde_json::from_slice(&sealed[CHECKSUM..])
+        .map_err(|error| refused(format!("it could not be read back: {error}")))?;
+    if read != *value {
+        return Err(refused("it would be read back as another value".to_owned()));
+    }
+    let sum = checksum(table, key, &sealed[CHECKSUM..]);
+    sealed[..CHECKSUM].copy_from_slice(&sum.to_le_bytes());
+    Ok(sealed)
+}

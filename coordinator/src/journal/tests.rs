@@ -1,0 +1,201 @@
+//! What cannot be reached through the journal itself: its limits, files that are none, and tables
+//! that someone else has changed without damaging the file.
+
+use redb::{Database, ReadableDatabase, TableDefinition};
+
+use super::*;
+
+type Table = TableDefinition<'static, &'static str, &'static [u8]>;
+
+/// Rewrites a closed journal's tables behind its back.
+fn tamper(path: &Path, change: impl FnOnce(&redb::WriteTransaction)) {
+    let database = Database::open(path).unwrap();
+    let txn = database.begin_write().unwrap();
+    change(&txn);
+    txn.commit().unwrap();
+}
+
+fn value(path: &Path, table: &'static str, key: &str) -> Vec<u8> {
+    let database = Database::open(path).unwrap();
+    let rows = database.begin_read().unwrap().open_table(Table::new(table)).unwrap();
+    rows.get(key).unwrap().unwrap().value().to_vec()
+}
+
+fn line(depth: u32) -> LayerLine {
+    LayerLine {
+        depth,
+        states: 1,
+        generated: 2,
+        regions: 1,
+        bytes: 9,
+        digest: strata_store::Hex128([3, 4]),
+        seconds: 0.5,
+        kept: None,
+    }
+}
+
+/// Two workers and a job of three layers; the job's id.
+fn fill(path: &Path) -> String {
+    let journal = Journal::open(path).unwrap();
+    journal.enrol("a", "w1", "h:1").unwrap();
+    journal.enrol("b", "w2", "h:2").unwrap();
+    let spec = JobSpec { space: "hanoi".to_owned(), params: [].into(), shards: 4 };
+    let (job, _) = journal.submit("hanoi", None, spec, JobOptions::default(), 1).unwrap();
+    journal.checkpoint(&job.id, &[line(0), line(1), line(2)], |_| ()).unwrap();
+    job.id
+}
+
+/// Everything that can be read of a journal in one go, or what is wrong with it.
+fn read(path: &Path, job: &str) -> Result<()> {
+    let journal = Journal::open(path)?;
+    journal.workers()?;
+    journal.jobs()?;
+    journal.layers(job)?;
+    Ok(())
+}
+
+#[track_caller]
+fn refused(path: &Path, job: &str, named: &[&str]) {
+    let error = read(path, job).unwrap_err();
+    assert!(error.is_corrupt(), "{error}");
+    for name in named {
+        assert!(error.to_string().contains(name), "no {name} in {error}");
+    }
+}
+
+#[test]
+fn numbers_of_workers_run_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
+    for number in 0..3 {
+        let worker = journal.enrol_within(3, &format!("id-{number}"), "w", "h:1").unwrap();
+        assert_eq!(worker.number, number);
+    }
+    let full = journal.enrol_within(3, "one more", "w", "h:1").unwrap_err();
+    assert_eq!(full.to_string(), "there are 3 workers already: no more can register");
+    // Who has a number keeps it.
+    let known = journal.enrol_within(3, "id-1", "new name", "h:2").unwrap();
+    assert_eq!((known.number, &*known.name, &*known.address), (1, "new name", "h:2"));
+    let numbers: Vec<u16> = journal.workers().unwrap().iter().map(|w| w.number).collect();
+    assert_eq!(numbers, [0, 1, 2]);
+}
+
+#[test]
+fn a_panic_of_the_caller_stays_one_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let journal = Journal::open(&path).unwrap();
+    let spec = JobSpec { space: "hanoi".to_owned(), params: [].into(), shards: 4 };
+    let job = journal.submit("hanoi", None, spec, JobOptions::default(), 1).unwrap().0;
+    let update = || {
+        journal.update(&job.id, |job| {
+            job.cancel = true;
+            panic!("of the caller")
+        })
+    };
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(update));
+    assert_eq!(panicked.err().unwrap().downcast_ref(), Some(&"of the caller"));
+    assert_eq!(journal.next_epoch().unwrap(), 1);
+    assert_eq!(journal.jobs().unwrap(), std::slice::from_ref(&job));
+    drop(journal);
+    assert_eq!(Journal::open(&path).unwrap().jobs().unwrap(), [job]);
+}
+
+#[test]
+fn no_journal_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let foreign = Database::create(folder.path().join("foreign")).unwrap();
+    drop(foreign);
+    let foreign = std::fs::read(folder.path().join("foreign")).unwrap();
+    for bytes in [&b""[..], b"x", b"redb", &[0; 4096], &[7; 100_000], &foreign] {
+        std::fs::write(&path, bytes).unwrap();
+        let error = Journal::open(&path).unwrap_err();
+        assert!(error.is_corrupt(), "{} bytes: {error}", bytes.len());
+        assert!(error.to_string().contains("journal.redb"), "{error}");
+        assert!(bytes.len() == foreign.len() || std::fs::read(&path).unwrap() == bytes);
+    }
+}
+
+#[test]
+fn another_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    {
+        #[derive(PartialEq, Serialize, Deserialize)]
+        struct Later {
+            format: u32,
+            more: u8,
+        }
+        let _later = Store::open(&path, |tx| tx.put(META, COUNTS, &Later { format: 2, more: 1 }));
+    }
+    let error = Journal::open(&path).unwrap_err();
+    assert!(matches!(error, JournalError::Format { expected: 1, found: 2, .. }), "{error}");
+}
+
+#[test]
+fn a_changed_value_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let job = fill(&path);
+    let image = std::fs::read(&path).unwrap();
+    let depth = layer_key(&job, 1);
+    for (table, key) in [(META, COUNTS), (JOBS, &job), (LAYERS, &depth), (WORKERS, "00001")] {
+        let intact = value(&path, table, key);
+        for at in 0..intact.len() {
+            let mut bytes = intact.clone();
+            bytes[at] ^= 1 << (at % 8);
+            // Once a table is rewritten, the database itself has nothing to complain of.
+            if at % 16 == 3 || at < 8 {
+                tamper(&path, |txn| {
+                    txn.open_table(Table::new(table)).unwrap().insert(key, &*bytes).unwrap();
+                });
+                refused(&path, &job, &[table, key, "checksum"]);
+            }
+        }
+        tamper(&path, |txn| {
+            txn.open_table(Table::new(table)).unwrap().insert(key, &b"short"[..]).unwrap();
+        });
+        refused(&path, &job, &[table, key]);
+        std::fs::write(&path, &image).unwrap();
+        read(&path, &job).unwrap();
+    }
+}
+
+#[test]
+fn a_value_in_anothers_place_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let job = fill(&path);
+    let (to, from) = (layer_key(&job, 1), layer_key(&job, 2));
+    let bytes = value(&path, LAYERS, &from);
+    tamper(&path, |txn| {
+        txn.open_table(Table::new(LAYERS)).unwrap().insert(&*to, &*bytes).unwrap();
+    });
+    refused(&path, &job, &[LAYERS, &to, "checksum"]);
+}
+
+#[test]
+fn a_lost_value_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let job = fill(&path);
+    let image = std::fs::read(&path).unwrap();
+    let (middle, last) = (layer_key(&job, 1), layer_key(&job, 2));
+    let lost = [
+        (META, COUNTS),
+        (JOBS, &*job),
+        (LAYERS, &middle),
+        (LAYERS, &last),
+        (WORKERS, "00000"),
+        (WORKERS, "00001"),
+    ];
+    for (table, key) in lost {
+        tamper(&path, |txn| {
+            txn.open_table(Table::new(table)).unwrap().remove(key).unwrap();
+        });
+        refused(&path, &job, &[]);
+        std::fs::write(&path, &image).unwrap();
+    }
+    read(&path, &job).unwrap();
+}

@@ -1,0 +1,144 @@
+//! The workers' side: registration, signs of life, orders and answers.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use strata_net::limits;
+use strata_proto::v1;
+use strata_proto::v1::control_service_server::ControlService;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tokio_stream::{Stream, StreamExt};
+use tonic::{Request, Response, Status, Streaming};
+
+use super::blocking;
+use crate::cluster::Cluster;
+
+/// Version of the protocol.
+const PROTOCOL: u32 = 1;
+
+/// How long a new connection may take to say who it is.
+const HELLO: Duration = Duration::from_secs(10);
+
+/// See the module.
+pub(crate) struct Control {
+    pub(crate) cluster: Arc<Cluster>,
+}
+
+type Answers = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ControlService for Control {
+    type AttendStream = Answers;
+
+    async fn attend(
+        &self,
+        request: Request<Streaming<v1::FromWorker>>,
+    ) -> Result<Response<Answers>, Status> {
+        let mut incoming = request.into_inner();
+        let first = tokio::time::timeout(HELLO, incoming.message()).await;
+        let first = first.map_err(|_| Status::deadline_exceeded("no hello"))??;
+        let Some(v1::from_worker::Message::Hello(hello)) = first.and_then(|first| first.message)
+        else {
+            return Err(Status::invalid_argument("the first message must be a hello"));
+        };
+        check(&hello)?;
+        let cluster = Arc::clone(&self.cluster);
+        let entry = {
+            let (cluster, hello) = (Arc::clone(&cluster), hello.clone());
+            blocking(move || cluster.journal.enrol(&hello.worker_id, &hello.name, &hello.address))
+                .await?
+        };
+        let (outbound, orders) = mpsc::unbounded_channel();
+        let welcome = v1::Welcome {
+            number: u32::from(entry.number),
+            lease_ms: cluster.registry.lease().as_millis() as u64,
+        };
+        let _ = outbound.send(message(v1::to_worker::Message::Welcome(welcome)));
+        let number = entry.number;
+        let (name, address) = (hello.name.clone(), hello.address.clone());
+        tracing::info!(worker = name, number, address, threads = hello.threads, "worker connected");
+        let connection = cluster.registry.connect(entry, hello, outbound.clone());
+        cluster.ring();
+        tokio::spawn(async move {
+            let why = listen(&cluster, number, connection, incoming, outbound).await;
+            tracing::info!(worker = name, number, "worker disconnected: {why}");
+            cluster.registry.disconnect(number, connection);
+            cluster.ring();
+        });
+        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(orders).map(Ok))))
+    }
+}
+
+fn message(message: v1::to_worker::Message) -> v1::ToWorker {
+    v1::ToWorker { message: Some(message) }
+}
+
+fn check(hello: &v1::Hello) -> Result<(), Status> {
+    if hello.protocol != PROTOCOL {
+        let found = hello.protocol;
+        let text = format!("this coordinator speaks protocol version {PROTOCOL}, not {found}");
+        return Err(Status::failed_precondition(text));
+    }
+    let digits = |text: &str| text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if !digits(&hello.worker_id) || !digits(&hello.instance) {
+        return Err(Status::invalid_argument("worker_id and instance take 32 hexadecimal digits"));
+    }
+    let printable = |text: &str| text.bytes().all(|b| b.is_ascii_graphic());
+    if hello.name.is_empty() || hello.name.len() > limits::NAME_LEN || !printable(&hello.name) {
+        return Err(Status::invalid_argument("a name takes 1 to 64 printable ASCII characters"));
+    }
+    let is_url = hello.address.starts_with("http://") || hello.address.starts_with("https://");
+    if !is_url || hello.address.len() > 256 || !printable(&hello.address) {
+        return Err(Status::invalid_argument("an address takes an http or https URL"));
+    }
+    Ok(())
+}
+
+/// Takes in what a worker says until its connection ends; returns why it did.
+async fn listen(
+    cluster: &Cluster,
+    number: u16,
+    connection: u64,
+    mut incoming: Streaming<v1::FromWorker>,
+    outbound: mpsc::UnboundedSender<v1::ToWorker>,
+) -> String {
+    let lease = cluster.registry.lease();
+    let mut beats = tokio::time::interval(lease / 3);
+    loop {
+        let received = tokio::select! {
+            _ = beats.tick() => {
+                let beat = v1::to_worker::Message::Beat(v1::CoordinatorBeat {});
+                if outbound.send(message(beat)).is_err() {
+                    return "it hung up".to_owned();
+                }
+                continue;
+            }
+            received = incoming.message() => received,
+        };
+        let known = match received {
+            Err(status) => return status.message().to_owned(),
+            Ok(None) => return "it hung up".to_owned(),
+            Ok(Some(v1::FromWorker { message })) => match message {
+                Some(v1::from_worker::Message::Beat(beat)) => {
+                    let leaving = beat.leaving;
+                    let known = cluster.registry.beat(number, connection, beat);
+                    if leaving {
+                        cluster.ring();
+                    }
+                    known
+                }
+                Some(v1::from_worker::Message::Answer(answer)) => {
+                    cluster.registry.answer(number, connection, answer)
+                }
+                Some(v1::from_worker::Message::Hello(_)) | None => {
+                    return "a message that makes no sense here".to_owned();
+                }
+            },
+        };
+        if !known {
+            return "another process has taken its place".to_owned();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! HTTP: whether the coordinator lives, whether it is ready, and its metrics.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use strata_net::Security;
+use tokio::net::TcpListener;
+
+use super::metrics;
+use crate::cluster::Cluster;
+
+#[derive(Clone)]
+struct Shared {
+    cluster: Arc<Cluster>,
+    security: Security,
+}
+
+/// Serves until it is aborted. The health of a node is no secret; metrics name jobs and take the
+/// token.
+pub(super) async fn serve(listener: TcpListener, cluster: Arc<Cluster>, security: Security) {
+    let routes = Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(show_metrics))
+        .with_state(Shared { cluster, security });
+    if let Err(error) = axum::serve(listener, routes).await {
+        tracing::error!("the HTTP server failed: {error}");
+    }
+}
+
+/// Ready for jobs: the journal can be read, and the end is not near.
+async fn ready(State(shared): State<Shared>) -> Response {
+    if shared.cluster.is_shutting_down() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n").into_response();
+    }
+    let cluster = Arc::clone(&shared.cluster);
+    match tokio::task::spawn_blocking(move || cluster.journal.workers()).await {
+        Ok(Ok(_)) => "ready\n".into_response(),
+        Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+async fn show_metrics(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+    if !shared.security.authorized(&headers) {
+        return (StatusCode::UNAUTHORIZED, "a bearer token is needed\n").into_response();
+    }
+    let cluster = Arc::clone(&shared.cluster);
+    match tokio::task::spawn_blocking(move || metrics::text(&cluster)).await {
+        Ok(Ok(text)) => {
+            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind)], text).into_response()
+        }
+        Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}

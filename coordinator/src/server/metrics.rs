@@ -1,0 +1,115 @@
+//! The metrics, gathered when they are asked for.
+
+use std::fmt::Error;
+use std::sync::atomic::AtomicU64;
+use std::time::SystemTime;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use crate::cluster::Cluster;
+use crate::entry::JobState;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct JobLabel {
+    job: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct WorkerLabel {
+    worker: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DirectionLabel {
+    direction: &'static str,
+}
+
+type OfJob<M> = Family<JobLabel, M>;
+type OfWorker<M> = Family<WorkerLabel, M>;
+type Float = Gauge<f64, AtomicU64>;
+
+/// All metrics in the OpenMetrics text format.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(super) fn text(cluster: &Cluster) -> Result<String, String> {
+    let mut registry = Registry::with_prefix("strata");
+    let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+    registry.register("build", "The program", build);
+    jobs(cluster, &mut registry)?;
+    workers(cluster, &mut registry);
+    let mut text = String::new();
+    encode(&mut text, &registry).map_err(|error: Error| error.to_string())?;
+    Ok(text)
+}
+
+/// Of the job that runs, or ran last.
+fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), String> {
+    let jobs = cluster.journal.jobs().map_err(|error| error.to_string())?;
+    let queued: Gauge = Gauge::default();
+    queued.set(jobs.iter().filter(|job| job.state == JobState::Queued).count() as i64);
+    registry.register("jobs_queued", "Jobs in the queue", queued);
+    let Some(entry) = jobs.iter().find(|job| job.state == JobState::Running) else {
+        return Ok(());
+    };
+    let glance = cluster.job(&entry.id).map_err(|error| error.to_string())?.glance();
+    let label = JobLabel { job: entry.id.clone() };
+    let (layer, states) = (OfJob::<Gauge>::default(), OfJob::<Gauge>::default());
+    let seconds = OfJob::<Float>::default();
+    if let Some(last) = &glance.last {
+        layer.get_or_create(&label).set(i64::from(last.depth));
+        states.get_or_create(&label).set(last.states as i64);
+        seconds.get_or_create(&label).set(last.seconds);
+    }
+    registry.register("job_layer", "Depth of the last complete layer", layer);
+    registry.register("layer_states", "States of the last complete layer", states);
+    registry.register("job_search_seconds", "Search time of the job", seconds);
+    let total = |value: u64| {
+        let family = OfJob::<Counter>::default();
+        family.get_or_create(&label).inc_by(value);
+        family
+    };
+    let totals = &glance.totals;
+    registry.register("states_generated", "Legal moves of all states", total(totals.generated));
+    registry.register("states_new", "States of all layers", total(totals.states));
+    registry.register("layer_bytes", "Bytes of layer files written", total(totals.layer_bytes));
+    let workers = OfJob::<Gauge>::default();
+    workers.get_or_create(&label).set(glance.workers as i64);
+    registry.register("job_workers", "Workers that the job runs on; 0 while it waits", workers);
+    Ok(())
+}
+
+fn workers(cluster: &Cluster, registry: &mut Registry) {
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
+    let (alive, rss, free) =
+        (OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default());
+    let heard = OfWorker::<Float>::default();
+    let exchange = Family::<DirectionLabel, Counter>::default();
+    for member in cluster.registry.members() {
+        let label = WorkerLabel { worker: member.entry.name.clone() };
+        alive.get_or_create(&label).set(i64::from(member.alive));
+        heard.get_or_create(&label).set(now - member.silent.as_secs_f64());
+        rss.get_or_create(&label).set(member.beat.rss_bytes as i64);
+        free.get_or_create(&label).set(member.beat.disk_free_bytes as i64);
+        let add = |direction: &'static str, bytes: u64| {
+            exchange.get_or_create(&DirectionLabel { direction }).inc_by(bytes);
+        };
+        add("sent", member.beat.exchange_sent_bytes);
+        add("received", member.beat.exchange_received_bytes);
+    }
+    registry.register("worker_alive", "Whether the worker's lease is valid", alive);
+    registry.register(
+        "worker_last_heartbeat_timestamp_seconds",
+        "When the worker was last heard of",
+        heard,
+    );
+    registry.register("worker_resident_bytes", "Resident memory of the worker", rss);
+    registry.register("worker_disk_free_bytes", "Room on the worker's disk", free);
+    registry.register("exchange_bytes", "Exits between workers, since they started", exchange);
+}

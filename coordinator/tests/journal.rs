@@ -1,0 +1,596 @@
+//! The journal as its users see it: against a model, killed at any time, damaged anywhere.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use strata_coordinator::{
+    ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, KeepLayers, Limit,
+    WorkerEntry,
+};
+use strata_store::{Hex64, Hex128, JobSpec, LayerLine, LayerRecord};
+
+fn spec(n: u32) -> JobSpec {
+    let params = BTreeMap::from([("n".to_owned(), n.to_string())]);
+    JobSpec { space: "panex".to_owned(), params, shards: 64 }
+}
+
+fn line(depth: u32, salt: u64) -> LayerLine {
+    let states = salt.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(depth));
+    LayerLine {
+        depth,
+        states,
+        generated: states.wrapping_mul(3),
+        regions: states / 7,
+        bytes: 100 + states / 2,
+        digest: Hex128([states, !states]),
+        seconds: states as f64 / 997.0,
+        kept: None,
+    }
+}
+
+fn checkpoint(depth: u32) -> ClusterCheckpoint {
+    let record = LayerRecord {
+        depth,
+        worker: 0,
+        file: format!("layer-{depth:06}-000.strata"),
+        bytes: 4096,
+        states: 17,
+        regions: 3,
+        generated: 51,
+        digest: Hex128([1, u64::from(depth)]),
+        seal: Hex64(99),
+    };
+    ClusterCheckpoint {
+        depth,
+        records: vec![record],
+        owners: vec![0; 64],
+        disk_peak: 1,
+        spilled: 2,
+    }
+}
+
+fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {
+    let (entry, new) =
+        journal.submit(&format!("panex-{n}"), name, spec(n), JobOptions::default(), 5).unwrap();
+    assert!(new);
+    entry
+}
+
+/// All there is to be read.
+#[derive(Clone, Debug, PartialEq)]
+struct Content {
+    workers: Vec<WorkerEntry>,
+    jobs: Vec<JobEntry>,
+    layers: BTreeMap<String, Vec<LayerLine>>,
+}
+
+fn content(journal: &Journal) -> Result<Content, JournalError> {
+    let jobs = journal.jobs()?;
+    let layers = jobs.iter().map(|job| Ok((job.id.clone(), journal.layers(&job.id)?)));
+    let layers = layers.collect::<Result<_, JournalError>>()?;
+    Ok(Content { workers: journal.workers()?, jobs, layers })
+}
+
+#[test]
+fn a_job_goes_through_its_life() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let journal = Journal::open(&path).unwrap();
+    let job = submit(&journal, Some("big"), 6);
+    let other = submit(&journal, None, 7);
+    let letters = job.id.strip_prefix("panex-6-").unwrap();
+    assert_eq!(letters.len(), 6);
+    assert!(letters.bytes().all(|b| b.is_ascii_lowercase() || (b'2'..=b'7').contains(&b)));
+    assert_eq!((job.order, other.order, job.state), (0, 1, JobState::Queued));
+
+    let lines: Vec<LayerLine> = (0..5).map(|depth| line(depth, 1)).collect();
+    let entry = journal
+        .checkpoint(&job.id, &lines, |entry| {
+            entry.state = JobState::Stopped(Limit::DiskFull);
+            entry.checkpoint = Some(checkpoint(4));
+            entry.cancel = true;
+            entry.seconds = 0.1 + 0.2;
+        })
+        .unwrap();
+    assert_eq!(journal.find(&job.id).unwrap(), entry);
+    assert_eq!(journal.layers(&job.id).unwrap(), lines);
+    assert_eq!(journal.layers(&other.id).unwrap(), []);
+
+    let again = journal.requeue(&job.id).unwrap();
+    assert_eq!((again.order, again.state, again.cancel), (2, JobState::Queued, false));
+    assert_eq!(again.checkpoint, entry.checkpoint);
+    let refused = journal.requeue(&job.id).unwrap_err();
+    assert!(matches!(refused, JournalError::NotResumable { state: JobState::Queued, .. }));
+    let ids: Vec<String> = journal.jobs().unwrap().into_iter().map(|job| job.id).collect();
+    assert_eq!(ids, [other.id.clone(), job.id.clone()]);
+
+    journal.remove(&job.id).unwrap();
+    assert!(matches!(journal.layers(&job.id), Err(JournalError::NoSuchJob { .. })));
+    assert!(matches!(journal.remove(&job.id), Err(JournalError::NoSuchJob { .. })));
+    drop(journal);
+    assert_eq!(Journal::open(&path).unwrap().jobs().unwrap(), [other]);
+}
+
+#[test]
+fn a_name_makes_submitting_idempotent() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
+    let job = submit(&journal, Some("big"), 6);
+    let options = JobOptions { keep: KeepLayers::All, ..JobOptions::default() };
+    let again = journal.submit("other", Some("big"), spec(6), options.clone(), 9).unwrap();
+    assert_eq!(again, (job.clone(), false));
+    let refused = journal.submit("other", Some("big"), spec(7), options, 9).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        format!(r#"the name "big" belongs to job {}, which differs: n is "6", not "7""#, job.id)
+    );
+    assert_eq!(journal.jobs().unwrap(), [job]);
+    for bad in ["", "a/b", "..", &"x".repeat(65)] {
+        let refused = journal.submit("panex", Some(bad), spec(6), JobOptions::default(), 0);
+        assert!(matches!(refused, Err(JournalError::Name { .. })), "{bad:?}");
+        let refused = journal.submit(bad, None, spec(6), JobOptions::default(), 0);
+        assert!(matches!(refused, Err(JournalError::Name { .. })), "{bad:?}");
+    }
+}
+
+#[test]
+fn jobs_are_found_by_id_then_name_then_prefix() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
+    let six = submit(&journal, None, 6);
+    let seven = submit(&journal, None, 7);
+    let named = submit(&journal, Some("panex-7"), 8);
+    let found = |what: &str| journal.find(what).map(|job| job.id);
+    assert_eq!(found(&six.id).unwrap(), six.id);
+    assert_eq!(found("panex-6").unwrap(), six.id);
+    assert_eq!(found("panex-7").unwrap(), named.id, "a name goes over a prefix");
+    assert_eq!(found("panex-7-").unwrap(), seven.id);
+    let several = found("panex-").unwrap_err();
+    let JournalError::Ambiguous { what, jobs } = several else { panic!("{several}") };
+    assert_eq!((&*what, jobs), ("panex-", vec![six.id, seven.id, named.id]));
+    for nothing in ["", "panex-9", "panex-6-zzzzzzz"] {
+        assert!(matches!(found(nothing), Err(JournalError::NoSuchJob { .. })), "{nothing:?}");
+    }
+}
+
+#[test]
+fn lines_leave_no_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
+    let job = submit(&journal, None, 6).id;
+    let put = |depths: Range<u32>, salt| {
+        let lines: Vec<LayerLine> = depths.map(|depth| line(depth, salt)).collect();
+        journal.checkpoint(&job, &lines, |entry| entry.peak_rss_bytes += 1)
+    };
+    let gap = |result: Result<JobEntry, JournalError>| match result {
+        Err(JournalError::Gap { expected, found, .. }) => (expected, found),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(gap(put(1..3, 0)), (0, 1));
+    put(0..10, 0).unwrap();
+    assert_eq!(gap(put(11..12, 0)), (10, 11));
+    let broken = [line(4, 1), line(6, 1)];
+    assert_eq!(gap(journal.checkpoint(&job, &broken, |_| ())), (5, 6));
+    let last = [line(u32::MAX, 1)];
+    assert_eq!(gap(journal.checkpoint(&job, &last, |_| ())), (10, u32::MAX));
+    // What is refused changes nothing.
+    assert_eq!(journal.find(&job).unwrap().peak_rss_bytes, 1);
+    assert_eq!(journal.layers(&job).unwrap().len(), 10);
+    // New lines replace old ones up to the end.
+    put(4..7, 1).unwrap();
+    let expected: Vec<LayerLine> = (0..7).map(|depth| line(depth, u64::from(depth >= 4))).collect();
+    assert_eq!(journal.layers(&job).unwrap(), expected);
+    put(7..7, 0).unwrap();
+    assert_eq!(journal.layers(&job).unwrap(), expected);
+}
+
+#[test]
+fn what_never_changes_cannot_be_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
+    let job = submit(&journal, Some("big"), 6);
+    let fixed = |change: fn(&mut JobEntry)| match journal.update(&job.id, change) {
+        Err(JournalError::Fixed { what, .. }) => what,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fixed(|job| job.id.push('x')), "id");
+    assert_eq!(fixed(|job| job.name = None), "name");
+    assert_eq!(fixed(|job| job.order = 7), "place in the queue");
+    assert_eq!(fixed(|job| job.spec.shards = 1), "specification");
+    assert_eq!(fixed(|job| job.created = 0), "time of creation");
+    for nonsense in [f64::NAN, f64::INFINITY] {
+        let refused = journal.update(&job.id, |job| job.seconds = nonsense);
+        assert!(matches!(refused, Err(JournalError::Unwritable { .. })));
+    }
+    assert_eq!(journal.jobs().unwrap(), std::slice::from_ref(&job));
+    let (_, answer) = journal.update(&job.id, |job| job.cancel).unwrap();
+    assert!(!answer);
+    assert!(matches!(journal.update("nobody", |_| ()), Err(JournalError::NoSuchJob { .. })));
+}
+
+#[test]
+fn it_is_open_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let journal = Journal::open(&path).unwrap();
+    let error = Journal::open(&path).unwrap_err();
+    assert!(matches!(&error, JournalError::Locked { path: named } if *named == path), "{error}");
+    drop(journal);
+    Journal::open(&path).unwrap();
+    // Creating it has left nothing else behind.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let missing = Journal::open(&folder.path().join("none").join("journal.redb"));
+    assert!(matches!(missing, Err(JournalError::Io { .. })));
+}
+
+#[test]
+fn threads_share_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
+    let epochs = Mutex::new(BTreeSet::new());
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (journal, epochs) = (&journal, &epochs);
+            scope.spawn(move || {
+                for round in 0..5 {
+                    let epoch = journal.next_epoch().unwrap();
+                    assert!(epochs.lock().unwrap().insert(epoch));
+                    journal.enrol(&format!("{thread}-{round}"), "w", "a:1").unwrap();
+                    submit(journal, None, thread);
+                    content(journal).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(epochs.into_inner().unwrap(), (1..=20).collect());
+    let all = content(&journal).unwrap();
+    assert_eq!((all.workers.len(), all.jobs.len()), (20, 20));
+}
+
+/// Operations of all kinds; after each, `seen` is called.
+fn play(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
+    let mut epoch = 0;
+    for worker in 0..3 {
+        journal.enrol(&format!("id-{worker}"), &format!("w{worker}"), "h:1").unwrap();
+        seen(journal, epoch);
+    }
+    for n in 0..4 {
+        let job = submit(journal, Some(&format!("job-{n}")), n).id;
+        seen(journal, epoch);
+        epoch = journal.next_epoch().unwrap();
+        seen(journal, epoch);
+        for (from, to) in [(0, 4), (4, 30), (20, 25)] {
+            let lines: Vec<LayerLine> =
+                (from..to).map(|depth| line(depth, epoch + u64::from(to))).collect();
+            let change = |entry: &mut JobEntry| entry.checkpoint = Some(checkpoint(to - 1));
+            journal.checkpoint(&job, &lines, change).unwrap();
+            seen(journal, epoch);
+        }
+        journal.update(&job, |entry| entry.state = JobState::Cancelled).unwrap();
+        seen(journal, epoch);
+    }
+    let job = journal.find("job-1").unwrap().id;
+    journal.requeue(&job).unwrap();
+    seen(journal, epoch);
+    journal.remove(&job).unwrap();
+    seen(journal, epoch);
+}
+
+#[test]
+fn killed_after_any_transaction_it_has_all_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let copied = folder.path().join("copy.redb");
+    let journal = Journal::open(&path).unwrap();
+    play(&journal, |journal, epoch| {
+        let expected = content(journal).unwrap();
+        std::fs::copy(&path, &copied).unwrap();
+        let reopened = Journal::open(&copied).unwrap();
+        assert_eq!(content(&reopened).unwrap(), expected);
+        assert_eq!(reopened.next_epoch().unwrap(), epoch + 1);
+    });
+}
+
+/// A journal as it was closed, and one that was killed, with their content and last epoch.
+fn images(folder: &Path) -> (Vec<u8>, Vec<u8>, Content, u64) {
+    let path = folder.join("journal.redb");
+    let journal = Journal::open(&path).unwrap();
+    let mut last = 0;
+    play(&journal, |_, epoch| last = epoch);
+    let expected = content(&journal).unwrap();
+    let killed = std::fs::read(&path).unwrap();
+    drop(journal);
+    (std::fs::read(&path).unwrap(), killed, expected, last)
+}
+
+struct Patient {
+    path: PathBuf,
+    image: Vec<u8>,
+    expected: Content,
+    epoch: u64,
+    refused: usize,
+    harmless: usize,
+}
+
+impl Patient {
+    /// Opens and reads a damaged copy: either nothing has happened, or it is refused.
+    fn examine(&mut self, what: &str, damage: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = self.image.clone();
+        damage(&mut bytes);
+        std::fs::write(&self.path, &bytes).unwrap();
+        let read = |journal: Journal| Ok((content(&journal)?, journal.next_epoch()?));
+        match Journal::open(&self.path).and_then(read) {
+            Ok((found, epoch)) => {
+                assert!(found == self.expected, "{what}: {found:?}");
+                assert_eq!(epoch, self.epoch + 1, "{what}");
+                self.harmless += 1;
+            }
+            Err(error) => {
+                assert!(error.is_corrupt(), "{what}: {error}");
+                assert!(error.to_string().contains("damaged.redb"), "{what}: {error}");
+                self.refused += 1;
+            }
+        }
+    }
+}
+
+/// Bytes before the first page: magic number, flags, sizes, both commit slots.
+const HEADER: usize = 320;
+/// Those that no checksum of the database covers: all their bits are flipped.
+const UNCHECKED: usize = 32;
+const PAGE: usize = 4096;
+
+fn damage_everywhere(image: Vec<u8>, expected: Content, epoch: u64, folder: &Path) {
+    let path = folder.join("damaged.redb");
+    let used: Vec<usize> = (HEADER..image.len()).filter(|&at| image[at] != 0).collect();
+    let pages: BTreeSet<usize> = used.iter().map(|at| at / PAGE * PAGE).collect();
+    let size = image.len();
+    let mut patient = Patient { path, image, expected, epoch, refused: 0, harmless: 0 };
+    patient.examine("nothing", |_| ());
+    assert_eq!((patient.refused, patient.harmless), (0, 1));
+    let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let checked = (UNCHECKED..HEADER).map(|at| at * 8 + rng.random_range(0..8));
+    for bit in (0..UNCHECKED * 8).chain(checked.collect::<Vec<_>>()) {
+        patient.examine(&format!("bit {bit}"), |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
+    }
+    for _ in 0..200 {
+        let at = used[rng.random_range(0..used.len())];
+        let flip = rng.random_range(1..=255u8);
+        patient.examine(&format!("byte {at} ^ {flip}"), |bytes| bytes[at] ^= flip);
+    }
+    for page in pages {
+        let whole = page..size.min(page + PAGE);
+        patient.examine(&format!("page at {page} zeroed"), |bytes| bytes[whole].fill(0));
+    }
+    for length in [0, 100, HEADER, PAGE, size / 2, size - PAGE, size - 1] {
+        patient.examine(&format!("cut to {length}"), |bytes| bytes.truncate(length));
+    }
+    let Patient { refused, harmless, .. } = patient;
+    assert!(refused > 100 && harmless > 100, "{refused} refused, {harmless} harmless");
+}
+
+#[test]
+fn damage_to_a_closed_journal_is_refused_or_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let (closed, _, expected, epoch) = images(folder.path());
+    damage_everywhere(closed, expected, epoch, folder.path());
+}
+
+#[test]
+fn damage_to_a_killed_journal_is_refused_or_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, killed, expected, epoch) = images(folder.path());
+    damage_everywhere(killed, expected, epoch, folder.path());
+}
+
+#[test]
+fn damage_to_an_open_journal_is_refused_or_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let (closed, _, expected, epoch) = images(folder.path());
+    let path = folder.path().join("damaged.redb");
+    let used: Vec<usize> = (PAGE..closed.len()).filter(|&at| closed[at] != 0).collect();
+    let pages: BTreeSet<usize> = used.iter().map(|at| at / PAGE * PAGE).collect();
+    let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut targets: Vec<(usize, usize)> = pages.into_iter().map(|page| (page, PAGE)).collect();
+    targets.extend((0..100).map(|_| (used[rng.random_range(0..used.len())], 1)));
+    let mut refused = 0;
+    for (at, length) in targets {
+        std::fs::write(&path, &closed).unwrap();
+        let journal = Journal::open(&path).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        let noise: Vec<u8> = closed[at..at + length].iter().map(|byte| byte ^ 0x55).collect();
+        std::os::unix::fs::FileExt::write_all_at(&file, &noise, at as u64).unwrap();
+        match content(&journal) {
+            Ok(found) => assert!(found == expected, "{length} bytes at {at}"),
+            Err(error) => {
+                assert!(error.is_corrupt(), "{length} bytes at {at}: {error}");
+                refused += 1;
+            }
+        }
+        if let Ok(next) = journal.next_epoch() {
+            assert_eq!(next, epoch + 1, "{length} bytes at {at}");
+        }
+    }
+    assert!(refused > 10, "{refused} refused: the damage has hardly touched anything");
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Enrol { id: u8, address: u8 },
+    Epoch,
+    Submit { n: u8, name: Option<u8> },
+    Update { job: usize, seconds: f64 },
+    Checkpoint { job: usize, first: u32, lines: u32, salt: u64 },
+    Requeue { job: usize },
+    Remove { job: usize },
+    Reopen,
+    Kill,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let job = || 0..4usize;
+    prop_oneof![
+        2 => (0..5u8, 0..2u8).prop_map(|(id, address)| Op::Enrol { id, address }),
+        2 => Just(Op::Epoch),
+        3 => (0..3u8, prop::option::of(0..3u8)).prop_map(|(n, name)| Op::Submit { n, name }),
+        2 => (job(), -1e9..1e9).prop_map(|(job, seconds)| Op::Update { job, seconds }),
+        5 => (job(), 0..12u32, 0..6u32, any::<u64>())
+            .prop_map(|(job, first, lines, salt)| Op::Checkpoint { job, first, lines, salt }),
+        2 => job().prop_map(|job| Op::Requeue { job }),
+        1 => job().prop_map(|job| Op::Remove { job }),
+        1 => Just(Op::Reopen),
+        1 => Just(Op::Kill),
+    ]
+}
+
+/// What the journal should hold.
+struct Model {
+    content: Content,
+    epoch: u64,
+    order: u64,
+}
+
+impl Model {
+    fn place(&mut self) -> u64 {
+        self.order += 1;
+        self.order - 1
+    }
+
+    fn enrol(&mut self, journal: &Journal, id: &str, address: &str) {
+        let worker = journal.enrol(id, "w", address).unwrap();
+        let workers = &mut self.content.workers;
+        if let Some(known) = workers.iter_mut().find(|worker| worker.id == id) {
+            known.address = address.to_owned();
+            assert_eq!(worker, *known);
+        } else {
+            assert_eq!(usize::from(worker.number), workers.len());
+            assert_eq!((&*worker.id, &*worker.name, &*worker.address), (id, "w", address));
+            workers.push(worker);
+        }
+    }
+
+    fn submit(&mut self, journal: &Journal, n: u32, name: Option<&str>) {
+        let result = journal.submit("job", name, spec(n), JobOptions::default(), 1);
+        let known = |job: &&JobEntry| name.is_some() && job.name.as_deref() == name;
+        match (self.content.jobs.iter().find(known), result) {
+            (Some(known), Ok(found)) => assert_eq!(found, (known.clone(), false)),
+            (Some(known), Err(JournalError::NameTaken { job, .. })) => {
+                assert_ne!(known.spec, spec(n));
+                assert_eq!(known.id, job);
+            }
+            (None, Ok((entry, true))) => {
+                assert_eq!((&entry.spec, entry.name.as_deref()), (&spec(n), name));
+                assert_eq!(entry.order, self.place());
+                self.content.layers.insert(entry.id.clone(), Vec::new());
+                self.content.jobs.push(entry);
+            }
+            (_, result) => panic!("{result:?}"),
+        }
+    }
+
+    fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[LayerLine]) {
+        let entry = &mut self.content.jobs[job];
+        let there = self.content.layers.get_mut(&entry.id).unwrap();
+        let state = JobState::Stopped(Limit::MaxLayers);
+        let made = checkpoint(7);
+        let result = journal.checkpoint(&entry.id, lines, |entry| {
+            entry.state = state.clone();
+            entry.checkpoint = Some(made.clone());
+        });
+        let first = lines.first().map_or(there.len(), |line| line.depth as usize);
+        if first > there.len() {
+            assert!(matches!(result, Err(JournalError::Gap { .. })), "{result:?}");
+            return;
+        }
+        there.truncate(first);
+        there.extend_from_slice(lines);
+        (entry.state, entry.checkpoint) = (state, Some(made));
+        assert_eq!(result.unwrap(), *entry);
+    }
+
+    fn requeue(&mut self, journal: &Journal, job: usize) {
+        let mut entry = self.content.jobs.remove(job);
+        let result = journal.requeue(&entry.id);
+        if entry.state.may_resume() {
+            (entry.state, entry.order, entry.cancel) = (JobState::Queued, self.place(), false);
+            assert_eq!(result.unwrap(), entry);
+            self.content.jobs.push(entry);
+        } else {
+            assert!(matches!(result, Err(JournalError::NotResumable { .. })), "{result:?}");
+            self.content.jobs.insert(job, entry);
+        }
+    }
+
+    /// Does it here and in the journal; `Reopen` and `Kill` are the caller's.
+    fn apply(&mut self, journal: &Journal, op: Op) {
+        let jobs = self.content.jobs.len();
+        match op {
+            Op::Enrol { id, address } => {
+                self.enrol(journal, &format!("id-{id}"), &format!("h:{address}"));
+            }
+            Op::Epoch => {
+                self.epoch += 1;
+                assert_eq!(journal.next_epoch().unwrap(), self.epoch);
+            }
+            Op::Submit { n, name } => {
+                self.submit(journal, n.into(), name.map(|name| format!("n-{name}")).as_deref());
+            }
+            Op::Update { job, seconds } if job < jobs => {
+                let entry = &mut self.content.jobs[job];
+                (entry.seconds, entry.cancel) = (seconds, true);
+                let change = |entry: &mut JobEntry| {
+                    (entry.seconds, entry.cancel) = (seconds, true);
+                    7
+                };
+                assert_eq!(journal.update(&entry.id, change).unwrap(), (entry.clone(), 7));
+            }
+            Op::Checkpoint { job, first, lines, salt } if job < jobs => {
+                let lines: Vec<LayerLine> =
+                    (first..first + lines).map(|depth| line(depth, salt)).collect();
+                self.checkpoint(journal, job, &lines);
+            }
+            Op::Requeue { job } if job < jobs => self.requeue(journal, job),
+            Op::Remove { job } if job < jobs => {
+                let entry = self.content.jobs.remove(job);
+                self.content.layers.remove(&entry.id);
+                journal.remove(&entry.id).unwrap();
+            }
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_does_what_a_model_does(ops in prop::collection::vec(op(), 1..40)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |generation: usize| folder.path().join(format!("{generation}.redb"));
+        let mut generation = 0;
+        let mut journal = Journal::open(&path(0)).unwrap();
+        let content_now = content(&journal).unwrap();
+        let mut model = Model { content: content_now, epoch: 0, order: 0 };
+        for op in ops {
+            match op {
+                Op::Reopen => {
+                    drop(journal);
+                    journal = Journal::open(&path(generation)).unwrap();
+                }
+                Op::Kill => {
+                    // A crash leaves the file as it is while it is open.
+                    std::fs::copy(path(generation), path(generation + 1)).unwrap();
+                    generation += 1;
+                    journal = Journal::open(&path(generation)).unwrap();
+                }
+                op => model.apply(&journal, op),
+            }
+            prop_assert_eq!(&content(&journal).unwrap(), &model.content);
+        }
+    }
+}
