@@ -11,8 +11,12 @@ const MIB: usize = 1 << 20;
 pub struct Budget {
     /// What is left when tables and buffers have been taken off, in bytes.
     free: usize,
+    /// Workers in the process.
     workers: usize,
+    /// Threads of all of them.
     lanes: usize,
+    /// Workers that each of them sends to, in whatever process.
+    peers: usize,
 }
 
 /// A budget that is too small.
@@ -47,7 +51,29 @@ impl Budget {
         workers: usize,
         threads: usize,
     ) -> Result<Budget, BudgetError> {
-        let lanes = workers * threads;
+        Self::share(total, tables, (workers, workers * threads, workers))
+    }
+
+    /// Shares out the `total` bytes of a process that has one worker, of `threads` threads, and
+    /// sends exits to `peers` workers, itself included, in other processes. What [`Self::new`]
+    /// leaves in reserve is for batches on the way.
+    ///
+    /// # Errors
+    /// If that is less than [`Self::least`].
+    pub fn for_node(
+        total: u64,
+        tables: usize,
+        threads: usize,
+        peers: usize,
+    ) -> Result<Budget, BudgetError> {
+        Self::share(total, tables, (1, threads, peers.max(1)))
+    }
+
+    fn share(
+        total: u64,
+        tables: usize,
+        (workers, lanes, peers): (usize, usize, usize),
+    ) -> Result<Budget, BudgetError> {
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         let needed = Self::least(tables, lanes);
         if total < needed {
@@ -60,7 +86,7 @@ impl Budget {
                 lanes,
             });
         }
-        Ok(Budget { free: total - (needed - Self::BASE * MIB), workers, lanes })
+        Ok(Budget { free: total - (needed - Self::BASE * MIB), workers, lanes, peers })
     }
 
     /// The least budget with tables of that many bytes and that many threads over all workers,
@@ -81,7 +107,12 @@ impl Budget {
 
     /// Bytes of exits that one lane gathers for each worker it sends to.
     pub fn outbox(&self) -> usize {
-        self.free / 8 / self.lanes / self.workers
+        self.free / 8 / self.lanes / self.peers
+    }
+
+    /// Bytes in reserve: for batches of exits on their way from and to other processes.
+    pub fn reserve(&self) -> usize {
+        self.free / 8
     }
 }
 
@@ -100,6 +131,31 @@ mod tests {
             assert!(sum + (9 + lanes * Budget::PER_LANE) * MIB <= total);
             assert!(sum >= (spare + Budget::BASE * MIB) / 2);
         }
+    }
+
+    #[test]
+    fn a_node_shares_as_a_process_does() {
+        for (threads, peers, spare) in [(1, 1, 0), (2, 3, 64 * MIB), (8, 200, 1024 * MIB)] {
+            let total = Budget::least(9 * MIB, threads) + spare;
+            let node = Budget::for_node(total as u64, 9 * MIB, threads, peers).unwrap();
+            let free = spare + Budget::BASE * MIB;
+            assert_eq!(node.regions(), free / 4 / threads);
+            assert_eq!(node.inbox(), free / 4);
+            assert_eq!(node.outbox(), free / 8 / threads / peers);
+            assert_eq!(node.reserve(), free / 8);
+            let sum = threads * (node.regions() + peers * node.outbox()) + 2 * node.inbox();
+            assert!(sum + node.reserve() <= free);
+        }
+        // Alone, it is the only worker of its process.
+        let alone = Budget::for_node(1 << 30, MIB, 3, 1).unwrap();
+        assert_eq!(alone, Budget::new(1 << 30, MIB, 1, 3).unwrap());
+        // Others take nothing of its inbox.
+        let one_of_five = Budget::for_node(1 << 30, MIB, 3, 5).unwrap();
+        assert_eq!(one_of_five.inbox(), alone.inbox());
+        assert_eq!(one_of_five.outbox(), alone.outbox() / 5);
+        assert_eq!(Budget::for_node(1 << 30, MIB, 3, 0).unwrap(), alone);
+        let error = Budget::for_node(1 << 20, 9 * MIB, 2, 5).unwrap_err().to_string();
+        assert!(error.contains("33 MiB is the least here"), "{error}");
     }
 
     #[test]

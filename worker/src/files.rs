@@ -1,6 +1,7 @@
 //! The life of a worker's layer files: unsynced, durable for a checkpoint, kept, removed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use strata_store::{Hex64, JobDir, KeptFile, Layer, LayerRecord, StoreError};
@@ -42,8 +43,8 @@ pub(crate) struct Files {
     kept_bytes: u64,
     /// What the last durable checkpoint names.
     pinned: HashSet<PathBuf>,
-    /// Pinned, and no longer searched.
-    retired: Vec<Layer>,
+    /// What the next checkpoint makes superfluous, by name, with its bytes.
+    retired: HashMap<String, u64>,
     /// What an earlier session left behind.
     earlier: Earlier,
 }
@@ -56,7 +57,8 @@ struct Earlier {
     depth: Option<u32>,
     /// Files that the history names.
     kept: HashSet<PathBuf>,
-    /// Number in the names of layers that were copied; 0 if they were taken over as they are.
+    /// Number in the names of layers that this worker put together; 0 if they were taken over as
+    /// they are.
     copy: u32,
 }
 
@@ -69,7 +71,7 @@ impl Files {
             waiting: Vec::new(),
             kept_bytes: 0,
             pinned: HashSet::new(),
-            retired: Vec::new(),
+            retired: HashMap::new(),
             earlier: Earlier::default(),
         }
     }
@@ -100,7 +102,7 @@ impl Files {
 
     /// Bytes on disk besides the two last layers.
     pub(crate) fn bytes(&self) -> u64 {
-        self.kept_bytes + self.retired.iter().map(Layer::file_bytes).sum::<u64>()
+        self.kept_bytes + self.retired.values().sum::<u64>()
     }
 
     /// The name of a layer's file once it is durable. A copy must not replace a file that the
@@ -131,7 +133,11 @@ impl Files {
             return Ok(());
         }
         match layer.path() {
-            Some(path) if self.pinned.contains(&path) => self.retired.push(layer),
+            Some(path) if self.pinned.contains(&path) => {
+                // What is pinned was persisted, under a name of ours.
+                let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+                self.retired.insert(name.to_owned(), layer.file_bytes());
+            }
             Some(_) => layer.remove()?,
             None => {}
         }
@@ -154,7 +160,7 @@ impl Files {
     /// A checkpoint that names these layers is durable: what only the one before named goes.
     pub(crate) fn published(&mut self, layers: &[&Layer]) -> Result<()> {
         self.pinned = layers.iter().filter_map(|layer| layer.path()).collect();
-        self.retired.drain(..).try_for_each(Layer::remove)
+        self.retired.drain().try_for_each(|(name, _)| self.folder.remove_file(&name))
     }
 
     /// Takes over a checkpoint of an earlier session of which the history keeps some files.
@@ -168,8 +174,8 @@ impl Files {
         self.pinned = searched.iter().filter_map(|layer| layer.path()).collect();
     }
 
-    /// Copies are searched instead of them; what is not kept goes after the next checkpoint.
-    pub(crate) fn replace(&mut self, originals: Vec<Layer>) -> Result<()> {
+    /// New layers are searched instead of its files: their names must be new, too.
+    pub(crate) fn replace(&mut self) -> Result<()> {
         let folder = self.folder.path();
         let listed = self.folder.fs().list(folder).map_err(|source| StoreError::Io {
             op: "list",
@@ -178,12 +184,20 @@ impl Files {
         })?;
         let copies = listed.iter().filter_map(|(path, _)| copy_number(path));
         self.earlier.copy = 1 + copies.max().unwrap_or(0);
-        for layer in originals {
-            if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
-                self.kept_bytes += layer.file_bytes();
-            } else {
-                self.retired.push(layer);
-            }
+        Ok(())
+    }
+
+    /// A file of it that is this worker's to look after: unless it is searched as it is, it is kept
+    /// or goes after the next checkpoint.
+    pub(crate) fn inherit(&mut self, name: &str, bytes: u64) -> Result<()> {
+        let path = self.folder.file_path(name)?;
+        if self.pinned.contains(&path) {
+            return Ok(());
+        }
+        if self.earlier.kept.contains(&path) {
+            self.kept_bytes += bytes;
+        } else {
+            self.retired.insert(name.to_owned(), bytes);
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ const STATES_PER_LANE: u64 = 4096;
 /// What a worker is made of. Everything but the job itself may differ between sessions.
 #[derive(Clone)]
 pub struct Setup {
-    /// Own number, from 0.
+    /// Own number; those of all workers may have gaps.
     pub worker: usize,
     /// Shard to worker.
     pub owners: Arc<[u16]>,
@@ -91,6 +91,7 @@ pub struct Worker {
     pub(crate) setup: Setup,
     pub(crate) engine: Arc<Engine>,
     pub(crate) inbox: Arc<Inbox>,
+    pub(crate) exchange: Arc<dyn Exchange>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) pool: Option<rayon::ThreadPool>,
     goal: Option<State>,
@@ -101,7 +102,7 @@ pub struct Worker {
 
 impl Worker {
     /// A worker without any states. `inbox` is its own (see [`Setup::inbox`]); `exchange`
-    /// delivers to all workers' inboxes.
+    /// delivers to the inboxes of all workers that have shards.
     ///
     /// # Errors
     /// If threads or compression contexts cannot be had.
@@ -147,6 +148,7 @@ impl Worker {
             setup,
             engine,
             inbox,
+            exchange,
             lanes,
             pool,
             goal,
@@ -158,10 +160,11 @@ impl Worker {
         self.current.header().depth
     }
 
-    /// Makes layer 0 of this worker's share of the seeds.
+    /// Makes layer 0 of this worker's share of the seeds. All its exits are where they belong on
+    /// return.
     ///
     /// # Errors
-    /// If exits have to be spilled and that fails.
+    /// If exits cannot be delivered, or have to be spilled and that fails.
     pub fn seed(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
         let mut seeds = self.engine.seeds();
@@ -180,6 +183,7 @@ impl Worker {
             a == b && first.local ^ 1 == second.local
         });
         self.current = self.seed_layer(&seeds, totals(&tally))?;
+        self.exchange.settle(self.setup.worker, 0)?;
         Ok(self.report(tally, started))
     }
 
@@ -194,12 +198,13 @@ impl Worker {
         writer.seal(vec![part], totals)
     }
 
-    /// Turns layer d into layer d+1. All exits of the new layer have been sent on return, those
-    /// of layer d must have arrived before.
+    /// Turns layer d into layer d+1. All exits of the new layer are where they belong on return,
+    /// those of layer d must have arrived before.
     ///
     /// # Errors
-    /// If an input is damaged or an output cannot be written. Both old layers are still there
-    /// then and can be checkpointed, but the worker cannot go on: layer d's exits are used up.
+    /// If an input is damaged, an output cannot be written or exits cannot be delivered. Both old
+    /// layers are still there then and can be checkpointed, but the worker cannot go on: layer d's
+    /// exits are used up.
     pub fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
         let depth = self.depth() + 1;
@@ -229,6 +234,7 @@ impl Worker {
             parts.push(part);
         }
         let next = writer.seal(parts, totals(&tally))?;
+        self.exchange.settle(self.setup.worker, depth)?;
         let spilled = self.inbox.file_bytes();
         self.inbox.recycle(runs)?;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
@@ -346,6 +352,6 @@ fn header(setup: &Setup, depth: u32) -> LayerHeader {
     LayerHeader { kind: FileKind::Layer, job, depth, encoding: ENCODING }
 }
 
-fn empty(setup: &Setup, depth: u32) -> Result<Layer> {
+pub(crate) fn empty(setup: &Setup, depth: u32) -> Result<Layer> {
     LayerWriter::memory(header(setup, depth))?.seal(Vec::new(), LayerTotals::default())
 }

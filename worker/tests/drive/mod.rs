@@ -213,6 +213,10 @@ impl Exchange for Shredder {
         Ok(())
     }
 
+    fn settle(&self, from: usize, depth: u32) -> Result<()> {
+        self.0.settle(from, depth)
+    }
+
     fn spare(&self, from: usize) -> MemoryRun {
         self.0.spare(from)
     }
