@@ -8,8 +8,12 @@ use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::client::args::{
+    HealthArgs, JobArgs, ListArgs, LogsArgs, ResumeArgs, StatsArgs, StatusArgs, SubmitArgs,
+};
 use crate::cmdline::SolveLine;
 use crate::exit;
+use crate::nodes_args::{CoordinatorArgs, WorkerArgs};
 use crate::units;
 
 /// Breadth-first search of large state spaces, on disk.
@@ -70,12 +74,38 @@ pub(crate) enum Command {
     /// unit: KiB, MiB, GiB, TiB (or K, M, G, T) are binary, KB, MB, GB, TB decimal.
     #[command(after_help = exit::help_table())]
     Solve(Box<SolveArgs>),
+    /// Search a state space in a cluster
+    ///
+    /// Follows the job until it ends. Ctrl-C leaves it running. A lost connection is made again as
+    /// soon as the coordinator is back.
+    #[command(after_help = exit::help_table())]
+    Submit(Box<SubmitArgs>),
+    /// List a cluster's jobs, the newest last
+    List(ListArgs),
+    /// Show a cluster's workers and unfinished jobs, or everything of one job
+    Status(StatusArgs),
+    /// Follow a job of a cluster, from its first layer to its end
+    #[command(after_help = exit::help_table())]
+    Watch(JobArgs),
+    /// Print the log of a cluster's job
+    Logs(LogsArgs),
+    /// End a cluster's job after its next layer, with a checkpoint
+    Cancel(JobArgs),
+    /// Go on with a stopped, cancelled or failed job of a cluster, and follow it
+    #[command(after_help = exit::help_table())]
+    Resume(ResumeArgs),
     /// Print the layer table of a finished or running job
     #[command(after_help = exit::help_table())]
     Stats(StatsArgs),
     /// Read everything of a job again and check it
     #[command(after_help = exit::help_table())]
     Verify(VerifyArgs),
+    /// Run a cluster's coordinator
+    Coordinator(Box<CoordinatorArgs>),
+    /// Run a worker of a cluster
+    Worker(Box<WorkerArgs>),
+    /// Ask a node of a cluster whether it is healthy (exit code 10 if not)
+    Health(HealthArgs),
     /// List the state spaces and their parameters
     Domains,
     /// Print a completion script for a shell
@@ -209,41 +239,33 @@ pub(crate) struct Given {
 impl SolveArgs {
     /// The parameters of state spaces that were given by flag or variable.
     pub(crate) fn parameters(&self) -> Vec<Given> {
-        fn word(value: Option<impl ValueEnum>) -> Option<String> {
-            value?.to_possible_value().map(|value| value.get_name().to_owned())
-        }
-        let own = &self.own;
-        let values = [
-            ("k", "k", own.k.map(|k| k.to_string())),
-            ("s", "locality", own.locality.map(|s| s.to_string())),
-            ("centre-top", "centre-top", word(own.centre_top)),
-            ("pegs", "pegs", own.pegs.map(|pegs| pegs.to_string())),
-            ("symmetry", "symmetry", word(self.symmetry)),
-            ("exhaust", "exhaust", self.exhaust.then(|| "true".to_owned())),
-        ];
-        let given = values.into_iter().filter_map(|(name, flag, value)| {
-            Some(Given { name, value: value?, typed: self.line.typed(flag) })
-        });
-        given.collect()
+        self.own.given(self.symmetry, self.exhaust, &self.line)
     }
 }
 
-/// Arguments of `stats`.
-#[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
-    /// The job's folder
-    pub(crate) dir: PathBuf,
-
-    /// The form of the table [default: table, with --json json]
-    #[arg(long, value_name = "FORMAT", env = "STRATA_FORMAT", hide_env_values = true)]
-    format: Option<TableFormat>,
-}
-
-impl StatsArgs {
-    /// The form asked for, in a run with or without `--json`.
-    pub(crate) fn format(&self, json: bool) -> TableFormat {
-        let otherwise = if json { TableFormat::Json } else { TableFormat::Table };
-        self.format.unwrap_or(otherwise)
+impl DomainArgs {
+    /// These and the two parameters that several spaces have, as far as they were given.
+    pub(crate) fn given(
+        &self,
+        symmetry: Option<Toggle>,
+        exhaust: bool,
+        line: &SolveLine,
+    ) -> Vec<Given> {
+        fn word(value: Option<impl ValueEnum>) -> Option<String> {
+            value?.to_possible_value().map(|value| value.get_name().to_owned())
+        }
+        let values = [
+            ("k", "k", self.k.map(|k| k.to_string())),
+            ("s", "locality", self.locality.map(|s| s.to_string())),
+            ("centre-top", "centre-top", word(self.centre_top)),
+            ("pegs", "pegs", self.pegs.map(|pegs| pegs.to_string())),
+            ("symmetry", "symmetry", word(symmetry)),
+            ("exhaust", "exhaust", exhaust.then(|| "true".to_owned())),
+        ];
+        let given = values.into_iter().filter_map(|(name, flag, value)| {
+            Some(Given { name, value: value?, typed: line.typed(flag) })
+        });
+        given.collect()
     }
 }
 
@@ -337,9 +359,9 @@ pub(crate) enum KeepLayers {
 /// Why a value of `--keep-layers` was refused.
 #[derive(Debug, thiserror::Error)]
 #[error("use all, last or every:K with K of at least 1")]
-struct KeepLayersError;
+pub(crate) struct KeepLayersError;
 
-fn parse_keep_layers(text: &str) -> Result<KeepLayers, KeepLayersError> {
+pub(crate) fn parse_keep_layers(text: &str) -> Result<KeepLayers, KeepLayersError> {
     match text {
         "all" => Ok(KeepLayers::All),
         "last" => Ok(KeepLayers::Last),
@@ -351,11 +373,11 @@ fn parse_keep_layers(text: &str) -> Result<KeepLayers, KeepLayersError> {
     }
 }
 
-fn at_most(limit: u64) -> RangedU64ValueParser<usize> {
+pub(crate) fn at_most(limit: u64) -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=limit)
 }
 
-fn available_threads() -> usize {
+pub(crate) fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

@@ -6,7 +6,8 @@ use strata_coordinator::{LayerSummary, Totals};
 use strata_search::{Kernel, count};
 use strata_space::{Digest, Weight};
 use strata_store::{
-    Checkpoint, Hex128, JobDir, JobState, Layer, LayerLine, LayerTotals, Manifest, StoreError,
+    Checkpoint, Counters, Hex128, JobDir, JobState, Layer, LayerLine, LayerTotals, Manifest,
+    StoreError,
 };
 
 /// What a checkpoint vouches for in a job's history.
@@ -27,19 +28,6 @@ pub(crate) struct Reread {
     pub(crate) bytes: u64,
     /// States in them.
     pub(crate) states: u64,
-}
-
-/// The layer that a line of the history describes.
-pub(crate) fn summary_of(line: &LayerLine) -> LayerSummary {
-    LayerSummary {
-        depth: line.depth,
-        states: line.states,
-        regions: line.regions,
-        generated: line.generated,
-        digest: digest(line.digest),
-        bytes: line.bytes,
-        kept: line.kept.clone().unwrap_or_default(),
-    }
 }
 
 fn digest(words: Hex128) -> Digest {
@@ -104,15 +92,11 @@ fn sum_up(
     lines: Vec<LayerLine>,
 ) -> Result<Ledger, StoreError> {
     let at = || folder.path().join("history.jsonl");
-    let mut totals = Totals {
-        disk_peak: checkpoint.counters.disk_peak_bytes,
-        spilled: checkpoint.counters.spilled_bytes,
-        ..Totals::default()
-    };
     for (depth, line) in (0..).zip(&lines) {
         check(&at, "a line of depth", &depth, &line.depth)?;
-        totals.add(&summary_of(line));
     }
+    let Counters { disk_peak_bytes, spilled_bytes, .. } = checkpoint.counters;
+    let totals = Totals::of_lines(&lines, disk_peak_bytes, spilled_bytes);
     // The empty layer that ends a search of a whole space has no line.
     let last = checkpoint.layers.iter().filter(|record| record.depth == checkpoint.depth);
     let ended = last.map(|record| record.states).sum::<u64>() == 0;
@@ -140,7 +124,7 @@ fn records(folder: &JobDir, checkpoint: &Checkpoint, ledger: &Ledger) -> Result<
             sum.digest += digest(record.digest);
         }
         let Some(line) = ledger.lines.get(depth as usize) else { continue };
-        let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..summary_of(line) };
+        let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
         check(&at, "the history's layer", &expected, &sum)?;
     }
     let depths = first..=checkpoint.depth;
@@ -208,7 +192,7 @@ pub(crate) fn kept_files(
             sum.generated += layer.totals().generated;
             sum.digest += digest(Hex128(layer.totals().digest));
         }
-        let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..summary_of(line) };
+        let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
         let at = || folder.path().join("history.jsonl");
         check(&at, "kept files of", &sum, &expected)?;
     }

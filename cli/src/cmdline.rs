@@ -29,11 +29,16 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
         Ok(parsed) => parsed,
         Err(error) => return Err(refusal(error, &definition, &words)),
     };
-    if let Command::Solve(args) = &mut cli.command
-        && let Some(definition) = definition.find_subcommand("solve")
-        && let Some(matches) = matches.subcommand_matches("solve")
+    let line = match &mut cli.command {
+        Command::Solve(args) => Some(&mut args.line),
+        Command::Submit(args) => Some(&mut args.line),
+        _ => None,
+    };
+    if let Some(line) = line
+        && let Some((name, matches)) = matches.subcommand()
+        && let Some(definition) = definition.find_subcommand(name)
     {
-        args.line = SolveLine::new(&words, definition, matches);
+        *line = SolveLine::new(&words, definition, matches);
     }
     Ok(cli)
 }
@@ -114,7 +119,7 @@ fn names(word: &OsString, arg: &Arg) -> bool {
     is_long || is_short
 }
 
-/// What the command line of a `solve` said, as needed to say it again.
+/// What the command line of a `solve` or `submit` said, as needed to say it again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SolveLine {
     program: String,
@@ -175,7 +180,7 @@ impl SolveLine {
 }
 
 /// The word as a POSIX shell needs it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(harmless) {
         word.to_owned()

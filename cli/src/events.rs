@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
+use strata_coordinator::Tracked;
 
 /// The version of the JSON form. Fields may be added within a version, never changed.
 pub(crate) const VERSION: u32 = 1;
@@ -23,6 +24,10 @@ pub(crate) enum Event {
     Result(Summary),
     /// The search ended early and can be resumed.
     Stopped(Stopped),
+    /// A job of a cluster went back to a checkpoint.
+    RolledBack(RolledBack),
+    /// A job of a cluster failed.
+    Failed(Failed),
 }
 
 /// What is searched, and with what means.
@@ -36,16 +41,35 @@ pub(crate) struct Job {
     pub(crate) params: Map<String, Value>,
     /// Shards the states are divided among.
     pub(crate) shards: u32,
-    /// The folder that holds the job's folder.
+    /// The folder that holds the job's folder. Empty for a job of a cluster: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
     pub(crate) data_dir: String,
-    /// Threads of each worker.
+    /// Threads of each worker. 0 for a job of a cluster, whose workers differ: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
     pub(crate) threads: usize,
-    /// Workers.
+    /// Workers. 0 for a job of a cluster that has none yet.
     pub(crate) workers: usize,
-    /// The memory budget.
+    /// The memory budget. 0 for a job of a cluster, whose workers differ: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
     pub(crate) memory_bytes: u64,
     /// The depth of the checkpoint the run goes on from.
     pub(crate) resumed_from: Option<u32>,
+}
+
+impl Job {
+    /// Whether a cluster searches, and not this process.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.data_dir.is_empty()
+    }
+}
+
+/// Writes null for what only a search in this process has.
+fn null_if_default<T, S>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
+where
+    T: Default + PartialEq + Serialize,
+    S: Serializer,
+{
+    if *value == T::default() { serializer.serialize_none() } else { value.serialize(serializer) }
 }
 
 /// A complete layer.
@@ -69,6 +93,14 @@ pub(crate) struct Layer {
     pub(crate) total_states: u64,
     /// Whether the layer was searched before the run was resumed.
     pub(crate) replayed: bool,
+}
+
+impl Layer {
+    /// What a tracker needs of it.
+    pub(crate) fn tracked(&self) -> Tracked {
+        let Layer { depth, states, generated, bytes, total_states, replayed, .. } = *self;
+        Tracked { depth, states, generated, bytes, total_states, replayed }
+    }
 }
 
 /// A durable point to resume from.
@@ -113,9 +145,9 @@ pub(crate) struct Summary {
     pub(crate) widest_depth: u32,
     /// The digest over all layers, 32 hexadecimal digits.
     pub(crate) digest: String,
-    /// Time of this run, without runs before a resume.
+    /// Time of this run, without runs before a resume; of a job of a cluster the time of all runs.
     pub(crate) seconds: f64,
-    /// Peak resident memory of this process.
+    /// Peak resident memory of this process, or of the cluster's largest worker.
     pub(crate) peak_rss_bytes: Option<u64>,
     /// Most bytes on disk at any one time.
     pub(crate) disk_peak_bytes: u64,
@@ -140,6 +172,8 @@ pub(crate) enum StopReason {
     DiskLimit,
     /// The disk is full.
     DiskFull,
+    /// Somebody cancelled the cluster's job.
+    Cancelled,
 }
 
 impl fmt::Display for StopReason {
@@ -149,6 +183,7 @@ impl fmt::Display for StopReason {
             StopReason::MaxLayers => "the layer limit is reached",
             StopReason::DiskLimit => "the disk limit is reached",
             StopReason::DiskFull => "the disk is full",
+            StopReason::Cancelled => "cancelled",
         })
     }
 }
@@ -161,6 +196,26 @@ pub(crate) struct Stopped {
     /// The last complete layer.
     pub(crate) depth: u32,
     /// The command that goes on from there.
+    pub(crate) resume_command: String,
+}
+
+/// What was told of deeper layers no longer holds: they come again.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct RolledBack {
+    /// The checkpoint the search goes on from; none if it begins anew.
+    pub(crate) depth: Option<u32>,
+}
+
+/// A failure.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Failed {
+    /// What went wrong.
+    pub(crate) error: String,
+    /// The code this process exits with.
+    pub(crate) exit_code: u8,
+    /// The last complete layer.
+    pub(crate) depth: Option<u32>,
+    /// The command that goes on when the reason is gone.
     pub(crate) resume_command: String,
 }
 
@@ -254,6 +309,39 @@ pub(crate) mod tests {
             "{\"v\":1,\"event\":\"job\",\"job\":\"panex-6\",\"space\":\"panex\",\
              \"params\":{\"k\":3,\"level\":6},\"shards\":64,\"data_dir\":\"strata-data\",\
              \"threads\":2,\"workers\":1,\"memory_bytes\":1073741824,\"resumed_from\":null}\n"
+        );
+    }
+
+    #[test]
+    fn a_cluster_has_no_folder_here() {
+        let Event::Job(local) = job() else { panic!("not a job") };
+        assert!(!local.is_remote());
+        let remote =
+            Job { data_dir: String::new(), threads: 0, workers: 3, memory_bytes: 0, ..local };
+        assert!(remote.is_remote());
+        let value: Value = serde_json::from_str(&json(&Event::Job(remote))).unwrap();
+        for field in ["data_dir", "threads", "memory_bytes"] {
+            assert_eq!(value.get(field), Some(&Value::Null), "{field}");
+        }
+        assert_eq!(value["workers"], 3);
+    }
+
+    #[test]
+    fn lines_of_clusters() {
+        assert_eq!(
+            json(&Event::RolledBack(RolledBack { depth: None })),
+            "{\"v\":1,\"event\":\"rolled_back\",\"depth\":null}\n"
+        );
+        let failed = Failed {
+            error: "a file is damaged".to_owned(),
+            exit_code: 12,
+            depth: Some(7),
+            resume_command: "strata resume j".to_owned(),
+        };
+        assert_eq!(
+            json(&Event::Failed(failed)),
+            "{\"v\":1,\"event\":\"failed\",\"error\":\"a file is damaged\",\"exit_code\":12,\
+             \"depth\":7,\"resume_command\":\"strata resume j\"}\n"
         );
     }
 

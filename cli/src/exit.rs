@@ -17,17 +17,17 @@ pub(crate) enum ExitCode {
     Usage = 2,
     /// The whole space was searched and holds no goal.
     NoGoal = 3,
-    /// A limit was reached; the job can be resumed.
+    /// A limit was reached, or somebody cancelled it; the job can be resumed.
     Limit = 4,
     /// The job failed.
     JobFailed = 5,
-    /// The coordinator did not answer.
+    /// The coordinator, or the node asked, did not answer.
     Unreachable = 10,
     /// There is no such job.
     NoSuchJob = 11,
     /// Data on disk is damaged.
     Corrupt = 12,
-    /// Interrupted by a signal; the job can be resumed.
+    /// Interrupted by a signal: the job can be resumed, or goes on without its follower.
     Interrupted = 130,
 }
 
@@ -46,18 +46,23 @@ impl ExitCode {
         ExitCode::Interrupted,
     ];
 
+    /// The code of that number.
+    pub(crate) fn of(number: u32) -> Option<ExitCode> {
+        ExitCode::ALL.into_iter().find(|&code| code as u32 == number)
+    }
+
     fn meaning(self) -> &'static str {
         match self {
             ExitCode::Done => "done",
             ExitCode::Unexpected => "unexpected error",
             ExitCode::Usage => "usage: a flag, variable or input was refused",
             ExitCode::NoGoal => "searched everything, no goal",
-            ExitCode::Limit => "stopped at a limit, resumable",
+            ExitCode::Limit => "stopped at a limit or cancelled, resumable",
             ExitCode::JobFailed => "job failed",
             ExitCode::Unreachable => "coordinator unreachable",
             ExitCode::NoSuchJob => "no such job",
             ExitCode::Corrupt => "corrupt data",
-            ExitCode::Interrupted => "interrupted, resumable",
+            ExitCode::Interrupted => "interrupted: resumable, or it goes on in the cluster",
         }
     }
 }
@@ -130,6 +135,8 @@ mod tests {
     fn numbers_are_the_documented_ones() {
         let numbers: Vec<u8> = ExitCode::ALL.iter().map(|&code| code as u8).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 10, 11, 12, 130]);
+        assert_eq!(ExitCode::of(12), Some(ExitCode::Corrupt));
+        assert_eq!(ExitCode::of(9), None);
     }
 
     #[test]

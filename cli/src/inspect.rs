@@ -10,13 +10,14 @@ use strata_space::Space;
 use strata_store::job::jobs_in;
 use strata_store::{JobDir, JobState, Layer, Manifest, RealFs, StoreError};
 
-use crate::args::{StatsArgs, VerifyArgs};
+use crate::args::VerifyArgs;
 use crate::audit::{self, Ledger, Reread};
+use crate::client::args::StatsArgs;
 use crate::console::Console;
 use crate::events::VERSION;
 use crate::exit::{ExitCode, Failure};
 use crate::stats::{self, Row};
-use crate::{stdout, units};
+use crate::{client, stdout, units};
 
 /// Memory for the regions of the kernel that recomputes digests.
 const REGIONS: usize = 64 << 20;
@@ -53,7 +54,17 @@ fn open(dir: &Path) -> Result<(JobDir, Manifest), StoreError> {
 
 /// Runs `strata stats`.
 pub(crate) fn stats(args: &StatsArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (folder, mut manifest) = open(&job_folder(&args.dir)?)?;
+    let rows = match args.job() {
+        Some(job) => client::layers(&args.client, job)?,
+        None => rows(&args.dir)?,
+    };
+    stdout::print(|out| stats::write(&rows, args.format(console.json), out))?;
+    Ok(ExitCode::Done)
+}
+
+/// The layer table of the job in a folder.
+fn rows(dir: &Path) -> Result<Vec<Row>, Failure> {
+    let (folder, mut manifest) = open(&job_folder(dir)?)?;
     let view = loop {
         let record = manifest.checkpoint.as_ref().map(|checkpoint| &checkpoint.history);
         match folder.read_history(record) {
@@ -74,9 +85,7 @@ pub(crate) fn stats(args: &StatsArgs, console: &Console) -> Result<ExitCode, Fai
         digest: line.digest.to_string(),
         seconds: line.seconds - std::mem::replace(&mut end, line.seconds),
     });
-    let rows: Vec<Row> = rows.collect();
-    stdout::print(|out| stats::write(&rows, args.format(console.json), out))?;
-    Ok(ExitCode::Done)
+    Ok(rows.collect())
 }
 
 /// The manifest, if it is another one by now.

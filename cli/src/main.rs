@@ -3,13 +3,17 @@
 
 mod args;
 mod audit;
+mod client;
 mod cmdline;
 mod console;
 mod domains;
 mod events;
 mod exit;
 mod inspect;
+mod nodes;
+mod nodes_args;
 mod progress;
+mod request;
 mod rss;
 mod solve;
 mod stats;
@@ -50,8 +54,18 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let console = Console::start(&cli.global);
     match &cli.command {
         Command::Solve(args) => solve::run(args, &console),
+        Command::Submit(args) => client::submit(args, &console),
+        Command::List(args) => client::list(args, &console),
+        Command::Status(args) => client::status(args, &console),
+        Command::Watch(args) => client::watch(args, &console),
+        Command::Logs(args) => client::logs(args, &console),
+        Command::Cancel(args) => client::cancel(args, &console),
+        Command::Resume(args) => client::resume(args, &console),
         Command::Stats(args) => inspect::stats(args, &console),
         Command::Verify(args) => inspect::verify(args, &console),
+        Command::Coordinator(args) => nodes::coordinator(args),
+        Command::Worker(args) => nodes::worker(args),
+        Command::Health(args) => client::health(args, &console),
         Command::Domains => domains::run(&console),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -8,8 +8,8 @@ mod signals;
 
 use std::time::Instant;
 
-use strata_space::catalogue::{Domain, Parameters, Space};
-use strata_space::{Finish, SpaceError};
+use strata_space::Finish;
+use strata_space::catalogue::Space;
 use strata_store::{DataDir, JobSpec, JobState};
 use strata_worker::Budget;
 
@@ -18,6 +18,7 @@ use crate::audit::{self, Ledger};
 use crate::console::Console;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Progress;
+use crate::request::{self, Naming};
 use crate::solve::session::{Job, Session};
 use crate::solve::signals::Signals;
 
@@ -28,10 +29,7 @@ const SHARDS: u32 = 64;
 struct Search {
     /// The job's identity.
     spec: JobSpec,
-    /// Space and size in one word.
-    label: String,
-    /// What the length of a shortest solution is called.
-    distance: String,
+    naming: Naming,
     /// Depth at which the search is expected to end at the latest.
     expected_layers: Option<u32>,
     budget: Budget,
@@ -41,8 +39,8 @@ impl Search {
     /// Checks everything that can be checked without looking at the disk. The space itself, with
     /// its tables, is there once only and goes to the engine.
     fn new(args: &SolveArgs) -> Result<(Search, Space), Failure> {
-        let domain = Domain::find(&args.domain).map_err(Failure::usage)?;
-        let space = open(domain, args).map_err(Failure::usage)?;
+        let space = request::open(&args.domain, &args.args, args.parameters());
+        let space = space.map_err(Failure::usage)?;
         let spec = JobSpec {
             space: space.name().to_owned(),
             params: space.parameters(),
@@ -58,26 +56,14 @@ impl Search {
         let tables = space.table_bytes();
         let budget = Budget::new(args.memory, tables, args.workers, args.threads)
             .map_err(|error| Failure::usage(format!("invalid value for '--memory': {error}")))?;
-        let (label, expected_layers) = (space.label(), space.expected_layers());
-        let distance = space.distance_name();
-        Ok((Search { spec, label, distance, expected_layers, budget }, space))
+        let (naming, expected_layers) = (Naming::of(&space), space.expected_layers());
+        Ok((Search { spec, naming, expected_layers, budget }, space))
     }
 
     /// Whether the whole space is to be listed.
     fn is_exhaustive(&self) -> bool {
         self.spec.params.get("exhaust").is_some_and(|value| value == "true")
     }
-}
-
-/// The space that the command line and the environment ask for.
-fn open(domain: &Domain, args: &SolveArgs) -> Result<Space, SpaceError> {
-    let known = |name: &str| domain.parameters.iter().any(|parameter| parameter.name == name);
-    let given = args.parameters().into_iter();
-    // A variable that means nothing here is meant for other runs.
-    let given = given.filter(|given| given.typed || known(given.name));
-    let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
-    let parameters: Parameters = domain.parameters(&args.args, &flags)?;
-    Space::open(domain.name, &parameters)
 }
 
 /// Runs `strata solve`.

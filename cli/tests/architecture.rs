@@ -6,17 +6,22 @@ use std::collections::BTreeSet;
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
 /// Every crate and all workspace crates that it may depend on, for tests and builds, too.
-const MAY_USE: [(&str, &[&str]); 7] = [
+const MAY_USE: [(&str, &[&str]); 8] = [
     ("strata-proto", &[]),
     ("strata-space", &[]),
     ("strata-store", &[]),
+    ("strata-net", &["strata-proto", "strata-space", "strata-store"]),
     ("strata-search", &["strata-space", "strata-store"]),
-    ("strata-worker", &["strata-proto", "strata-space", "strata-store", "strata-search"]),
-    ("strata-coordinator", &["strata-proto", "strata-space", "strata-store", "strata-search"]),
+    (
+        "strata-worker",
+        &["strata-proto", "strata-net", "strata-space", "strata-store", "strata-search"],
+    ),
+    ("strata-coordinator", &["strata-proto", "strata-net", "strata-space", "strata-store"]),
     (
         "strata-cli",
         &[
             "strata-proto",
+            "strata-net",
             "strata-space",
             "strata-store",
             "strata-search",
@@ -27,7 +32,11 @@ const MAY_USE: [(&str, &[&str]); 7] = [
 ];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 4] = ["strata-space", "strata-store", "strata-search", "strata-worker"];
+const SYNCHRONOUS: [&str; 3] = ["strata-space", "strata-store", "strata-search"];
+
+/// Sources that may be asynchronous in crates that are mostly not.
+const EDGES: [(&str, &[&str]); 2] =
+    [("worker/src", &["node"]), ("coordinator/src", &["cluster", "server"])];
 
 fn metadata() -> Metadata {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
@@ -80,5 +89,28 @@ fn the_search_needs_no_runtime_and_no_network() {
             })
             .collect();
         assert!(found.is_empty(), "{name} depends on {found:?}");
+    }
+}
+
+#[test]
+fn in_nodes_only_the_edges_have_a_runtime_and_a_network() {
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    for (sources, edges) in EDGES {
+        let mut folders = vec![root.join(sources)];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let is_edge = edges.iter().any(|edge| path == root.join(sources).join(edge));
+                if path.is_dir() && !is_edge {
+                    folders.push(path);
+                } else if path.is_file() {
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    let found = ["tokio", "tonic", "async fn", "strata_proto"]
+                        .into_iter()
+                        .find(|word| text.contains(word));
+                    assert_eq!(found, None, "in {}", path.display());
+                }
+            }
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use strata_coordinator::Tracker;
 
-use super::tracker::Tracker;
 use super::{Sink, Throttle};
 use crate::events::{Event, Layer};
 use crate::{rss, units};
@@ -18,8 +18,8 @@ pub(super) struct Bar {
     bar: ProgressBar,
     tracker: Tracker,
     expected_layers: Option<u32>,
-    /// Depth and width of the last layer.
-    last: Option<(u32, u64)>,
+    /// Whether a cluster searches: the memory of this process then says nothing.
+    remote: bool,
     redraw: Throttle,
 }
 
@@ -40,14 +40,13 @@ impl Bar {
             bar: screen.add(bar),
             tracker: Tracker::new(expected_layers),
             expected_layers,
-            last: None,
+            remote: false,
             redraw: Throttle::new(REDRAW),
         }
     }
 
     fn layer(&mut self, layer: &Layer, now: Duration) {
-        self.tracker.layer(layer, now);
-        self.last = Some((layer.depth, layer.states));
+        self.tracker.layer(&layer.tracked(), now);
         self.draw(now);
     }
 
@@ -55,16 +54,17 @@ impl Bar {
         if !self.redraw.allows(now) {
             return;
         }
-        if let Some((depth, _)) = self.last {
+        if let Some((depth, _)) = self.tracker.last() {
             self.bar.set_position(u64::from(depth));
         }
-        self.bar.set_message(self.message(now, rss::current()));
+        let memory = if self.remote { None } else { rss::current() };
+        self.bar.set_message(self.message(now, memory));
         self.bar.tick();
     }
 
     /// The text beside and below the bar, short enough for eighty columns.
     fn message(&self, now: Duration, memory: Option<u64>) -> String {
-        let Some((depth, width)) = self.last else {
+        let Some((depth, width)) = self.tracker.last() else {
             return "starting".to_owned();
         };
         let mut text = format!("layer {}", units::count(u64::from(depth)));
@@ -96,12 +96,14 @@ impl Sink for Bar {
     fn event(&mut self, event: &Event, now: Duration) {
         match event {
             Event::Job(job) => {
+                self.remote = job.is_remote();
                 self.bar.set_prefix(job.job.clone());
                 self.draw(now);
             }
             Event::Layer(layer) => self.layer(layer, now),
             Event::Checkpoint(_) => {}
-            Event::Result(_) | Event::Stopped(_) => self.bar.finish_and_clear(),
+            Event::RolledBack(back) => self.tracker.roll_back(back.depth),
+            Event::Result(_) | Event::Stopped(_) | Event::Failed(_) => self.bar.finish_and_clear(),
         }
     }
 
@@ -122,6 +124,7 @@ mod tests {
     use indicatif::ProgressDrawTarget;
 
     use super::*;
+    use crate::events::RolledBack;
     use crate::events::tests::{job, layer, summary};
 
     fn bar(expected_layers: Option<u32>) -> Bar {
@@ -172,6 +175,15 @@ mod tests {
         bar.tick(Duration::from_millis(150));
         assert_eq!(bar.redraw.last, Some(Duration::from_millis(150)));
         assert_eq!(bar.bar.position(), 4);
+    }
+
+    #[test]
+    fn a_rollback_is_seen() {
+        let mut bar = bar(None);
+        run(&mut bar, 100);
+        bar.event(&Event::RolledBack(RolledBack { depth: Some(9) }), Duration::from_secs(1));
+        let text = bar.message(Duration::from_secs(1), None);
+        assert!(text.starts_with("layer 9\n  width 10,000   states 55,000 "), "{text}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use tracing::info;
+use strata_coordinator::Tracker;
+use tracing::{info, warn};
 
-use super::tracker::Tracker;
 use super::{Sink, Throttle};
 use crate::events::{Checkpoint, Event, Job, Layer, Summary};
 use crate::rss;
@@ -25,6 +25,8 @@ pub(super) struct Lines {
     held_back: Option<Layer>,
     /// The last layer's depth.
     depth: Option<u32>,
+    /// Whether a cluster searches: the memory of this process then says nothing.
+    remote: bool,
     last_line: Duration,
     over: bool,
 }
@@ -38,6 +40,7 @@ impl Lines {
             checkpoints: Throttle::new(INTERVAL),
             held_back: None,
             depth: None,
+            remote: false,
             last_line: Duration::ZERO,
             over: false,
         }
@@ -45,27 +48,31 @@ impl Lines {
 
     fn job(&mut self, job: &Job) {
         self.job.clone_from(&job.job);
+        self.remote = job.is_remote();
         let params = serde_json::Value::Object(job.params.clone());
         let began = match job.resumed_from {
+            _ if self.remote => "job followed",
             Some(_) => "job resumed",
             None => "job started",
         };
+        // What is not known here is left out.
+        let own = |value: u64| Some(value).filter(|_| !self.remote);
         info!(
             job = %job.job,
             space = %job.space,
             params = %params,
             shards = job.shards,
-            data_dir = %job.data_dir,
-            threads = job.threads,
-            workers = job.workers,
-            memory = job.memory_bytes,
+            data_dir = (!self.remote).then(|| tracing::field::display(&job.data_dir)),
+            threads = own(job.threads as u64),
+            workers = Some(job.workers).filter(|&workers| workers > 0),
+            memory = own(job.memory_bytes),
             from_layer = job.resumed_from,
             "{began}"
         );
     }
 
     fn layer(&mut self, layer: &Layer, now: Duration) {
-        self.tracker.layer(layer, now);
+        self.tracker.layer(&layer.tracked(), now);
         self.depth = Some(layer.depth);
         if layer.replayed {
             return;
@@ -117,6 +124,14 @@ impl Lines {
         );
     }
 
+    fn rolled_back(&mut self, depth: Option<u32>, now: Duration) {
+        self.tracker.roll_back(depth);
+        self.held_back = None;
+        self.depth = depth;
+        self.last_line = now;
+        warn!(job = %self.job, layer = depth, "search went back to a checkpoint");
+    }
+
     fn result(&mut self, summary: &Summary) {
         info!(
             job = %self.job,
@@ -134,7 +149,7 @@ impl Lines {
             layer = self.depth,
             total = self.tracker.states(),
             elapsed = %format_args!("{:.1}s", now.as_secs_f64()),
-            memory = rss::current(),
+            memory = if self.remote { None } else { rss::current() },
             "still at work"
         );
     }
@@ -151,7 +166,8 @@ impl Sink for Lines {
                 self.result(summary);
                 self.over = true;
             }
-            Event::Stopped(_) => {
+            Event::RolledBack(back) => self.rolled_back(back.depth, now),
+            Event::Stopped(_) | Event::Failed(_) => {
                 self.catch_up(now);
                 self.over = true;
             }
@@ -176,6 +192,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use crate::events::RolledBack;
     use crate::events::tests::{job, layer, stopped, summary};
     use crate::stdout::tests::Shared;
 
@@ -286,6 +303,27 @@ mod tests {
         });
         assert_eq!(lines.len(), 1, "{lines:#?}");
         assert!(lines[0].contains(" layer=2 ") && lines[0].contains(" rate=5/s"));
+    }
+
+    #[test]
+    fn a_job_of_a_cluster_is_followed() {
+        let Event::Job(job) = job() else { panic!("not a job") };
+        let remote =
+            Job { data_dir: String::new(), threads: 0, workers: 3, memory_bytes: 0, ..job };
+        let lines = log(|lines| {
+            lines.event(&Event::Job(remote), millis(0));
+            lines.event(&layer(0, 5, 5), millis(1000));
+            lines.event(&layer(1, 5, 10), millis(1001));
+            lines.event(&Event::RolledBack(RolledBack { depth: Some(0) }), millis(1002));
+            lines.tick(millis(11_002));
+        });
+        assert_eq!(
+            lines[0],
+            "job followed job=panex-6 space=panex params={\"k\":3,\"level\":6} shards=64 workers=3"
+        );
+        assert_eq!(lines[2], "search went back to a checkpoint job=panex-6 layer=0");
+        assert_eq!(lines[3], "still at work job=panex-6 layer=0 total=5 elapsed=11.0s");
+        assert_eq!(lines.len(), 4, "{lines:#?}");
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod bar;
 mod json;
 mod lines;
 mod text;
-mod tracker;
 
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

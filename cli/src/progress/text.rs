@@ -14,18 +14,21 @@ pub(super) struct ResultText<W: Write> {
     out: Output<W>,
     /// States that an earlier run searched.
     replayed: u64,
+    /// Whether a cluster searches: it tells the time of all runs.
+    remote: bool,
 }
 
 impl<W: Write> ResultText<W> {
     pub(super) fn new(out: Output<W>) -> Self {
-        ResultText { out, replayed: 0 }
+        ResultText { out, replayed: 0, remote: false }
     }
 }
 
 impl<W: Write + Send> Sink for ResultText<W> {
     fn event(&mut self, event: &Event, _now: Duration) {
         match event {
-            Event::Layer(layer) if layer.replayed => self.replayed += layer.states,
+            Event::Job(job) => self.remote = job.is_remote(),
+            Event::Layer(layer) if layer.replayed && !self.remote => self.replayed += layer.states,
             Event::Result(summary) => {
                 let text = result(summary, self.replayed);
                 self.out.write_with(|out| out.write_all(text.as_bytes()));

@@ -6,53 +6,22 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
+use strata_coordinator::{Answer, Done, LayerNumbers, Order};
 use strata_search::{Engine, Exchange, LocalExchange};
-use strata_store::{EncodeOptions, JobDir, LayerRecord, StoreError};
+use strata_store::{EncodeOptions, JobDir, StoreError};
 use strata_worker::{Keep, LayerReport, Restore, Setup, Worker};
 
 use super::Search;
 use crate::args::{KeepLayers, SolveArgs};
 
-/// What all workers are told to do.
-#[derive(Clone)]
-pub(super) enum Order {
-    /// Make layer 0.
-    Seed,
-    /// Load a checkpoint.
-    Restore(Arc<Restore>),
-    /// Make the next layer.
-    Advance,
-    /// Make the two last layers durable.
-    Save,
-    /// The checkpoint is durable.
-    Saved,
-}
-
-/// What a worker has done.
-pub(super) enum Done {
-    /// It has made or loaded a layer.
-    Layer(Box<LayerReport>),
-    /// Its part of a checkpoint is durable.
-    Saved(Vec<LayerRecord>),
-    /// It has taken note.
-    Noted,
-}
-
-/// A worker's answer to an order.
-pub(super) struct Answer {
-    /// The worker's number.
-    pub(super) worker: usize,
-    /// The depth of its last layer.
-    pub(super) depth: u32,
-    /// What became of the order.
-    pub(super) done: Result<Done, StoreError>,
-}
-
 /// The workers.
 pub(super) struct Crew {
     own: Worker,
     others: Vec<(Sender<Order>, JoinHandle<()>)>,
-    answers: Receiver<Answer>,
+    answers: Receiver<Answer<StoreError>>,
+    folder: JobDir,
+    /// What each worker loads, by number.
+    restore: Arc<[Restore]>,
 }
 
 impl Crew {
@@ -62,6 +31,7 @@ impl Crew {
         engine: &Arc<Engine>,
         args: &SolveArgs,
         folder: &JobDir,
+        restore: Arc<[Restore]>,
     ) -> Result<Crew, StoreError> {
         let setups: Vec<Setup> = setups(search, args, folder);
         let inboxes = setups.iter().map(|setup| setup.inbox().map(Arc::new));
@@ -74,9 +44,10 @@ impl Crew {
         let (reports, answers) = mpsc::channel();
         let others = workers.drain(1..).enumerate().map(|(index, worker)| {
             let (orders, received) = mpsc::channel();
-            let reports = reports.clone();
+            let (reports, restore) = (reports.clone(), Arc::clone(&restore));
             let thread = std::thread::Builder::new().name(format!("worker-{}", index + 1));
-            let thread = thread.spawn(move || follow(index + 1, worker, &received, &reports));
+            let thread =
+                thread.spawn(move || follow(index + 1, worker, &restore, &received, &reports));
             let thread = thread.map_err(|source| StoreError::Io {
                 op: "start a thread for",
                 path: folder.path().to_owned(),
@@ -86,19 +57,28 @@ impl Crew {
         });
         let others = others.collect::<Result<Vec<_>, StoreError>>()?;
         let own = workers.pop().ok_or_else(|| stopped(0, folder))?;
-        Ok(Crew { own, others, answers })
+        Ok(Crew { own, others, answers, folder: folder.clone(), restore })
     }
+}
 
-    /// Gives all workers an order and waits for all of them.
-    pub(super) fn run(&mut self, order: &Order) -> Vec<Answer> {
+impl strata_coordinator::Crew for Crew {
+    type Error = StoreError;
+
+    fn run(&mut self, order: Order) -> Result<Vec<Answer<StoreError>>, StoreError> {
         let mut waiting = 0;
         for (orders, _) in &self.others {
             // One that cannot be told has ended, and has said so.
-            waiting += usize::from(orders.send(order.clone()).is_ok());
+            waiting += usize::from(orders.send(order).is_ok());
         }
-        let mut answers = vec![obey(0, &mut self.own, order)];
+        let mut answers = vec![obey(0, &mut self.own, &self.restore, order)];
         answers.extend(self.answers.iter().take(waiting));
-        answers
+        Ok(answers)
+    }
+
+    fn make_room(&mut self) -> Result<bool, StoreError> {
+        // The exits are used up: they are sent again when the job is resumed.
+        self.folder.remove_others(|name| !name.starts_with("run-"))?;
+        Ok(true)
     }
 }
 
@@ -112,9 +92,15 @@ impl Drop for Crew {
     }
 }
 
+/// The worker by shard: each has its share, one after the other.
+pub(super) fn owners(shards: u32, workers: usize) -> Arc<[u16]> {
+    let all = shards as usize;
+    (0..all).map(|shard| (shard * workers / all) as u16).collect()
+}
+
 fn setups(search: &Search, args: &SolveArgs, folder: &JobDir) -> Vec<Setup> {
-    let (shards, workers) = (search.spec.shards as usize, args.workers);
-    let owners: Arc<[u16]> = (0..shards).map(|shard| (shard * workers / shards) as u16).collect();
+    let workers = args.workers;
+    let owners = owners(search.spec.shards, workers);
     let keep = match args.keep_layers {
         KeepLayers::All => Keep::All,
         KeepLayers::Last => Keep::Last,
@@ -132,31 +118,57 @@ fn setups(search: &Search, args: &SolveArgs, folder: &JobDir) -> Vec<Setup> {
     (0..workers).map(setup).collect()
 }
 
-fn follow(number: usize, mut worker: Worker, orders: &Receiver<Order>, reports: &Sender<Answer>) {
+fn follow(
+    number: usize,
+    mut worker: Worker,
+    restore: &[Restore],
+    orders: &Receiver<Order>,
+    reports: &Sender<Answer<StoreError>>,
+) {
     for order in orders {
-        let answer = catch_unwind(AssertUnwindSafe(|| obey(number, &mut worker, &order)));
+        let answer = catch_unwind(AssertUnwindSafe(|| obey(number, &mut worker, restore, order)));
         let panicked = answer.is_err();
-        let answer = answer.unwrap_or_else(|_| Answer {
-            worker: number,
-            depth: 0,
-            done: Err(panic_error(number)),
-        });
-        if reports.send(answer).is_err() || panicked {
+        let failed = |_| Answer { worker: number, done: Err(panic_error(number)) };
+        if reports.send(answer.unwrap_or_else(failed)).is_err() || panicked {
             return;
         }
     }
 }
 
-fn obey(number: usize, worker: &mut Worker, order: &Order) -> Answer {
-    let layer = |report| Done::Layer(Box::new(report));
+fn obey(
+    number: usize,
+    worker: &mut Worker,
+    restore: &[Restore],
+    order: Order,
+) -> Answer<StoreError> {
     let done = match order {
         Order::Seed => worker.seed().map(layer),
-        Order::Restore(from) => worker.restore(from).map(layer),
-        Order::Advance => worker.advance().map(layer),
-        Order::Save => worker.save().map(Done::Saved),
-        Order::Saved => worker.saved().map(|()| Done::Noted),
+        Order::Restore => worker.restore(&restore[number]).map(layer),
+        Order::Advance { .. } => worker.advance().map(layer),
+        Order::Save { depth } => worker.save().map(|records| Done::Saved { depth, records }),
+        Order::Saved { .. } => worker.saved().map(|()| Done::Noted),
     };
-    Answer { worker: number, depth: worker.depth(), done }
+    Answer { worker: number, done }
+}
+
+fn layer(report: LayerReport) -> Done {
+    let LayerReport { depth, tally, bytes, kept, disk_bytes, disk_left, spilled_bytes, .. } =
+        report;
+    let numbers = LayerNumbers {
+        states: tally.states,
+        regions: tally.regions,
+        generated: tally.generated,
+        digest: tally.digest,
+        odd: tally.odd,
+        even: tally.even,
+        found: tally.found,
+        bytes,
+        disk_peak: disk_bytes,
+        disk_left,
+        spilled: spilled_bytes,
+        kept,
+    };
+    Done::Layer { depth, numbers: Box::new(numbers), waiting: report.waiting }
 }
 
 /// The panic has printed what happened; this says what became of it.

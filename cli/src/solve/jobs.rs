@@ -34,7 +34,7 @@ pub(super) fn unusable(error: StoreError) -> Failure {
 
 /// Makes the folder of a new job.
 pub(super) fn create(data: &DataDir, search: &Search) -> Result<(JobDir, Manifest), Failure> {
-    let label = &search.label;
+    let label = &search.naming.label;
     let mut attempt = 0;
     loop {
         let job = format!("{label}-{}", suffix(attempt));
@@ -69,7 +69,7 @@ fn open(data: &DataDir, job: &str) -> Result<(JobDir, Manifest), StoreError> {
 
 /// The job to go on with: of the same specification, unfinished if there is one, the newest.
 pub(super) fn find(data: &DataDir, search: &Search) -> Result<(JobDir, Manifest), Failure> {
-    let own = format!("{}-", search.label);
+    let own = format!("{}-", search.naming.label);
     let mut jobs = Vec::new();
     for job in data.jobs(&RealFs).map_err(unusable)? {
         match open(data, &job) {

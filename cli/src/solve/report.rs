@@ -1,6 +1,5 @@
 //! What a run tells the outside, as events; decides the exit code that goes with it.
 
-use serde_json::{Map, Value};
 use strata_coordinator::{StopReason, Totals};
 use strata_store::{JobResult, LayerLine};
 
@@ -10,6 +9,7 @@ use crate::args::SolveArgs;
 use crate::events::{self, Event};
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Progress;
+use crate::request;
 
 /// The beginning of a run.
 pub(super) fn job(
@@ -18,11 +18,10 @@ pub(super) fn job(
     job: &str,
     resumed_from: Option<u32>,
 ) -> Event {
-    let params = search.spec.params.iter().map(|(name, text)| (name.clone(), value(text)));
     Event::Job(events::Job {
         job: job.to_owned(),
         space: search.spec.space.clone(),
-        params: params.collect::<Map<_, _>>(),
+        params: request::json(&search.spec.params),
         shards: search.spec.shards,
         data_dir: args.data_dir.display().to_string(),
         threads: args.threads,
@@ -30,15 +29,6 @@ pub(super) fn job(
         memory_bytes: args.memory,
         resumed_from,
     })
-}
-
-/// A parameter as JSON has it.
-fn value(text: &str) -> Value {
-    match text {
-        "true" => true.into(),
-        "false" => false.into(),
-        _ => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
-    }
 }
 
 /// A complete layer.
@@ -112,21 +102,9 @@ pub(super) fn result(
         disk_peak_bytes: found.disk_peak_bytes,
         spilled_bytes: totals.spilled,
         bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
-        title: title(search, outcome, found),
+        title: search.naming.title(outcome, found.moves, found.layers),
     }));
     code
-}
-
-/// The answer in one line.
-fn title(search: &Search, outcome: events::Outcome, found: &JobResult) -> String {
-    let (label, layers) = (&search.label, found.layers);
-    match (outcome, found.moves) {
-        (events::Outcome::NoGoal, _) => {
-            format!("{label}: the goal cannot be reached, radius {layers}")
-        }
-        (_, Some(moves)) => format!("{} = {moves}", search.distance),
-        (_, None) => format!("{label}: whole space, radius {layers}"),
-    }
 }
 
 /// Shows an early end and how to go on.
@@ -146,6 +124,8 @@ pub(super) fn stopped(
             (events::StopReason::DiskLimit, ExitCode::Limit, Some("disk-limit"))
         }
         StopReason::DiskFull => (events::StopReason::DiskFull, ExitCode::Limit, None),
+        // Only a cluster moves shards, and it goes on at once.
+        StopReason::Moving => (events::StopReason::Interrupted, ExitCode::Unexpected, None),
     };
     let without: Vec<&str> = without.into_iter().collect();
     let resume_command = args.line.resume_command(&without);

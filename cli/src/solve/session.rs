@@ -1,33 +1,27 @@
-//! The driver: carries the plan's commands to the workers and their answers back, and keeps the
-//! job's history and manifest.
+//! One run of a job in this process: the driver with its workers, and the job's records.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use strata_coordinator::{
-    Command, Input, LayerNumbers, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal,
-    Report, Start, StopReason, Totals,
+    Driver, Keeper, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal, Start,
+    StopReason, Totals, Trouble,
 };
 use strata_search::Engine;
-use strata_space::Space;
-use strata_store::{
-    Checkpoint, Counters, Hex128, History, JobDir, JobResult, JobState, LayerLine, Manifest,
-    StoreError,
-};
-use strata_worker::{LayerReport, Restore};
+use strata_space::catalogue::Space;
+use strata_store::{Checkpoint, Counters, History, JobDir, JobState, Manifest, StoreError};
+use strata_worker::Restore;
 
-use super::crew::{Answer, Crew, Done, Order};
+use super::crew::{Crew, owners};
 use super::signals::Signals;
 use super::{Search, report, rule};
 use crate::args::SolveArgs;
-use crate::audit::{Ledger, summary_of};
+use crate::audit::Ledger;
 use crate::events::{self, Event};
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Progress;
 use crate::rss;
-
-/// Kept layers that may wait for a checkpoint: each holds a mapping.
-const MOST_WAITING: usize = 1024;
 
 /// A job's folder and what is known of it.
 pub(super) struct Job {
@@ -41,44 +35,13 @@ pub(super) struct Job {
     pub(super) new: bool,
 }
 
-/// Why a session ended without an end of the search.
-enum Trouble {
-    Store(StoreError),
-    Refused(Refusal),
-}
-
-impl From<StoreError> for Trouble {
-    fn from(error: StoreError) -> Trouble {
-        Trouble::Store(error)
-    }
-}
-
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Trouble {
-        Trouble::Refused(refusal)
-    }
-}
-
 /// One run of a job.
 pub(super) struct Session<'a> {
-    search: &'a Search,
     args: &'a SolveArgs,
     progress: &'a Progress,
-    signals: &'a Signals,
-    folder: JobDir,
-    manifest: Manifest,
-    history: History,
-    crew: Crew,
-    plan: Plan,
-    restore: Option<Arc<Restore>>,
+    search: &'a Search,
     started: Instant,
-    /// Seconds of earlier sessions.
-    before: f64,
-    /// Seconds when the last layer was complete.
-    layer_end: f64,
-    last_checkpoint: Instant,
-    /// When the workers were last told to save.
-    saving: Instant,
+    driver: Driver<Crew, Records<'a>>,
 }
 
 impl<'a> Session<'a> {
@@ -111,43 +74,42 @@ impl<'a> Session<'a> {
             max_layers: args.max_layers,
             disk_limit: args.disk_limit,
         };
-        let (start, restore) = beginning(&manifest, &ledger);
-        let crew = Crew::new(search, &engine, args, &folder)?;
-        Ok(Session {
-            search,
-            args,
+        let (start, restore) = beginning(&manifest, &ledger, args.workers);
+        let crew = Crew::new(search, &engine, args, &folder, restore)?;
+        let before = manifest.seconds;
+        let records = Records {
             progress,
             signals,
-            crew,
-            plan: Plan::new(options, start),
-            restore,
-            started,
-            before: manifest.seconds,
-            layer_end: manifest.seconds,
-            last_checkpoint: Instant::now(),
-            saving: started,
             folder,
             manifest,
             history,
-        })
+            started,
+            before,
+            layer_end: before,
+        };
+        let driver =
+            Driver::new(Plan::new(options, start), crew, records, args.checkpoint_interval);
+        Ok(Session { args, progress, search, started, driver })
     }
 
     /// Searches until the end, or until something fails.
     pub(super) fn run(mut self) -> Result<ExitCode, Failure> {
-        match self.drive() {
+        let outcome = self.driver.run();
+        let records = self.driver.keeper();
+        match outcome {
             Ok(outcome) => Ok(self.end(outcome)),
-            Err(Trouble::Store(error)) if error.is_disk_full() => {
+            Err(Trouble::Failed(error)) if error.is_disk_full() => {
                 tracing::error!("{error}");
                 // No manifest names unfinished files: their room is free for what comes next.
-                if let Err(error) = self.folder.remove_others(|name| !name.ends_with(".tmp")) {
+                if let Err(error) = records.folder.remove_others(|name| !name.ends_with(".tmp")) {
                     tracing::warn!("{error}");
                 }
-                let depth = self.manifest.checkpoint.as_ref().map_or(0, |c| c.depth);
+                let depth = records.manifest.checkpoint.as_ref().map_or(0, |c| c.depth);
                 Ok(self.stopped(StopReason::DiskFull, depth))
             }
-            Err(Trouble::Store(error)) => Err(error.into()),
+            Err(Trouble::Failed(error)) => Err(error.into()),
             Err(Trouble::Refused(refusal @ Refusal::Differs { .. })) => {
-                let path = self.folder.path().display();
+                let path = records.folder.path().display();
                 Err(Failure::new(ExitCode::Corrupt, format!("{path} is corrupt: {refusal}")))
             }
             Err(Trouble::Refused(refusal)) => {
@@ -156,116 +118,71 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn drive(&mut self) -> Result<Outcome, Trouble> {
-        loop {
-            match self.plan.next_command() {
-                Some(Command::Seed) => self.layer(&Order::Seed)?,
-                Some(Command::Restore) => {
-                    let from =
-                        self.restore.take().ok_or(Refusal::NotAsked { what: "a restore" })?;
-                    self.layer(&Order::Restore(from))?;
-                }
-                Some(Command::Advance { .. }) => self.layer(&Order::Advance)?,
-                Some(Command::Commit(layer)) => self.commit(layer)?,
-                Some(Command::Save { .. }) => self.save()?,
-                Some(Command::Publish(publication)) => self.publish(*publication)?,
-                Some(Command::End(outcome)) => return Ok(outcome),
-                None => return Err(Refusal::NotAsked { what: "no command" }.into()),
-            }
+    fn end(&self, outcome: Outcome) -> ExitCode {
+        let totals = self.driver.totals();
+        if let Outcome::Stopped(reason) = outcome {
+            return self.stopped(reason, totals.depth);
+        }
+        let seconds = self.started.elapsed().as_secs_f64();
+        match &self.driver.keeper().manifest.result {
+            Some(result) => report::result(self.search, self.progress, result, totals, seconds),
+            // A publication with an end writes the result.
+            None => ExitCode::Unexpected,
         }
     }
 
+    fn stopped(&self, reason: StopReason, depth: u32) -> ExitCode {
+        report::stopped(self.args, self.progress, reason, depth)
+    }
+}
+
+/// Keeps the job's history and manifest, and shows what happens.
+struct Records<'a> {
+    progress: &'a Progress,
+    signals: &'a Signals,
+    folder: JobDir,
+    manifest: Manifest,
+    history: History,
+    started: Instant,
+    /// Seconds of earlier sessions.
+    before: f64,
+    /// Seconds when the last layer was complete.
+    layer_end: f64,
+}
+
+impl Records<'_> {
     fn seconds(&self) -> f64 {
         self.before + self.started.elapsed().as_secs_f64()
     }
+}
 
-    /// All workers make a layer.
-    fn layer(&mut self, order: &Order) -> Result<(), Trouble> {
-        let answers = self.crew.run(order);
-        if answers.iter().any(|answer| answer.done.is_err()) {
-            return self.failed(order, answers);
-        }
-        if self.signals.stop() {
-            self.plan.handle(Input::Stop(StopReason::Interrupted))?;
-        }
-        let reports = answers.iter().filter_map(|answer| match &answer.done {
-            Ok(Done::Layer(report)) => Some(report.waiting),
-            _ => None,
-        });
-        let late = self.last_checkpoint.elapsed() >= self.args.checkpoint_interval;
-        if late || reports.sum::<usize>() > MOST_WAITING {
-            self.plan.handle(Input::CheckpointDue)?;
-        }
-        for Answer { worker, done, .. } in answers {
-            let Ok(Done::Layer(report)) = done else { continue };
-            let depth = report.depth;
-            let numbers = numbers(*report);
-            self.plan.handle(Input::Layer(Report { worker, depth, numbers }))?;
-        }
-        Ok(())
+impl Keeper for Records<'_> {
+    type Error = StoreError;
+
+    fn stop(&mut self, _: &LayerSummary) -> Option<StopReason> {
+        self.signals.stop().then_some(StopReason::Interrupted)
     }
 
-    /// A layer could not be made. If only the disk is full, what is there can be saved, as long
-    /// as no worker has gone on.
-    fn failed(&mut self, order: &Order, answers: Vec<Answer>) -> Result<(), Trouble> {
-        let all = answers.iter().all(|answer| answer.done.is_err());
-        let mut errors: Vec<StoreError> =
-            answers.into_iter().filter_map(|answer| answer.done.err()).collect();
-        let worst = errors.iter().position(|error| !error.is_disk_full());
-        let error = errors.swap_remove(worst.unwrap_or(0));
-        if !(matches!(order, Order::Advance) && all && worst.is_none()) {
-            return Err(error.into());
-        }
-        tracing::error!("{error}");
-        // The exits are used up: they are sent again when the job is resumed.
-        self.folder.remove_others(|name| !name.starts_with("run-"))?;
-        Ok(self.plan.handle(Input::GiveUp(StopReason::DiskFull))?)
-    }
-
-    fn commit(&mut self, layer: LayerSummary) -> Result<(), Trouble> {
+    fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), StoreError> {
         let seconds = self.seconds();
         let took = seconds - std::mem::replace(&mut self.layer_end, seconds);
-        let line = LayerLine {
-            depth: layer.depth,
-            states: layer.states,
-            generated: layer.generated,
-            regions: layer.regions,
-            bytes: layer.bytes,
-            digest: Hex128(layer.digest.0),
-            seconds,
-            kept: Some(layer.kept).filter(|kept| !kept.is_empty()),
-        };
+        let line = layer.into_line(seconds);
         self.history.append(&line)?;
-        let total = self.plan.totals().states;
-        self.progress.emit(&report::layer(&line, took, total, false));
+        self.progress.emit(&report::layer(&line, took, totals.states, false));
         Ok(())
     }
 
-    fn save(&mut self) -> Result<(), Trouble> {
-        self.saving = Instant::now();
-        for Answer { worker, depth, done } in self.crew.run(&Order::Save) {
-            if let Done::Saved(records) = done? {
-                self.plan.handle(Input::Saved { worker, depth, records })?;
-            }
-        }
-        Ok(())
-    }
-
-    fn publish(&mut self, publication: Publication) -> Result<(), Trouble> {
+    fn publish(&mut self, publication: Publication) -> Result<(), StoreError> {
         let Publication { depth, records, totals, ending } = publication;
         let mut manifest = self.manifest.clone();
         manifest.seconds = self.seconds();
+        let result = |moves| totals.result(moves, rss::peak().unwrap_or(0), manifest.seconds);
         (manifest.state, manifest.result) = match ending {
             None => (JobState::Running, None),
             Some(Outcome::Stopped(_)) => (JobState::Stopped, None),
-            Some(Outcome::Goal(moves)) => {
-                (JobState::Done, Some(result(Some(moves), &totals, manifest.seconds)))
-            }
-            Some(Outcome::Exhausted) => {
-                (JobState::Done, Some(result(None, &totals, manifest.seconds)))
-            }
+            Some(Outcome::Goal(moves)) => (JobState::Done, Some(result(Some(moves)))),
+            Some(Outcome::Exhausted) => (JobState::Done, Some(result(None))),
         };
-        let bytes = records.iter().map(|record| record.bytes).sum();
         manifest.checkpoint = Some(Checkpoint {
             depth,
             layers: records,
@@ -279,37 +196,19 @@ impl<'a> Session<'a> {
         });
         self.folder.write_manifest(&manifest)?;
         self.manifest = manifest;
-        for answer in self.crew.run(&Order::Saved) {
-            answer.done?;
-        }
-        let seconds = self.saving.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration) {
+        let seconds = took.as_secs_f64();
         self.progress.emit(&Event::Checkpoint(events::Checkpoint { depth, bytes, seconds }));
-        self.last_checkpoint = Instant::now();
-        Ok(self.plan.handle(Input::Published { depth })?)
-    }
-
-    fn end(&self, outcome: Outcome) -> ExitCode {
-        let totals = self.plan.totals();
-        if let Outcome::Stopped(reason) = outcome {
-            return self.stopped(reason, totals.depth);
-        }
-        let seconds = self.started.elapsed().as_secs_f64();
-        match &self.manifest.result {
-            Some(result) => report::result(self.search, self.progress, result, totals, seconds),
-            // A publication with an end writes the result.
-            None => ExitCode::Unexpected,
-        }
-    }
-
-    fn stopped(&self, reason: StopReason, depth: u32) -> ExitCode {
-        report::stopped(self.args, self.progress, reason, depth)
     }
 }
 
-/// Where the plan begins, and what the workers load for it.
-fn beginning(manifest: &Manifest, ledger: &Ledger) -> (Start, Option<Arc<Restore>>) {
+/// Where the plan begins, and what each worker loads for it.
+fn beginning(manifest: &Manifest, ledger: &Ledger, workers: usize) -> (Start, Arc<[Restore]>) {
     let (Some(checkpoint), [before @ .., last]) = (&manifest.checkpoint, &*ledger.lines) else {
-        return (Start::Seeds, None);
+        return (Start::Seeds, Arc::new([]));
     };
     let kept = || ledger.lines.iter().flat_map(|line| line.kept.iter().flatten());
     // The workers count the two last layers themselves.
@@ -317,46 +216,21 @@ fn beginning(manifest: &Manifest, ledger: &Ledger) -> (Start, Option<Arc<Restore
     let elsewhere = kept().filter(|kept| !searched.contains(&*kept.file));
     let start = Start::Checkpoint {
         totals: ledger.totals.clone(),
-        last: summary_of(last),
+        last: LayerSummary::of_line(last),
         previous_bytes: before.last().map_or(0, |line| line.bytes),
         kept_bytes: elsewhere.map(|kept| kept.bytes).sum(),
     };
-    let restore = Restore {
+    let writers = checkpoint.layers.iter().map(|record| record.worker as usize + 1).max();
+    let owners_before = owners(manifest.spec.shards, writers.unwrap_or(1));
+    let gone = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);
+    let gone: HashSet<String> = gone.map(|record| record.file.clone()).collect();
+    let restore = |worker| Restore {
         depth: checkpoint.depth,
         records: checkpoint.layers.clone(),
+        owners_before: Arc::clone(&owners_before),
         kept: kept().map(|kept| kept.file.clone()).collect(),
+        // The first worker looks after the files of those that are gone.
+        retire: if worker == 0 { gone.clone() } else { HashSet::new() },
     };
-    (start, Some(Arc::new(restore)))
-}
-
-fn numbers(report: LayerReport) -> LayerNumbers {
-    let LayerReport { tally, bytes, kept, disk_bytes, disk_left, spilled_bytes, .. } = report;
-    LayerNumbers {
-        states: tally.states,
-        regions: tally.regions,
-        generated: tally.generated,
-        digest: tally.digest,
-        odd: tally.odd,
-        even: tally.even,
-        found: tally.found,
-        bytes,
-        disk_peak: disk_bytes,
-        disk_left,
-        spilled: spilled_bytes,
-        kept,
-    }
-}
-
-fn result(moves: Option<u64>, totals: &Totals, seconds: f64) -> JobResult {
-    JobResult {
-        moves,
-        layers: totals.depth,
-        states: totals.states,
-        generated: totals.generated,
-        widest: totals.widest,
-        digest: Hex128(totals.digest.0),
-        disk_peak_bytes: totals.disk_peak,
-        peak_rss_bytes: rss::peak().unwrap_or(0),
-        seconds,
-    }
+    (start, (0..workers).map(restore).collect())
 }

@@ -1,0 +1,321 @@
+//! Jobs, workers and log lines of a cluster as JSON lines, and what both forms have in common.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use strata_proto::v1;
+use strata_store::Hex128;
+
+use crate::events::{Outcome, Summary, VERSION};
+use crate::exit::Failure;
+use crate::request::{self, Naming};
+
+/// The last second that a time of day is written for.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// What a job searches.
+pub(super) struct Spec<'a> {
+    pub(super) space: &'a str,
+    pub(super) parameters: BTreeMap<String, String>,
+    pub(super) shards: u32,
+}
+
+/// What a job searches; nothing, if the coordinator does not say.
+pub(super) fn spec(job: &v1::Job) -> Spec<'_> {
+    let Some(spec) = &job.spec else {
+        return Spec { space: "", parameters: BTreeMap::new(), shards: 0 };
+    };
+    let parameters = spec.parameters.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Spec { space: &spec.space, parameters: parameters.collect(), shards: spec.shards }
+}
+
+/// The job's state in a word.
+pub(super) fn state(job: &v1::Job) -> &'static str {
+    match job.state() {
+        v1::JobState::Unspecified => "unknown",
+        v1::JobState::Queued => "queued",
+        v1::JobState::Waiting => "waiting",
+        v1::JobState::Running => "running",
+        v1::JobState::Stopped => "stopped",
+        v1::JobState::Cancelled => "cancelled",
+        v1::JobState::Failed => "failed",
+        v1::JobState::Done => "done",
+    }
+}
+
+/// Whether nothing more happens until somebody resumes it.
+pub(super) fn has_ended(job: &v1::Job) -> bool {
+    use v1::JobState::{Cancelled, Done, Failed, Stopped};
+    matches!(job.state(), Stopped | Cancelled | Failed | Done)
+}
+
+/// A digest as 32 hexadecimal digits.
+pub(super) fn digest(digest: Option<v1::Digest>) -> String {
+    let v1::Digest { first, second } = digest.unwrap_or_default();
+    Hex128([first, second]).to_string()
+}
+
+/// The time so many milliseconds after 1970 began.
+pub(super) fn time(milliseconds: u64) -> SystemTime {
+    let time = Duration::from_millis(milliseconds).min(Duration::from_secs(LAST_SECOND));
+    SystemTime::UNIX_EPOCH + time
+}
+
+/// What a finished job found, as `solve` tells it.
+pub(super) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) -> Summary {
+    let exhaustive = spec(job).parameters.get("exhaust").is_some_and(|value| value == "true");
+    let outcome = match result.moves {
+        Some(_) => Outcome::Goal,
+        None if exhaustive => Outcome::Exhausted,
+        None => Outcome::NoGoal,
+    };
+    let bytes_per_state = result.layer_bytes as f64 / result.states as f64;
+    Summary {
+        outcome,
+        moves: result.moves,
+        layers: result.layers,
+        states: result.states,
+        generated: result.generated,
+        widest: result.widest,
+        widest_depth: result.widest_depth,
+        digest: digest(result.digest),
+        seconds: result.seconds,
+        peak_rss_bytes: Some(result.peak_rss_bytes).filter(|&bytes| bytes > 0),
+        disk_peak_bytes: result.disk_peak_bytes,
+        spilled_bytes: result.spilled_bytes,
+        bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
+        title: naming.title(outcome, result.moves, result.layers),
+    }
+}
+
+/// Which layers a job keeps, as the flag has it.
+pub(super) fn keep(options: &v1::JobOptions) -> String {
+    use v1::keep_layers::Which;
+    match options.keep.and_then(|keep| keep.which) {
+        Some(Which::All(_)) => "all".to_owned(),
+        Some(Which::Every(number)) => format!("every:{number}"),
+        Some(Which::Last(_)) | None => "last".to_owned(),
+    }
+}
+
+/// Writes a line: an object with the version and the event's name first.
+fn write_line(event: &str, fields: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a, T> {
+        v: u32,
+        event: &'a str,
+        #[serde(flatten)]
+        fields: &'a T,
+    }
+    serde_json::to_writer(&mut *out, &Line { v: VERSION, event, fields })?;
+    out.write_all(b"\n")
+}
+
+/// Writes a job.
+pub(super) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Fields<'a> {
+        job: &'a str,
+        name: Option<&'a str>,
+        state: &'a str,
+        space: &'a str,
+        params: Map<String, Value>,
+        shards: u32,
+        checkpoint_interval_ms: Option<u64>,
+        max_layers: Option<u32>,
+        disk_limit_bytes: Option<u64>,
+        keep_layers: String,
+        created: u64,
+        seconds: f64,
+        depth: Option<u32>,
+        layer_states: u64,
+        states: u64,
+        checkpoint: Option<u32>,
+        expected_layers: Option<u32>,
+        queue_position: u32,
+        waiting_for: &'a [String],
+        workers: u32,
+        error: Option<&'a str>,
+        exit_code: Option<u32>,
+        result: Option<Summary>,
+    }
+    fn text(text: &str) -> Option<&str> {
+        Some(text).filter(|text| !text.is_empty())
+    }
+    let (spec, options) = (spec(job), job.options.unwrap_or_default());
+    let naming = || Naming::new(&job.id, spec.space, &spec.parameters);
+    let fields = Fields {
+        job: &job.id,
+        name: text(&job.name),
+        state: state(job),
+        space: spec.space,
+        params: request::json(&spec.parameters),
+        shards: spec.shards,
+        checkpoint_interval_ms: Some(options.checkpoint_interval_ms).filter(|&time| time > 0),
+        max_layers: options.max_layers,
+        disk_limit_bytes: options.disk_limit_bytes,
+        keep_layers: keep(&options),
+        created: job.created,
+        seconds: job.seconds,
+        depth: job.depth,
+        layer_states: job.layer_states,
+        states: job.states,
+        checkpoint: job.checkpoint,
+        expected_layers: job.expected_layers,
+        queue_position: job.queue_position,
+        waiting_for: &job.waiting_for,
+        workers: job.workers,
+        error: text(&job.error),
+        exit_code: has_ended(job).then_some(job.exit_code),
+        result: job.result.as_ref().map(|result| summary(job, result, &naming())),
+    };
+    write_line("job_status", &fields, out)
+}
+
+/// Writes a worker.
+pub(super) fn write_worker(worker: &v1::WorkerInfo, out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Fields<'a> {
+        number: u32,
+        name: &'a str,
+        address: &'a str,
+        alive: bool,
+        threads: u32,
+        memory_bytes: u64,
+        rss_bytes: u64,
+        disk_free_bytes: u64,
+        silent_ms: u64,
+    }
+    let fields = Fields {
+        number: worker.number,
+        name: &worker.name,
+        address: &worker.address,
+        alive: worker.alive,
+        threads: worker.threads,
+        memory_bytes: worker.memory_bytes,
+        rss_bytes: worker.rss_bytes,
+        disk_free_bytes: worker.disk_free_bytes,
+        silent_ms: worker.silent_ms,
+    };
+    write_line("worker", &fields, out)
+}
+
+/// Writes a line of a log.
+pub(super) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Fields<'a> {
+        time: String,
+        level: &'a str,
+        text: &'a str,
+    }
+    let time = humantime::format_rfc3339_millis(time(line.time_ms)).to_string();
+    write_line("log", &Fields { time, level: &line.level, text: &line.text }, out)
+}
+
+/// Whether a node is healthy.
+#[derive(Serialize)]
+pub(super) struct HealthLine<'a> {
+    url: &'a str,
+    healthy: bool,
+    error: Option<String>,
+}
+
+impl<'a> HealthLine<'a> {
+    /// Healthy, unless there is a failure.
+    pub(super) fn new(url: &'a str, failure: Option<&Failure>) -> Self {
+        HealthLine { url, healthy: failure.is_none(), error: failure.map(ToString::to_string) }
+    }
+
+    /// Writes the line.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        write_line("health", self, out)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A job for Panex of level 3.
+    pub(in crate::client) fn job(state: v1::JobState) -> v1::Job {
+        let parameters = [("level", "3"), ("k", "3"), ("exhaust", "false")];
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let spec =
+            v1::JobSpec { space: "panex".to_owned(), parameters: parameters.into(), shards: 64 };
+        v1::Job {
+            id: "panex-3-aaaaaa".to_owned(),
+            spec: Some(spec),
+            state: state.into(),
+            created: 1_795_266_000,
+            ..v1::Job::default()
+        }
+    }
+
+    fn json(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_job_has_every_field_in_every_state() {
+        let line = json(|out| write_job(&job(v1::JobState::Queued), out));
+        assert_eq!(
+            line,
+            "{\"v\":1,\"event\":\"job_status\",\"job\":\"panex-3-aaaaaa\",\"name\":null,\
+             \"state\":\"queued\",\"space\":\"panex\",\
+             \"params\":{\"exhaust\":false,\"k\":3,\"level\":3},\"shards\":64,\
+             \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
+             \"keep_layers\":\"last\",\"created\":1795266000,\"seconds\":0.0,\"depth\":null,\
+             \"layer_states\":0,\"states\":0,\"checkpoint\":null,\"expected_layers\":null,\
+             \"queue_position\":0,\"waiting_for\":[],\"workers\":0,\"error\":null,\
+             \"exit_code\":null,\"result\":null}\n"
+        );
+        let result = v1::JobResult { moves: Some(42), layers: 21, ..Default::default() };
+        let done = v1::Job { result: Some(result), ..job(v1::JobState::Done) };
+        let value: Value = serde_json::from_str(&json(|out| write_job(&done, out))).unwrap();
+        assert_eq!((&value["exit_code"], &value["result"]["moves"]), (&0.into(), &42.into()));
+    }
+
+    #[test]
+    fn log_lines_have_a_time() {
+        let line = |time_ms| v1::LogLine {
+            time_ms,
+            level: "INFO".to_owned(),
+            text: "worker \"b\" is back".to_owned(),
+        };
+        assert_eq!(
+            json(|out| write_log(&line(1_795_266_000_250), out)),
+            "{\"v\":1,\"event\":\"log\",\"time\":\"2026-11-21T13:00:00.250Z\",\
+             \"level\":\"INFO\",\"text\":\"worker \\\"b\\\" is back\"}\n"
+        );
+        assert!(json(|out| write_log(&line(u64::MAX), out)).contains("\"9999-12-31T23:59:59"));
+    }
+
+    #[test]
+    fn workers_and_health() {
+        let worker = v1::WorkerInfo { number: 2, name: "b".to_owned(), ..Default::default() };
+        let value: Value = serde_json::from_str(&json(|out| write_worker(&worker, out))).unwrap();
+        assert_eq!((&value["event"], &value["number"]), (&"worker".into(), &2.into()));
+        assert_eq!(
+            json(|out| HealthLine::new("http://a:1", None).write(out)),
+            "{\"v\":1,\"event\":\"health\",\"url\":\"http://a:1\",\"healthy\":true,\
+             \"error\":null}\n"
+        );
+    }
+
+    #[test]
+    fn what_is_kept_is_told_as_the_flag_has_it() {
+        use v1::keep_layers::Which;
+        let keep = |which| {
+            let keep = Some(v1::KeepLayers { which });
+            super::keep(&v1::JobOptions { keep, ..Default::default() })
+        };
+        assert_eq!(keep(None), "last");
+        assert_eq!(keep(Some(Which::All(true))), "all");
+        assert_eq!(keep(Some(Which::Every(5))), "every:5");
+    }
+}

@@ -1,0 +1,26 @@
+//! Clusters of real processes: what is killed, paused, cut off, damaged or refused, and that every
+//! layer counts the same in the end.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+#[path = "cluster/answers.rs"]
+mod answers;
+#[path = "cluster/clients.rs"]
+mod clients;
+#[path = "cluster/disks.rs"]
+mod disks;
+#[path = "cluster/faults.rs"]
+mod faults;
+#[path = "cluster/follower.rs"]
+mod follower;
+#[path = "cluster/harness.rs"]
+mod harness;
+#[path = "cluster/health.rs"]
+mod health;
+#[path = "cluster/networks.rs"]
+mod networks;
+#[path = "cluster/proxy.rs"]
+mod proxy;
+#[path = "cluster/tokens.rs"]
+mod tokens;
+
+mod common;

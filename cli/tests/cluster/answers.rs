@@ -1,0 +1,45 @@
+//! Counts and digests do not depend on how many do the work.
+
+use crate::common::expect;
+use crate::harness::{COORDINATOR, Cluster};
+
+fn same_with(workers: usize) {
+    let cluster = Cluster::of(workers);
+    for shards in [4, 64] {
+        let mark = cluster.mark(COORDINATOR);
+        let ran = cluster.follow(&format!("submit panex 6 --shards {shards}")).expect_answer();
+        let job = ran.event("job")["job"].as_str().unwrap().to_owned();
+        let log = cluster.log(COORDINATOR)[mark..].to_owned();
+        assert!(!log.contains("WARN"), "{log}");
+        // More than one worker had a part in it.
+        let names: Vec<String> = (1..=workers.min(shards)).map(|n| format!("w{n}")).collect();
+        let together = format!("workers={}", names.join(","));
+        assert!(log.contains(&together), "{together}: {log}");
+        let status = cluster.status(&job);
+        assert_eq!((&status["state"], &status["exit_code"]), (&"done".into(), &0.into()));
+        assert_eq!(status["result"]["digest"], ran.event("result")["digest"]);
+        let csv = expect(0, &mut cluster.client(&format!("stats {job} --format csv"))).stdout;
+        assert_eq!(csv.lines().count(), ran.layers().len() + 1);
+    }
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn one_worker_finds_what_solve_finds() {
+    same_with(1);
+}
+
+#[test]
+fn two_workers_find_what_solve_finds() {
+    same_with(2);
+}
+
+#[test]
+fn three_workers_find_what_solve_finds() {
+    same_with(3);
+}
+
+#[test]
+fn five_workers_find_what_solve_finds() {
+    same_with(5);
+}

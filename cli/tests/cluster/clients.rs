@@ -1,0 +1,122 @@
+//! The clients of a cluster that works: they come and go, and the jobs stay.
+
+use rustix::process::Signal;
+
+use crate::common::{expect, strata};
+use crate::faults::SLOW;
+use crate::follower::Follower;
+use crate::harness::{COORDINATOR, Cluster, eventually, fails};
+
+#[test]
+fn an_interrupted_client_leaves_its_job_at_work() {
+    let cluster = Cluster::of(2);
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    follower.until_depth(100);
+    follower.signal(Signal::INT);
+    let ran = follower.expect(130);
+    let told = format!("job {job} goes on; strata watch {job}");
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    assert_eq!(cluster.status(&job)["state"], "running");
+    cluster.follow(&format!("watch {job}")).expect_answer();
+    // Afterwards, too, and by the beginning of its id.
+    cluster.follow(&format!("watch {}", &job[..job.len() - 1])).expect_answer();
+}
+
+#[test]
+fn a_name_is_a_job() {
+    let cluster = Cluster::of(2);
+    let line = format!("{SLOW} --name nightly");
+    let first = cluster.submit(&line);
+    assert_eq!(cluster.submit(&line), first);
+    let follower = cluster.follow(&format!("submit {line}"));
+    assert_eq!(follower.job(), first);
+    fails(2, &mut cluster.client("submit panex 5 --name nightly --detach"), "nightly");
+    follower.expect_answer();
+    // It is done: nothing is searched again.
+    let ran = cluster.follow("submit panex 6 --name nightly").expect_answer();
+    assert_eq!(ran.event("job")["job"], first);
+    assert_eq!(expect(0, &mut cluster.client("list --json")).events("job_status").len(), 1);
+    assert_eq!(cluster.status("nightly")["job"], first);
+    fails(11, &mut cluster.client("status weekly"), "weekly");
+    let there_is_none =
+        format!("list --coordinator http://127.0.0.1:{}", crate::harness::free_port());
+    fails(10, &mut strata(&there_is_none), "cannot reach");
+}
+
+#[test]
+fn a_cancelled_job_goes_on_when_it_is_wanted_again() {
+    let cluster = Cluster::of(2);
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    let before = follower.until_depth(150);
+    expect(0, &mut cluster.client(&format!("cancel {job}")));
+    let stopped = follower.expect(4).event("stopped");
+    assert_eq!(stopped["reason"], "cancelled");
+    let depth = stopped["depth"].as_u64().unwrap();
+    assert!(depth >= before, "{depth} {before}");
+    assert_eq!(cluster.status(&job)["state"], "cancelled");
+    fails(2, &mut cluster.client(&format!("cancel {job}")), "has ended already");
+    let ran = cluster.follow(&format!("resume {job}")).expect_answer();
+    assert_eq!(ran.event("job")["resumed_from"], depth);
+    let replayed = ran.events("layer").iter().filter(|layer| layer["replayed"] == true).count();
+    assert_eq!(replayed as u64, depth + 1);
+    fails(2, &mut cluster.client(&format!("resume {job}")), &job);
+}
+
+#[test]
+fn a_limit_stops_resumably() {
+    let cluster = Cluster::of(2);
+    let ran = cluster.follow("submit panex 6 --max-layers 180").expect(4);
+    let stopped = ran.event("stopped");
+    assert_eq!((&stopped["reason"], &stopped["depth"]), (&"max_layers".into(), &180.into()));
+    assert_eq!(ran.layers().len(), 181);
+    let job = ran.event("job")["job"].as_str().unwrap().to_owned();
+    // The limit that stopped it does not stop it again.
+    let ran = cluster.follow(&format!("resume {job}")).expect(0);
+    assert_eq!(ran.event("result")["moves"], 881);
+}
+
+#[test]
+fn jobs_wait_for_each_other() {
+    let cluster = Cluster::of(2);
+    let first = cluster.follow(&format!("submit {SLOW}"));
+    first.until_depth(20);
+    let second = cluster.submit("panex 6 --name second");
+    let third = cluster.submit("panex 6 --name third");
+    assert_eq!(cluster.status(&second)["queue_position"], 1);
+    assert_eq!(cluster.status(&third)["queue_position"], 2);
+    assert_eq!(cluster.status(&second)["state"], "queued");
+    // One that has not begun is cancelled at once, and queued again at the end.
+    expect(0, &mut cluster.client(&format!("cancel {second}")));
+    assert_eq!(cluster.status(&second)["state"], "cancelled");
+    assert_eq!(cluster.status(&third)["queue_position"], 1);
+    let log = Follower::start(&mut cluster.client(&format!("--json logs -f {}", first.job())));
+    expect(0, &mut cluster.client(&format!("resume {second} --detach")));
+    let job = first.job();
+    first.expect_answer();
+    let ran = log.expect(0);
+    let texts: Vec<String> =
+        ran.events("log").iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(texts.first().map(String::as_str), Some("submitted"));
+    assert_eq!(texts.last().map(String::as_str), Some("done"));
+    assert!(texts.iter().any(|text| text.contains("session epoch=")), "{texts:?}");
+    let text = expect(0, &mut cluster.client(&format!("logs {job}"))).stdout;
+    assert_eq!(text.lines().count(), texts.len());
+    for job in ["second", "third"] {
+        cluster.follow(&format!("watch {job}")).expect_answer();
+    }
+    let log = cluster.log(COORDINATOR);
+    let finished = |job: &str| log.find(&format!("done job=\"{job}\"")).expect(job);
+    assert!(finished(&job) < finished(&second) && finished(&job) < finished(&third));
+}
+
+#[test]
+fn a_job_without_workers_waits_for_one() {
+    let mut cluster = Cluster::empty("");
+    let job = cluster.submit("panex 6");
+    eventually("it waits", || cluster.status(&job)["state"] == "waiting");
+    cluster.await_log(COORDINATOR, 0, "waiting for a worker");
+    cluster.join("w1", "");
+    cluster.follow(&format!("watch {job}")).expect_answer();
+}

@@ -1,0 +1,128 @@
+//! Damaged files and full disks.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::faults::SLOW;
+use crate::harness::{COORDINATOR, Cluster, fails};
+
+/// The layer files in a folder, with what is in them.
+fn layer_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let layers = files.filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("layer-") && name.ends_with(".strata")
+    });
+    layers.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn a_damaged_checkpoint_is_never_a_wrong_number() {
+    let mut cluster = Cluster::of(2);
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    follower.until_depth(200);
+    cluster.kill_all();
+    drop(follower);
+    let folder = cluster.data("w2").join(&job);
+    let files = layer_files(&folder);
+    assert!(files.len() >= 2, "{}", files.len());
+    for place in [0, 1, 2] {
+        for (path, bytes) in &files {
+            let mut damaged = bytes.clone();
+            let at = [20, bytes.len() / 2, bytes.len() - 10][place];
+            damaged[at] ^= 0x10;
+            std::fs::write(path, damaged).unwrap();
+        }
+        let mark = cluster.mark(COORDINATOR);
+        cluster.start_all();
+        // The first time it goes on by itself; afterwards it has failed.
+        let verb = if place == 0 { "watch" } else { "resume" };
+        let ran = cluster.follow(&format!("{verb} {job}")).expect(12);
+        let error = ran.event("failed")["error"].as_str().unwrap().to_owned();
+        let named = files.iter().any(|(path, _)| error.contains(&*path.to_string_lossy()));
+        assert!(named && error.contains("offset"), "{error}");
+        assert!(error.contains("w2") && ran.stderr.contains(&error), "{}", ran.stderr);
+        assert_eq!(cluster.status(&job)["exit_code"], 12);
+        cluster.await_log(COORDINATOR, mark, "failed: ");
+        cluster.kill_all();
+        for (path, bytes) in &files {
+            std::fs::write(path, bytes).unwrap();
+        }
+    }
+    cluster.start_all();
+    cluster.follow(&format!("resume {job}")).expect_answer();
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_damaged_journal_is_refused() {
+    let mut cluster = Cluster::of(1);
+    cluster.follow("submit panex 4").expect(0);
+    cluster.kill_all();
+    let journal = cluster.data(COORDINATOR).join("journal.redb");
+    let mut bytes = std::fs::read(&journal).unwrap();
+    let len = bytes.len();
+    bytes[..len.min(4096)].fill(0x5a);
+    std::fs::write(&journal, bytes).unwrap();
+    let data = cluster.data(COORDINATOR);
+    let line = format!(
+        "coordinator --listen 127.0.0.1:{} --http 127.0.0.1:{} --data-dir {}",
+        cluster.grpc,
+        cluster.http,
+        data.display()
+    );
+    fails(12, &mut crate::common::strata(&line), "journal.redb");
+}
+
+/// A file system of its own, as small as it is told.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// None where this is not allowed.
+    fn mount(folder: &Path, kibibytes: u32) -> Option<SmallDisk> {
+        std::fs::create_dir_all(folder).unwrap();
+        let size = format!("size={kibibytes}k");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder);
+        let mounted = mount.output().is_ok_and(|output| output.status.success());
+        mounted.then(|| SmallDisk(folder.to_owned()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_stops_resumably() {
+    let mut cluster = Cluster::empty("");
+    let folder = cluster.path().join("small");
+    let Some(disk) = SmallDisk::mount(&folder, 1024) else {
+        println!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    // What is left is less than the widest layers take.
+    let ballast = folder.join("ballast");
+    std::fs::write(&ballast, vec![1; 1000 << 10]).unwrap();
+    cluster.join("w1", "");
+    cluster.join("w2", &format!("--data-dir {}", folder.display()));
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    let ran = follower.expect(4);
+    let stopped = ran.event("stopped");
+    assert_eq!(stopped["reason"], "disk_full", "{}", ran.stderr);
+    let told = &ran.stderr;
+    assert!(told.contains("worker w2: ") && told.contains(&*folder.to_string_lossy()), "{told}");
+    let depth = stopped["depth"].as_u64().unwrap();
+    assert!(depth > 100, "{depth}");
+    assert_eq!(cluster.status(&job)["state"], "stopped");
+    std::fs::remove_file(&ballast).unwrap();
+    let ran = cluster.follow(&format!("resume {job}")).expect_answer();
+    assert_eq!(ran.event("job")["resumed_from"], depth);
+    cluster.assert_no_panic();
+    drop(cluster);
+    drop(disk);
+}

@@ -1,0 +1,210 @@
+//! Nodes that are killed, paused, told to end, or never come back.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::common::expect;
+use crate::follower::Follower;
+use crate::harness::{COORDINATOR, Cluster, eventually};
+
+/// A job that takes its time: a checkpoint after every layer.
+pub(crate) const SLOW: &str = "panex 6 --checkpoint-interval 1ms";
+
+/// A job in which there is much to lose.
+const FAST: &str = "panex 6 --checkpoint-interval 300ms";
+
+/// Faults in a run.
+const FAULTS: u32 = 7;
+
+/// Choices that look random; the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn pause(&mut self, longest: u64) {
+        std::thread::sleep(Duration::from_millis(self.below(longest)));
+    }
+}
+
+/// Kills some nodes, and starts them again.
+fn fault(cluster: &mut Cluster, random: &mut Random) {
+    let worker = format!("w{}", 1 + random.below(3));
+    let other = format!("w{}", 1 + random.below(3));
+    let victims: Vec<&str> = match random.below(6) {
+        0 | 1 => vec![&worker],
+        2 => vec![COORDINATOR],
+        3 | 4 => vec![COORDINATOR, &worker],
+        _ if worker == other => vec![&worker],
+        _ => vec![&worker, &other],
+    };
+    victims.iter().for_each(|name| cluster.kill(name));
+    random.pause(400);
+    victims.iter().rev().for_each(|name| cluster.start(name));
+}
+
+/// Job after job, until there have been enough faults.
+fn killed_at_random(seed: u64) {
+    let mut random = Random(seed);
+    let mut cluster = Cluster::of(3);
+    let mut faults = 0;
+    let mut jobs = 0;
+    while faults < FAULTS {
+        let line = if jobs % 2 == 0 { SLOW } else { FAST };
+        let mut follower = cluster.follow(&format!("submit {line}"));
+        let job = follower.job();
+        follower.until_depth(random.below(150));
+        while faults < FAULTS && follower.is_running() {
+            fault(&mut cluster, &mut random);
+            faults += 1;
+            random.pause(900);
+        }
+        follower.expect_answer();
+        assert_eq!(cluster.status(&job)["state"], "done");
+        jobs += 1;
+    }
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn killed_at_any_moment_every_layer_counts_the_same() {
+    killed_at_random(0x5eed);
+}
+
+#[test]
+fn killed_at_other_moments_every_layer_counts_the_same() {
+    killed_at_random(0xfade);
+}
+
+#[test]
+fn a_paused_worker_is_given_up_and_does_no_harm_when_it_goes_on() {
+    let cluster = Cluster::of(3);
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    follower.until_depth(150);
+    for (number, worker) in ["w2", "w3"].into_iter().enumerate() {
+        let mark = cluster.mark(COORDINATOR);
+        cluster.signal(worker, Signal::STOP);
+        let lost = format!("worker {worker} is lost: it has not been heard of for longer");
+        cluster.await_log(COORDINATOR, mark, &lost);
+        cluster.await_log(COORDINATOR, mark, &format!("waiting for {worker}"));
+        eventually("the job waits for it", || {
+            cluster.status(&follower.job())["waiting_for"][0] == worker
+        });
+        cluster.signal(worker, Signal::CONT);
+        cluster.await_log(COORDINATOR, mark, "session epoch=");
+        follower.until_depth(200 + 50 * number as u64);
+    }
+    follower.expect_answer();
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_worker_that_was_paused_with_the_coordinator_away_is_no_harm_either() {
+    let mut cluster = Cluster::of(3);
+    let follower = cluster.follow(&format!("submit {FAST}"));
+    follower.until_depth(150);
+    cluster.signal("w1", Signal::STOP);
+    cluster.kill(COORDINATOR);
+    cluster.start(COORDINATOR);
+    std::thread::sleep(Duration::from_millis(1500));
+    cluster.signal("w1", Signal::CONT);
+    follower.expect_answer();
+    cluster.assert_no_panic();
+}
+
+/// Kills `w2` in the middle of a job and waits until the coordinator says so.
+fn without_w2(cluster: &mut Cluster, line: &str) -> Follower {
+    let follower = cluster.follow(&format!("submit {line}"));
+    follower.until_depth(200);
+    cluster.kill("w2");
+    follower
+}
+
+#[test]
+fn a_worker_that_does_not_come_back_fails_the_job_resumably() {
+    let mut cluster = Cluster::empty("--worker-timeout 3s");
+    (1..=3).for_each(|number| cluster.join(&format!("w{number}"), ""));
+    let follower = without_w2(&mut cluster, SLOW);
+    let job = follower.job();
+    eventually("the job waits for w2", || {
+        cluster.status(&job)["waiting_for"] == serde_json::json!(["w2"])
+    });
+    let text = expect(0, &mut cluster.client(&format!("status {job}"))).stdout;
+    assert!(text.contains("waiting") && text.contains("w2"), "{text}");
+    assert_eq!(cluster.status(&job)["state"], "waiting");
+    let ran = follower.expect(5);
+    assert!(ran.stderr.contains("no sign of w2 for 3 s"), "{}", ran.stderr);
+    let failed = ran.event("failed");
+    assert_eq!(failed["exit_code"], 5);
+    assert!(failed["resume_command"].as_str().unwrap().contains(&job));
+    let status = cluster.status(&job);
+    assert_eq!((&status["state"], &status["exit_code"]), (&"failed".into(), &5.into()));
+    cluster.start("w2");
+    cluster.follow(&format!("resume {job}")).expect_answer();
+}
+
+#[test]
+fn with_a_shared_store_the_job_goes_on_without_a_worker() {
+    let store = tempfile::tempdir().unwrap();
+    let store = format!("--store file://{}", store.path().join("shared").display());
+    let mut cluster = Cluster::empty(&format!("--worker-timeout 2s {store}"));
+    (1..=3).for_each(|number| cluster.join(&format!("w{number}"), &store));
+    let mark = cluster.mark(COORDINATOR);
+    let follower = without_w2(&mut cluster, SLOW);
+    cluster.await_log(COORDINATOR, mark, "workers=w1,w3 from the checkpoint");
+    // Its data is as good as gone.
+    std::fs::remove_dir_all(cluster.data("w2")).unwrap();
+    follower.expect_answer();
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_coordinator_that_is_told_to_end_makes_a_checkpoint() {
+    let mut cluster = Cluster::of(2);
+    // No checkpoint would be due for a long time.
+    let follower = cluster.follow("submit panex 6 --checkpoint-interval 10m");
+    follower.until_depth(150);
+    let mark = cluster.mark(COORDINATOR);
+    cluster.signal(COORDINATOR, Signal::TERM);
+    assert_eq!(cluster.ended(COORDINATOR).code(), Some(0));
+    let log = cluster.log(COORDINATOR)[mark..].to_owned();
+    assert!(log.contains("checkpoint layer="), "{log}");
+    let mark = cluster.mark(COORDINATOR);
+    cluster.start(COORDINATOR);
+    cluster.await_log(COORDINATOR, mark, "from the checkpoint of layer");
+    let ran = follower.expect_answer();
+    assert_eq!(ran.events("rolled_back").len(), 0, "something was lost");
+}
+
+#[test]
+fn a_worker_that_is_told_to_end_loses_nothing() {
+    let mut cluster = Cluster::of(2);
+    let follower = cluster.follow("submit panex 6 --checkpoint-interval 10m");
+    follower.until_depth(150);
+    let mark = cluster.mark(COORDINATOR);
+    cluster.signal("w2", Signal::TERM);
+    assert_eq!(cluster.ended("w2").code(), Some(0));
+    cluster.await_log(COORDINATOR, mark, "checkpoint layer=");
+    cluster.await_log(COORDINATOR, mark, "waiting for w2");
+    cluster.start("w2");
+    let ran = follower.expect_answer();
+    assert_eq!(ran.events("rolled_back").len(), 0, "something was lost");
+}
+
+#[test]
+fn a_new_worker_takes_shards_of_a_running_job() {
+    let mut cluster = Cluster::of(1);
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    follower.until_depth(150);
+    let mark = cluster.mark(COORDINATOR);
+    cluster.join("late", "");
+    cluster.await_log(COORDINATOR, mark, "workers=w1,late from the checkpoint");
+    let ran = follower.expect_answer();
+    assert_eq!(ran.events("rolled_back").len(), 0, "something was lost");
+}

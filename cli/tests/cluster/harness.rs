@@ -1,0 +1,320 @@
+//! A coordinator and workers as processes of the test's own binary. They end with the test; when
+//! it fails, it shows what they logged.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::common::{Ran, strata};
+use crate::follower::Follower;
+
+/// How long anything may take that should take a moment.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Lines of each log that are shown when a test fails.
+const TAIL: usize = 25;
+
+/// The coordinator's name among the nodes.
+pub(crate) const COORDINATOR: &str = "coordinator";
+
+/// Waits until something holds.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A port that nobody uses. It is below those that the system gives to outgoing connections, so
+/// that a node finds it free when it is started again.
+pub(crate) fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const FIRST: u16 = 12_000;
+    const COUNT: u16 = 18_000;
+    let begin = (std::process::id() % u32::from(COUNT)) as u16;
+    loop {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = FIRST + (begin + next) % COUNT;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// A process, and how to start it again.
+struct Node {
+    words: Vec<String>,
+    log: PathBuf,
+    child: Option<Child>,
+    /// What its log has to say before it counts as started.
+    ready: &'static str,
+}
+
+impl Node {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+
+    fn child(&self) -> &Child {
+        self.child.as_ref().expect("the node runs")
+    }
+}
+
+/// See the module.
+pub(crate) struct Cluster {
+    dir: TempDir,
+    nodes: BTreeMap<String, Node>,
+    pub(crate) grpc: u16,
+    pub(crate) http: u16,
+    /// Arguments of all nodes and clients.
+    common: String,
+}
+
+impl Cluster {
+    /// A coordinator alone, with these arguments in addition.
+    pub(crate) fn empty(more: &str) -> Cluster {
+        Cluster::guarded(more, None)
+    }
+
+    /// A coordinator alone. If there is a token, all its nodes and clients know it.
+    pub(crate) fn guarded(more: &str, token: Option<&str>) -> Cluster {
+        let dir = TempDir::new().unwrap();
+        let common = token.map_or(String::new(), |token| {
+            let path = dir.path().join("token");
+            std::fs::write(&path, format!("{token}\n")).unwrap();
+            format!("--token-file {}", path.display())
+        });
+        let (grpc, http) = (free_port(), free_port());
+        let mut cluster = Cluster { dir, nodes: BTreeMap::new(), grpc, http, common };
+        // Several workers take part although there is little to do.
+        let defaults =
+            [("--lease", "1s"), ("--narrow", "2000"), ("--checkpoint-interval", "200ms")];
+        let defaults = defaults.iter().filter(|(flag, _)| !more.contains(flag));
+        let defaults: String = defaults.map(|(flag, value)| format!(" {flag} {value}")).collect();
+        let data = cluster.data(COORDINATOR);
+        let line = format!(
+            "coordinator --listen 127.0.0.1:{grpc} --http 127.0.0.1:{http} --data-dir {} {defaults} {} {more}",
+            data.display(),
+            cluster.common,
+        );
+        cluster.add(COORDINATOR, &line, "coordinator is ready");
+        cluster
+    }
+
+    /// A coordinator and workers `w1`, `w2` and so on.
+    pub(crate) fn of(workers: usize) -> Cluster {
+        let mut cluster = Cluster::empty("");
+        (1..=workers).for_each(|number| cluster.join(&format!("w{number}"), ""));
+        cluster
+    }
+
+    /// One more worker, with these arguments in addition.
+    pub(crate) fn join(&mut self, name: &str, more: &str) {
+        let coordinator = if more.contains("--coordinator") { String::new() } else { self.at() };
+        let port = if more.contains("--listen") {
+            String::new()
+        } else {
+            format!("--listen 127.0.0.1:{}", free_port())
+        };
+        let data = if more.contains("--data-dir") {
+            String::new()
+        } else {
+            format!("--data-dir {}", self.data(name).display())
+        };
+        let line = format!(
+            "worker {coordinator} {port} {data} --name {name} --threads 1 --memory 96MiB {} {more}",
+            self.common,
+        );
+        let mark = self.mark(COORDINATOR);
+        self.add(name, &line, "worker is ready");
+        self.await_log(COORDINATOR, mark, &format!("worker connected worker=\"{name}\""));
+    }
+
+    fn add(&mut self, name: &str, line: &str, ready: &'static str) {
+        let words = line.split_whitespace().map(str::to_owned).collect();
+        let log = self.dir.path().join(format!("{name}.log"));
+        let node = Node { words, log, child: None, ready };
+        self.nodes.insert(name.to_owned(), node);
+        self.start(name);
+    }
+
+    fn at(&self) -> String {
+        format!("--coordinator {}", self.url())
+    }
+
+    /// The coordinator's URL.
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.grpc)
+    }
+
+    /// The folder of everything in this cluster.
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A node's data directory.
+    pub(crate) fn data(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn node(&self, name: &str) -> &Node {
+        self.nodes.get(name).expect("there is such a node")
+    }
+
+    fn node_mut(&mut self, name: &str) -> &mut Node {
+        self.nodes.get_mut(name).expect("there is such a node")
+    }
+
+    /// Starts a node, for the first time or again, with its data directory.
+    pub(crate) fn start(&mut self, name: &str) {
+        let node = self.node_mut(name);
+        let mark = node.text().len();
+        let log = File::options().create(true).append(true).open(&node.log).unwrap();
+        let mut command = strata("");
+        command.args(&node.words).stdin(Stdio::null());
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        node.child = Some(command.spawn().unwrap());
+        self.await_log(name, mark, self.node(name).ready);
+    }
+
+    /// Starts all nodes that do not run.
+    pub(crate) fn start_all(&mut self) {
+        let down = self.nodes.iter().filter(|(_, node)| node.child.is_none());
+        let down: Vec<String> = down.map(|(name, _)| name.clone()).collect();
+        down.iter().for_each(|name| self.start(name));
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(&mut self, name: &str) {
+        let mut child = self.node_mut(name).child.take().expect("the node runs");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// `kill -9` to all.
+    pub(crate) fn kill_all(&mut self) {
+        let names: Vec<String> = self.nodes.keys().cloned().collect();
+        for name in names {
+            if self.node(&name).child.is_some() {
+                self.kill(&name);
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, name: &str, signal: Signal) {
+        kill_process(Pid::from_child(self.node(name).child()), signal).unwrap();
+    }
+
+    /// Waits for the end of a node.
+    pub(crate) fn ended(&mut self, name: &str) -> ExitStatus {
+        let mut child = self.node_mut(name).child.take().expect("the node runs");
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status;
+            }
+            if begun.elapsed() > PATIENCE {
+                let _ = child.kill();
+                panic!("{name} does not end");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Everything a node has logged.
+    pub(crate) fn log(&self, name: &str) -> String {
+        self.node(name).text()
+    }
+
+    /// A place in a node's log.
+    pub(crate) fn mark(&self, name: &str) -> usize {
+        self.log(name).len()
+    }
+
+    /// Waits until a node's log says something after a place.
+    pub(crate) fn await_log(&self, name: &str, mark: usize, text: &str) {
+        eventually(&format!("{name} logs {text:?}"), || self.log(name)[mark..].contains(text));
+    }
+
+    /// Asserts that no process panicked, wherever it was logged.
+    pub(crate) fn assert_no_panic(&self) {
+        for (name, node) in &self.nodes {
+            let text = node.text();
+            assert!(!text.contains("panicked"), "{name}: {text}");
+        }
+    }
+
+    /// A client command.
+    pub(crate) fn client(&self, line: &str) -> Command {
+        strata(&format!("{line} {} {}", self.at(), self.common))
+    }
+
+    /// A client command that follows a job.
+    pub(crate) fn follow(&self, line: &str) -> Follower {
+        Follower::start(&mut self.client(&format!("--json --progress none {line}")))
+    }
+
+    /// Everything of a job, as `status` has it.
+    pub(crate) fn status(&self, job: &str) -> serde_json::Value {
+        let command = &mut self.client(&format!("--json status {job}"));
+        crate::common::expect(0, command).event("job_status")
+    }
+
+    /// Submits a job and leaves; its id.
+    pub(crate) fn submit(&self, line: &str) -> String {
+        let command = &mut self.client(&format!("submit {line} --detach"));
+        crate::common::expect(0, command).stdout.trim().to_owned()
+    }
+
+    /// A GET request to the coordinator's HTTP port: status and body.
+    pub(crate) fn get(&self, path: &str, headers: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.http)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Connection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head.split(' ').nth(1).expect("a status line").parse().unwrap();
+        (status, body.to_owned())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for node in self.nodes.values_mut() {
+            if let Some(child) = &mut node.child {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
+        if std::thread::panicking() {
+            for (name, node) in &self.nodes {
+                let text = node.text();
+                let lines: Vec<&str> = text.lines().collect();
+                let tail = &lines[lines.len().saturating_sub(TAIL)..];
+                eprintln!("--- {name}: {}\n{}", node.words.join(" "), tail.join("\n"));
+            }
+        }
+    }
+}
+
+/// Expects a command to fail with a code, and a last line that says why.
+pub(crate) fn fails(code: i32, command: &mut Command, reason: &str) -> Ran {
+    let ran = crate::common::expect(code, command);
+    let last = ran.stderr.lines().last().unwrap_or_default();
+    assert!(last.starts_with("error: ") && last.contains(reason), "{reason}: {}", ran.stderr);
+    ran
+}

@@ -1,0 +1,89 @@
+//! What a cluster tells those who look after it.
+
+use rustix::process::Signal;
+
+use crate::common::{expect, strata};
+use crate::faults::SLOW;
+use crate::harness::{COORDINATOR, Cluster, eventually, fails, free_port};
+
+/// The value of a metric with these labels.
+fn metric(text: &str, name: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+    line.split(' ').next()?.parse().ok()
+}
+
+#[test]
+fn health_and_metrics() {
+    let mut cluster = Cluster::empty("");
+    let port = free_port();
+    cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));
+    cluster.join("w2", "");
+    assert_eq!(cluster.get("/healthz", ""), (200, "ok\n".to_owned()));
+    assert_eq!(cluster.get("/readyz", ""), (200, "ready\n".to_owned()));
+    assert_eq!(cluster.get("/nothing", "").0, 404);
+    let (_, idle) = cluster.get("/metrics", "");
+    assert_eq!(metric(&idle, "strata_jobs_queued"), Some(0.0), "{idle}");
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let (job, queued) = (follower.job(), cluster.submit("panex 5"));
+    let depth = follower.until_depth(200);
+    let (status, text) = cluster.get("/metrics", "");
+    assert_eq!(status, 200);
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    let of_job = |name: &str| metric(&text, &format!("strata_{name}{{job=\"{job}\"}}"));
+    assert!(of_job("job_layer").unwrap() >= depth as f64, "{text}");
+    assert!(of_job("layer_states").unwrap() > 1000.0);
+    assert!(of_job("states_new_total").unwrap() > 100_000.0);
+    assert!(of_job("states_generated_total") > of_job("states_new_total"));
+    assert!(of_job("layer_bytes_total").unwrap() > 1000.0);
+    assert!(of_job("job_search_seconds").unwrap() > 0.0);
+    assert_eq!(of_job("job_workers"), Some(2.0), "{text}");
+    assert_eq!(metric(&text, "strata_jobs_queued"), Some(1.0));
+    for worker in ["w1", "w2"] {
+        let of_worker =
+            |name: &str| metric(&text, &format!("strata_{name}{{worker=\"{worker}\"}}"));
+        assert_eq!(of_worker("worker_alive"), Some(1.0), "{text}");
+        assert!(of_worker("worker_resident_bytes").unwrap() > 1e6);
+        assert!(of_worker("worker_disk_free_bytes").unwrap() > 0.0);
+        assert!(of_worker("worker_last_heartbeat_timestamp_seconds").unwrap() > 1.7e9);
+    }
+    let exchanged = |text: &str, way: &str| {
+        metric(text, &format!("strata_exchange_bytes_total{{direction=\"{way}\"}}")).unwrap()
+    };
+    follower.expect_answer();
+    cluster.follow(&format!("watch {queued}")).expect(0);
+    eventually("the last beats count everything", || {
+        let (_, text) = cluster.get("/metrics", "");
+        let (sent, received) = (exchanged(&text, "sent"), exchanged(&text, "received"));
+        sent > 0.0 && (sent - received).abs() < f64::EPSILON
+    });
+    cluster.kill("w2");
+    eventually("the metrics miss the worker", || {
+        let (_, text) = cluster.get("/metrics", "");
+        metric(&text, "strata_worker_alive{worker=\"w2\"}") == Some(0.0)
+    });
+    let text = expect(0, &mut cluster.client("status")).stdout;
+    assert!(text.contains("1 of 2 workers alive"), "{text}");
+}
+
+#[test]
+fn nodes_say_that_they_are_healthy() {
+    let mut cluster = Cluster::empty("");
+    let port = free_port();
+    cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));
+    let text = expect(0, &mut cluster.client("health")).stdout;
+    assert_eq!(text, format!("{} is healthy\n", cluster.url()));
+    let worker = format!("http://127.0.0.1:{port}");
+    let ran = expect(0, &mut strata(&format!("--json health --url {worker}")));
+    assert_eq!(ran.event("health")["healthy"], true);
+    cluster.signal("w1", Signal::TERM);
+    assert_eq!(cluster.ended("w1").code(), Some(0));
+    let ran = fails(10, &mut strata(&format!("--json health --url {worker}")), &worker);
+    assert_eq!(ran.event("health")["healthy"], false);
+    // One that hangs is not healthy either.
+    cluster.signal(COORDINATOR, Signal::STOP);
+    fails(10, &mut cluster.client("health"), "no answer within");
+    cluster.signal(COORDINATOR, Signal::CONT);
+    cluster.signal(COORDINATOR, Signal::TERM);
+    assert_eq!(cluster.ended(COORDINATOR).code(), Some(0));
+    fails(10, &mut cluster.client("health"), "cannot reach");
+}

@@ -1,0 +1,152 @@
+//! Who is let in, and what comes of those who speak nonsense.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use strata_proto::v1;
+use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
+use strata_proto::v1::job_service_client::JobServiceClient;
+
+use crate::common::{expect, refused, strata};
+use crate::follower::expected;
+use crate::harness::{COORDINATOR, Cluster, eventually, fails, free_port};
+
+const SECRET: &str = "a-secret-that-is-long-enough";
+
+#[test]
+fn only_those_with_the_token_are_let_in() {
+    let mut cluster = Cluster::guarded("", Some(SECRET));
+    cluster.join("w1", "");
+    cluster.join("w2", "");
+    let wrong = cluster.path().join("wrong");
+    std::fs::write(&wrong, "another-secret-altogether\n").unwrap();
+    let wrong = format!("--token-file {}", wrong.display());
+    let at = format!("--coordinator {}", cluster.url());
+    for line in ["list", "submit panex 4", "status", "status x", "cancel x", "resume x", "logs x"] {
+        fails(2, &mut strata(&format!("{line} {at}")), "asks for a token");
+        fails(2, &mut strata(&format!("{line} {at} {wrong}")), "refuses the token");
+    }
+    for (token, why) in [("", "no token"), (&*wrong, "wrong token")] {
+        let data = cluster.path().join("stranger");
+        let listen = format!("--listen 127.0.0.1:{}", free_port());
+        let line = format!("worker {at} {listen} --data-dir {} {token}", data.display());
+        let ran = fails(2, &mut strata(&line), "refuses this worker");
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+    let bearer = |token: &str| format!("Authorization: Bearer {token}\r\n");
+    assert_eq!(cluster.get("/metrics", "").0, 401);
+    assert_eq!(cluster.get("/metrics", &bearer("another-secret-altogether")).0, 401);
+    assert_eq!(cluster.get("/metrics", &bearer(SECRET)).0, 200);
+    // Whether it lives is no secret.
+    assert_eq!(cluster.get("/healthz", "").0, 200);
+    assert_eq!(cluster.get("/readyz", "").0, 200);
+    let ran = cluster.follow("submit panex 6").expect_answer();
+    let mut told = ran.stdout + &ran.stderr;
+    for name in [COORDINATOR, "w1", "w2"] {
+        told += &cluster.log(name);
+    }
+    assert!(!told.contains(SECRET) && !told.contains("another-secret"), "{told}");
+    assert!(told.contains("worker connected"));
+}
+
+#[test]
+fn nobody_listens_to_all_the_world_without_a_token() {
+    let dir = tempfile::tempdir().unwrap();
+    let (port, http) = (free_port(), free_port());
+    let data = dir.path().display();
+    let reason = "needs a token";
+    let line = format!("--listen 0.0.0.0:{port} --data-dir {data}");
+    refused(&mut strata(&format!("coordinator {line} --http 127.0.0.1:{http}")), reason);
+    refused(&mut strata(&format!("worker {line}")), reason);
+    let line = format!("--listen 127.0.0.1:{port} --http 0.0.0.0:{http} --data-dir {data}");
+    fails(2, &mut strata(&format!("coordinator {line}")), reason);
+}
+
+/// Sends bytes and waits for whatever comes back.
+fn shout(port: u16, bytes: &[u8]) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    // It may have hung up by now.
+    let _ = stream.write_all(bytes);
+    let mut answer = [0; 256];
+    let _ = stream.read(&mut answer);
+}
+
+/// Bytes that are no requests.
+fn nonsense() -> Vec<Vec<u8>> {
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    let with = |rest: &[u8]| [&preface[..], rest].concat();
+    vec![
+        vec![0; 4096],
+        vec![0xff; 70_000],
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
+        [&b"GET /"[..], &[b'a'; 100_000]].concat(),
+        preface[..11].to_vec(),
+        // A frame that says it is as long as can be, and headers that cannot be decoded.
+        with(&[0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1]),
+        with(&[0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 1, 4, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]),
+    ]
+}
+
+/// Calls that are well formed but for one thing.
+async fn strange_calls(grpc: u16, worker: u16) {
+    let at =
+        |port: u16| tonic::transport::Endpoint::from_shared(format!("http://127.0.0.1:{port}"));
+    let channel = at(grpc).unwrap().connect().await.unwrap();
+    let mut jobs = JobServiceClient::new(channel);
+    let name = "x".repeat(5 << 20);
+    let request = v1::SubmitRequest { name, ..v1::SubmitRequest::default() };
+    let status = jobs.submit(request).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::OutOfRange, "{status}");
+    let status = jobs.submit(v1::SubmitRequest::default()).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+    for name in ["../x", "x/y", "x y", &"x".repeat(65)] {
+        let spec = v1::JobSpec { space: "panex".to_owned(), ..v1::JobSpec::default() };
+        let name = name.to_owned();
+        let request = v1::SubmitRequest { spec: Some(spec), name, ..v1::SubmitRequest::default() };
+        let status = jobs.submit(request).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+    }
+    let channel = at(worker).unwrap().connect().await.unwrap();
+    let mut exchange = ExchangeServiceClient::new(channel);
+    for (job, file) in [("..", "worker-id"), (".", "worker-id"), ("x", "../worker-id")] {
+        let file = v1::LayerFile { file: file.to_owned(), ..v1::LayerFile::default() };
+        let request = v1::FetchRequest { job: job.to_owned(), file: Some(file) };
+        let status = exchange.fetch(request).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+    }
+    for epoch in [0, 1, u64::MAX] {
+        let batch =
+            v1::Batch { epoch, sequence: 1, run: vec![7; 100].into(), ..v1::Batch::default() };
+        let answer = exchange.deliver(tokio_stream::iter([batch])).await.unwrap();
+        answer.into_inner().message().await.unwrap_err();
+    }
+}
+
+#[test]
+fn nonsense_does_no_harm() {
+    let mut cluster = Cluster::empty("");
+    let port = free_port();
+    cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));
+    cluster.join("w2", "");
+    let follower = cluster.follow("submit panex 6 --checkpoint-interval 1ms");
+    for bytes in nonsense() {
+        for port in [cluster.grpc, cluster.http, port] {
+            shout(port, &bytes);
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(strange_calls(cluster.grpc, port));
+    follower.expect_answer();
+    cluster.assert_no_panic();
+    let log = cluster.log(COORDINATOR);
+    assert!(!log.contains("is lost"), "{log}");
+    let ran = expect(0, &mut cluster.client("list --json"));
+    assert_eq!(ran.events("job_status").len(), 1);
+    assert_eq!(ran.event("job_status")["result"]["states"], expected().result["states"]);
+    eventually("both workers are there", || {
+        let ran = expect(0, &mut cluster.client("--json status"));
+        ran.events("worker").iter().filter(|worker| worker["alive"] == true).count() == 2
+    });
+}
