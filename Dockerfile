@@ -1,0 +1,27 @@
+# The image of Strata: one program on a small base. Needs BuildKit, which `docker build` uses by default.
+ARG BUILD_IMAGE=rust:1.95-bookworm
+ARG RUNTIME_IMAGE=debian:bookworm-slim
+
+FROM ${BUILD_IMAGE} AS build
+WORKDIR /src
+COPY . .
+# Names of functions stay in the program, line tables do not. The caches outlive the build, so what is
+# wanted from them is copied out.
+RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
+    --mount=type=cache,target=/src/target,sharing=locked \
+    CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --package strata-cli \
+    && mkdir -p /out/data /out/token /out/store \
+    && cp target/release/strata /out/strata
+
+FROM ${RUNTIME_IMAGE}
+COPY --from=build /out/strata /usr/local/bin/strata
+# New volumes take their owner from these folders.
+COPY --from=build --chown=10001:10001 /out/data /data
+COPY --from=build --chown=10001:10001 /out/token /token
+COPY --from=build --chown=10001:10001 /out/store /store
+ENV STRATA_DATA_DIR=/data
+WORKDIR /data
+USER 10001:10001
+# Coordinator (gRPC), worker, coordinator (HTTP).
+EXPOSE 7070 7071 7080
+ENTRYPOINT ["strata"]
