@@ -92,20 +92,21 @@ impl Security {
     /// # Errors
     /// `NoToken` if there is none and other machines can reach the address.
     pub fn check_listen(&self, addr: SocketAddr) -> Result<(), NetError> {
-        // An address in IPv6 clothes, ::ffff:127.0.0.1, is what it was before.
-        let local = addr.ip().to_canonical().is_loopback();
-        match (&self.token, local) {
-            (None, false) => Err(NetError::NoToken { addr }),
-            (None, true) => {
-                tracing::warn!(%addr, "no token: every user of this machine can give orders here");
-                Ok(())
-            }
-            (Some(_), _) => {
-                if !local && self.identity.is_none() {
-                    tracing::info!(%addr, "without --tls-cert, nothing sent is encrypted");
-                }
-                Ok(())
-            }
+        match &self.token {
+            None if !is_local(addr) => Err(NetError::NoToken { addr }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Logs what does not protect a listener at an address; `tls` tells whether it uses the
+    /// certificate, if there is one.
+    pub fn log_listen(&self, addr: SocketAddr, tls: bool) {
+        if self.token.is_none() {
+            tracing::warn!(%addr, "no token: every user of this machine can give orders here");
+        } else if !is_local(addr) && !tls {
+            tracing::info!(%addr, "nothing that is sent over HTTP is encrypted, the token neither");
+        } else if !is_local(addr) && self.identity.is_none() {
+            tracing::info!(%addr, "without --tls-cert, nothing that is sent is encrypted");
         }
     }
 
@@ -203,6 +204,11 @@ impl Security {
         }
         endpoint.tls_config(tls).map_err(|error| NetError::url(url, reasons(&error)))
     }
+}
+
+/// An address in IPv6 clothes, `::ffff:127.0.0.1`, is what it was before.
+fn is_local(addr: SocketAddr) -> bool {
+    addr.ip().to_canonical().is_loopback()
 }
 
 fn parse_url(url: &str) -> Result<Uri, NetError> {

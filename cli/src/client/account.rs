@@ -186,20 +186,13 @@ pub(super) fn took(end: f64, before: f64) -> f64 {
     (end - before).max(0.0)
 }
 
-/// Why a job stopped. The coordinator tells it in words; the job's limits tell it, too.
+/// Why a job stopped.
 fn stop_reason(job: &v1::Job) -> events::StopReason {
-    use events::StopReason::{DiskFull, DiskLimit, Interrupted, MaxLayers};
-    let reasons = [MaxLayers, DiskLimit, DiskFull, Interrupted];
-    if let Some(told) = reasons.iter().find(|reason| job.error.contains(&reason.to_string())) {
-        return *told;
-    }
-    let options = job.options.unwrap_or_default();
-    if options.max_layers.is_some() && job.depth >= options.max_layers {
-        MaxLayers
-    } else if options.disk_limit_bytes.is_some() {
-        DiskLimit
-    } else {
-        DiskFull
+    match job.limit() {
+        v1::Limit::MaxLayers => events::StopReason::MaxLayers,
+        v1::Limit::Disk => events::StopReason::DiskLimit,
+        v1::Limit::DiskFull => events::StopReason::DiskFull,
+        v1::Limit::Unspecified => events::StopReason::Interrupted,
     }
 }
 
@@ -293,22 +286,16 @@ mod tests {
 
     #[test]
     fn reasons_of_a_stop() {
-        let stopped = |error: &str, options: v1::JobOptions| {
-            let job = v1::Job {
-                depth: Some(9),
-                error: error.to_owned(),
-                options: Some(options),
-                ..job(JobState::Stopped)
-            };
-            stop_reason(&job)
-        };
-        let layers = v1::JobOptions { max_layers: Some(9), ..Default::default() };
-        let disk = v1::JobOptions { disk_limit_bytes: Some(1), ..Default::default() };
-        let none = v1::JobOptions::default();
-        assert_eq!(stopped("", layers), events::StopReason::MaxLayers);
-        assert_eq!(stopped("", disk), events::StopReason::DiskLimit);
-        assert_eq!(stopped("", none), events::StopReason::DiskFull);
-        assert_eq!(stopped("worker b: the disk is full", layers), events::StopReason::DiskFull);
+        use events::StopReason;
+        let reasons = [
+            (v1::Limit::MaxLayers, StopReason::MaxLayers),
+            (v1::Limit::Disk, StopReason::DiskLimit),
+            (v1::Limit::DiskFull, StopReason::DiskFull),
+        ];
+        for (limit, reason) in reasons {
+            let job = v1::Job { limit: limit.into(), ..job(JobState::Stopped) };
+            assert_eq!(stop_reason(&job), reason);
+        }
     }
 
     #[test]

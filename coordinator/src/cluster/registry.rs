@@ -197,12 +197,12 @@ impl Registry {
         known
     }
 
-    /// Gives up workers that have been silent for longer than the lease.
-    pub(crate) fn expire(&self) {
+    /// Gives up workers that have by now been silent for longer than the lease.
+    pub(crate) fn expire(&self, now: Instant) {
         let mut inner = self.inner();
         let mut lost = Vec::new();
         for (number, member) in &mut inner.members {
-            if member.alive && member.last_heard.elapsed() > self.lease {
+            if member.alive && now.saturating_duration_since(member.last_heard) > self.lease {
                 member.alive = false;
                 member.outstanding = None;
                 lost.push(*number);
@@ -269,7 +269,11 @@ fn to_worker(order: v1::Order) -> v1::ToWorker {
 mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
+    use proptest::prelude::*;
+
     use super::*;
+
+    const LEASE: Duration = Duration::from_secs(60);
 
     fn entry(number: u16) -> WorkerEntry {
         WorkerEntry {
@@ -321,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_comes_back_in_time_gets_its_order_again() {
-        let registry = Registry::new(Duration::from_secs(60));
+        let registry = Registry::new(LEASE);
         let mut worker = Worker::connect(&registry, 3, "a");
         let events = session(&registry, 5, &[3]);
         registry.order(3, order(5, 1));
@@ -341,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_new_process_means_the_old_one_is_lost() {
-        let registry = Registry::new(Duration::from_secs(60));
+        let registry = Registry::new(LEASE);
         Worker::connect(&registry, 3, "a");
         let events = session(&registry, 5, &[3]);
         registry.order(3, order(5, 1));
@@ -352,12 +356,13 @@ mod tests {
 
     #[test]
     fn silence_beyond_the_lease_is_loss_and_a_late_beat_a_return() {
-        let registry = Registry::new(Duration::ZERO);
+        let registry = Registry::new(LEASE);
         let worker = Worker::connect(&registry, 3, "a");
         let events = session(&registry, 5, &[3]);
         registry.order(3, order(5, 1));
-        std::thread::sleep(Duration::from_millis(2));
-        registry.expire();
+        registry.expire(Instant::now());
+        assert!(events.try_recv().is_err());
+        registry.expire(Instant::now() + 2 * LEASE);
         assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 3, .. })));
         assert!(!registry.members()[0].alive);
         assert!(registry.beat(3, worker.connection, v1::WorkerBeat::default()));
@@ -369,7 +374,7 @@ mod tests {
 
     #[test]
     fn answers_of_another_epoch_are_not_heard() {
-        let registry = Registry::new(Duration::from_secs(60));
+        let registry = Registry::new(LEASE);
         let worker = Worker::connect(&registry, 3, "a");
         registry.order(3, order(5, 1));
         let events = session(&registry, 6, &[3]);
@@ -379,8 +384,162 @@ mod tests {
 
     #[test]
     fn a_session_with_an_absent_worker_hears_so_at_once() {
-        let registry = Registry::new(Duration::from_secs(60));
+        let registry = Registry::new(LEASE);
         let events = session(&registry, 1, &[9]);
         assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 9, .. })));
+    }
+
+    /// Something that happens between the coordinator and one of three workers.
+    #[derive(Copy, Clone, Debug)]
+    enum Happening {
+        /// A session begins, with the next epoch.
+        Begin,
+        /// The session gives its next order to all.
+        Order,
+        /// A worker connects, as the same process or as a new one.
+        Connect {
+            worker: u16,
+            anew: bool,
+        },
+        Disconnect {
+            worker: u16,
+        },
+        /// All that are silent lose their leases.
+        Expire,
+        /// A worker answers one of the orders it was ever given, once more perhaps.
+        Answer {
+            worker: u16,
+            which: prop::sample::Index,
+            old_connection: bool,
+        },
+    }
+
+    fn happening() -> impl Strategy<Value = Happening> {
+        use Happening::*;
+        let worker = 0..3_u16;
+        prop_oneof![
+            1 => Just(Begin),
+            4 => Just(Order),
+            3 => (worker.clone(), any::<bool>()).prop_map(|(worker, anew)| Connect { worker, anew }),
+            2 => worker.clone().prop_map(|worker| Disconnect { worker }),
+            1 => Just(Expire),
+            8 => (worker, any::<prop::sample::Index>(), prop::bool::weighted(0.2))
+                .prop_map(|(worker, which, old_connection)| Answer { worker, which, old_connection }),
+        ]
+    }
+
+    /// A worker of the simulation: all it was ever told, over all its connections.
+    struct Simulated {
+        process: u32,
+        link: Worker,
+        old: u64,
+        orders: Vec<v1::Order>,
+    }
+
+    struct Simulation {
+        registry: Registry,
+        epoch: u64,
+        sent: u64,
+        workers: Vec<Simulated>,
+        events: Receiver<CrewEvent>,
+        /// Answers that the session has heard.
+        heard: Vec<(u16, u64)>,
+    }
+
+    impl Simulation {
+        fn new() -> Simulation {
+            let registry = Registry::new(LEASE);
+            let workers = (0..3).map(|number| Simulated {
+                process: 0,
+                link: Worker::connect(&registry, number, "0"),
+                old: 0,
+                orders: Vec::new(),
+            });
+            let workers = workers.collect();
+            let events = session(&registry, 1, &[0, 1, 2]);
+            Simulation { registry, epoch: 1, sent: 0, workers, events, heard: Vec::new() }
+        }
+
+        fn play(&mut self, happening: Happening) {
+            let registry = &self.registry;
+            match happening {
+                Happening::Begin => {
+                    self.epoch += 1;
+                    self.events = session(registry, self.epoch, &[0, 1, 2]);
+                    (self.sent, self.heard) = (0, Vec::new());
+                }
+                Happening::Order => {
+                    self.sent += 1;
+                    (0..3).for_each(|number| registry.order(number, order(self.epoch, self.sent)));
+                }
+                Happening::Connect { worker, anew } => {
+                    let known = &mut self.workers[usize::from(worker)];
+                    known.process += u32::from(anew);
+                    known.old = known.link.connection;
+                    known.link = Worker::connect(registry, worker, &known.process.to_string());
+                }
+                Happening::Disconnect { worker } => {
+                    registry.disconnect(worker, self.workers[usize::from(worker)].link.connection);
+                }
+                Happening::Expire => registry.expire(Instant::now() + 2 * LEASE),
+                Happening::Answer { worker, which, old_connection } => {
+                    let known = &self.workers[usize::from(worker)];
+                    if known.orders.is_empty() {
+                        return;
+                    }
+                    let told = which.get(&known.orders);
+                    let connection = if old_connection { known.old } else { known.link.connection };
+                    registry.answer(worker, connection, noted(told.epoch, told.number));
+                }
+            }
+        }
+
+        /// Hears everything, and checks it.
+        fn check(&mut self) {
+            for worker in &mut self.workers {
+                while let Some(order) = worker.link.next_order() {
+                    worker.orders.push(order);
+                }
+            }
+            while let Ok(event) = self.events.try_recv() {
+                let CrewEvent::Answer { worker, answer } = event else { continue };
+                assert_eq!(answer.epoch, self.epoch, "an answer of a fenced epoch");
+                assert_eq!(answer.order, self.sent, "an answer to an order that was replaced");
+                let answered = (worker, answer.order);
+                assert!(!self.heard.contains(&answered), "{answered:?} was heard twice");
+                self.heard.push(answered);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// However connections come and go, whatever is late or comes again: a session hears each
+        /// answer once, of its own epoch, to its last order.
+        #[test]
+        fn nothing_fenced_late_or_repeated_is_heard(
+            happenings in prop::collection::vec(happening(), 1..60),
+        ) {
+            let mut simulation = Simulation::new();
+            for happening in happenings {
+                simulation.play(happening);
+                simulation.check();
+            }
+            // Who is still alive gets the session's next order, and its answer is heard.
+            simulation.play(Happening::Order);
+            simulation.check();
+            for number in 0..3 {
+                let alive = simulation.registry.members()[usize::from(number)].alive;
+                let connected = !simulation.workers[usize::from(number)].link.received.is_closed();
+                if alive && connected {
+                    let connection = simulation.workers[usize::from(number)].link.connection;
+                    let answer = noted(simulation.epoch, simulation.sent);
+                    assert!(simulation.registry.answer(number, connection, answer));
+                    simulation.check();
+                    assert!(simulation.heard.contains(&(number, simulation.sent)));
+                }
+            }
+        }
     }
 }

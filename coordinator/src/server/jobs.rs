@@ -76,11 +76,7 @@ impl Jobs {
     }
 
     /// Tells the queue and those who watch of a change, and shows the job.
-    async fn changed(
-        &self,
-        entry: JobEntry,
-        live: &JobLive,
-    ) -> Result<Response<v1::Job>, Status> {
+    async fn changed(&self, entry: JobEntry, live: &JobLive) -> Result<Response<v1::Job>, Status> {
         live.state();
         self.cluster.ring();
         Ok(Response::new(self.show(entry).await?))

@@ -10,7 +10,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use strata_net::{NetError, Security, limits};
 use strata_proto::v1::control_service_server::ControlServiceServer;
@@ -82,6 +82,8 @@ impl Coordinator {
     ) -> Result<Coordinator, ServerError> {
         security.check_listen(listen)?;
         security.check_listen(http)?;
+        security.log_listen(listen, true);
+        security.log_listen(http, false);
         let data = DataDir::lock(data_dir)?;
         let logs = data.path().join("logs");
         std::fs::create_dir_all(&logs).map_err(|source| StoreError::Io {
@@ -191,7 +193,7 @@ async fn expire(cluster: Arc<Cluster>) {
     let mut ticks = tokio::time::interval(cluster.registry.lease() / 4);
     loop {
         ticks.tick().await;
-        cluster.registry.expire();
+        cluster.registry.expire(Instant::now());
     }
 }
 

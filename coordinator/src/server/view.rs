@@ -5,7 +5,7 @@ use strata_proto::v1;
 
 use crate::cluster::live::{Facts, Glance, JobLive, LiveEvent, Note};
 use crate::cluster::registry::MemberView;
-use crate::entry::{JobEntry, JobOptions, JobState, KeepLayers, WorkerEntry};
+use crate::entry::{JobEntry, JobOptions, JobState, KeepLayers, Limit, WorkerEntry};
 use crate::sums::Totals;
 
 /// A job; `jobs` are all of them.
@@ -43,6 +43,16 @@ pub(crate) fn job(entry: &JobEntry, live: &JobLive, jobs: &[JobEntry]) -> v1::Jo
         result: result(entry, &glance),
         workers: glance.workers as u32,
         expected_layers,
+        limit: limit(&entry.state).into(),
+    }
+}
+
+fn limit(state: &JobState) -> v1::Limit {
+    match state {
+        JobState::Stopped(Limit::MaxLayers) => v1::Limit::MaxLayers,
+        JobState::Stopped(Limit::DiskLimit) => v1::Limit::Disk,
+        JobState::Stopped(Limit::DiskFull) => v1::Limit::DiskFull,
+        _ => v1::Limit::Unspecified,
     }
 }
 

@@ -126,6 +126,7 @@ impl Node {
         listen: SocketAddr,
     ) -> Result<Node, NodeError> {
         security.check_listen(listen)?;
+        security.log_listen(listen, true);
         let data = DataDir::lock(&options.data_dir)?;
         let identity = Identity::open(&options.data_dir)?;
         let store = options.store.as_deref().map(CheckpointStore::open).transpose()?;

@@ -1,0 +1,167 @@
+//! What a cluster costs: `cargo bench -p strata-cli --bench cluster -- [LEVEL] [ROUNDS]` (7 and 3 by
+//! default). In turns, so that a busy machine is busy for all: Panex with two threads, with two
+//! embedded workers, and with two worker processes on this machine; then a small search in which
+//! three worker processes take part in every layer, which shows what a layer costs by itself.
+
+use std::error::Error;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Level of the search whose layers are narrow, and the layers at its beginning that are left out:
+/// the first of them are made by one worker, until the others have joined.
+const NARROW: (u32, usize) = (5, 20);
+
+fn strata() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("STRATA_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs a command that prints events, and returns the seconds in its result.
+fn seconds(command: &mut Command) -> Result<f64> {
+    let output = command.args(["--json", "--progress", "none"]).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or("null"))?;
+    match (output.status.success(), last["seconds"].as_f64()) {
+        (true, Some(seconds)) => Ok(seconds),
+        _ => Err(format!("{command:?} ended with {}: {last}", output.status).into()),
+    }
+}
+
+fn solve(level: u32, how: &[&str]) -> Result<f64> {
+    let folder = tempfile::tempdir()?;
+    let mut command = strata();
+    command.args(["solve", "panex", &level.to_string(), "--data-dir"]).arg(folder.path()).args(how);
+    seconds(&mut command)
+}
+
+/// Processes that end with the value.
+struct Cluster {
+    nodes: Vec<Child>,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for node in &mut self.nodes {
+            let _ = node.kill();
+            let _ = node.wait();
+        }
+    }
+}
+
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+impl Cluster {
+    fn start(workers: usize, more: &[&str]) -> Result<Cluster> {
+        let folder = tempfile::tempdir()?;
+        let listen = format!("127.0.0.1:{}", free_port()?);
+        let url = format!("http://{listen}");
+        let mut cluster = Cluster { nodes: Vec::new(), url, _folder: folder };
+        let data = cluster._folder.path().to_owned();
+        let mut coordinator = strata();
+        coordinator.args(["coordinator", "--listen", &listen]).args(more);
+        cluster.spawn(&mut coordinator, &data.join("coordinator"))?;
+        for number in 1..=workers {
+            let mut worker = strata();
+            let listen = format!("127.0.0.1:{}", free_port()?);
+            worker.args(["worker", "--coordinator", &cluster.url, "--listen", &listen]);
+            worker.args(["--threads", "1"]);
+            cluster.spawn(&mut worker, &data.join(format!("worker-{number}")))?;
+        }
+        for _ in 0..300 {
+            let mut status = strata();
+            let output =
+                status.args(["status", "--json", "--coordinator", &cluster.url]).output()?;
+            let text = String::from_utf8(output.stdout)?;
+            if text.matches("\"alive\":true").count() == workers {
+                return Ok(cluster);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Err("the workers do not come".into())
+    }
+
+    fn spawn(&mut self, command: &mut Command, data: &Path) -> Result<()> {
+        self.nodes.push(command.arg("--data-dir").arg(data).stdout(Stdio::null()).spawn()?);
+        Ok(())
+    }
+
+    fn submit(&self, level: u32) -> Result<f64> {
+        let mut command = strata();
+        command.args(["submit", "panex", &level.to_string(), "--coordinator", &self.url]);
+        seconds(&mut command)
+    }
+
+    /// When each layer of the only job was complete, in seconds.
+    fn layers(&self) -> Result<Vec<f64>> {
+        let list = strata().args(["list", "--json", "--coordinator", &self.url]).output()?;
+        let job: serde_json::Value = serde_json::from_slice(&list.stdout)?;
+        let job = job["job"].as_str().ok_or("no job is listed")?;
+        let mut command = strata();
+        command.args(["stats", job, "--format", "csv", "--coordinator", &self.url]);
+        let table = String::from_utf8(command.output()?.stdout)?;
+        let mut lines = table.lines().map(|line| line.split(','));
+        let mut heads = lines.next().ok_or("an empty table")?;
+        let column = heads.position(|head| head == "seconds").ok_or("no column of seconds")?;
+        let times = lines.filter_map(|mut line| line.nth(column)?.parse().ok());
+        Ok(times.collect())
+    }
+}
+
+fn compare(level: u32, rounds: usize) -> Result<()> {
+    let mut best = [f64::INFINITY; 3];
+    for round in 1..=rounds {
+        let times = [
+            solve(level, &["--threads", "2"])?,
+            solve(level, &["--workers", "2", "--threads", "1"])?,
+            Cluster::start(2, &[])?.submit(level)?,
+        ];
+        println!(
+            "round {round}: two threads {:.2} s, two embedded workers {:.2} s, two processes {:.2} s",
+            times[0], times[1], times[2]
+        );
+        best.iter_mut().zip(times).for_each(|(best, time)| *best = best.min(time));
+    }
+    println!("speed against two threads, least times of Panex {level}:");
+    println!("  two embedded workers {:.0} %", 100.0 * best[0] / best[1]);
+    println!("  two processes        {:.0} %", 100.0 * best[0] / best[2]);
+    Ok(())
+}
+
+fn layer_cost(rounds: usize) -> Result<()> {
+    let (level, skipped) = NARROW;
+    let mut least = f64::INFINITY;
+    for _ in 0..rounds {
+        // Three workers from the first layers on.
+        let cluster = Cluster::start(3, &["--narrow", "1"])?;
+        cluster.submit(level)?;
+        let times = cluster.layers()?;
+        let first = times.get(skipped).ok_or("too few layers")?;
+        let last = times.last().ok_or("no layers")?;
+        least = least.min((last - first) / (times.len() - 1 - skipped) as f64);
+    }
+    let alone = solve(level, &["--threads", "1"])?;
+    println!("a layer of Panex {level} across three processes: {:.2} ms", 1e3 * least);
+    println!("all of its layers in one process: {:.0} ms", 1e3 * alone);
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    // Cargo adds a flag of its own.
+    let mut numbers = std::env::args().skip(1).filter(|word| word != "--bench");
+    let level = numbers.next().map_or(Ok(7), |word| word.parse())?;
+    let rounds = numbers.next().map_or(Ok(3), |word| word.parse())?;
+    compare(level, rounds)?;
+    layer_cost(rounds)
+}
