@@ -23,16 +23,18 @@ pub fn text(position: &Position) -> String {
     lines(position).join("\n")
 }
 
-/// Positions of one level as text, side by side.
-///
-/// # Panics
-/// If the levels differ.
+/// Positions as text, side by side with their tracks in line.
 pub fn row(positions: &[Position]) -> String {
     let drawings: Vec<Vec<String>> = positions.iter().map(lines).collect();
-    let height = drawings.first().map_or(0, Vec::len);
-    assert!(drawings.iter().all(|lines| lines.len() == height), "positions of different levels");
-    let line = |at: usize| drawings.iter().map(|lines| lines[at].as_str()).collect::<Vec<_>>();
-    (0..height).map(|at| line(at).join("    ")).collect::<Vec<_>>().join("\n")
+    let height = drawings.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |at: usize| {
+        let part = |lines: &Vec<String>| {
+            let blank = || " ".repeat(lines[0].len());
+            lines.get(at).cloned().unwrap_or_else(blank)
+        };
+        drawings.iter().map(part).collect::<Vec<_>>().join("    ").trim_end().to_owned()
+    };
+    (0..height).map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// All lines are equally long.
@@ -152,6 +154,14 @@ mod tests {
             "0   .--.--.    0   .--.--.",
             "1  b1  | o1    1   | b1 o1",
             "    L  C  R        L  C  R",
+        ];
+        assert_eq!(drawn, lines.join("\n"));
+        let drawn = row(&[position("b1 / - / o1"), position("- / b1 b2 / o1 o2")]);
+        let lines = [
+            "0   .--.--.    0   .--.--.",
+            "1  b1  | o1    1   | b1 o1",
+            "    L  C  R    2   | b2 o2",
+            "                   L  C  R",
         ];
         assert_eq!(drawn, lines.join("\n"));
         assert_eq!(row(&[]), "");

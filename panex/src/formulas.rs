@@ -153,7 +153,7 @@ fn t_bar(n: u32) -> Option<u128> {
 }
 
 fn t(n: u32) -> Option<u128> {
-    t_bar(n)?.checked_add(u128::from(n % 2 == 0))
+    t_bar(n)?.checked_add(u128::from(n.is_multiple_of(2)))
 }
 
 fn s_from_3(n: u32) -> Option<u128> {

@@ -102,7 +102,7 @@ pub enum GoldError {
         /// Their levels in one of the orders.
         levels: [u8; 2],
     },
-    /// The levels are determined, but no such position is legal.
+    /// The tiles do not make a position, which levels that fit their layers always do.
     #[error(transparent)]
     Position(#[from] PositionError),
 }

@@ -105,6 +105,10 @@ impl Word {
         Word(Vec::new())
     }
 
+    pub(crate) fn with_capacity(moves: usize) -> Word {
+        Word(Vec::with_capacity(moves))
+    }
+
     /// The moves from the end to the beginning, each backwards: leads back to where the word began.
     #[must_use]
     pub fn inverse(&self) -> Word {

@@ -142,8 +142,35 @@ pub fn positions_every<M: Into<NamedMove>>(
 mod tests {
     use std::num::NonZeroU64;
 
+    use proptest::prelude::*;
+
     use super::*;
     use crate::moves::{Word, parse_moves};
+    use crate::position::tests::any_position;
+
+    proptest! {
+        #[test]
+        fn words_lead_back_and_across_the_mirror(
+            start in any_position(6),
+            steps in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+        ) {
+            let mut walk = Replay::new(start.clone(), CentreTop::Allowed).unwrap();
+            let mut word = Word::new();
+            for step in steps {
+                let moves: Vec<Move> = walk.position().legal_moves(CentreTop::Allowed).collect();
+                word.extend([*step.get(&moves)]);
+                walk.step(*step.get(&moves)).unwrap();
+            }
+            let end = walk.into_position();
+            let run = |from: &Position, word: &Word| {
+                replay(from, word.iter(), CentreTop::Allowed, |_, _| {}).unwrap().into_position()
+            };
+            prop_assert_eq!(&run(&start, &word), &end);
+            prop_assert_eq!(&run(&end, &word.inverse()), &start);
+            prop_assert_eq!(run(&start.clone().mirror(), &word.mirror()), end.clone().mirror());
+            prop_assert_eq!(run(&start.clone().star(), &word), end.star());
+        }
+    }
 
     fn word(text: &str) -> Word {
         text.parse().unwrap()

@@ -1,6 +1,7 @@
 //! `docs/panex.md` shows what the crate draws and knows.
 
 use strata_panex::formulas::Quantity;
+use strata_panex::operations::{Kind, Operation, Task};
 use strata_panex::table::Table;
 use strata_panex::{Position, draw};
 
@@ -33,5 +34,22 @@ fn the_table_is_that_of_the_crate() {
         });
         let row = format!("\n| {n} |{}|\n", cells.join("|"));
         assert!(PAGE.contains(&row), "no row {row}");
+    }
+}
+
+#[test]
+fn the_words_are_those_of_the_crate() {
+    for (kind, level) in [
+        (Kind::T, Some(3)),
+        (Kind::Four, None),
+        (Kind::X, Some(1)),
+        (Kind::X, Some(2)),
+        (Kind::Y, None),
+        (Kind::YBar, None),
+        (Kind::Z, None),
+        (Kind::W, None),
+    ] {
+        let word = Operation::from(Task::new(kind, level).unwrap()).word().unwrap();
+        assert!(PAGE.contains(&word.to_string()), "{kind}: {word}");
     }
 }

@@ -1,9 +1,10 @@
 //! A plain breadth-first search, as slow and simple as can be, confirms that the operations are as
 //! short as the papers say.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::HashSet;
 
-use strata_panex::operations::{Ends, Kind, SinkVariation, Task};
+use strata_panex::operations::{Ends, Kind, Operation, SinkVariation, Task};
 use strata_panex::{CentreTop, Position};
 
 /// The least number of moves between two positions, by search from both ends.
@@ -38,7 +39,7 @@ fn task(kind: Kind, level: u8) -> Task {
 }
 
 fn length(task: Task) -> u64 {
-    strata_panex::operations::Operation::from(task).word().unwrap().len() as u64
+    Operation::from(task).word().unwrap().len() as u64
 }
 
 fn check(task: Task, Ends { start, goal }: &Ends, centre_top: CentreTop) {

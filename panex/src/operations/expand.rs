@@ -25,11 +25,15 @@ impl Operation {
     /// If it has more than [`MAX_WORD`] moves.
     pub fn word(&self) -> Result<Word, OperationError> {
         let len = self.len();
-        if len.is_none_or(|len| len > u128::from(MAX_WORD)) {
-            return Err(OperationError::TooLong { len });
+        let capacity = len.and_then(|len| u32::try_from(len).ok()).filter(|len| *len <= MAX_WORD);
+        let capacity = capacity.ok_or(OperationError::TooLong { len })?;
+        let mut word = Word::with_capacity(capacity as usize);
+        let mut expander = Expander::default();
+        match &self.term {
+            // A task that is all there is need not be kept for further use.
+            Term::Task(task) => expander.append(&task.definition(), self.transform, &mut word),
+            _ => expander.append(self, Transform::default(), &mut word),
         }
-        let mut word = Word::new();
-        Expander::default().append(self, Transform::default(), &mut word);
         Ok(word)
     }
 }
