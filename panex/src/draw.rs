@@ -68,8 +68,7 @@ const LAYER: u32 = 20;
 /// Distance between the middles of two columns is this and the widest tile.
 const SPACING: u32 = 16;
 
-/// Width of a tile of some level. The board's channels narrow downwards, their tongues widen, but
-/// the picture on the tiles is a tower: the higher the level, the wider.
+/// Width of a tile: those of a tower make a triangle, as the pictures on the tiles do.
 fn width(level: u8) -> u32 {
     28 + 6 * u32::from(level)
 }

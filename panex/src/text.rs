@@ -64,7 +64,7 @@ impl fmt::Display for Position {
 }
 
 fn parse_columns(text: &str) -> Result<[Vec<Tile>; 3], TextError> {
-    let mut columns = split_columns(text)?.map(|_| Vec::new());
+    let mut columns = [const { Vec::new() }; 3];
     for (column, tokens) in Column::ALL.into_iter().zip(split_columns(text)?) {
         for (place, token) in (1..).zip(tokens) {
             let tile = token.parse().map_err(|error| TextError::Token { column, place, error })?;

@@ -7,29 +7,27 @@ use std::collections::HashSet;
 use strata_panex::operations::{Ends, Kind, Operation, SinkVariation, Task};
 use strata_panex::{CentreTop, Position};
 
-/// The least number of moves between two positions, by search from both ends.
+/// The least number of moves between two positions, by search from both ends. Moves can be taken
+/// back, so a layer can only lead to itself, the layer before it and the next one.
 fn distance(start: &Position, goal: &Position, centre_top: CentreTop) -> u64 {
-    let mut seen = [HashSet::from([start.clone()]), HashSet::from([goal.clone()])];
-    let mut layers = seen.clone();
+    let mut layers = [HashSet::from([start.clone()]), HashSet::from([goal.clone()])];
+    let mut before = [HashSet::new(), HashSet::new()];
     let mut moves = 0;
-    while seen[0].is_disjoint(&layers[1]) {
+    while layers[0].is_disjoint(&layers[1]) {
         let side = usize::from(layers[1].len() < layers[0].len());
         let mut next = HashSet::new();
         for position in &layers[side] {
             for mv in position.legal_moves(centre_top) {
                 let mut after = position.clone();
                 after.apply(mv, centre_top).unwrap();
-                if seen[side].insert(after.clone()) {
+                if !layers[side].contains(&after) && !before[side].contains(&after) {
                     next.insert(after);
                 }
             }
         }
         assert!(!next.is_empty(), "{goal} cannot be reached from {start}");
+        before[side] = std::mem::replace(&mut layers[side], next);
         moves += 1;
-        layers[side] = next;
-        if !layers[side].is_disjoint(&seen[1 - side]) {
-            break;
-        }
     }
     moves
 }
