@@ -1,0 +1,80 @@
+//! X(N) by choke points, with time and memory:
+//! `cargo run --release -p strata-panex --example choke -- LEVEL [THREADS] [--path] [--avx2 | --portable]`.
+
+use std::error::Error;
+use std::io::Write;
+use std::time::Instant;
+
+use strata_panex::choke::{Move, Progress, Search, Vectors};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (flags, numbers): (Vec<&String>, Vec<&String>) =
+        arguments.iter().partition(|argument| argument.starts_with("--"));
+    let level = numbers.first().ok_or("which level?")?.parse()?;
+    let threads = numbers.get(1).map_or(Ok(2), |t| t.parse())?;
+    let mut search = Search::new(level).threads(threads).on_progress(&show);
+    let mut path = false;
+    for flag in flags {
+        match flag.as_str() {
+            "--path" => path = true,
+            "--portable" => search = search.vectors(Vectors::Portable),
+            #[cfg(target_arch = "x86_64")]
+            "--avx2" => search = search.vectors(Vectors::Avx2),
+            other => return Err(format!("unknown flag {other}").into()),
+        }
+    }
+    let started = Instant::now();
+    let moves = if path {
+        let moves = search.moves()?;
+        let told = started.elapsed();
+        replay(level, &moves)?;
+        eprintln!("\nreplayed; the list took {:.2} s", told.as_secs_f64());
+        moves.len()
+    } else {
+        search.least_moves()? as usize
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    println!("X({level}) = {moves}  {seconds:.2} s  {} MiB", peak_memory()? >> 10);
+    Ok(())
+}
+
+/// One line that is overwritten.
+fn show(progress: Progress) {
+    let Progress { level, done, classes, elapsed } = progress;
+    let mut err = std::io::stderr().lock();
+    let seconds = elapsed.as_secs_f64();
+    // What cannot be shown is not missed.
+    let _ = write!(err, "\rlevel {level}: {done} of {classes} tables, {seconds:.1} s   ");
+    if done == classes {
+        let _ = writeln!(err);
+    }
+}
+
+/// Makes the moves with levels and colours only, and checks rules and goal.
+fn replay(level: u8, moves: &[Move]) -> Result<(), String> {
+    let tower = |colour: char| (1..=level).rev().map(|l| (l, colour)).collect::<Vec<_>>();
+    let mut columns = [tower('b'), Vec::new(), tower('o')];
+    for (i, m) in moves.iter().enumerate() {
+        let tile = columns[m.from()].pop().ok_or(format!("move {i}: nothing to take"))?;
+        columns[m.to()].push(tile);
+        let column = &columns[m.to()];
+        let above = |below: usize| column.len() - 1 - below;
+        let legal = column.len() <= usize::from(level) + usize::from(m.to() != 1)
+            && (0..column.len())
+                .all(|at| above(at) + usize::from(m.to() == 1) <= usize::from(column[at].0));
+        if !legal {
+            return Err(format!("move {i}, {m:?}, is illegal"));
+        }
+    }
+    let exchanged = columns == [tower('o'), Vec::new(), tower('b')];
+    exchanged.then_some(()).ok_or("the moves do not end at the goal".into())
+}
+
+/// In KiB, from the kernel.
+fn peak_memory() -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1)).ok_or("no VmHWM")?;
+    Ok(number.parse()?)
+}
