@@ -230,3 +230,53 @@ pub(super) fn incoming(nodes: &[SearchNode]) -> Vec<Vec<Incoming>> {
     }
     into
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::Shape;
+    use super::*;
+
+    #[test]
+    fn size_of_the_structure() {
+        let structure = Structure::shared();
+        assert_eq!(structure.class_of.len(), 857);
+        assert_eq!(structure.classes.len(), 38);
+        assert_eq!(structure.top.len(), 15);
+        assert_eq!(structure.classes.iter().map(|class| class.nodes.len()).max(), Some(82));
+    }
+
+    #[test]
+    fn graphs_are_equal_within_a_class() {
+        let structure = Structure::shared();
+        for (signature, &class) in &structure.class_of {
+            let (graph, class) =
+                (structure.graph(signature, Reach::Segment), &structure.classes[class]);
+            assert_eq!(graph.len(), class.nodes.len());
+            for (node, expected) in graph.iter().zip(&class.nodes) {
+                assert_eq!(node.edges, expected.edges);
+                assert_eq!(node.useful, expected.useful);
+                if !node.edges.is_empty() {
+                    assert_eq!(Some(structure.class_of[&node.signature]), expected.class);
+                }
+            }
+        }
+    }
+
+    /// A segment of level N must not need a lower tile that was not among those that may move
+    /// in the segment of level N + 1.
+    #[test]
+    fn three_lower_tiles_are_enough() {
+        let structure = Structure::shared();
+        for signature in structure.class_of.keys() {
+            let [a, _, c] = signature.lower;
+            for node in structure.graph(signature, Reach::Segment) {
+                let [has_a, has_b, has_c] = node.signature.lower.map(|level| level > 0);
+                let bare_side = !node.mirrored && signature.shape != Shape::Sides && a == 0;
+                let needs_a = node.signature.shape != Shape::Sides;
+                let expanded = !node.edges.is_empty();
+                assert!(!expanded || !needs_a || has_a || bare_side, "{signature:?} {node:?}");
+                assert!(!expanded || c == 0 || has_b && has_c, "{signature:?} {node:?}");
+            }
+        }
+    }
+}

@@ -117,74 +117,83 @@ pub(super) struct Target<'a> {
     pub(super) tiles: &'a mut [Tile],
 }
 
+/// Settled distances to be spread along a row.
+pub(super) struct Batch<'a> {
+    pub(super) row: &'a Row<'a>,
+    pub(super) settled: &'a [Settled],
+}
+
 impl Target<'_> {
-    /// Lowers `costs[v ^ w]` to `v.cost + row[w]` for every settled v and every w.
+    /// Lowers `costs[v ^ w]` to `v.cost + row[w]` for every settled v of the batches and every w.
     ///
-    /// `near` is scratch space.
-    pub(super) fn spread(
-        &mut self,
-        vectors: Checked,
-        row: &Row<'_>,
-        settled: &[Settled],
-        ceiling: u32,
-        near: &mut Vec<Settled>,
-    ) {
+    /// All values below the ceiling are settled; the tiles are brought up to date.
+    pub(super) fn receive(&mut self, vectors: Checked, batches: &[Batch<'_>], ceiling: u32) {
         match vectors.0 {
-            Vectors::Portable => self.spread_all(row, settled, ceiling, near),
+            Vectors::Portable => self.receive_all(batches, ceiling),
             // SAFETY: `Checked` is only made of instructions that the processor has.
             #[cfg(target_arch = "x86_64")]
-            Vectors::Avx2 => unsafe { self.spread_avx2(row, settled, ceiling, near) },
+            Vectors::Avx2 => unsafe { self.receive_avx2(batches, ceiling) },
             // SAFETY: the same.
             #[cfg(target_arch = "x86_64")]
-            Vectors::Avx512 => unsafe { self.spread_avx512(row, settled, ceiling, near) },
+            Vectors::Avx512 => unsafe { self.receive_avx512(batches, ceiling) },
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn spread_avx2(&mut self, row: &Row<'_>, s: &[Settled], ceiling: u32, near: &mut Vec<Settled>) {
-        self.spread_all(row, s, ceiling, near);
+    fn receive_avx2(&mut self, batches: &[Batch<'_>], ceiling: u32) {
+        self.receive_all(batches, ceiling);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512vl")]
-    fn spread_avx512(
-        &mut self,
-        row: &Row<'_>,
-        s: &[Settled],
-        ceiling: u32,
-        near: &mut Vec<Settled>,
-    ) {
-        self.spread_all(row, s, ceiling, near);
+    fn receive_avx512(&mut self, batches: &[Batch<'_>], ceiling: u32) {
+        self.receive_all(batches, ceiling);
     }
 
     #[inline(always)]
-    fn spread_all(
-        &mut self,
-        row: &Row<'_>,
-        settled: &[Settled],
-        ceiling: u32,
-        near: &mut Vec<Settled>,
-    ) {
-        let group_values = row.tile * GROUP;
-        for (g, tiles) in self.tiles.chunks_mut(GROUP).enumerate() {
-            let worst = tiles.iter().map(|tile| tile.worst).fold(0, u32::max);
-            if worst == 0 {
-                continue;
+    fn receive_all(&mut self, batches: &[Batch<'_>], ceiling: u32) {
+        let tile = self.costs.len() / self.tiles.len();
+        let mut near = Vec::new();
+        let groups = self.tiles.chunks_mut(GROUP).zip(self.costs.chunks_mut(tile * GROUP));
+        for (index, (tiles, costs)) in groups.enumerate() {
+            for (summary, costs) in tiles.iter_mut().zip(costs.chunks(tile)) {
+                if summary.least_open < ceiling {
+                    *summary = Tile::of(costs, ceiling);
+                }
             }
-            near.clear();
-            near.extend(settled.iter().copied().filter(|s| {
-                s.cost + row.group_least[g ^ (s.swaps as usize / group_values)] < worst
-            }));
-            if near.is_empty() {
-                continue;
-            }
-            for (i, tile) in tiles.iter_mut().enumerate() {
-                let t = g * GROUP + i;
-                let out = &mut self.costs[t * row.tile..][..row.tile];
-                spread_tile(t, tile, out, row, near, ceiling);
+            for batch in batches {
+                spread_group(index, tiles, costs, batch, ceiling, &mut near);
             }
         }
+    }
+}
+
+/// Spreads a batch to one group of tiles. `near` is scratch space.
+#[inline(always)]
+fn spread_group(
+    index: usize,
+    tiles: &mut [Tile],
+    costs: &mut [u32],
+    batch: &Batch<'_>,
+    ceiling: u32,
+    near: &mut Vec<Settled>,
+) {
+    let worst = tiles.iter().map(|tile| tile.worst).fold(0, u32::max);
+    if worst == 0 {
+        return;
+    }
+    let Batch { row, settled } = batch;
+    near.clear();
+    near.extend(settled.iter().copied().filter(|s| {
+        let group = index ^ (s.swaps as usize / (row.tile * GROUP));
+        s.cost + row.group_least[group] < worst
+    }));
+    if near.is_empty() {
+        return;
+    }
+    for (i, (tile, out)) in tiles.iter_mut().zip(costs.chunks_mut(row.tile)).enumerate() {
+        spread_tile(index * GROUP + i, tile, out, row, near, ceiling);
     }
 }
 
@@ -303,8 +312,8 @@ mod tests {
                     costs.chunks(tile).map(|c| Tile::of(c, CEILING)).collect();
                 let all_settled: Vec<bool> = tiles.iter().map(|t| t.worst == 0).collect();
                 let mut target = Target { costs: &mut costs, tiles: &mut tiles };
-                let checked = Checked::new(Some(vectors));
-                target.spread(checked, &Row::new(&row), &settled, CEILING, &mut Vec::new());
+                let batch = Batch { row: &Row::new(&row), settled: &settled };
+                target.receive(Checked::new(Some(vectors)), &[batch], CEILING);
                 for (t, chunk) in costs.chunks(tile).enumerate() {
                     if !all_settled[t] {
                         prop_assert_eq!(chunk, &expected[t * tile..][..tile]);

@@ -25,7 +25,7 @@
 //! For N = 2 a breadth-first search with explicit tiles makes the tables. A segment of level
 //! N + 1 is a chain of segments of level N, in which the two tiles of level N + 1 are lower
 //! tiles. What is between them is a node: a shape and the columns of the (at most five) lower
-//! tiles that move, at most 92 nodes a signature, times a swap vector. The node's own signature
+//! tiles that move, at most 82 nodes a signature, times a swap vector. The node's own signature
 //! follows from exact rows, so nothing illegal is overlooked. Table entries are the edges; swap
 //! vectors add by XOR. The nodes do not depend on N, and signatures with equal base tables and
 //! equal graphs have equal tables on every level: 858 signatures can occur, in 38 classes. So

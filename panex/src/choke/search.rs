@@ -8,7 +8,8 @@ use std::collections::BinaryHeap;
 
 use super::UNREACHED;
 use super::classes::{ClassId, Incoming, SearchNode, incoming};
-use super::kernel::{Checked, Row, Settled, Target, Tile, tile_of};
+use super::graph::Reach;
+use super::kernel::{Batch, Checked, Row, Settled, Target, Tile, tile_of};
 use super::run::for_each;
 
 /// Below this many sums a bucket is not worth sharing among threads.
@@ -71,6 +72,8 @@ struct Field {
 /// A search from node 0 with no pair exchanged.
 pub(super) struct Search<'a> {
     nodes: &'a [SearchNode],
+    /// Whether the search goes on from positions of the node (apart from the very start).
+    expands: Vec<bool>,
     lower: &'a Lower<'a>,
     /// By node.
     fields: Vec<Field>,
@@ -81,17 +84,19 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(nodes: &'a [SearchNode], lower: &'a Lower<'a>) -> Self {
+    /// A segment that comes back to node 0, with pairs exchanged, ends there.
+    pub(super) fn new(nodes: &'a [SearchNode], lower: &'a Lower<'a>, reach: Reach) -> Self {
         let size = 2 * lower.half();
         let tiles = size / tile_of(lower.half());
         let unknown = Tile { least_open: UNREACHED, worst: UNREACHED };
         let field = |_| Field { costs: vec![UNREACHED; size], tiles: vec![unknown; tiles] };
         let mut fields: Vec<Field> = (0..nodes.len()).map(field).collect();
         fields[0].costs[0] = 0;
-        fields[0].tiles[0].least_open = 0;
+        let heap = BinaryHeap::from([Reverse(pack(0, 0, 0))]);
+        let mut expands: Vec<bool> = nodes.iter().map(|node| node.class.is_some()).collect();
+        expands[0] = reach == Reach::Everything;
         let settled = nodes.iter().map(|_| [Vec::new(), Vec::new()]).collect();
-        let heap = BinaryHeap::new();
-        Self { nodes, lower, fields, incoming: incoming(nodes), settled, heap }
+        Self { nodes, expands, lower, fields, incoming: incoming(nodes), settled, heap }
     }
 
     /// The distances by node and swap vector; those that are not settled are upper bounds.
@@ -106,9 +111,16 @@ impl<'a> Search<'a> {
 
     /// The least distance from which the search has to go on.
     pub(super) fn next(&self) -> Option<u32> {
-        let expanded = self.nodes.iter().zip(&self.fields).filter(|(n, _)| n.class.is_some());
-        let open = expanded.flat_map(|(_, field)| field.tiles.iter().map(|t| t.least_open));
+        if !self.heap.is_empty() {
+            return Some(0);
+        }
+        let open = self.expanding().flat_map(|(_, field)| field.tiles.iter().map(|t| t.least_open));
         open.min().filter(|&least| least < UNREACHED)
+    }
+
+    /// The nodes that the search goes on from.
+    fn expanding(&self) -> impl Iterator<Item = (usize, &Field)> {
+        self.fields.iter().enumerate().filter(|&(node, _)| self.expands[node])
     }
 
     /// Settles all distances less than a bucket above `least`, which is the next one.
@@ -159,18 +171,19 @@ impl<'a> Search<'a> {
 
     fn collect_open(&mut self, ceiling: u32) {
         let tile = tile_of(self.lower.half());
-        let expanded = self.nodes.iter().zip(&self.fields).enumerate();
-        for (node, (_, field)) in expanded.filter(|(_, (n, _))| n.class.is_some()) {
+        let mut open = std::mem::take(&mut self.heap);
+        for (node, field) in self.expanding() {
             for (t, summary) in field.tiles.iter().enumerate() {
                 // Values of earlier buckets are settled: `least_open` tells what is new.
                 if summary.least_open < ceiling {
                     let values =
                         field.costs[t * tile..][..tile].iter().zip(t as u32 * tile as u32..);
-                    let open = values.filter(|&(&c, _)| c < ceiling && c >= summary.least_open);
-                    self.heap.extend(open.map(|(&c, swaps)| Reverse(pack(c, node, swaps))));
+                    let new = values.filter(|&(&c, _)| c < ceiling && c >= summary.least_open);
+                    open.extend(new.map(|(&c, swaps)| Reverse(pack(c, node, swaps))));
                 }
             }
         }
+        self.heap = open;
     }
 
     /// Follows the entries that stay inside the bucket.
@@ -189,7 +202,7 @@ impl<'a> Search<'a> {
                     *known = sum;
                     let summary = &mut field.tiles[(target / tile) as usize];
                     summary.least_open = summary.least_open.min(sum);
-                    if self.nodes[to].class.is_some() {
+                    if self.expands[to] {
                         self.heap.push(Reverse(pack(sum, to, target)));
                     }
                 }
@@ -208,26 +221,17 @@ impl Field {
         settled: &[[Vec<Settled>; 2]],
         ceiling: u32,
     ) {
-        let tile = tile_of(lower.half());
-        for (summary, costs) in self.tiles.iter_mut().zip(self.costs.chunks(tile)) {
-            if summary.least_open < ceiling {
-                *summary = Tile::of(costs, ceiling);
-            }
-        }
-        let mut near = Vec::new();
-        for edge in incoming {
-            let Some(class) = nodes[edge.from].class else { continue };
-            let row = &lower.row(class, edge.row).row;
-            for (half, list) in settled[edge.from].iter().enumerate().filter(|(_, l)| !l.is_empty())
-            {
-                let half = half ^ usize::from(edge.flips);
-                let tiles = lower.half() / tile;
-                let mut target = Target {
-                    costs: &mut self.costs[half * lower.half()..][..lower.half()],
-                    tiles: &mut self.tiles[half * tiles..][..tiles],
-                };
-                target.spread(lower.vectors, row, list, ceiling, &mut near);
-            }
+        let halves = self.costs.chunks_mut(lower.half()).enumerate();
+        let tiles = self.tiles.chunks_mut(lower.half() / tile_of(lower.half()));
+        for ((half, costs), tiles) in halves.zip(tiles) {
+            let batch = |edge: &Incoming| {
+                let class = nodes[edge.from].class?;
+                let settled = settled[edge.from][half ^ usize::from(edge.flips)].as_slice();
+                let row = &lower.row(class, edge.row).row;
+                (!settled.is_empty()).then_some(Batch { row, settled })
+            };
+            let batches: Vec<Batch<'_>> = incoming.iter().filter_map(batch).collect();
+            Target { costs, tiles }.receive(lower.vectors, &batches, ceiling);
         }
     }
 }

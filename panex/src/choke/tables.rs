@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Mutex;
 
 use super::classes::{BASE, ClassId, Structure};
+use super::graph::Reach;
 use super::run::{Run, for_each};
 use super::search::{Lower, Search};
 use super::{ChokeError, UNREACHED};
@@ -89,7 +90,7 @@ impl Tables {
         run: &Run<'_>,
     ) -> Result<(Vec<Vec<u32>>, u32), ChokeError> {
         let class = &structure.classes[class];
-        let mut search = Search::new(&class.nodes, lower);
+        let mut search = Search::new(&class.nodes, lower, Reach::Segment);
         while let Some(least) = search.next() {
             run.check()?;
             search.settle(least);
@@ -148,4 +149,21 @@ impl Tables {
 pub(super) fn largest<'a>(costs: impl IntoIterator<Item = &'a Vec<u32>>) -> u32 {
     let reached = |costs: &Vec<u32>| costs.iter().copied().filter(|&c| c < UNREACHED).max();
     costs.into_iter().filter_map(reached).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_that_do_not_fit_are_refused() {
+        let tables = Tables { level: 21, classes: Vec::new(), largest: UNREACHED - 10 };
+        assert_eq!(tables.check_sums(9), Ok(()));
+        assert_eq!(tables.check_sums(10), Err(ChokeError::CostTooLarge { level: 22 }));
+    }
+
+    #[test]
+    fn unreached_entries_are_not_the_largest() {
+        assert_eq!(largest(&[vec![UNREACHED, 3], vec![7], vec![]]), 7);
+    }
 }

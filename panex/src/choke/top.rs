@@ -2,6 +2,7 @@
 
 use super::ChokeError;
 use super::classes::Structure;
+use super::graph::Reach;
 use super::run::Run;
 use super::search::Search;
 use super::tables::{Tables, largest};
@@ -32,7 +33,7 @@ pub(super) fn meet(
     let nodes = &structure.top;
     let rows = lower.as_lower(structure, &Structure::needed(nodes), run);
     let counter = run.counter(lower.level + 1, 1);
-    let mut search = Search::new(nodes, &rows);
+    let mut search = Search::new(nodes, &rows, Reach::Everything);
     let all = (2 << lower.level) - 1;
     let mut best = u32::MAX;
     // Nothing that is settled later than half way can be the nearer half of a better way.
