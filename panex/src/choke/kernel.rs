@@ -63,7 +63,8 @@ impl Checked {
 /// One row of a table with the least values of its tiles and groups.
 pub(super) struct Row<'a> {
     costs: &'a [u32],
-    tile: usize,
+    /// The binary logarithm of a tile's length.
+    tile_bits: u32,
     tile_least: Vec<u32>,
     group_least: Vec<u32>,
 }
@@ -75,7 +76,7 @@ impl<'a> Row<'a> {
         let tile = tile_of(costs.len());
         let tile_least: Vec<u32> = costs.chunks(tile).map(least).collect();
         let group_least = tile_least.chunks(GROUP).map(least).collect();
-        Self { costs, tile, tile_least, group_least }
+        Self { costs, tile_bits: tile.ilog2(), tile_least, group_least }
     }
 }
 
@@ -186,13 +187,13 @@ fn spread_group(
     let Batch { row, settled } = batch;
     near.clear();
     near.extend(settled.iter().copied().filter(|s| {
-        let group = index ^ (s.swaps as usize / (row.tile * GROUP));
+        let group = index ^ (s.swaps as usize >> row.tile_bits) / GROUP;
         s.cost + row.group_least[group] < worst
     }));
     if near.is_empty() {
         return;
     }
-    for (i, (tile, out)) in tiles.iter_mut().zip(costs.chunks_mut(row.tile)).enumerate() {
+    for (i, (tile, out)) in tiles.iter_mut().zip(costs.chunks_mut(1 << row.tile_bits)).enumerate() {
         spread_tile(index * GROUP + i, tile, out, row, near, ceiling);
     }
 }
@@ -207,13 +208,14 @@ fn spread_tile(
     ceiling: u32,
 ) {
     let worst = tile.worst;
+    let length = 1 << row.tile_bits;
     let mut changed = false;
     for s in near {
         let swaps = s.swaps as usize;
-        let from = index ^ (swaps / row.tile);
+        let from = index ^ (swaps >> row.tile_bits);
         if s.cost + row.tile_least[from] < worst {
             changed = true;
-            lower_tile(out, &row.costs[from * row.tile..][..row.tile], swaps % row.tile, s.cost);
+            lower_tile(out, &row.costs[from * length..][..length], swaps & (length - 1), s.cost);
         }
     }
     if changed {
@@ -257,10 +259,12 @@ fn lower_lanes<const LANE: usize>(out: &mut [u32], row: &[u32], vector: usize, c
     let (out, _) = out.as_chunks_mut::<LANES>();
     let (row, _) = row.as_chunks::<LANES>();
     for (i, out) in out.iter_mut().enumerate() {
-        let row = &row[i ^ vector];
+        // Whole vectors are copied, or the compiler could not tell that they do not overlap.
+        let (row, mut least) = (row[i ^ vector], *out);
         for lane in 0..LANES {
-            out[lane] = out[lane].min(row[lane ^ LANE] + cost);
+            least[lane] = least[lane].min(row[lane ^ LANE] + cost);
         }
+        *out = least;
     }
 }
 
