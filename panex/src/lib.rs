@@ -5,8 +5,9 @@
 //! Sources, cited as *the paper* and *Baxter*: M. Manasse, D. Sleator, V. K. Wei, N. Baxter, "The
 //! Panex Puzzle" (1983, edited later); N. Baxter, "Recent Results for the Panex Puzzle" (2002,
 //! revised 2008). `docs/panex.md` explains the puzzle.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+pub mod choke;
 pub mod draw;
 pub mod formulas;
 mod gold;

@@ -1,0 +1,155 @@
+//! Move lists, told from the distances that all levels kept.
+//!
+//! A segment of level N + 1 is walked back from its end to its start, step by step: the step into
+//! a node is one whose distance and table entry add up to the node's distance. Each step is a
+//! segment of level N and is expanded in turn, down to explicit tiles.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::board::{Board, moves_to};
+use super::classes::{BASE, ClassId, Incoming, SearchNode, Structure, incoming, pattern_of};
+use super::graph::{Node, Reach};
+use super::signature::Signature;
+use super::tables::Tables;
+use super::top::Meeting;
+use crate::Move;
+
+/// One entry of a table. A class's signatures have equal tables but not the same moves: what one
+/// of them allows may be illegal for another. So entries belong to signatures here.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Entry {
+    level: u8,
+    signature: Signature,
+    row: usize,
+    swaps: usize,
+}
+
+/// A step between nodes: a row of the table of `node`'s class and an entry in it.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    node: usize,
+    row: usize,
+    swaps: usize,
+}
+
+/// Expands entries into moves; equal entries only once.
+struct Tracer<'a> {
+    structure: &'a Structure,
+    /// From level `BASE` upwards.
+    tables: &'a [Tables],
+    known: FxHashMap<Entry, Rc<[Move]>>,
+    graphs: FxHashMap<Signature, Rc<[Node]>>,
+    incoming: FxHashMap<ClassId, Rc<[Vec<Incoming>]>>,
+}
+
+/// The moves from the start to the goal through a meeting.
+pub(super) fn trace(structure: &Structure, tables: &[Tables], meeting: &Meeting) -> Vec<Move> {
+    let mut tracer = Tracer {
+        structure,
+        tables,
+        known: FxHashMap::default(),
+        graphs: FxHashMap::default(),
+        incoming: FxHashMap::default(),
+    };
+    let mut moves = tracer.moves_to_half(meeting, meeting.swaps);
+    let all = meeting.costs[0].len() - 1;
+    let back = tracer.moves_to_half(meeting, meeting.swaps ^ all);
+    moves.extend(back.iter().rev().map(|m| m.inverse()));
+    moves
+}
+
+impl Tracer<'_> {
+    fn moves_to_half(&mut self, meeting: &Meeting, swaps: usize) -> Vec<Move> {
+        let level = BASE + self.tables.len() as u8 - 1;
+        let nodes = self.structure.top.as_slice();
+        let steps =
+            self.steps_to(level, nodes, &incoming(nodes), &meeting.costs, meeting.node, swaps);
+        let graph = self.structure.graph(&Signature::EMPTY, Reach::Everything);
+        self.expand_steps(level, &graph, &steps)
+    }
+
+    /// The steps from node 0 to a node, which are segments of this level.
+    fn steps_to(
+        &self,
+        level: u8,
+        nodes: &[SearchNode],
+        incoming: &[Vec<Incoming>],
+        costs: &[Vec<u32>],
+        mut node: usize,
+        mut swaps: usize,
+    ) -> Vec<Step> {
+        let tables = &self.tables[usize::from(level - BASE)];
+        let half = 1_usize << level;
+        let mut steps = Vec::new();
+        while costs[node][swaps] > 0 {
+            let cost = costs[node][swaps];
+            let step = incoming[node].iter().find_map(|edge| {
+                let before = swaps ^ if edge.flips { half } else { 0 };
+                let (high, low) = (before & half, before & (half - 1));
+                let row = tables.row(self.structure, nodes[edge.from].class?, edge.row);
+                let from = &costs[edge.from][high..high + half];
+                let w = (0..half).find(|&w| row[w] > 0 && from[low ^ w] + row[w] == cost)?;
+                Some((Step { node: edge.from, row: edge.row, swaps: w }, before ^ w))
+            });
+            // Every distance but the start's was reached by such a sum.
+            let (step, before) = step.expect("a distance has a step that leads to it");
+            steps.push(step);
+            (node, swaps) = (step.node, before);
+        }
+        steps.reverse();
+        steps
+    }
+
+    fn expand_steps(&mut self, level: u8, graph: &[Node], steps: &[Step]) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for step in steps {
+            let Node { signature, mirrored, .. } = graph[step.node];
+            let segment = self.expand(Entry { level, signature, row: step.row, swaps: step.swaps });
+            moves.extend(segment.iter().map(|m| if mirrored { m.mirror() } else { *m }));
+        }
+        moves
+    }
+
+    fn expand(&mut self, entry: Entry) -> Rc<[Move]> {
+        if let Some(moves) = self.known.get(&entry) {
+            return Rc::clone(moves);
+        }
+        let moves: Rc<[Move]> = if entry.level == BASE {
+            self.expand_on_tiles(&entry).into()
+        } else {
+            self.expand_in_graph(&entry).into()
+        };
+        self.known.insert(entry, Rc::clone(&moves));
+        moves
+    }
+
+    fn expand_in_graph(&mut self, entry: &Entry) -> Vec<Move> {
+        let Entry { level, signature, row, swaps } = *entry;
+        let structure = self.structure;
+        let id = structure.class_of[&signature];
+        let class = &structure.classes[id];
+        let into = self.incoming.entry(id).or_insert_with(|| incoming(&class.nodes).into());
+        let into = Rc::clone(into);
+        let costs = self.tables[usize::from(level - BASE)].distances(id);
+        let end = class.row_nodes[row];
+        let steps = self.steps_to(level - 1, &class.nodes, &into, costs, end, swaps);
+        let graph = self.graphs.entry(signature);
+        let graph = graph.or_insert_with(|| structure.graph(&signature, Reach::Segment).into());
+        let graph = Rc::clone(graph);
+        self.expand_steps(level - 1, &graph, &steps)
+    }
+
+    fn expand_on_tiles(&self, entry: &Entry) -> Vec<Move> {
+        let Entry { signature, row, swaps, .. } = entry;
+        let class = &self.structure.classes[self.structure.class_of[signature]];
+        let board = Board::of_signature(BASE, signature);
+        let visits = board.segments(board.position(signature.shape, &signature.slots()));
+        let wanted = class.patterns[*row];
+        let found = visits.iter().position(|visit| {
+            pattern_of(&board, visit) == Some(wanted) && board.swaps(&visit.stacks) == *swaps
+        });
+        moves_to(&visits, found.expect("an entry of the base tables has a segment"))
+    }
+}

@@ -1,0 +1,246 @@
+//! Dijkstra over nodes and swap vectors, a bucket of distances at a time.
+//!
+//! Inside a bucket the few cheap entries of each row are followed one by one; then all that the
+//! bucket settled is spread along whole rows by the kernel.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::UNREACHED;
+use super::classes::{ClassId, Incoming, SearchNode, incoming};
+use super::graph::Reach;
+use super::kernel::{Batch, Checked, Row, Settled, Target, Tile, tile_of};
+use super::run::for_each;
+
+/// Below this many sums a bucket is not worth sharing among threads.
+const WORTH_SHARING: usize = 1 << 22;
+
+/// The tables of level N as the search of level N + 1 reads them.
+pub(super) struct Lower<'a> {
+    /// N: how many bits a swap vector has.
+    bits: u32,
+    /// By class and row; no rows where the class was not asked for.
+    rows: Vec<Vec<LowerRow<'a>>>,
+    /// How wide a bucket is.
+    width: u32,
+    vectors: Checked,
+}
+
+struct LowerRow<'a> {
+    row: Row<'a>,
+    /// The entries that cost less than a bucket is wide: cost and swap vector, ascending.
+    light: Vec<(u32, u32)>,
+}
+
+impl<'a> Lower<'a> {
+    /// `costs` gives the row's values by class and row.
+    pub(super) fn new(bits: u32, costs: &[Vec<&'a [u32]>], largest: u32, vectors: Checked) -> Self {
+        let width = bucket_width(bits, largest);
+        let lower_row = |&costs: &&'a [u32]| {
+            let entries = costs.iter().copied().zip(0..);
+            let mut light: Vec<(u32, u32)> = entries.filter(|&(cost, _)| cost < width).collect();
+            light.sort_unstable();
+            LowerRow { row: Row::new(costs), light }
+        };
+        let rows = costs.iter().map(|rows| rows.iter().map(lower_row).collect()).collect();
+        Self { bits, rows, width, vectors }
+    }
+
+    fn row(&self, class: ClassId, row: usize) -> &LowerRow<'a> {
+        &self.rows[class][row]
+    }
+
+    /// Values in a row.
+    fn half(&self) -> usize {
+        1 << self.bits
+    }
+}
+
+/// How many distances make a bucket: the larger the tables, the narrower compared with the
+/// largest cost. (Measured: twice and half as wide are slower.)
+fn bucket_width(bits: u32, largest: u32) -> u32 {
+    let parts = 300.0 * 1.5_f64.powi(bits.saturating_sub(12) as i32);
+    ((f64::from(largest) / parts) as u32).max(4)
+}
+
+/// The distances of one node by swap vector, one bit more than the lower level's.
+struct Field {
+    costs: Vec<u32>,
+    tiles: Vec<Tile>,
+}
+
+/// A search from node 0 with no pair exchanged.
+pub(super) struct Search<'a> {
+    nodes: &'a [SearchNode],
+    /// Whether the search goes on from positions of the node (apart from the very start).
+    expands: Vec<bool>,
+    lower: &'a Lower<'a>,
+    /// By node.
+    fields: Vec<Field>,
+    incoming: Vec<Vec<Incoming>>,
+    /// What the bucket settled, by node and by the order of X and x.
+    settled: Vec<[Vec<Settled>; 2]>,
+    heap: BinaryHeap<Reverse<u64>>,
+}
+
+impl<'a> Search<'a> {
+    /// A segment that comes back to node 0, with pairs exchanged, ends there.
+    pub(super) fn new(nodes: &'a [SearchNode], lower: &'a Lower<'a>, reach: Reach) -> Self {
+        let size = 2 * lower.half();
+        let tiles = size / tile_of(lower.half());
+        let unknown = Tile { least_open: UNREACHED, worst: UNREACHED };
+        let field = |_| Field { costs: vec![UNREACHED; size], tiles: vec![unknown; tiles] };
+        let mut fields: Vec<Field> = (0..nodes.len()).map(field).collect();
+        fields[0].costs[0] = 0;
+        let heap = BinaryHeap::from([Reverse(pack(0, 0, 0))]);
+        let mut expands: Vec<bool> = nodes.iter().map(|node| node.class.is_some()).collect();
+        expands[0] = reach == Reach::Everything;
+        let settled = nodes.iter().map(|_| [Vec::new(), Vec::new()]).collect();
+        Self { nodes, expands, lower, fields, incoming: incoming(nodes), settled, heap }
+    }
+
+    /// The distances by node and swap vector; those that are not settled are upper bounds.
+    pub(super) fn into_costs(self) -> Vec<Vec<u32>> {
+        self.fields.into_iter().map(|field| field.costs).collect()
+    }
+
+    /// The distance of a node, or an upper bound.
+    pub(super) fn cost(&self, node: usize, swaps: usize) -> u32 {
+        self.fields[node].costs[swaps]
+    }
+
+    /// The least distance from which the search has to go on.
+    pub(super) fn next(&self) -> Option<u32> {
+        if !self.heap.is_empty() {
+            return Some(0);
+        }
+        let open = self.expanding().flat_map(|(_, field)| field.tiles.iter().map(|t| t.least_open));
+        open.min().filter(|&least| least < UNREACHED)
+    }
+
+    /// The nodes that the search goes on from.
+    fn expanding(&self) -> impl Iterator<Item = (usize, &Field)> {
+        self.fields.iter().enumerate().filter(|&(node, _)| self.expands[node])
+    }
+
+    /// Settles all distances less than a bucket above `least`, which is the next one.
+    pub(super) fn settle(&mut self, least: u32) {
+        let ceiling = least + self.lower.width;
+        self.collect_open(ceiling);
+        let low_bits = self.lower.half() as u32 - 1;
+        while let Some(Reverse(key)) = self.heap.pop() {
+            let (cost, node, swaps) = unpack(key);
+            if cost > self.fields[node].costs[swaps as usize] {
+                continue;
+            }
+            let half = (swaps >> self.lower.bits) as usize;
+            self.settled[node][half].push(Settled { swaps: swaps & low_bits, cost });
+            self.follow_light(node, swaps, cost, ceiling);
+        }
+        for settled in self.settled.iter_mut().flatten() {
+            // The kernel branches on the low bits.
+            settled.sort_unstable_by_key(|s| s.swaps & 15);
+        }
+    }
+
+    /// What the bucket settled: node, swap vector and distance.
+    pub(super) fn settled(&self) -> impl Iterator<Item = (usize, usize, u32)> {
+        let half = self.lower.half();
+        self.settled.iter().enumerate().flat_map(move |(node, halves)| {
+            halves.iter().enumerate().flat_map(move |(h, list)| {
+                list.iter().map(move |s| (node, h * half + s.swaps as usize, s.cost))
+            })
+        })
+    }
+
+    /// Spreads what was settled to all neighbours.
+    pub(super) fn spread(&mut self, least: u32, threads: usize) {
+        let ceiling = least + self.lower.width;
+        let edges = |(node, halves): (&SearchNode, &[Vec<Settled>; 2])| {
+            node.edges.len() * (halves[0].len() + halves[1].len())
+        };
+        let sums: usize = self.nodes.iter().zip(&self.settled).map(edges).sum();
+        let shared = sums * self.lower.half() >= WORTH_SHARING;
+        let Self { nodes, lower, fields, incoming, settled, .. } = self;
+        let targets = fields.iter_mut().zip(incoming.iter());
+        for_each(if shared { threads } else { 1 }, targets, |(field, incoming)| {
+            field.receive(nodes, lower, incoming, settled, ceiling);
+        });
+        self.settled.iter_mut().flatten().for_each(Vec::clear);
+    }
+
+    fn collect_open(&mut self, ceiling: u32) {
+        let tile = tile_of(self.lower.half());
+        let mut open = std::mem::take(&mut self.heap);
+        for (node, field) in self.expanding() {
+            for (t, summary) in field.tiles.iter().enumerate() {
+                // Values of earlier buckets are settled: `least_open` tells what is new.
+                if summary.least_open < ceiling {
+                    let values =
+                        field.costs[t * tile..][..tile].iter().zip(t as u32 * tile as u32..);
+                    let new = values.filter(|&(&c, _)| c < ceiling && c >= summary.least_open);
+                    open.extend(new.map(|(&c, swaps)| Reverse(pack(c, node, swaps))));
+                }
+            }
+        }
+        self.heap = open;
+    }
+
+    /// Follows the entries that stay inside the bucket.
+    fn follow_light(&mut self, node: usize, swaps: u32, cost: u32, ceiling: u32) {
+        let Some(class) = self.nodes[node].class else { return };
+        let (lower, tile) = (self.lower, tile_of(self.lower.half()) as u32);
+        for (row, edge) in self.nodes[node].edges.iter().enumerate() {
+            let to = edge.to as usize;
+            let from = swaps ^ u32::from(edge.flips) << lower.bits;
+            let inside = |&&(light, _): &&(u32, u32)| cost + light < ceiling;
+            for &(light, w) in lower.row(class, row).light.iter().take_while(inside) {
+                let (sum, target) = (cost + light, from ^ w);
+                let field = &mut self.fields[to];
+                let known = &mut field.costs[target as usize];
+                if sum < *known {
+                    *known = sum;
+                    let summary = &mut field.tiles[(target / tile) as usize];
+                    summary.least_open = summary.least_open.min(sum);
+                    if self.expands[to] {
+                        self.heap.push(Reverse(pack(sum, to, target)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Field {
+    /// Takes in all that was settled below the ceiling, this node's own values included.
+    fn receive(
+        &mut self,
+        nodes: &[SearchNode],
+        lower: &Lower<'_>,
+        incoming: &[Incoming],
+        settled: &[[Vec<Settled>; 2]],
+        ceiling: u32,
+    ) {
+        let halves = self.costs.chunks_mut(lower.half()).enumerate();
+        let tiles = self.tiles.chunks_mut(lower.half() / tile_of(lower.half()));
+        for ((half, costs), tiles) in halves.zip(tiles) {
+            let batch = |edge: &Incoming| {
+                let class = nodes[edge.from].class?;
+                let settled = settled[edge.from][half ^ usize::from(edge.flips)].as_slice();
+                let row = &lower.row(class, edge.row).row;
+                (!settled.is_empty()).then_some(Batch { row, settled })
+            };
+            let batches: Vec<Batch<'_>> = incoming.iter().filter_map(batch).collect();
+            Target { costs, tiles }.receive(lower.vectors, &batches, ceiling);
+        }
+    }
+}
+
+/// Distance, node (below 2^8) and swap vector (below 2^24), to be compared by distance.
+fn pack(cost: u32, node: usize, swaps: u32) -> u64 {
+    u64::from(cost) << 32 | (node as u64) << 24 | u64::from(swaps)
+}
+
+fn unpack(key: u64) -> (u32, usize, u32) {
+    ((key >> 32) as u32, (key >> 24) as usize & 0xff, key as u32 & 0xff_ffff)
+}
