@@ -14,6 +14,7 @@ use crate::client::args::{
 use crate::cmdline::SolveLine;
 use crate::exit;
 use crate::nodes_args::{CoordinatorArgs, WorkerArgs};
+use crate::panex::args::PanexCommand;
 use crate::units;
 
 /// Breadth-first search of large state spaces, on disk.
@@ -106,6 +107,9 @@ pub(crate) enum Command {
     Worker(Box<WorkerArgs>),
     /// Ask a node of a cluster whether it is healthy (exit code 10 if not)
     Health(HealthArgs),
+    /// What is known of the Panex puzzle without searching its positions
+    #[command(subcommand)]
+    Panex(PanexCommand),
     /// List the state spaces and their parameters
     Domains,
     /// Print a completion script for a shell

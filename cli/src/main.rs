@@ -12,6 +12,7 @@ mod exit;
 mod inspect;
 mod nodes;
 mod nodes_args;
+mod panex;
 mod progress;
 mod request;
 mod rss;
@@ -66,6 +67,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Coordinator(args) => nodes::coordinator(args),
         Command::Worker(args) => nodes::worker(args),
         Command::Health(args) => client::health(args, &console),
+        Command::Panex(command) => panex::run(command, &console),
         Command::Domains => domains::run(&console),
         Command::Completions { shell } => {
             let mut script = Vec::new();
