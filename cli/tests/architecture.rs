@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
 /// Every crate and all workspace crates that it may depend on, for tests and builds, too.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
+    ("strata-panex", &[]),
     ("strata-proto", &[]),
     ("strata-space", &[]),
     ("strata-store", &[]),
@@ -32,7 +33,8 @@ const MAY_USE: [(&str, &[&str]); 8] = [
 ];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 3] = ["strata-space", "strata-store", "strata-search"];
+const SYNCHRONOUS: [&str; 4] =
+    ["strata-panex", "strata-space", "strata-store", "strata-search"];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 2] =

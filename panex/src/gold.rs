@@ -1,0 +1,234 @@
+//! Positions of Panex Gold, whose tiles look alike apart from their colour.
+//!
+//! Gold has the same moves as Panex Silver and the same least number of moves for the exchange:
+//! whatever is done with Gold tiles is done with tiles that have levels, only unseen, so a Gold
+//! solution is a sequence of legal moves from the start that ends with the blue tiles standing on
+//! R and the orange ones on L. A standing tower fills the layers 1 to n, and as a tile of level l
+//! rests no deeper than layer l, the lowest must have level n, the next one n - 1, and so on: the
+//! end is the goal with levels, too. The other way round, hiding the levels makes a Gold solution of
+//! any other.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::position::{Position, PositionError};
+use crate::text::{TextError, split_columns, write_columns};
+use crate::tile::{Colour, Column, MAX_LEVEL, Tile};
+
+/// A position as one sees it on a Gold board.
+///
+/// Text form: the layers of each column from the topmost tile down to the lowest layer n, `.` for a
+/// layer without a tile, `-` for an empty column. The start of level 3 is `b b b / - / o o o`; with
+/// the blue tile of the top moved to C it is `b b / b . . / o o o`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct GoldPosition {
+    level: u8,
+    /// Topmost tile first.
+    columns: [Vec<GoldTile>; 3],
+}
+
+/// A tile that shows its colour and its layer (0 is the track).
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+struct GoldTile {
+    colour: Colour,
+    layer: u8,
+}
+
+/// A tile on a Gold board, for messages.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct GoldPlace {
+    /// The column.
+    pub column: Column,
+    /// The layer; 0 is the track.
+    pub layer: u8,
+    /// The tile's colour.
+    pub colour: Colour,
+}
+
+impl fmt::Display for GoldPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} in {}, layer {}", self.colour.letter(), self.column, self.layer)
+    }
+}
+
+/// A text is not a Gold position, or one whose levels are not determined.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GoldError {
+    /// Not three columns.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// Something else than tiles and empty layers.
+    #[error("{column}, token {place}: '{token}' is none of b, o and . (an empty layer)")]
+    Token {
+        /// The column.
+        column: Column,
+        /// Which token of the column, from 1.
+        place: usize,
+        /// The token.
+        token: String,
+    },
+    /// The towers are not equally high.
+    #[error("{blue} blue and {orange} orange tiles: there must be equally many, 1 to {MAX_LEVEL}")]
+    Counts {
+        /// Blue tiles.
+        blue: usize,
+        /// Orange tiles.
+        orange: usize,
+    },
+    /// More layers than there are.
+    #[error("{column} has {found} layers, a column of level {level} has {} with the track", level + 1)]
+    TooHigh {
+        /// The column.
+        column: Column,
+        /// Layers in the text.
+        found: usize,
+        /// Tiles a tower.
+        level: u8,
+    },
+    /// A tile that rests where no tile of its colour can.
+    #[error(
+        "no level fits {0}: others of its colour that need theirs are too many, or it would sink"
+    )]
+    NoLevel(GoldPlace),
+    /// More than one order of levels is legal.
+    #[error(
+        "the levels are not determined: {} and {} can be {}{} and {}{} or the other way round",
+        .places[0], .places[1],
+        .places[0].colour.letter(), .levels[0], .places[1].colour.letter(), .levels[1]
+    )]
+    Ambiguous {
+        /// Two tiles whose levels can be exchanged.
+        places: [GoldPlace; 2],
+        /// Their levels in one of the orders.
+        levels: [u8; 2],
+    },
+    /// The tiles do not make a position, which levels that fit their layers always do.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+}
+
+impl GoldPosition {
+    /// Gives the tiles their levels, where only one order of levels is legal.
+    ///
+    /// A tile with an empty layer below it has sunk as deep as it can: its level is its layer. Any
+    /// other has at least that level.
+    ///
+    /// # Errors
+    /// Names two tiles whose levels can be exchanged, or a tile no level fits.
+    pub fn to_position(&self) -> Result<Position, GoldError> {
+        let mut columns = [const { Vec::new() }; 3];
+        for colour in Colour::ALL {
+            let levels = self.levels(colour)?;
+            for (place, level) in levels {
+                columns[place.column.index()].push((place.layer, Tile { level, colour }));
+            }
+        }
+        let columns = columns.map(|mut tiles| {
+            tiles.sort_by_key(|(layer, _)| *layer);
+            tiles.into_iter().map(|(_, tile)| tile).collect()
+        });
+        Ok(Position::new(self.level, columns)?)
+    }
+
+    /// The levels of one colour's tiles.
+    fn levels(&self, colour: Colour) -> Result<Vec<(GoldPlace, u8)>, GoldError> {
+        let mut left: Vec<u8> = (1..=self.level).collect();
+        let mut given = Vec::new();
+        let mut resting = Vec::new();
+        for column in Column::ALL {
+            let mut below = self.level + 1;
+            for tile in self.columns[column.index()].iter().rev() {
+                let place = GoldPlace { column, layer: tile.layer, colour };
+                let sunk = tile.layer + 1 < below;
+                below = tile.layer;
+                if tile.colour != colour {
+                    continue;
+                }
+                if sunk {
+                    let at = left.iter().position(|level| *level == place.layer);
+                    given.push((place, left.remove(at.ok_or(GoldError::NoLevel(place))?)));
+                } else {
+                    resting.push(place);
+                }
+            }
+        }
+        // The tile that needs the k-th most gets the k-th highest level: if that does not fit,
+        // nothing does, and if no neighbours in this order can be exchanged, nothing else fits.
+        resting.sort_by_key(|place| place.layer);
+        let matched: Vec<(GoldPlace, u8)> = resting.into_iter().zip(left).collect();
+        if let Some((place, _)) = matched.iter().find(|(place, level)| *level < place.layer) {
+            return Err(GoldError::NoLevel(*place));
+        }
+        if let Some(pair) = matched.windows(2).find(|pair| pair[0].1 >= pair[1].0.layer) {
+            let (places, levels) = ([pair[0].0, pair[1].0], [pair[0].1, pair[1].1]);
+            return Err(GoldError::Ambiguous { places, levels });
+        }
+        given.extend(matched);
+        Ok(given)
+    }
+}
+
+impl From<&Position> for GoldPosition {
+    /// Hides the levels.
+    fn from(position: &Position) -> GoldPosition {
+        let columns = Column::ALL.map(|column| {
+            let tiles = position.layers(column).into_iter();
+            tiles.map(|(tile, layer)| GoldTile { colour: tile.colour, layer }).collect()
+        });
+        GoldPosition { level: position.level(), columns }
+    }
+}
+
+impl FromStr for GoldPosition {
+    type Err = GoldError;
+
+    fn from_str(text: &str) -> Result<GoldPosition, GoldError> {
+        let mut tokens = [const { Vec::new() }; 3];
+        for (column, words) in Column::ALL.into_iter().zip(split_columns(text)?) {
+            for (place, token) in (1..).zip(words) {
+                let colour = Colour::from_letter(token);
+                if colour.is_none() && token != "." {
+                    return Err(GoldError::Token { column, place, token: token.to_owned() });
+                }
+                tokens[column.index()].push(colour);
+            }
+        }
+        let count =
+            |colour| tokens.iter().flatten().filter(|token| **token == Some(colour)).count();
+        let (blue, orange) = (count(Colour::Blue), count(Colour::Orange));
+        let level = u8::try_from(blue).unwrap_or(u8::MAX);
+        if blue != orange || level == 0 || level > MAX_LEVEL {
+            return Err(GoldError::Counts { blue, orange });
+        }
+        for (column, tokens) in Column::ALL.into_iter().zip(&tokens) {
+            if tokens.len() > usize::from(level) + 1 {
+                return Err(GoldError::TooHigh { column, found: tokens.len(), level });
+            }
+        }
+        let columns = tokens.map(|tokens| {
+            let layers = (0..=level).rev();
+            let mut tiles: Vec<GoldTile> = tokens
+                .into_iter()
+                .rev()
+                .zip(layers)
+                .filter_map(|(colour, layer)| Some(GoldTile { colour: colour?, layer }))
+                .collect();
+            tiles.reverse();
+            tiles
+        });
+        Ok(GoldPosition { level, columns })
+    }
+}
+
+impl fmt::Display for GoldPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_columns(f, |column| {
+            let tiles = &self.columns[column.index()];
+            let topmost = tiles.first().map_or(self.level + 1, |tile| tile.layer);
+            (topmost..=self.level).map(|layer| {
+                let tile = tiles.iter().find(|tile| tile.layer == layer);
+                tile.map_or('.', |tile| tile.colour.letter()).to_string()
+            })
+        })
+    }
+}

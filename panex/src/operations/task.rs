@@ -1,0 +1,184 @@
+//! The papers' operations by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::OperationError;
+use crate::tile::MAX_LEVEL;
+
+/// What an operation does, level apart. All are the left versions, which begin with tiles of L.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// T: the tower 1..n goes from L to C.
+    T,
+    /// T-bar: the same, but tile 1 ends on top of R.
+    TBar,
+    /// S: tile n goes from L under the tower 1..n-1 in C, which ends on L.
+    S,
+    /// S-bar: the same, but tile 1 begins on top of R.
+    SBar,
+    /// "4": the two topmost tiles of C change places.
+    Four,
+    /// C: the tile n goes from R to L, the towers 1..n-1 stay what and where they are.
+    C,
+    /// X: the towers 1..n change places: X(n) moves to n = 4, then U(n).
+    X,
+    /// Y of the exchange of level 3.
+    Y,
+    /// Y-bar of the exchanges from level 4.
+    YBar,
+    /// Z of the exchange of level 3.
+    Z,
+    /// W of the exchange of level 4.
+    W,
+    /// V of the exchanges from level 5.
+    V,
+    /// Baxter's simplified T.
+    BaxterT,
+    /// Baxter's simplified S.
+    BaxterS,
+    /// Baxter's Zigzag: the tile n goes from L to R.
+    BaxterZ,
+    /// Baxter's simplified exchange, in U moves.
+    BaxterU,
+    /// Zigzag with bar versions.
+    BaxterZImproved,
+    /// Baxter's improved exchange, in U' moves.
+    BaxterUImproved,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 18] = [
+        Kind::T,
+        Kind::TBar,
+        Kind::S,
+        Kind::SBar,
+        Kind::Four,
+        Kind::C,
+        Kind::X,
+        Kind::Y,
+        Kind::YBar,
+        Kind::Z,
+        Kind::W,
+        Kind::V,
+        Kind::BaxterT,
+        Kind::BaxterS,
+        Kind::BaxterZ,
+        Kind::BaxterU,
+        Kind::BaxterZImproved,
+        Kind::BaxterUImproved,
+    ];
+
+    /// The name, such as `Tbar`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::T => "T",
+            Kind::TBar => "Tbar",
+            Kind::S => "S",
+            Kind::SBar => "Sbar",
+            Kind::Four => "4",
+            Kind::C => "C",
+            Kind::X => "X",
+            Kind::Y => "Y",
+            Kind::YBar => "Ybar",
+            Kind::Z => "Z",
+            Kind::W => "W",
+            Kind::V => "V",
+            Kind::BaxterT => "Baxter-T",
+            Kind::BaxterS => "Baxter-S",
+            Kind::BaxterZ => "Baxter-Z",
+            Kind::BaxterU => "Baxter-U",
+            Kind::BaxterZImproved => "Baxter-Z'",
+            Kind::BaxterUImproved => "Baxter-U'",
+        }
+    }
+
+    /// The least level of the operation; none if it is one fixed word.
+    pub fn least(self) -> Option<u8> {
+        match self {
+            Kind::Four | Kind::Y | Kind::YBar | Kind::Z | Kind::W => None,
+            Kind::T | Kind::TBar | Kind::X => Some(1),
+            Kind::BaxterT | Kind::BaxterS | Kind::BaxterZ | Kind::BaxterZImproved => Some(1),
+            Kind::S | Kind::SBar => Some(2),
+            Kind::BaxterU | Kind::BaxterUImproved => Some(3),
+            Kind::C => Some(4),
+            Kind::V => Some(5),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = OperationError;
+
+    /// Reads a name; capitals do not matter.
+    fn from_str(text: &str) -> Result<Kind, OperationError> {
+        let named = |kind: &Kind| kind.name().eq_ignore_ascii_case(text);
+        Kind::ALL
+            .into_iter()
+            .find(named)
+            .ok_or_else(|| OperationError::Unknown { name: text.to_owned() })
+    }
+}
+
+/// An operation of a level, such as T_7.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Task {
+    kind: Kind,
+    /// 0 for the fixed words.
+    level: u8,
+}
+
+impl Task {
+    /// The operation of a kind and level; the fixed words have none.
+    ///
+    /// # Errors
+    /// If the level is out of the kind's range, missing, or should not be there.
+    pub fn new(kind: Kind, level: Option<u8>) -> Result<Task, OperationError> {
+        match (kind.least(), level) {
+            (None, None) => Ok(Task { kind, level: 0 }),
+            (None, Some(_)) => Err(OperationError::NoLevel { kind }),
+            (Some(least), None) => Err(OperationError::LevelMissing { kind, least }),
+            (Some(least), Some(level)) if level < least || level > MAX_LEVEL => {
+                Err(OperationError::LevelRange { kind, level, least })
+            }
+            (Some(_), Some(level)) => Ok(Task { kind, level }),
+        }
+    }
+
+    /// For the formulas of this crate, which keep to the ranges.
+    pub(super) fn of(kind: Kind, level: u8) -> Task {
+        debug_assert!(level >= kind.least().unwrap_or(0), "{kind}_{level}");
+        Task { kind, level }
+    }
+
+    /// What it does.
+    pub fn kind(self) -> Kind {
+        self.kind
+    }
+
+    /// Its level; none for the fixed words.
+    pub fn level(self) -> Option<u8> {
+        self.kind.least().map(|_| self.level)
+    }
+
+    /// The level as the definitions use it.
+    pub(super) fn n(self) -> u8 {
+        self.level
+    }
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.level() {
+            Some(level) => write!(f, "{}_{level}", self.kind),
+            None => write!(f, "{}", self.kind),
+        }
+    }
+}

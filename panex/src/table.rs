@@ -1,0 +1,351 @@
+//! The rows of the papers' tables as data: for every cell its number and how it is known.
+
+use crate::formulas::{FormulaError, Quantity};
+use crate::operations::{Kind, Operation, OperationError, Task};
+use crate::position::CentreTop;
+use crate::replay::{ReplayError, replay};
+use crate::tile::MAX_LEVEL;
+
+/// A way to know a number.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Evidence {
+    /// A breadth-first search over positions found no shorter way.
+    Searched,
+    /// A list of so many moves was made and replayed. (That there is no shorter one is another
+    /// matter.)
+    Constructed,
+    /// A search over choke points found no shorter way.
+    ChokePoint,
+}
+
+impl Evidence {
+    /// All ways.
+    pub const ALL: [Evidence; 3] =
+        [Evidence::Searched, Evidence::Constructed, Evidence::ChokePoint];
+}
+
+/// A number of a table.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// The number of moves.
+    pub value: u128,
+    known: [bool; 3],
+}
+
+impl Cell {
+    fn formula(value: u128) -> Cell {
+        Cell { value, known: [false; 3] }
+    }
+
+    /// How the number is known beyond the formula.
+    pub fn evidence(&self) -> impl Iterator<Item = Evidence> {
+        Evidence::ALL.into_iter().filter(|evidence| self.known[*evidence as usize])
+    }
+
+    /// Whether the formula is all there is.
+    pub fn is_formula_only(&self) -> bool {
+        self.known == [false; 3]
+    }
+}
+
+/// What a table does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// More rows than levels, or none.
+    #[error("a table has 1 to {MAX_LEVEL} rows, not {rows}")]
+    Rows {
+        /// Rows asked for.
+        rows: u8,
+    },
+    /// A cell that the table does not have.
+    #[error("the table has no {quantity}({n})")]
+    NoCell {
+        /// Column.
+        quantity: Quantity,
+        /// Row.
+        n: u8,
+    },
+    /// A result differs from the number in the table.
+    #[error("{quantity}({n}) is {expected}, but {found} was found")]
+    Differs {
+        /// Column.
+        quantity: Quantity,
+        /// Row.
+        n: u8,
+        /// The number in the table.
+        expected: u128,
+        /// The result.
+        found: u128,
+    },
+    /// A result for X(n) lies outside the bounds.
+    #[error("X({n}) = {found} is not between L({n}) = {low} and U({n}) = {high}")]
+    OutOfBounds {
+        /// Row.
+        n: u8,
+        /// The result.
+        found: u128,
+        /// L(n).
+        low: u128,
+        /// U(n).
+        high: u128,
+    },
+    /// A number exceeds 128 bits.
+    #[error(transparent)]
+    Formula(#[from] FormulaError),
+    /// A list of moves cannot be made.
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+    /// A list of moves is wrong.
+    #[error("{task}: {error}")]
+    Replay {
+        /// The operation.
+        task: Task,
+        /// What went wrong.
+        error: ReplayError,
+    },
+    /// A list of moves leads elsewhere.
+    #[error("{task} ends at {end}")]
+    Elsewhere {
+        /// The operation.
+        task: Task,
+        /// Where it ends.
+        end: String,
+    },
+}
+
+/// X(1) to X(9), found by searches over positions: 1 to 6 by the paper's authors, 7 to 9 by David
+/// Bagley (2002 and 2004, reported by Baxter).
+pub const X_SEARCHED: [u128; 9] = [3, 13, 42, 128, 343, 881, 2189, 5359, 13023];
+
+/// X(10) to X(13), found by Derek Kisman (2010) with choke points.
+pub const X_CHOKE_POINTS: [u128; 4] = [31537, 76245, 184_191, 444_807];
+
+/// The papers' tables up to some level.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Table {
+    rows: Vec<[Option<Cell>; Quantity::ALL.len()]>,
+}
+
+impl Table {
+    /// The rows 1 to `rows`, with the formulas and the literature's searches for X.
+    ///
+    /// # Errors
+    /// If there is no such row, or a number of it has more than 128 bits.
+    pub fn new(rows: u8) -> Result<Table, TableError> {
+        if rows == 0 || rows > MAX_LEVEL {
+            return Err(TableError::Rows { rows });
+        }
+        let mut table = Table { rows: vec![[None; Quantity::ALL.len()]; usize::from(rows)] };
+        for n in 1..=rows {
+            for quantity in Quantity::ALL {
+                match quantity.formula(n.into()) {
+                    Ok(value) => *table.cell_mut(quantity, n)? = Some(Cell::formula(value)),
+                    Err(FormulaError::Undefined { .. } | FormulaError::Unknown) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        let searched = X_SEARCHED.map(|value| (value, Evidence::Searched));
+        let choked = X_CHOKE_POINTS.map(|value| (value, Evidence::ChokePoint));
+        for (n, (value, evidence)) in (1..=rows).zip(searched.into_iter().chain(choked)) {
+            table.mark(Quantity::X, n, value, evidence)?;
+        }
+        Ok(table)
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> u8 {
+        // `new` made at most MAX_LEVEL of them.
+        self.rows.len() as u8
+    }
+
+    /// A number; none where the quantity is not defined, or for X not known.
+    pub fn cell(&self, quantity: Quantity, n: u8) -> Option<Cell> {
+        *self.rows.get(usize::from(n).checked_sub(1)?)?.get(quantity as usize)?
+    }
+
+    fn cell_mut(&mut self, quantity: Quantity, n: u8) -> Result<&mut Option<Cell>, TableError> {
+        let row = usize::from(n).checked_sub(1).and_then(|row| self.rows.get_mut(row));
+        Ok(&mut row.ok_or(TableError::NoCell { quantity, n })?[quantity as usize])
+    }
+
+    /// Enters a result. X(n) may be new, every other number is known by its formula.
+    ///
+    /// # Errors
+    /// If the result differs from what is known, or X(n) from its bounds.
+    pub fn mark(
+        &mut self,
+        quantity: Quantity,
+        n: u8,
+        found: u128,
+        evidence: Evidence,
+    ) -> Result<(), TableError> {
+        let bounds = (self.cell(Quantity::L, n), self.cell(Quantity::U, n));
+        let slot = self.cell_mut(quantity, n)?;
+        if quantity == Quantity::X {
+            if let (Some(Cell { value: low, .. }), Some(Cell { value: high, .. })) = bounds
+                && !(low..=high).contains(&found)
+            {
+                return Err(TableError::OutOfBounds { n, found, low, high });
+            }
+            slot.get_or_insert(Cell::formula(found));
+        }
+        let cell = slot.as_mut().ok_or(TableError::NoCell { quantity, n })?;
+        if cell.value != found {
+            return Err(TableError::Differs { quantity, n, expected: cell.value, found });
+        }
+        cell.known[evidence as usize] = true;
+        Ok(())
+    }
+
+    /// Makes and replays the lists of moves of all quantities that have one, up to a level, and
+    /// marks their numbers. A list of X(n) moves marks X(n), too.
+    ///
+    /// # Errors
+    /// If a list does not lead where it should, or in another number of moves.
+    pub fn construct(&mut self, upto: u8) -> Result<(), TableError> {
+        for n in 1..=upto.min(self.rows()) {
+            for (quantity, kind) in [
+                (Quantity::T, Kind::T),
+                (Quantity::TBar, Kind::TBar),
+                (Quantity::S, Kind::S),
+                (Quantity::SBar, Kind::SBar),
+                (Quantity::X, Kind::X),
+                (Quantity::BaxterT, Kind::BaxterT),
+                (Quantity::BaxterS, Kind::BaxterS),
+                (Quantity::BaxterU, Kind::BaxterU),
+                (Quantity::BaxterUImproved, Kind::BaxterUImproved),
+            ] {
+                if u32::from(n) < quantity.least() {
+                    continue;
+                }
+                let moves = replayed(Task::new(kind, Some(n))?)?;
+                if quantity == Quantity::X && self.cell(Quantity::U, n).is_some() {
+                    self.mark(Quantity::U, n, moves, Evidence::Constructed)?;
+                }
+                let known = self.cell(quantity, n).map(|cell| cell.value);
+                if quantity != Quantity::X || known == Some(moves) {
+                    self.mark(quantity, n, moves, Evidence::Constructed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of moves of a task that leads where it should.
+fn replayed(task: Task) -> Result<u128, TableError> {
+    let word = Operation::from(task).word()?;
+    let ends = task.ends().map_err(OperationError::from)?;
+    let ends = ends.ok_or(OperationError::NoEnds { task })?;
+    let end = replay(&ends.start, word.iter(), CentreTop::Forbidden, |_, _| {})
+        .map_err(|error| TableError::Replay { task, error })?;
+    if end.position() != &ends.goal {
+        return Err(TableError::Elsewhere { task, end: end.position().to_string() });
+    }
+    Ok(end.moves().into())
+}
+
+/// A slip in the papers, for the column it concerns.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Footnote {
+    /// Column.
+    pub quantity: Quantity,
+    /// What is printed and what is right.
+    pub text: &'static str,
+}
+
+/// The slips in the papers. The numbers here are the right ones.
+pub const FOOTNOTES: [Footnote; 7] = [
+    Footnote {
+        quantity: Quantity::TBar,
+        text: "T-bar(n) = 2 T-bar(n-1) + T-bar(n-2) + 3 holds from n = 4 on (n = 3 would give 8); \
+               the closed forms of T and T-bar, printed for n >= 3 and n >= 4, hold from n = 2 on.",
+    },
+    Footnote {
+        quantity: Quantity::S,
+        text: "Baxter's figure 11-1, which repeats the paper's numbers, prints T-bar(n) for S(n) \
+               from n = 4 on; right is T-bar(n) - 1.",
+    },
+    Footnote {
+        quantity: Quantity::U,
+        text: "The sum holds from n = 5 on: it gives 42 for n = 3, but 127 for n = 4, where \
+               X(4) = 128. C_n moves the tile n, where the paper says \"#i\".",
+    },
+    Footnote {
+        quantity: Quantity::L,
+        text: "The sequence that the bound is taken from should end in R T-bar_(n-1)^-1, not \
+               R T-bar_(n-1).",
+    },
+    Footnote {
+        quantity: Quantity::BaxterT,
+        text: "The recursions of the simplified T and S, printed for n > 2, begin at n = 4, from \
+               T = 1, 3, 9 and S = 1, 3, 8.",
+    },
+    Footnote {
+        quantity: Quantity::BaxterU,
+        text: "As printed, U has two moves more: Z_1 must be the single move LR (through the \
+               centre, it would need the centre's top layer), and Z_2 ends in RL CR LR and T_1, 7 \
+               moves in all.",
+    },
+    Footnote {
+        quantity: Quantity::BaxterUImproved,
+        text: "U' is not what remains of U without consecutive cancelling moves: it needs the bar \
+               versions wherever tile 1 goes on through the opposite corner.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constructed_cells_are_marked_and_bounds_are_formulas() {
+        let mut table = Table::new(10).unwrap();
+        table.construct(8).unwrap();
+        for n in 1..=10_u8 {
+            for quantity in Quantity::ALL {
+                let Some(cell) = table.cell(quantity, n) else {
+                    assert!(u32::from(n) < quantity.least(), "{quantity}({n})");
+                    continue;
+                };
+                let constructed = cell.evidence().any(|known| known == Evidence::Constructed);
+                assert_eq!(constructed, n <= 8 && quantity != Quantity::L, "{quantity}({n})");
+            }
+        }
+        let x: Vec<u128> = (1..=10).map(|n| table.cell(Quantity::X, n).unwrap().value).collect();
+        assert_eq!(x, [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537]);
+        let known = |n| table.cell(Quantity::X, n).unwrap().evidence().collect::<Vec<_>>();
+        assert_eq!(known(8), [Evidence::Searched, Evidence::Constructed]);
+        assert_eq!(known(10), [Evidence::ChokePoint]);
+        assert!(table.cell(Quantity::L, 10).unwrap().is_formula_only());
+        assert_eq!((table.cell(Quantity::T, 0), table.cell(Quantity::T, 11)), (None, None));
+    }
+
+    #[test]
+    fn every_x_of_the_literature_from_5_on_is_u() {
+        let table = Table::new(14).unwrap();
+        for n in 5..=13 {
+            let value = |quantity| table.cell(quantity, n).map(|cell| cell.value);
+            assert_eq!(value(Quantity::X), value(Quantity::U), "n = {n}");
+        }
+        assert_eq!(table.cell(Quantity::X, 14), None);
+        assert_eq!(table.cell(Quantity::U, 14).unwrap().value, 1_074_001);
+    }
+
+    #[test]
+    fn wrong_results_are_refused() {
+        let mut table = Table::new(15).unwrap();
+        let searched = Evidence::Searched;
+        let error = table.mark(Quantity::T, 7, 346, searched).unwrap_err().to_string();
+        assert_eq!(error, "T(7) is 345, but 346 was found");
+        let error = table.mark(Quantity::X, 14, 1_074_002, searched).unwrap_err().to_string();
+        assert_eq!(error, "X(14) = 1074002 is not between L(14) = 936892 and U(14) = 1074001");
+        table.mark(Quantity::X, 14, 1_074_001, Evidence::ChokePoint).unwrap();
+        assert!(table.mark(Quantity::X, 14, 1_074_000, searched).is_err());
+        assert!(table.mark(Quantity::U, 4, 128, searched).is_err());
+        assert!(table.mark(Quantity::T, 16, 1, searched).is_err());
+        assert_eq!(Table::new(0), Err(TableError::Rows { rows: 0 }));
+        assert_eq!(Table::new(100), Err(TableError::Rows { rows: 100 }));
+    }
+}

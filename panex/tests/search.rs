@@ -1,0 +1,112 @@
+//! A plain breadth-first search, as slow and simple as can be, confirms that the operations are as
+//! short as the papers say.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::collections::HashSet;
+
+use strata_panex::operations::{Ends, Kind, Operation, SinkVariation, Task};
+use strata_panex::{CentreTop, Position};
+
+/// The least number of moves between two positions, by search from both ends.
+fn distance(start: &Position, goal: &Position, centre_top: CentreTop) -> u64 {
+    let mut seen = [HashSet::from([start.clone()]), HashSet::from([goal.clone()])];
+    let mut layers = seen.clone();
+    let mut moves = 0;
+    while seen[0].is_disjoint(&layers[1]) {
+        let side = usize::from(layers[1].len() < layers[0].len());
+        let mut next = HashSet::new();
+        for position in &layers[side] {
+            for mv in position.legal_moves(centre_top) {
+                let mut after = position.clone();
+                after.apply(mv, centre_top).unwrap();
+                if seen[side].insert(after.clone()) {
+                    next.insert(after);
+                }
+            }
+        }
+        assert!(!next.is_empty(), "{goal} cannot be reached from {start}");
+        moves += 1;
+        layers[side] = next;
+        if !layers[side].is_disjoint(&seen[1 - side]) {
+            break;
+        }
+    }
+    moves
+}
+
+fn task(kind: Kind, level: u8) -> Task {
+    Task::new(kind, Some(level)).unwrap()
+}
+
+fn length(task: Task) -> u64 {
+    Operation::from(task).word().unwrap().len() as u64
+}
+
+fn check(task: Task, Ends { start, goal }: &Ends, centre_top: CentreTop) {
+    assert_eq!(distance(start, goal, centre_top), length(task), "{task}");
+}
+
+#[test]
+fn towers_are_moved_in_as_few_moves_as_can_be() {
+    for kind in [Kind::T, Kind::TBar] {
+        for level in 1..=5 {
+            let task = task(kind, level);
+            check(task, &task.ends().unwrap().unwrap(), CentreTop::Forbidden);
+        }
+    }
+}
+
+#[test]
+fn tiles_sink_in_as_few_moves_as_can_be_in_all_variations() {
+    for kind in [Kind::S, Kind::SBar] {
+        for level in 2..=5 {
+            let task = task(kind, level);
+            for variation in
+                [SinkVariation::Plain, SinkVariation::Supported, SinkVariation::Larger(1)]
+            {
+                check(task, &task.sink_ends(variation).unwrap(), CentreTop::Forbidden);
+            }
+        }
+    }
+}
+
+#[test]
+fn exchanges_to_level_4_are_the_shortest_with_and_without_centre_top() {
+    for level in 1..=4 {
+        let task = task(Kind::X, level);
+        let ends = task.ends().unwrap().unwrap();
+        check(task, &ends, CentreTop::Forbidden);
+        check(task, &ends, CentreTop::Allowed);
+    }
+}
+
+#[test]
+fn the_special_words_of_the_exchange_are_the_shortest() {
+    for kind in [Kind::Y, Kind::YBar, Kind::Z, Kind::W] {
+        let task = Task::new(kind, None).unwrap();
+        check(task, &task.ends().unwrap().unwrap(), CentreTop::Forbidden);
+    }
+}
+
+#[test]
+fn every_segment_between_the_checkpoints_of_level_4_is_the_shortest() {
+    let checkpoints = [
+        (0, "b1 b2 b3 b4 / - / o1 o2 o3 o4"),
+        (23, "o1 b1 b2 / o2 b3 b4 / o3 o4"),
+        (38, "o3 / b2 b3 b4 / o1 b1 o2 o4"),
+        (40, "o1 b2 o3 / b3 b4 / b1 o2 o4"),
+        (42, "b1 o1 b2 o3 / o2 b3 b4 / o4"),
+        (64, "o1 b2 o3 / o4 b4 / b1 o2 b3"),
+        (86, "o4 / b2 o3 b4 / o1 b1 o2 b3"),
+        (99, "o1 o2 o3 o4 / b1 b2 b4 / b3"),
+        (107, "o1 o2 o3 o4 / b3 b4 / b1 b2"),
+        (111, "o1 o2 o3 o4 / b4 b3 / b1 b2"),
+        (119, "b1 o1 o2 o3 o4 / b2 b3 / b4"),
+        (128, "o1 o2 o3 o4 / - / b1 b2 b3 b4"),
+    ];
+    for pair in checkpoints.windows(2) {
+        let [(from, start), (to, goal)] = pair else { unreachable!("two of them") };
+        let (start, goal) = (start.parse().unwrap(), goal.parse().unwrap());
+        assert_eq!(distance(&start, &goal, CentreTop::Forbidden), to - from);
+    }
+}
