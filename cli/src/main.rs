@@ -13,6 +13,7 @@ mod inspect;
 mod nodes;
 mod nodes_args;
 mod progress;
+mod replay;
 mod request;
 mod rss;
 mod solve;
@@ -62,6 +63,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Cancel(args) => client::cancel(args, &console),
         Command::Resume(args) => client::resume(args, &console),
         Command::Stats(args) => inspect::stats(args, &console),
+        Command::Replay(args) => replay::run(args, &console),
         Command::Verify(args) => inspect::verify(args, &console),
         Command::Coordinator(args) => nodes::coordinator(args),
         Command::Worker(args) => nodes::worker(args),

@@ -24,6 +24,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
             "strata-proto",
             "strata-net",
             "strata-space",
+            "strata-panex",
             "strata-store",
             "strata-search",
             "strata-worker",
@@ -33,8 +34,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 4] =
-    ["strata-panex", "strata-space", "strata-store", "strata-search"];
+const SYNCHRONOUS: [&str; 4] = ["strata-panex", "strata-space", "strata-store", "strata-search"];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 2] =

@@ -32,8 +32,8 @@ pub use tokens::{CentreTop, Column, Config, Tokens};
 
 use crate::digest::mix;
 use crate::{
-    Crossing, Door, Finish, Inside, Local, OpenDoors, RegionKey, SpaceError, State, StateSpace,
-    Tabled, Weight,
+    Chain, Crossing, Door, Finish, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
+    StateSpace, Tabled, Weight,
 };
 use group::Group;
 use numbering::Numbering;
@@ -296,10 +296,8 @@ fn origin_weight(origin: End) -> Weight {
 
 fn check_end(name: &str, end: &Position, config: &PanexConfig) -> Result<(), SpaceError> {
     let text = end.to_string();
-    Position::parse(config.level, &text).map_err(|source| SpaceError::Position {
-        name: name.into(),
-        source,
-    })?;
+    Position::parse(config.level, &text)
+        .map_err(|source| SpaceError::Position { name: name.into(), source })?;
     if config.centre_top == CentreTop::Forbid && end.uses_centre_top() {
         return Err(SpaceError::Conflict {
             name: name.into(),

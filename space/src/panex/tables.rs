@@ -120,12 +120,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(
-        numbering: &Numbering,
-        k: u8,
-        centre_top: CentreTop,
-        group: Group,
-    ) -> Tables {
+    pub(super) fn new(numbering: &Numbering, k: u8, centre_top: CentreTop, group: Group) -> Tables {
         let all = || (0..numbering.len()).map(|index| numbering.tokens(index));
         // Local parts that no region allows have no number: their own stands in.
         let renamed = |rename: &dyn Fn(&Tokens) -> Option<Tokens>| -> Box<[u32]> {
