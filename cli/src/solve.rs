@@ -159,7 +159,7 @@ impl Run<'_> {
         let spec = &self.search.spec;
         match Paths::new(args, self.signals, &folder).find(spec, &folder)? {
             Way::Found(moves) => {
-                path::show(&(spec.clone(), folder), &moves, &args.path, self.progress)?;
+                path::show(spec, &folder, &moves, &args.path, self.progress)?;
                 Ok(ExitCode::Done)
             }
             Way::Stopped(reason) => {

@@ -8,15 +8,14 @@ use std::time::Instant;
 use strata_coordinator::StopReason;
 use strata_panex::{CentreTop, Column, Move, NamedMove, Position, Replay};
 use strata_search::{Layers, Trace};
-use strata_space::Finish;
-use strata_space::StateSpace;
 use strata_space::catalogue::Space;
 use strata_space::panex::{self, Panex};
+use strata_space::{Finish, StateSpace};
 use strata_store::{
     DataDir, JobDir, JobSpec, KeptFile, Layer, LayerLine, LayerRecord, Manifest, StoreError,
 };
 
-use super::session::{Ended, Session};
+use super::session::{Ended, Job, Session};
 use super::signals::Signals;
 use super::{Search, jobs};
 use crate::args::{KeepLayers, PathArgs, PathFormat, SolveArgs};
@@ -53,13 +52,14 @@ pub(super) fn check(args: &SolveArgs, search: &Search) -> Result<(), Failure> {
 
 /// Replays the moves of a finished job by themselves and shows or writes them.
 pub(super) fn show(
-    job: &(JobSpec, JobDir),
+    spec: &JobSpec,
+    folder: &JobDir,
     moves: &[Move],
     args: &PathArgs,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let panex = open(&job.0)?;
-    let expected = job.1.read_manifest()?.result.and_then(|result| result.moves);
+    let panex = open(spec)?;
+    let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
     let named = replayed(&panex, moves, expected).map_err(|why| {
         let message = format!("the path of {} moves is not right: {why}", moves.len());
         Failure::new(ExitCode::Unexpected, message)
@@ -197,12 +197,8 @@ impl<'a> Paths<'a> {
             let space = reopen(&spec)?;
             let search = Search::of(&args, spec.clone(), &space)?;
             let (folder, manifest) = jobs::create(data, &search)?;
-            let job = super::session::Job {
-                folder: folder.clone(),
-                manifest,
-                ledger: Ledger::default(),
-                new: true,
-            };
+            let ledger = Ledger::default();
+            let job = Job { folder: folder.clone(), manifest, ledger, new: true };
             let progress = Progress::silent();
             let session = Session::start(
                 &search,
