@@ -15,6 +15,7 @@ use crate::cmdline::SolveLine;
 use crate::exit;
 use crate::nodes_args::{CoordinatorArgs, WorkerArgs};
 use crate::panex::args::PanexCommand;
+use crate::replay::ReplayArgs;
 use crate::units;
 
 /// Breadth-first search of large state spaces, on disk.
@@ -98,6 +99,9 @@ pub(crate) enum Command {
     /// Print the layer table of a finished or running job
     #[command(after_help = exit::help_table())]
     Stats(StatsArgs),
+    /// Replay moves from standard input and check every one
+    #[command(after_help = exit::help_table())]
+    Replay(ReplayArgs),
     /// Read everything of a job again and check it
     #[command(after_help = exit::help_table())]
     Verify(VerifyArgs),
@@ -120,7 +124,7 @@ pub(crate) enum Command {
 }
 
 /// Arguments of `solve`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SolveArgs {
     /// The state space, such as panex or hanoi
     pub(crate) domain: String,
@@ -194,6 +198,10 @@ pub(crate) struct SolveArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) shards: Option<u32>,
 
+    /// The moves of a shortest solution.
+    #[command(flatten)]
+    pub(crate) path: PathArgs,
+
     /// Flags of single state spaces.
     #[command(flatten)]
     pub(crate) own: DomainArgs,
@@ -203,8 +211,46 @@ pub(crate) struct SolveArgs {
     pub(crate) line: SolveLine,
 }
 
+/// Flags for the moves of a shortest solution.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Path")]
+pub(crate) struct PathArgs {
+    /// Print the moves of a shortest solution, too (keeps all layers, see --keep-layers)
+    ///
+    /// They are traced back through the layers. If these do not fit the disk limit, or
+    /// --keep-layers says otherwise, both halves of the way are searched again, and so on.
+    #[arg(long, env = "STRATA_PATH", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    path: bool,
+
+    /// The form of the moves
+    #[arg(long, value_name = "FORM", default_value = "moves")]
+    #[arg(env = "STRATA_PATH_FORMAT", hide_env_values = true)]
+    pub(crate) path_format: PathFormat,
+
+    /// Write the moves to a file instead (implies --path)
+    #[arg(long, value_name = "FILE", env = "STRATA_PATH_FILE", hide_env_values = true)]
+    pub(crate) path_file: Option<PathBuf>,
+}
+
+impl PathArgs {
+    /// Whether the moves are wanted at all.
+    pub(crate) fn wanted(&self) -> bool {
+        self.path || self.path_file.is_some()
+    }
+}
+
+/// The form of moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PathFormat {
+    /// One a line with its tile, such as b1 L>C.
+    Moves,
+    /// All in one line, such as LC RC.
+    Words,
+}
+
 /// Flags that only some state spaces know. Their defaults are the spaces' own.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "State spaces")]
 pub(crate) struct DomainArgs {
     /// panex: tiles of levels up to N move inside a region
@@ -221,6 +267,16 @@ pub(crate) struct DomainArgs {
     #[arg(long, value_name = "forbid/allow")]
     #[arg(env = "STRATA_CENTRE_TOP", hide_env_values = true)]
     pub(crate) centre_top: Option<CentreTop>,
+
+    /// panex: the position to begin with, such as 'b2 / - / o1 b1 o2' [default: towers]
+    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
+    #[arg(env = "STRATA_START", hide_env_values = true)]
+    pub(crate) start: Option<String>,
+
+    /// panex: the position to end with [default: exchanged]
+    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
+    #[arg(env = "STRATA_GOAL", hide_env_values = true)]
+    pub(crate) goal: Option<String>,
 
     /// hanoi: pegs
     #[arg(long, value_name = "P")]
@@ -262,6 +318,8 @@ impl DomainArgs {
             ("k", "k", self.k.map(|k| k.to_string())),
             ("s", "locality", self.locality.map(|s| s.to_string())),
             ("centre-top", "centre-top", word(self.centre_top)),
+            ("start", "start", self.start.clone()),
+            ("goal", "goal", self.goal.clone()),
             ("pegs", "pegs", self.pegs.map(|pegs| pegs.to_string())),
             ("symmetry", "symmetry", word(symmetry)),
             ("exhaust", "exhaust", exhaust.then(|| "true".to_owned())),
@@ -431,7 +489,7 @@ mod tests {
         assert_eq!((args.disk_limit, args.max_layers, args.shards), (None, None, None));
         assert_eq!(args.checkpoint_interval, Duration::from_secs(30));
         assert_eq!(args.keep_layers, KeepLayers::Last);
-        assert!(!args.resume && !args.exhaust);
+        assert!(!args.resume && !args.exhaust && !args.path.wanted());
         assert_eq!(args.engine, Engine::Explicit);
         assert_eq!(args.parameters(), []);
     }

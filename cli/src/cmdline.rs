@@ -160,6 +160,11 @@ impl SolveLine {
         self.flags.iter().any(|(name, _, typed)| *typed && name == long)
     }
 
+    /// Whether the flag was given, on the command line or in the environment.
+    pub(crate) fn given(&self, long: &str) -> bool {
+        self.flags.iter().any(|(name, ..)| name == long)
+    }
+
     /// The command that goes on with the job, quoted for a shell.
     ///
     /// What came from the environment is spelt out, so that the command works in any shell. The

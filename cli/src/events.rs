@@ -22,6 +22,8 @@ pub(crate) enum Event {
     Checkpoint(Checkpoint),
     /// The search is over.
     Result(Summary),
+    /// The moves of a shortest solution.
+    Path(Path),
     /// The search ended early and can be resumed.
     Stopped(Stopped),
     /// A job of a cluster went back to a checkpoint.
@@ -158,6 +160,25 @@ pub(crate) struct Summary {
     /// The answer in one line for people, such as `X(6) = 881`.
     #[serde(skip)]
     pub(crate) title: String,
+}
+
+/// The moves of a shortest solution.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Path {
+    /// The moves, in the form asked for.
+    pub(crate) moves: Vec<String>,
+    /// The file they were written to.
+    pub(crate) file: Option<String>,
+    /// What stands between two of them in text.
+    #[serde(skip)]
+    pub(crate) between: &'static str,
+}
+
+impl Path {
+    /// The moves as text, with a newline at the end.
+    pub(crate) fn text(&self) -> String {
+        if self.moves.is_empty() { String::new() } else { self.moves.join(self.between) + "\n" }
+    }
 }
 
 /// Why a search ended early.
@@ -373,6 +394,17 @@ pub(crate) mod tests {
              \"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.21,\
              \"peak_rss_bytes\":63963136,\"disk_peak_bytes\":1258291,\"spilled_bytes\":0,\
              \"bytes_per_state\":0.36}\n"
+        );
+    }
+
+    #[test]
+    fn path_line() {
+        let moves = ["b1 L>C", "o1 R>L"].map(str::to_owned).to_vec();
+        let path = Path { moves, file: None, between: "\n" };
+        assert_eq!(path.text(), "b1 L>C\no1 R>L\n");
+        assert_eq!(
+            json(&Event::Path(path)),
+            "{\"v\":1,\"event\":\"path\",\"moves\":[\"b1 L>C\",\"o1 R>L\"],\"file\":null}\n"
         );
     }
 

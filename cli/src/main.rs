@@ -14,6 +14,7 @@ mod nodes;
 mod nodes_args;
 mod panex;
 mod progress;
+mod replay;
 mod request;
 mod rss;
 mod solve;
@@ -63,6 +64,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Cancel(args) => client::cancel(args, &console),
         Command::Resume(args) => client::resume(args, &console),
         Command::Stats(args) => inspect::stats(args, &console),
+        Command::Replay(args) => replay::run(args, &console),
         Command::Verify(args) => inspect::verify(args, &console),
         Command::Coordinator(args) => nodes::coordinator(args),
         Command::Worker(args) => nodes::worker(args),

@@ -2,24 +2,27 @@
 
 mod crew;
 mod jobs;
+mod path;
 mod report;
 mod session;
 mod signals;
 
 use std::time::Instant;
 
+use strata_coordinator::StopReason;
 use strata_space::Finish;
 use strata_space::catalogue::Space;
-use strata_store::{DataDir, JobSpec, JobState};
+use strata_store::{DataDir, JobDir, JobSpec, JobState};
 use strata_worker::Budget;
 
-use crate::args::{Engine, SolveArgs};
+use crate::args::{Engine, KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
 use crate::console::Console;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Progress;
 use crate::request::{self, Naming};
-use crate::solve::session::{Job, Session};
+use crate::solve::path::{Paths, Way};
+use crate::solve::session::{Ended, Job, Session};
 use crate::solve::signals::Signals;
 
 /// Shards unless something else is asked for: enough to share out among many workers.
@@ -53,11 +56,16 @@ impl Search {
             );
             return Err(Failure::usage(message));
         }
+        Ok((Search::of(args, spec, &space)?, space))
+    }
+
+    /// The search of a space that has been opened by its specification.
+    fn of(args: &SolveArgs, spec: JobSpec, space: &Space) -> Result<Search, Failure> {
         let tables = space.table_bytes();
         let budget = Budget::new(args.memory, tables, args.workers, args.threads)
             .map_err(|error| Failure::usage(format!("invalid value for '--memory': {error}")))?;
-        let (naming, expected_layers) = (Naming::of(&space), space.expected_layers());
-        Ok((Search { spec, naming, expected_layers, budget }, space))
+        let (naming, expected_layers) = (Naming::of(space), space.expected_layers());
+        Ok(Search { spec, naming, expected_layers, budget })
     }
 
     /// Whether the whole space is to be listed.
@@ -71,19 +79,95 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     let started = Instant::now();
     let Engine::Explicit = args.engine;
     let (search, space) = Search::new(args)?;
+    if args.path.wanted() {
+        path::check(args, &search)?;
+    }
     jobs::check_folder(&args.data_dir, args.resume)?;
     let data = DataDir::lock(&args.data_dir).map_err(jobs::unusable)?;
     let job = if args.resume { resume(&data, &search)? } else { create(&data, &search)? };
     let signals = Signals::listen();
     let progress = Progress::start(console, search.expected_layers);
-    let code = if job.manifest.state == JobState::Done {
-        report::again(&search, args, &progress, &job)?
+    let run = Run { search: &search, data: &data, progress: &progress, signals: &signals, started };
+    let code = if args.path.wanted() {
+        run.with_path(args, (job, space))?
     } else {
-        Session::start(&search, args, &progress, &signals, (job, space), started)?.run()?
+        match run.search(args, (job, space))? {
+            Ended::Finished(code) => code,
+            Ended::Stopped { reason, depth } => report::stopped(args, &progress, reason, depth),
+        }
     };
     progress.finish()?;
     drop(data);
     Ok(code)
+}
+
+/// What stays the same in a run of the program.
+struct Run<'a> {
+    search: &'a Search,
+    data: &'a DataDir,
+    progress: &'a Progress,
+    signals: &'a Signals,
+    started: Instant,
+}
+
+impl Run<'_> {
+    /// Searches, or shows once more what was found.
+    fn search(&self, args: &SolveArgs, (job, space): (Job, Space)) -> Result<Ended, Failure> {
+        if job.manifest.state == JobState::Done {
+            return report::again(self.search, args, self.progress, &job).map(Ended::Finished);
+        }
+        let job = (job, space);
+        Session::start(self.search, args, self.progress, self.signals, job, self.started)?.run()
+    }
+
+    /// Searches and shows the moves of a shortest solution.
+    ///
+    /// All layers are kept unless the command line says which are. If they turn out not to fit the
+    /// disk, a new job begins again without them.
+    fn with_path(&self, args: &SolveArgs, (job, space): (Job, Space)) -> Result<ExitCode, Failure> {
+        let mut folder = job.folder.clone();
+        let chosen = args.line.given("keep-layers");
+        let may_begin_again = job.new && !chosen;
+        let keep_layers = if chosen { args.keep_layers } else { KeepLayers::All };
+        let keeping = SolveArgs { keep_layers, ..args.clone() };
+        let mut ended = self.search(&keeping, (job, space))?;
+        if let Ended::Stopped { reason: StopReason::DiskLimit | StopReason::DiskFull, depth } =
+            ended
+            && may_begin_again
+        {
+            tracing::warn!(
+                depth,
+                "not all layers fit the disk: beginning again without keeping them"
+            );
+            folder.remove()?;
+            let job = create(self.data, self.search)?;
+            folder = job.folder.clone();
+            let (_, space) = Search::new(args)?;
+            ended = self.search(args, (job, space))?;
+        }
+        match ended {
+            Ended::Stopped { reason, depth } => {
+                Ok(report::stopped(args, self.progress, reason, depth))
+            }
+            Ended::Finished(ExitCode::Done) => self.path(args, folder),
+            Ended::Finished(code) => Ok(code),
+        }
+    }
+
+    /// Shows the path of the finished job.
+    fn path(&self, args: &SolveArgs, folder: JobDir) -> Result<ExitCode, Failure> {
+        let spec = &self.search.spec;
+        match Paths::new(args, self.signals, &folder).find(spec, &folder)? {
+            Way::Found(moves) => {
+                path::show(spec, &folder, &moves, &args.path, self.progress)?;
+                Ok(ExitCode::Done)
+            }
+            Way::Stopped(reason) => {
+                let depth = folder.read_manifest()?.checkpoint.map_or(0, |last| last.depth);
+                Ok(report::stopped(args, self.progress, reason, depth))
+            }
+        }
+    }
 }
 
 fn create(data: &DataDir, search: &Search) -> Result<Job, Failure> {

@@ -24,6 +24,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
             "strata-proto",
             "strata-net",
             "strata-space",
+            "strata-panex",
             "strata-store",
             "strata-search",
             "strata-worker",

@@ -21,6 +21,7 @@ mod kernel;
 mod lane;
 mod run;
 mod tabled;
+mod trace;
 
 pub use engine::Engine;
 pub use image::{Bounds, image, run_header};
@@ -28,6 +29,7 @@ pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
 pub use kernel::{ExitSink, Inputs, Kernel, Tally};
 pub use lane::{Lane, LaneOptions, Nowhere, Outboxes, Pass, count};
 pub use run::{MemoryRun, Run};
+pub use trace::{Layers, Trace};
 
 /// What can go wrong in a pass.
 pub type Error = strata_store::StoreError;

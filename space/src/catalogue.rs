@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::panex::{CentreTop, Panex, PanexConfig, SymmetryUse};
+use crate::panex::{CentreTop, Panex, PanexConfig, Position, PositionError, SymmetryUse};
 use crate::{Hanoi, Keyed, Tabled};
 
 /// Why a space cannot be opened.
@@ -58,6 +58,22 @@ pub enum SpaceError {
         expected: String,
         /// How to write it.
         usage: String,
+    },
+    /// A position is not one.
+    #[error("{name} is not a legal position: {source}")]
+    Position {
+        /// Parameter.
+        name: String,
+        /// What is wrong.
+        source: PositionError,
+    },
+    /// A value does not go with others.
+    #[error("{name} cannot be so: {why}")]
+    Conflict {
+        /// Parameter.
+        name: String,
+        /// What it does not go with.
+        why: String,
     },
     /// The keys of a simple space are too wide.
     #[error("keys of {bits} bits do not fit: the limit is {limit}")]
@@ -172,6 +188,12 @@ impl Domain {
     }
 }
 
+/// The word for the towers as they stand at first.
+const TOWERS: &str = "towers";
+
+/// The word for the towers with the colours exchanged.
+const EXCHANGED: &str = "exchanged";
+
 const EXHAUST: Parameter = Parameter {
     name: "exhaust",
     positional: false,
@@ -212,9 +234,21 @@ static DOMAINS: [Domain; 2] = [
                 name: "centre-top",
                 positional: false,
                 default: Some("forbid"),
-                help: "forbid or allow positions with a tile on the centre's top layer (never useful)",
+                help: "forbid or allow positions with a tile on the centre's top layer (never useful); allow where start or goal is one",
             },
             EXHAUST,
+            Parameter {
+                name: "start",
+                positional: false,
+                default: Some(TOWERS),
+                help: "where to begin: a position such as 'b2 / - / o1 b1 o2', towers or exchanged",
+            },
+            Parameter {
+                name: "goal",
+                positional: false,
+                default: Some(EXCHANGED),
+                help: "where to end: a position, towers or exchanged",
+            },
         ],
     },
     Domain {
@@ -247,25 +281,7 @@ impl Space {
         parameters.keys().try_for_each(|name| domain.known(name))?;
         let read = Reader { domain, parameters };
         match domain.name {
-            "panex" => {
-                let level = read.number("level")?.unwrap_or_default();
-                let k = read.number("k")?.unwrap_or(PanexConfig::DEFAULT_K);
-                let config = PanexConfig {
-                    level,
-                    k,
-                    s: read.number("s")?.unwrap_or(PanexConfig::default_s(level, k)),
-                    symmetry: match read.choice("symmetry", ["on", "off"])? {
-                        1 => SymmetryUse::Off,
-                        _ => SymmetryUse::On,
-                    },
-                    centre_top: match read.choice("centre-top", ["forbid", "allow"])? {
-                        1 => CentreTop::Allow,
-                        _ => CentreTop::Forbid,
-                    },
-                    exhaust: read.choice("exhaust", ["false", "true"])? == 1,
-                };
-                Ok(Space::Panex(Box::new(Panex::new(config)?)))
-            }
+            "panex" => Ok(Space::Panex(Box::new(Panex::new(read.panex()?)?))),
             _ => {
                 let discs = read.number("discs")?.unwrap_or_default();
                 let pegs = read.number("pegs")?.unwrap_or(3);
@@ -287,7 +303,7 @@ impl Space {
     pub fn parameters(&self) -> Parameters {
         let pairs = match self {
             Space::Panex(panex) => {
-                let PanexConfig { level, k, s, symmetry, centre_top, exhaust } = panex.config();
+                let PanexConfig { level, k, s, symmetry, centre_top, exhaust, .. } = panex.config();
                 vec![
                     ("level", level.to_string()),
                     ("k", k.to_string()),
@@ -298,6 +314,8 @@ impl Space {
                         if centre_top == CentreTop::Forbid { "forbid" } else { "allow" }.into(),
                     ),
                     ("exhaust", exhaust.to_string()),
+                    ("start", position_word(panex.start(), level)),
+                    ("goal", position_word(panex.goal(), level)),
                 ]
             }
             Space::Hanoi(keyed) => {
@@ -325,7 +343,10 @@ impl Space {
     /// What the length of a shortest solution is called, as in `X(6)`.
     pub fn distance_name(&self) -> String {
         match self {
-            Space::Panex(panex) => format!("X({})", panex.config().level),
+            Space::Panex(panex) if panex.config().exchanges_towers() => {
+                format!("X({})", panex.config().level)
+            }
+            Space::Panex(panex) => format!("distance({} to {})", panex.start(), panex.goal()),
             Space::Hanoi(keyed) => {
                 format!("H({} discs, {} pegs)", keyed.space().discs(), keyed.space().pegs())
             }
@@ -344,6 +365,9 @@ impl Space {
     pub fn expected_layers(&self) -> Option<u32> {
         let Space::Panex(panex) = self else { return None };
         let config = panex.config();
+        if !config.exchanges_towers() {
+            return None;
+        }
         let bound = crate::panex::upper_bound(config.level)?;
         match (config.exhaust, config.symmetry) {
             (true, _) => None,
@@ -353,12 +377,66 @@ impl Space {
     }
 }
 
+/// A position as a parameter has it.
+fn position_word(position: &Position, level: u8) -> String {
+    if *position == Position::start(level) {
+        TOWERS.into()
+    } else if *position == Position::goal(level) {
+        EXCHANGED.into()
+    } else {
+        position.to_string()
+    }
+}
+
 struct Reader<'a> {
     domain: &'a Domain,
     parameters: &'a Parameters,
 }
 
 impl Reader<'_> {
+    /// The search of the Panex puzzle that the parameters describe.
+    fn panex(&self) -> Result<PanexConfig, SpaceError> {
+        let level = self.number("level")?.unwrap_or_default();
+        let k = self.number("k")?.unwrap_or(PanexConfig::DEFAULT_K);
+        let mut config = PanexConfig {
+            level,
+            k,
+            s: self.number("s")?.unwrap_or(PanexConfig::default_s(level, k)),
+            symmetry: match self.choice("symmetry", ["on", "off"])? {
+                1 => SymmetryUse::Off,
+                _ => SymmetryUse::On,
+            },
+            centre_top: match self.choice("centre-top", ["forbid", "allow"])? {
+                1 => CentreTop::Allow,
+                _ => CentreTop::Forbid,
+            },
+            exhaust: self.choice("exhaust", ["false", "true"])? == 1,
+            start: None,
+            goal: None,
+        };
+        // Positions are read only of a level that there is.
+        config.check()?;
+        config.start = self.position("start", level)?;
+        config.goal = self.position("goal", level)?;
+        let mut ends = config.start.iter().chain(&config.goal);
+        if !self.parameters.contains_key("centre-top") && ends.any(Position::uses_centre_top) {
+            config.centre_top = CentreTop::Allow;
+        }
+        Ok(config)
+    }
+
+    /// A position of the Panex puzzle.
+    fn position(&self, name: &str, level: u8) -> Result<Option<Position>, SpaceError> {
+        let Some(value) = self.parameters.get(name) else { return Ok(None) };
+        let position = match value.trim() {
+            TOWERS => Position::start(level),
+            EXCHANGED => Position::goal(level),
+            text => Position::parse(level, text)
+                .map_err(|source| SpaceError::Position { name: name.into(), source })?,
+        };
+        Ok(Some(position))
+    }
+
     /// A small number; None if it is not given and has a default.
     fn number(&self, name: &str) -> Result<Option<u8>, SpaceError> {
         let Some(value) = self.parameters.get(name) else {
@@ -405,6 +483,8 @@ mod tests {
         for (name, pairs) in [
             ("panex", &[("level", "9"), ("k", "2"), ("symmetry", "off")][..]),
             ("panex", &[("level", "4"), ("centre-top", "allow"), ("exhaust", "true")]),
+            ("panex", &[("level", "2"), ("start", "b2 / - / o1 b1 o2"), ("goal", "towers")]),
+            ("panex", &[("level", "2"), ("start", "b2 / o1 b1 / o2"), ("centre-top", "allow")]),
             ("hanoi", &[("discs", "5"), ("pegs", "4")]),
         ] {
             let space = Space::open(name, &given(pairs)).unwrap();

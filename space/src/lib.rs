@@ -86,6 +86,15 @@ pub enum Finish {
     Exhausted,
 }
 
+/// A shortest way as a search has it: stored states, each a neighbour of the one before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chain {
+    /// From the start to where the searches met, or to the goal.
+    pub from_start: Vec<State>,
+    /// From the goal to where the searches met; empty if the search went from the start to the goal.
+    pub from_goal: Vec<State>,
+}
+
 /// An implicit graph, split into regions.
 ///
 /// Edges must be undirected: a successor of layer d lies in layer d-1, d or d+1, which is why

@@ -34,6 +34,14 @@ impl<W: Write + Send> Sink for ResultText<W> {
                 self.out.write_with(|out| out.write_all(text.as_bytes()));
                 self.out.flush();
             }
+            Event::Path(path) => {
+                let text = match &path.file {
+                    Some(file) => format!("  path        {} moves in {file}\n", path.moves.len()),
+                    None => path.text(),
+                };
+                self.out.write_with(|out| out.write_all(text.as_bytes()));
+                self.out.flush();
+            }
             _ => {}
         }
     }

@@ -35,9 +35,21 @@ pub(super) struct Job {
     pub(super) new: bool,
 }
 
+/// How a run ended.
+pub(super) enum Ended {
+    /// With a result, which has been shown.
+    Finished(ExitCode),
+    /// Early.
+    Stopped {
+        /// Why.
+        reason: StopReason,
+        /// The last complete layer.
+        depth: u32,
+    },
+}
+
 /// One run of a job.
 pub(super) struct Session<'a> {
-    args: &'a SolveArgs,
     progress: &'a Progress,
     search: &'a Search,
     started: Instant,
@@ -89,11 +101,11 @@ impl<'a> Session<'a> {
         };
         let driver =
             Driver::new(Plan::new(options, start), crew, records, args.checkpoint_interval);
-        Ok(Session { args, progress, search, started, driver })
+        Ok(Session { progress, search, started, driver })
     }
 
     /// Searches until the end, or until something fails.
-    pub(super) fn run(mut self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(mut self) -> Result<Ended, Failure> {
         let outcome = self.driver.run();
         let records = self.driver.keeper();
         match outcome {
@@ -105,7 +117,7 @@ impl<'a> Session<'a> {
                     tracing::warn!("{error}");
                 }
                 let depth = records.manifest.checkpoint.as_ref().map_or(0, |c| c.depth);
-                Ok(self.stopped(StopReason::DiskFull, depth))
+                Ok(Ended::Stopped { reason: StopReason::DiskFull, depth })
             }
             Err(Trouble::Failed(error)) => Err(error.into()),
             Err(Trouble::Refused(refusal @ Refusal::Differs { .. })) => {
@@ -118,21 +130,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn end(&self, outcome: Outcome) -> ExitCode {
+    fn end(&self, outcome: Outcome) -> Ended {
         let totals = self.driver.totals();
         if let Outcome::Stopped(reason) = outcome {
-            return self.stopped(reason, totals.depth);
+            return Ended::Stopped { reason, depth: totals.depth };
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        match &self.driver.keeper().manifest.result {
+        Ended::Finished(match &self.driver.keeper().manifest.result {
             Some(result) => report::result(self.search, self.progress, result, totals, seconds),
             // A publication with an end writes the result.
             None => ExitCode::Unexpected,
-        }
-    }
-
-    fn stopped(&self, reason: StopReason, depth: u32) -> ExitCode {
-        report::stopped(self.args, self.progress, reason, depth)
+        })
     }
 }
 

@@ -4,29 +4,38 @@
 //! l tiles above it (in the centre fewer, while its top layer is out of bounds). The region is
 //! the arrangement of the tiles of levels above k, the local part where the others are.
 //!
-//! Symmetry: the mirror `'` and the colour swap `*` preserve moves, and `*'` fixes the start. So
+//! Symmetry: the mirror `'` and the colour swap `*` preserve moves, and `*'` fixes the towers. So
 //! the search, which grows from the start only, meets whole classes {x, x*'}. A class is stored
 //! as its orbit {x, x*, x', x*'} and a side bit that tells which of the orbit's two classes it
 //! is; the goal being the start's mirror image, the two searches have met when both sides of one
 //! orbit are reached (Manasse, Sleator, Wei, Baxter: "The Panex Puzzle", section on the program).
+//!
+//! Between two other positions only the symmetries are used that fix or exchange them, which
+//! mostly are none: the search then grows from both, and the side bit says from which.
 
 mod bounds;
 mod free;
+mod group;
 mod numbering;
 mod position;
+mod route;
 mod tables;
+mod text;
 mod tokens;
 
 pub use bounds::upper_bound;
+pub use group::End;
 pub use position::{COLUMNS, DOORS, MAX_LEVEL, Position, Stack, Symmetry, Tile};
 pub use tables::Class;
+pub use text::PositionError;
 pub use tokens::{CentreTop, Column, Config, Tokens};
 
 use crate::digest::mix;
 use crate::{
-    Crossing, Door, Finish, Inside, Local, OpenDoors, RegionKey, SpaceError, State, StateSpace,
-    Tabled, Weight,
+    Chain, Crossing, Door, Finish, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
+    StateSpace, Tabled, Weight,
 };
+use group::Group;
 use numbering::Numbering;
 use tables::{GUARD, Tables, UNLIMITED, doors_from, lanes, pack};
 
@@ -43,7 +52,7 @@ pub const MAX_K: u8 = 3;
 /// Whether symmetric states are identified.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SymmetryUse {
-    /// Store orbits with side bits; stop where the two searches meet.
+    /// Store orbits with side bits; stop where the searches from both ends meet.
     On,
     /// Store every position; search from the start to the goal.
     Off,
@@ -64,6 +73,10 @@ pub struct PanexConfig {
     pub centre_top: CentreTop,
     /// List the whole reachable space instead of stopping at the goal.
     pub exhaust: bool,
+    /// Where the search begins, if not at the towers: a legal position of the level.
+    pub start: Option<Position>,
+    /// Where it ends, if not at the exchanged towers.
+    pub goal: Option<Position>,
 }
 
 impl PanexConfig {
@@ -79,7 +92,25 @@ impl PanexConfig {
             symmetry: SymmetryUse::On,
             centre_top: CentreTop::Forbid,
             exhaust: false,
+            start: None,
+            goal: None,
         }
+    }
+
+    /// Checks level, k and s.
+    ///
+    /// # Errors
+    /// If the level is 0, a setting is out of range, or the keys cannot hold the level.
+    pub fn check(&self) -> Result<(), SpaceError> {
+        let PanexConfig { level, k, s, .. } = *self;
+        SpaceError::check("k", k.into(), 1, MAX_K.into())?;
+        SpaceError::check("level", level.into(), 1, (k + MAX_LARGE_LEVELS).min(MAX_LEVEL).into())?;
+        SpaceError::check("s", s.into(), k.into(), level.max(k).into())
+    }
+
+    /// Whether the towers are to be exchanged.
+    pub fn exchanges_towers(&self) -> bool {
+        self.start.is_none() && self.goal.is_none()
     }
 
     /// The default of s: min(5, n - 3), but at least k and at most n.
@@ -94,8 +125,10 @@ pub struct Panex {
     config: PanexConfig,
     /// Levels of the local part: k, or n where that is less.
     small: u8,
+    start: Position,
+    goal: Position,
     /// The symmetries by which states are identified.
-    group: &'static [Symmetry],
+    group: Group,
     locals: Numbering,
     tables: Tables,
 }
@@ -104,51 +137,85 @@ impl Panex {
     /// Checks a configuration.
     ///
     /// # Errors
-    /// If the level is 0, a setting is out of range, or the keys cannot hold the level.
-    pub fn new(config: PanexConfig) -> Result<Panex, SpaceError> {
-        let PanexConfig { level, k, s, .. } = config;
-        SpaceError::check("k", k.into(), 1, MAX_K.into())?;
-        SpaceError::check("level", level.into(), 1, (k + MAX_LARGE_LEVELS).min(MAX_LEVEL).into())?;
-        SpaceError::check("s", s.into(), k.into(), level.max(k).into())?;
-        let group: &[Symmetry] = match config.symmetry {
-            SymmetryUse::Off => &Symmetry::ALL[..1],
+    /// As [`PanexConfig::check`], or if an end is not a legal position of the level, is one that the
+    /// centre's top layer is forbidden for, or is a goal of an exhaustive search.
+    pub fn new(mut config: PanexConfig) -> Result<Panex, SpaceError> {
+        config.check()?;
+        let PanexConfig { level, k, .. } = config;
+        let (towers, exchanged) = (Position::start(level), Position::goal(level));
+        config.start = config.start.filter(|start| *start != towers);
+        config.goal = config.goal.filter(|goal| *goal != exchanged);
+        let (start, goal) = (config.start.unwrap_or(towers), config.goal.unwrap_or(exchanged));
+        for (name, end) in [("start", &start), ("goal", &goal)] {
+            check_end(name, end, &config)?;
+        }
+        if config.exhaust && config.goal.is_some() {
+            return Err(SpaceError::Conflict {
+                name: "goal".into(),
+                why: "a search of the whole space has none".into(),
+            });
+        }
+        let group = match config.symmetry {
+            SymmetryUse::Off => Group::TRIVIAL,
             // With both tiles of level 1 in the centre a class is its own mirror image, here
             // only; an exhaustive search does without the mirror.
             SymmetryUse::On
                 if level == 1 && config.centre_top == CentreTop::Allow && config.exhaust =>
             {
-                &[Symmetry::IDENTITY, Symmetry::BOTH]
+                Group::of(&start, &goal).without_exchanges()
             }
-            SymmetryUse::On => &Symmetry::ALL,
+            SymmetryUse::On => Group::of(&start, &goal),
         };
         let small = k.min(level);
         let locals = Numbering::new(small, config.centre_top);
         let tables = Tables::new(&locals, small, config.centre_top, group);
-        Ok(Panex { config, small, group, locals, tables })
+        Ok(Panex { config, small, start, goal, group, locals, tables })
     }
 
-    /// What is searched.
+    /// What is searched. An end that is a tower position where it is the default is None.
     pub fn config(&self) -> PanexConfig {
         self.config
     }
 
-    /// The canonical state of a position, or None if the position is not legal.
-    pub fn locate(&self, position: &Position) -> Option<State> {
+    /// Where the search begins.
+    pub fn start(&self) -> &Position {
+        &self.start
+    }
+
+    /// Where it ends.
+    pub fn goal(&self) -> &Position {
+        &self.goal
+    }
+
+    /// The canonical state of a position that is reached from one of the ends, or None if the
+    /// position is not legal.
+    pub fn locate(&self, position: &Position, from: End) -> Option<State> {
         if !position.is_legal(self.config.centre_top) {
             return None;
         }
         let (large, small) = position.split(self.small);
         let (region, symmetry) = self.canonical_region(&large);
         let index = self.locals.index(&small.image(symmetry))?;
-        let local = self.fold(&self.class(region), index << 1 | symmetry.side());
+        let side = self.group.side(symmetry) ^ from.side();
+        let local = self.fold(&self.class(region), index << 1 | side);
         Some(State { region, local })
     }
 
-    /// A position the state stands for.
+    /// A position the state stands for: one that is reached from [`Self::origin`].
     pub fn position(&self, state: State) -> Position {
         let large = self.arrangement(state.region);
         let position = Position::join(&large, self.locals.tokens(state.local >> 1));
-        if state.local & 1 == 0 { position } else { position.image(Symmetry::MIRROR) }
+        match self.group.exchange().filter(|_| state.local & 1 == 1) {
+            Some(exchange) => position.image(exchange),
+            None => position,
+        }
+    }
+
+    /// The end that the positions of a state are reached from. Where a symmetry exchanges the ends it is
+    /// the start for both sides.
+    fn origin(&self, state: State) -> End {
+        let goal = state.local & 1 == 1 && self.group.exchange().is_none();
+        if goal { End::Goal } else { End::Start }
     }
 
     /// The key of an arrangement's image: columns bottom first, so that neighbours in key order
@@ -199,7 +266,7 @@ impl Panex {
 
     /// The least image's key, and a symmetry that leads there.
     fn canonical_region(&self, large: &Position) -> (RegionKey, Symmetry) {
-        let images = self.group.iter().map(|s| (self.image_key(large, *s), *s));
+        let images = self.group.iter().map(|s| (self.image_key(large, s), s));
         let identity = (self.image_key(large, Symmetry::IDENTITY), Symmetry::IDENTITY);
         images.min_by_key(|(key, _)| *key).unwrap_or(identity)
     }
@@ -217,9 +284,36 @@ fn weigh(position: &Position, level: u8) -> Weight {
     levels.fold(Weight::ONE, |product, level| product * level)
 }
 
+/// What the weight of a position is multiplied with, so that a digest tells from which end it was
+/// reached.
+fn origin_weight(origin: End) -> Weight {
+    match origin {
+        End::Start => Weight::ONE,
+        // No configuration has this word: its last byte is 0.
+        End::Goal => Weight::hash(1),
+    }
+}
+
+fn check_end(name: &str, end: &Position, config: &PanexConfig) -> Result<(), SpaceError> {
+    let text = end.to_string();
+    Position::parse(config.level, &text)
+        .map_err(|source| SpaceError::Position { name: name.into(), source })?;
+    if config.centre_top == CentreTop::Forbid && end.uses_centre_top() {
+        return Err(SpaceError::Conflict {
+            name: name.into(),
+            why: format!("{text} has a tile on the centre's top layer, which is forbidden"),
+        });
+    }
+    Ok(())
+}
+
 impl StateSpace for Panex {
     fn seeds(&self) -> Vec<State> {
-        self.locate(&Position::start(self.config.level)).into_iter().collect()
+        let start = self.locate(&self.start, End::Start);
+        let both = self.finish() == Finish::Meeting;
+        // The same state if a symmetry exchanges the ends.
+        let goal = both.then(|| self.locate(&self.goal, End::Goal)).flatten();
+        start.into_iter().chain(goal.filter(|goal| Some(*goal) != start)).collect()
     }
 
     fn finish(&self) -> Finish {
@@ -228,15 +322,16 @@ impl StateSpace for Panex {
         }
         match self.config.symmetry {
             SymmetryUse::On => Finish::Meeting,
-            SymmetryUse::Off => self
-                .locate(&Position::goal(self.config.level))
-                .map_or(Finish::Exhausted, Finish::State),
+            SymmetryUse::Off => {
+                self.locate(&self.goal, End::Start).map_or(Finish::Exhausted, Finish::State)
+            }
         }
     }
 
     fn moves(&self, state: State, out: &mut Vec<State>) {
         let moves = self.position(state).moves(self.config.centre_top);
-        out.extend(moves.iter().filter_map(|position| self.locate(position)));
+        let origin = self.origin(state);
+        out.extend(moves.iter().filter_map(|position| self.locate(position, origin)));
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
@@ -249,10 +344,10 @@ impl StateSpace for Panex {
 
     fn weight(&self, state: State) -> Weight {
         let position = self.position(state);
-        let other = position.image(Symmetry::BOTH);
-        let both = self.group.contains(&Symmetry::BOTH) && other != position;
-        let second = if both { weigh(&other, self.config.level) } else { Weight::ZERO };
-        weigh(&position, self.config.level) + second
+        let other = self.group.fixing().map(|s| position.image(s));
+        let other = other.filter(|other| *other != position);
+        let second = other.map_or(Weight::ZERO, |other| weigh(&other, self.config.level));
+        (weigh(&position, self.config.level) + second) * origin_weight(self.origin(state))
     }
 
     fn text(&self, state: State) -> String {
@@ -271,7 +366,7 @@ impl Tabled for Panex {
 
     fn class(&self, region: RegionKey) -> Class {
         let large = self.arrangement(region);
-        let fixing = self.group.iter().filter(|s| self.image_key(&large, **s) == region);
+        let fixing = self.group.iter().filter(|s| self.image_key(&large, *s) == region);
         let mut class = Class {
             supply: GUARD,
             from_large: doors_from(large.columns.map(|column| !column.items().is_empty())),
@@ -304,8 +399,7 @@ impl Tabled for Panex {
 
     #[inline(always)]
     fn carry(&self, index: u32, door: Door, symmetry: u8) -> Local {
-        let symmetry = Symmetry::from_number(symmetry);
-        self.tables.carried(index, door.into(), symmetry) << 1 | symmetry.side()
+        self.tables.carried(index, door.into(), Symmetry::from_number(symmetry))
     }
 
     #[inline(always)]
@@ -315,13 +409,13 @@ impl Tabled for Panex {
 
     /// The smallest local over the symmetries that fix the region.
     fn fold(&self, class: &Class, local: Local) -> Local {
-        let image = |s: Symmetry| self.tables.image(local >> 1, s) << 1 | s.side();
+        let image = |s: Symmetry| self.tables.image(local >> 1, s);
         class.stabiliser().map(image).min().map_or(local, |least| least ^ local & 1)
     }
 
     fn is_fixed(&self, class: &Class, index: u32) -> bool {
-        let mut symmetries = class.stabiliser();
-        symmetries.any(|s| s == Symmetry::BOTH && self.tables.image(index, s) == index)
+        let mut symmetries = class.stabiliser().filter(|s| *s != Symmetry::IDENTITY);
+        symmetries.any(|s| self.tables.image(index, s) == index << 1)
     }
 
     fn crossing(&self, region: RegionKey, door: Door) -> Crossing {
@@ -340,10 +434,10 @@ impl Tabled for Panex {
         let configs: Vec<(u8, Config)> = levels.map(|l| (l, config(&large, l))).collect();
         let mut weights = [[Weight::ZERO; 2]; 2];
         for (side, images) in weights.iter_mut().enumerate() {
-            let symmetries = self.group.iter().filter(|s| s.side() as usize == side);
-            for (weight, symmetry) in images.iter_mut().zip(symmetries) {
-                let levels = configs.iter().map(|(l, c)| Weight::hash(c.image(*symmetry).word(*l)));
-                *weight = levels.fold(Weight::ONE, |product, level| product * level);
+            let origin = self.origin(State { region, local: side as Local });
+            for (weight, symmetry) in images.iter_mut().zip(self.group.images(side)) {
+                let levels = configs.iter().map(|(l, c)| Weight::hash(c.image(symmetry).word(*l)));
+                *weight = levels.fold(origin_weight(origin), |product, level| product * level);
             }
         }
         weights

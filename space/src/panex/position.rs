@@ -115,7 +115,7 @@ impl Symmetry {
     pub const MIRROR: Symmetry = Symmetry(1);
     /// `*`: the colours swapped.
     pub const STAR: Symmetry = Symmetry(2);
-    /// `*'`: the symmetry that fixes the start.
+    /// `*'`: the symmetry that fixes the towers.
     pub const BOTH: Symmetry = Symmetry(3);
     /// All four.
     pub const ALL: [Symmetry; 4] = [Self::IDENTITY, Self::MIRROR, Self::STAR, Self::BOTH];
@@ -128,11 +128,6 @@ impl Symmetry {
     /// The symmetry with that [`Self::number`].
     pub fn from_number(number: u8) -> Symmetry {
         Symmetry(number & 3)
-    }
-
-    /// 1 for the symmetries that exchange start and goal (`'` and `*`), else 0.
-    pub fn side(self) -> u32 {
-        u32::from((self.0 ^ self.0 >> 1) & 1)
     }
 
     /// One after the other, in either order.
@@ -197,18 +192,22 @@ impl Position {
 
     /// The positions behind all legal moves.
     pub fn moves(&self, centre_top: CentreTop) -> Vec<Position> {
+        DOORS.into_iter().filter_map(|door| self.moved(door, centre_top)).collect()
+    }
+
+    /// The position behind one move, if it is legal.
+    pub fn moved(&self, (from, to): (usize, usize), centre_top: CentreTop) -> Option<Position> {
         // A tile with as many tiles above it as its level stands in a column that is full up to
         // the track; in the centre that cuts L off from R.
         let mut centre = (0..).zip(self.columns[CENTRE].items());
         let blocked = centre.any(|(above, tile): (u8, _)| above == tile.level());
-        let doors = DOORS.into_iter().filter(|(from, to)| !blocked || from + to != 2);
-        let moved = doors.filter_map(|(from, to)| {
-            let mut next = *self;
-            let tile = next.columns[from].pop()?;
-            next.columns[to].push(tile);
-            next.is_legal(centre_top).then_some(next)
-        });
-        moved.collect()
+        if blocked && from != CENTRE && to != CENTRE {
+            return None;
+        }
+        let mut next = *self;
+        let tile = next.columns[from].pop()?;
+        next.columns[to].push(tile);
+        next.is_legal(centre_top).then_some(next)
     }
 
     /// The position in two parts: tiles of a level above `k`, and where the others are among
@@ -286,7 +285,7 @@ mod tests {
         for a in Symmetry::ALL {
             assert_eq!(a.then(a), Symmetry::IDENTITY);
             for b in Symmetry::ALL {
-                assert_eq!(a.then(b).side(), a.side() ^ b.side());
+                assert_eq!(start.image(a).image(b), start.image(a.then(b)));
             }
         }
     }

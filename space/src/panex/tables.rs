@@ -4,10 +4,11 @@
 //! its large tiles' slack compares with the number of small tiles above it. Both are packed into
 //! one word, so that all columns are compared at once.
 
+use super::group::Group;
 use super::numbering::Numbering;
 use super::position::{CENTRE, COLUMNS, DOORS, Symmetry};
 use super::tokens::{CentreTop, Column, Config, Tokens};
-use crate::{OpenDoors, Weight};
+use crate::{Local, OpenDoors, Weight};
 
 /// Bits of one large tile in a packed word, and large tiles of one column.
 const LANE: u32 = 4;
@@ -110,8 +111,8 @@ pub(super) struct Tables {
     demands: Box<[u64]>,
     /// By door: where it leads if a small tile goes through.
     moved: [Box<[u32]>; DOORS.len()],
-    /// By symmetry.
-    images: [Box<[u32]>; 4],
+    /// By symmetry: the image of the local with side 0.
+    images: [Box<[Local]>; 4],
     /// By door: what becomes of the local part when a large tile goes through.
     carried: [Box<[u32]>; DOORS.len()],
     /// By side.
@@ -119,12 +120,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(
-        numbering: &Numbering,
-        k: u8,
-        centre_top: CentreTop,
-        group: &[Symmetry],
-    ) -> Tables {
+    pub(super) fn new(numbering: &Numbering, k: u8, centre_top: CentreTop, group: Group) -> Tables {
         let all = || (0..numbering.len()).map(|index| numbering.tokens(index));
         // Local parts that no region allows have no number: their own stands in.
         let renamed = |rename: &dyn Fn(&Tokens) -> Option<Tokens>| -> Box<[u32]> {
@@ -159,7 +155,10 @@ impl Tables {
             stride,
             demands: all().map(|tokens| demand(tokens, centre_top)).collect(),
             moved,
-            images: Symmetry::ALL.map(|s| renamed(&|tokens: &Tokens| Some(tokens.image(s)))),
+            images: Symmetry::ALL.map(|s| {
+                let images = renamed(&|tokens: &Tokens| Some(tokens.image(s)));
+                images.into_iter().map(|index| index << 1 | group.side(s)).collect()
+            }),
             carried: DOORS.map(|(from, to)| {
                 renamed(&|tokens: &Tokens| {
                     // Only where the column's top may be a large tile.
@@ -219,12 +218,12 @@ impl Tables {
     }
 
     #[inline(always)]
-    pub(super) fn carried(&self, index: u32, door: usize, symmetry: Symmetry) -> u32 {
+    pub(super) fn carried(&self, index: u32, door: usize, symmetry: Symmetry) -> Local {
         self.image(self.carried[door][index as usize], symmetry)
     }
 
     #[inline(always)]
-    pub(super) fn image(&self, index: u32, symmetry: Symmetry) -> u32 {
+    pub(super) fn image(&self, index: u32, symmetry: Symmetry) -> Local {
         self.images[usize::from(symmetry.number())][index as usize]
     }
 
@@ -295,13 +294,12 @@ fn demand(tokens: &Tokens, centre_top: CentreTop) -> u64 {
     word
 }
 
-fn weights(tokens: &Tokens, k: u8, group: &[Symmetry], side: u32) -> [Weight; 2] {
+fn weights(tokens: &Tokens, k: u8, group: Group, side: usize) -> [Weight; 2] {
     let mut weights = [Weight::ZERO; 2];
-    let images = group.iter().filter(|s| s.side() == side);
-    for (weight, symmetry) in weights.iter_mut().zip(images) {
+    for (weight, symmetry) in weights.iter_mut().zip(group.images(side)) {
         let levels = (1..=k).map(|level| {
             let config = Config::find(level, tokens.columns.map(Column::items));
-            Weight::hash(config.image(*symmetry).word(level))
+            Weight::hash(config.image(symmetry).word(level))
         });
         *weight = levels.fold(Weight::ONE, |product, level| product * level);
     }

@@ -8,7 +8,9 @@ use super::*;
 
 fn panex(level: u8, k: u8, symmetry: SymmetryUse, centre_top: CentreTop) -> Panex {
     let s = PanexConfig::default_s(level, k);
-    Panex::new(PanexConfig { level, k, s, symmetry, centre_top, exhaust: true }).unwrap()
+    let config =
+        PanexConfig { k, s, symmetry, centre_top, exhaust: true, ..PanexConfig::new(level) };
+    Panex::new(config).unwrap()
 }
 
 fn plain_moves(position: &Position, centre_top: CentreTop) -> Vec<Position> {
@@ -74,7 +76,7 @@ proptest! {
     ) {
         let space = panex(level, k, symmetry, centre_top);
         let position = walk(level, centre_top, &choices);
-        let state = space.locate(&position).unwrap();
+        let state = space.locate(&position, End::Start).unwrap();
         let back = space.position(state);
         let same_class = [position, position.image(Symmetry::BOTH)];
         match symmetry {
@@ -83,9 +85,9 @@ proptest! {
         }
         if symmetry == SymmetryUse::On {
             for s in Symmetry::ALL {
-                let image = space.locate(&position.image(s)).unwrap();
+                let image = space.locate(&position.image(s), End::Start).unwrap();
                 prop_assert_eq!(image.region, state.region);
-                prop_assert_eq!(image.local, state.local ^ s.side());
+                prop_assert_eq!(image.local, state.local ^ space.group.side(s));
             }
         }
     }
@@ -97,9 +99,9 @@ proptest! {
     ) {
         let space = panex(level, k, symmetry, centre_top);
         let position = walk(level, centre_top, &choices);
-        let state = space.locate(&position).unwrap();
+        let state = space.locate(&position, End::Start).unwrap();
         let mut expected: Vec<State> =
-            plain_moves(&position, centre_top).iter().map(|p| space.locate(p).unwrap()).collect();
+            plain_moves(&position, centre_top).iter().map(|p| space.locate(p, End::Start).unwrap()).collect();
         let mut found = tabled_moves(&space, state);
         expected.sort();
         found.sort();
@@ -118,7 +120,7 @@ proptest! {
     ) {
         let space = panex(level, k, symmetry, centre_top);
         let position = walk(level, centre_top, &choices);
-        let state = space.locate(&position).unwrap();
+        let state = space.locate(&position, End::Start).unwrap();
         let class = space.class(state.region);
         let side = (state.local & 1) as usize;
         let index = state.local >> 1;
@@ -154,7 +156,7 @@ fn no_class_is_its_own_mirror_image() {
     let space = panex(3, 3, SymmetryUse::On, CentreTop::Forbid);
     let all = (0..space.indices()).map(|index| space.locals.tokens(index));
     let positions = all.map(|tokens| Position::join(&Position::default(), tokens));
-    for position in positions.filter(|position| space.locate(position).is_some()) {
+    for position in positions.filter(|position| space.locate(position, End::Start).is_some()) {
         let mirror = position.image(Symmetry::MIRROR);
         assert!(mirror != position && mirror != position.image(Symmetry::BOTH));
     }

@@ -9,7 +9,7 @@ use strata_search::{
     Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, Tally,
 };
 use strata_space::{Digest, Finish};
-use strata_store::{EncodeOptions, EntryKey, JobDir, RealFs};
+use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, RealFs};
 use strata_worker::{Budget, Keep, LayerReport, Setup, Worker};
 
 const JOB: &str = "job";
@@ -69,6 +69,8 @@ pub(crate) struct Outcome {
     pub(crate) layer_files: usize,
     /// Spilled runs in the job's folder at the end.
     pub(crate) run_files: usize,
+    /// By depth, the files of the layers that are kept.
+    pub(crate) kept: Vec<Vec<KeptFile>>,
 }
 
 impl Outcome {
@@ -88,11 +90,32 @@ impl Outcome {
 /// Searches to the end. `open` makes the engine for a number of shards.
 pub(crate) fn search(crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
+    search_in(dir.path(), crew, open)
+}
+
+/// Opens the kept files of a layer.
+pub(crate) fn open_kept(dir: &Path, depth: u32, files: &[KeptFile]) -> Vec<Layer> {
+    let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
+    let open = |kept: &KeptFile| {
+        let path = folder.file_path(&kept.file).unwrap();
+        Layer::open(folder.fs().clone(), &path, &kept.expect(JOB, depth)).unwrap()
+    };
+    files.iter().map(open).collect()
+}
+
+/// Searches to the end in a folder of the caller's, where the layers that are kept stay.
+pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
     let engine = Arc::new(open(crew.shards));
     let finish = engine.finish();
-    let mut workers = hire(crew, &engine, dir.path());
-    let mut outcome =
-        Outcome { layers: Vec::new(), moves: None, spilled_bytes: 0, layer_files: 0, run_files: 0 };
+    let mut workers = hire(crew, &engine, dir);
+    let mut outcome = Outcome {
+        layers: Vec::new(),
+        moves: None,
+        spilled_bytes: 0,
+        layer_files: 0,
+        run_files: 0,
+        kept: Vec::new(),
+    };
     let mut reports = together(&mut workers, Worker::seed);
     loop {
         let depth = reports[0].depth;
@@ -106,6 +129,7 @@ pub(crate) fn search(crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
         if tally.states == 0 {
             break;
         }
+        outcome.kept.push(reports.iter().filter_map(|report| report.kept.clone()).collect());
         let Tally { states, generated, digest, .. } = tally;
         outcome.layers.push(LayerNumbers { depth, states, generated, digest });
         outcome.moves = answer(finish, depth, &tally);
@@ -114,8 +138,13 @@ pub(crate) fn search(crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
         }
         reports = together(&mut workers, Worker::advance);
     }
-    outcome.layer_files = files(dir.path(), "layer-");
-    outcome.run_files = files(dir.path(), "run-");
+    outcome.layer_files = files(dir, "layer-");
+    outcome.run_files = files(dir, "run-");
+    if crew.keep != Keep::Last {
+        for worker in &mut workers {
+            worker.save().unwrap();
+        }
+    }
     outcome
 }
 

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+pub(crate) mod ends;
 pub(crate) mod golden;
 
 /// What counts as one state of the search.

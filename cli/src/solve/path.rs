@@ -1,0 +1,309 @@
+//! The moves of a shortest solution: traced back through the layers where all are kept, else by
+//! midpoints, after Manasse, Sleator, Wei and Baxter: the position in which the searches from both
+//! ends met lies on a shortest way, so both halves are searched in the same manner.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use strata_coordinator::StopReason;
+use strata_panex::{CentreTop, Column, Move, NamedMove, Position, Replay};
+use strata_search::{Layers, Trace};
+use strata_space::catalogue::Space;
+use strata_space::panex::{self, Panex};
+use strata_space::{Finish, StateSpace};
+use strata_store::{
+    DataDir, JobDir, JobSpec, KeptFile, Layer, LayerLine, LayerRecord, Manifest, StoreError,
+};
+
+use super::session::{Ended, Job, Session};
+use super::signals::Signals;
+use super::{Search, jobs};
+use crate::args::{KeepLayers, PathArgs, PathFormat, SolveArgs};
+use crate::audit::{self, Ledger};
+use crate::events;
+use crate::exit::{ExitCode, Failure};
+use crate::progress::Progress;
+
+/// What a search for a way comes to.
+pub(super) enum Way {
+    /// The moves.
+    Found(Vec<Move>),
+    /// The search of a part was stopped.
+    Stopped(StopReason),
+}
+
+/// Refuses to look for the path of a search that has none, before anything is searched.
+pub(super) fn check(args: &SolveArgs, search: &Search) -> Result<(), Failure> {
+    if search.spec.space != "panex" {
+        let space = &search.spec.space;
+        return Err(Failure::usage(format!("--path: only panex tells its moves, not {space}")));
+    }
+    if search.is_exhaustive() {
+        return Err(Failure::usage("--path: a search of the whole space has no goal"));
+    }
+    let folder = args.path.path_file.as_ref().and_then(|file| file.parent());
+    match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => {
+            Err(Failure::usage(format!("--path-file: there is no folder {}", folder.display())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Replays the moves of a finished job by themselves and shows or writes them.
+pub(super) fn show(
+    spec: &JobSpec,
+    folder: &JobDir,
+    moves: &[Move],
+    args: &PathArgs,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let panex = open(spec)?;
+    let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
+    let named = replayed(&panex, moves, expected).map_err(|why| {
+        let message = format!("the path of {} moves is not right: {why}", moves.len());
+        Failure::new(ExitCode::Unexpected, message)
+    })?;
+    let (moves, between) = match args.path_format {
+        PathFormat::Moves => (named.iter().map(NamedMove::to_string).collect(), "\n"),
+        PathFormat::Words => (moves.iter().map(Move::to_string).collect(), " "),
+    };
+    let file = args.path_file.as_ref();
+    let event = events::Path { moves, file: file.map(|file| file.display().to_string()), between };
+    if let Some(file) = file {
+        std::fs::write(file, event.text()).map_err(|error| {
+            let message = format!("cannot write {}: {error}", file.display());
+            Failure::new(ExitCode::Unexpected, message)
+        })?;
+    }
+    progress.emit(&events::Event::Path(event));
+    Ok(())
+}
+
+/// The moves with their tiles, if code that shares nothing with the search finds that they lead
+/// from start to goal.
+fn replayed(
+    panex: &Panex,
+    moves: &[Move],
+    expected: Option<u64>,
+) -> Result<Vec<NamedMove>, String> {
+    let level = panex.config().level;
+    let read = |end: &panex::Position| Position::parse(&end.to_string(), level);
+    let start = read(panex.start()).map_err(|error| error.to_string())?;
+    let goal = read(panex.goal()).map_err(|error| error.to_string())?;
+    let mut run = Replay::new(start, CentreTop::Allowed).map_err(|e| e.to_string())?;
+    let named = moves.iter().map(|mv| run.step(mv)).collect::<Result<Vec<_>, _>>();
+    let named = named.map_err(|error| error.to_string())?;
+    if *run.position() != goal {
+        return Err(format!("it ends in {}", run.position()));
+    }
+    match expected {
+        Some(expected) if expected == run.moves() => Ok(named),
+        expected => Err(format!("a shortest solution has {expected:?} moves")),
+    }
+}
+
+/// Finds the paths of finished searches.
+pub(super) struct Paths<'a> {
+    /// How parts are searched.
+    args: SolveArgs,
+    signals: &'a Signals,
+    /// Holds a folder for each part that is searched.
+    parts: PathBuf,
+}
+
+impl<'a> Paths<'a> {
+    /// For a job: parts of its way are searched in its folder, and removed when they are done.
+    pub(super) fn new(args: &SolveArgs, signals: &'a Signals, job: &JobDir) -> Paths<'a> {
+        let args = SolveArgs { max_layers: None, resume: false, ..args.clone() };
+        Paths { args, signals, parts: job.path().join("parts") }
+    }
+
+    /// The path of a finished job.
+    pub(super) fn find(&self, spec: &JobSpec, folder: &JobDir) -> Result<Way, Failure> {
+        self.clear()?;
+        let data = DataDir::lock(&self.parts)?;
+        let way = self.way(&data, spec, folder, self.args.disk_limit)?;
+        drop(data);
+        self.clear()?;
+        Ok(way)
+    }
+
+    /// Removes what an earlier run may have left.
+    fn clear(&self) -> Result<(), Failure> {
+        match std::fs::remove_dir_all(&self.parts) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let message = format!("cannot remove {}: {error}", self.parts.display());
+                Err(Failure::new(ExitCode::JobFailed, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The way of one finished job, while its files and those of the parts may take `room` bytes.
+    fn way(
+        &self,
+        data: &DataDir,
+        spec: &JobSpec,
+        folder: &JobDir,
+        room: Option<u64>,
+    ) -> Result<Way, Failure> {
+        let panex = open(spec)?;
+        let mut layers = JobLayers::read(folder)?;
+        let mut trace = Trace::new(&panex, spec.shards)?;
+        if layers.is_complete() {
+            let chain = trace.chain(layers.depth(), &mut layers)?;
+            let doors = chain.and_then(|chain| panex.unfold(&chain));
+            return Ok(Way::Found(doors.and_then(words).ok_or_else(|| no_way(folder))?));
+        }
+        let room = room.map(|room| room.saturating_sub(layers.bytes()));
+        let Finish::Meeting = panex.finish() else {
+            // Searched from the start only: there is no midpoint yet.
+            return self.between(data, spec, [panex.start(), panex.goal()], room);
+        };
+        let depth = layers.depth();
+        let last = layers.open(depth)?;
+        let before = if depth > 0 { layers.open(depth - 1)? } else { Vec::new() };
+        let met = trace.meeting(depth, &last, &before)?;
+        let (state, _) = met.ok_or_else(|| no_way(folder))?;
+        let middle = panex.position(state);
+        let ends = [*panex.start(), middle, *panex.goal()];
+        drop((last, before, panex));
+        let mut moves = Vec::new();
+        for ends in ends.windows(2) {
+            match self.between(data, spec, [&ends[0], &ends[1]], room)? {
+                Way::Found(more) => moves.extend(more),
+                stopped => return Ok(stopped),
+            }
+        }
+        Ok(Way::Found(moves))
+    }
+
+    /// Searches a part of a way, and finds its path.
+    fn between(
+        &self,
+        data: &DataDir,
+        spec: &JobSpec,
+        [from, to]: [&panex::Position; 2],
+        room: Option<u64>,
+    ) -> Result<Way, Failure> {
+        let mut spec = spec.clone();
+        let ends = [("start", from.to_string()), ("goal", to.to_string())];
+        let ends = ends.into_iter().chain([("symmetry", "on".to_owned())]);
+        spec.params.extend(ends.map(|(name, value)| (name.to_owned(), value)));
+        tracing::info!(start = %from, goal = %to, "searching a part of the path");
+        for keep_layers in [KeepLayers::All, KeepLayers::Last] {
+            let args = SolveArgs { keep_layers, disk_limit: room, ..self.args.clone() };
+            let space = reopen(&spec)?;
+            let search = Search::of(&args, spec.clone(), &space)?;
+            let (folder, manifest) = jobs::create(data, &search)?;
+            let ledger = Ledger::default();
+            let job = Job { folder: folder.clone(), manifest, ledger, new: true };
+            let progress = Progress::silent();
+            let session = Session::start(
+                &search,
+                &args,
+                &progress,
+                self.signals,
+                (job, space),
+                Instant::now(),
+            );
+            let way = match session?.run()? {
+                Ended::Finished(_) => self.way(data, &search.spec, &folder, room)?,
+                Ended::Stopped { reason, .. } => Way::Stopped(reason),
+            };
+            folder.remove()?;
+            match way {
+                Way::Stopped(StopReason::DiskLimit | StopReason::DiskFull)
+                    if keep_layers == KeepLayers::All => {}
+                way => return Ok(way),
+            }
+        }
+        Ok(Way::Stopped(StopReason::DiskLimit))
+    }
+}
+
+/// The moves between columns by their numbers.
+fn words(doors: Vec<(usize, usize)>) -> Option<Vec<Move>> {
+    let word =
+        |(from, to): (usize, usize)| Move::between(*Column::ALL.get(from)?, *Column::ALL.get(to)?);
+    doors.into_iter().map(word).collect()
+}
+
+fn reopen(spec: &JobSpec) -> Result<Space, Failure> {
+    Space::open(&spec.space, &spec.params).map_err(Failure::usage)
+}
+
+fn open(spec: &JobSpec) -> Result<Panex, Failure> {
+    match reopen(spec)? {
+        Space::Panex(panex) => Ok(*panex),
+        Space::Hanoi(_) => Err(Failure::usage("only panex tells its moves")),
+    }
+}
+
+fn no_way(folder: &JobDir) -> Failure {
+    let message = format!("{}: the layers do not lead to the goal", folder.path().display());
+    Failure::new(ExitCode::Corrupt, message)
+}
+
+/// The layers of a finished job: those of its last checkpoint, and those that were kept.
+struct JobLayers<'a> {
+    folder: &'a JobDir,
+    /// Depth of the last layer.
+    depth: u32,
+    records: Vec<LayerRecord>,
+    lines: Vec<LayerLine>,
+}
+
+impl<'a> JobLayers<'a> {
+    fn read(folder: &'a JobDir) -> Result<JobLayers<'a>, StoreError> {
+        let manifest: Manifest = folder.read_manifest()?;
+        let lines = audit::ledger(folder, &manifest)?.lines;
+        let (depth, records) =
+            manifest.checkpoint.map_or((0, Vec::new()), |last| (last.depth, last.layers));
+        Ok(JobLayers { folder, depth, records, lines })
+    }
+
+    fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Whether every layer is there.
+    fn is_complete(&self) -> bool {
+        (0..self.depth.saturating_sub(1)).all(|depth| self.kept(depth).is_some())
+    }
+
+    fn kept(&self, depth: u32) -> Option<&[KeptFile]> {
+        self.lines.get(depth as usize)?.kept.as_deref()
+    }
+
+    /// Bytes of all of them.
+    fn bytes(&self) -> u64 {
+        let kept = self.lines.iter().flat_map(|line| line.kept.iter().flatten());
+        let records = self.records.iter().map(|record| record.bytes).sum::<u64>();
+        kept.map(|file| file.bytes).sum::<u64>() + records
+    }
+}
+
+impl Layers for JobLayers<'_> {
+    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, StoreError> {
+        let folder = self.folder;
+        let fs = folder.fs();
+        if depth + 1 >= self.depth {
+            let records = self.records.iter().filter(|record| record.depth == depth);
+            let open = |record: &LayerRecord| {
+                Layer::open(
+                    fs.clone(),
+                    &folder.file_path(&record.file)?,
+                    &record.expect(folder.job()),
+                )
+            };
+            return records.map(open).collect();
+        }
+        let open = |kept: &KeptFile| {
+            let path = folder.file_path(&kept.file)?;
+            Layer::open(fs.clone(), &path, &kept.expect(folder.job(), depth))
+        };
+        self.kept(depth).unwrap_or_default().iter().map(open).collect()
+    }
+}

@@ -1,0 +1,223 @@
+//! Any position to any other, the moves of shortest ways, and their replay.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod common;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use common::{Ran, expect, only_job, refused, solve, strata, verify};
+use serde_json::Value;
+use tempfile::tempdir;
+
+/// `strata replay` of some moves.
+fn replay(line: &str, ends: [&str; 2], moves: &str) -> Ran {
+    let mut command = strata(&format!("replay {line}"));
+    command.args(["--start", ends[0], "--goal", ends[1]]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A refusal may come before everything is read.
+    let _ = child.stdin.take().unwrap().write_all(moves.as_bytes());
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+/// `strata solve` for people, without the layers.
+fn plain(dir: &Path, line: &str) -> Command {
+    let mut command = strata(&format!("solve --progress none --threads 1 {line}"));
+    command.arg("--data-dir").arg(dir);
+    command
+}
+
+/// The lines behind the result.
+fn moves_of(ran: &Ran) -> String {
+    let digest = ran.stdout.lines().position(|line| line.starts_with("  digest")).unwrap();
+    ran.stdout.lines().skip(digest + 1).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn the_path_of_an_exchange_replays() {
+    let dir = tempdir().unwrap();
+    for (level, length) in [(1, 3), (2, 13), (3, 42), (5, 343)] {
+        let ran = expect(0, &mut plain(dir.path(), &format!("panex {level} --path")));
+        let moves = moves_of(&ran);
+        assert_eq!(moves.lines().count(), length);
+        let replayed = replay(&format!("panex {level}"), ["towers", "exchanged"], &moves);
+        assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
+        let summary = format!("{length} moves, to o1 ");
+        assert!(replayed.stdout.starts_with(&summary), "{}", replayed.stdout);
+    }
+}
+
+#[test]
+fn a_path_leads_from_any_position_to_any_other() {
+    let dir = tempdir().unwrap();
+    let ends = ["b2 b4 / b1 o3 / o1 b3 o2 o4", "- / b1 b2 o3 / o1 o2 b3 b4 o4"];
+    let mut command = plain(dir.path(), "panex 4 --path --path-format words");
+    let ran = expect(0, command.args(["--start", ends[0], "--goal", ends[1]]));
+    let moves = moves_of(&ran);
+    assert_eq!(moves.lines().count(), 1);
+    let length = moves.split_whitespace().count();
+    let title = format!("distance({} to {}) = {length}\n", ends[0], ends[1]);
+    assert!(ran.stdout.starts_with(&title), "{}", ran.stdout);
+    assert_eq!(replay("panex 4", ends, &moves).code, Some(0));
+    // The way back is as long.
+    let mut command = solve(dir.path(), "panex 4 --path");
+    let ran = expect(0, command.args(["--start", ends[1], "--goal", ends[0]]));
+    assert_eq!(ran.event("result")["moves"], length);
+    assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), length);
+    assert_eq!(ran.event("job")["params"]["start"], ends[1]);
+}
+
+#[test]
+fn a_path_may_go_to_a_file() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("moves");
+    let mut command = solve(dir.path(), "panex 2 --start exchanged --goal towers");
+    let ran = expect(0, command.arg("--path-file").arg(&file));
+    let path = ran.event("path");
+    assert_eq!(path["file"], file.to_str().unwrap());
+    let written = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<Value> = written.lines().map(Value::from).collect();
+    assert_eq!(path["moves"], Value::from(lines));
+    assert_eq!(replay("panex 2", ["exchanged", "towers"], &written).code, Some(0));
+    let nowhere = dir.path().join("no/where");
+    refused(solve(dir.path(), "panex 2").arg("--path-file").arg(nowhere), "there is no folder");
+}
+
+#[test]
+fn midpoints_find_a_path_where_layers_are_not_kept() {
+    let dir = tempdir().unwrap();
+    for (line, length) in [
+        ("panex 4 --keep-layers last --path", 128),
+        ("panex 3 --keep-layers every:5 --path", 42),
+        ("panex 3 --symmetry off --keep-layers last --path", 42),
+        ("panex 3 --symmetry off --path", 42),
+    ] {
+        let ran = expect(0, &mut solve(dir.path(), line));
+        let moves = ran.event("path")["moves"].as_array().unwrap().clone();
+        assert_eq!(moves.len(), length, "{line}");
+        let moves: Vec<&str> = moves.iter().map(|mv| mv.as_str().unwrap()).collect();
+        let replayed = replay(&line[..7], ["towers", "exchanged"], &moves.join(" "));
+        assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
+    }
+}
+
+#[test]
+fn layers_that_do_not_fit_the_disk_are_not_kept() {
+    let dir = tempdir().unwrap();
+    let ran = expect(0, &mut solve(dir.path(), "panex 5 --path --disk-limit 100KiB"));
+    assert_eq!(ran.events("job").len(), 2, "it begins again");
+    assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), 343);
+    let job = only_job(dir.path());
+    assert!(!job.join("parts").exists());
+    expect(0, &mut verify(&job));
+    // What cannot be done at all can be resumed.
+    let too_small = "panex 5 --path --disk-limit 4KiB";
+    let ran = expect(4, &mut solve(dir.path(), too_small));
+    assert_eq!(ran.event("stopped")["reason"], "disk_limit");
+    let resume = ran.event("stopped")["resume_command"].as_str().unwrap().to_owned();
+    assert!(resume.contains("--path") && !resume.contains("--disk-limit"), "{resume}");
+    let ran = expect(0, &mut solve(dir.path(), "panex 5 --path --resume"));
+    assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), 343);
+}
+
+#[test]
+fn start_and_goal_belong_to_the_job() {
+    let dir = tempdir().unwrap();
+    let ends = ["--start", "b2 / - / o1 b1 o2", "--goal", "o1 o2 b2 / b1 / -"];
+    let line = "panex 2 --max-layers 1";
+    expect(4, solve(dir.path(), line).args(ends));
+    let message = refused(
+        solve(dir.path(), "panex 2 --resume").args(&ends[..2]),
+        "goal is o1 o2 b2 / b1 / - in job",
+    );
+    assert!(message.contains("not exchanged"), "{message}");
+    let ran = expect(0, solve(dir.path(), "panex 2 --resume --path").args(ends));
+    let moves = ran.event("result")["moves"].as_u64().unwrap();
+    assert_eq!(ran.event("path")["moves"].as_array().unwrap().len() as u64, moves);
+    // A finished job still knows its path.
+    let again = expect(0, solve(dir.path(), "panex 2 --resume --path").args(ends));
+    assert_eq!(again.event("path"), ran.event("path"));
+}
+
+#[test]
+fn ends_may_be_equal_or_not_connected_or_on_the_centres_top_layer() {
+    let dir = tempdir().unwrap();
+    let from_to = |start: &str, goal: &str| {
+        let mut command = solve(dir.path(), "panex 3 --path");
+        command.args(["--start", start, "--goal", goal]);
+        command
+    };
+    let ran = expect(0, &mut from_to("towers", "towers"));
+    assert_eq!(ran.event("result")["moves"], 0);
+    assert_eq!(ran.event("path")["moves"], Value::Array(Vec::new()));
+    let ran = expect(3, &mut from_to("towers", "o3 o2 / o1 / b1 b3 b2"));
+    assert_eq!(ran.event("result")["outcome"], "no_goal");
+    assert!(ran.events("path").is_empty());
+    let ran = expect(0, &mut from_to("towers", "b3 / b2 b1 / o1 o2 o3"));
+    assert_eq!(ran.event("job")["params"]["centre-top"], "allow");
+    assert_eq!(ran.event("path")["moves"], Value::from(vec!["b1 L>C", "b2 L>C"]));
+}
+
+#[test]
+fn illegal_ends_are_refused() {
+    let parent = tempdir().unwrap();
+    let dir = parent.path().join("data");
+    for (flag, position, reason) in [
+        ("--start", "b1 b2 b3 / o1 o2 o3", "there are 2 columns"),
+        ("--start", "b1 b2 b3 / - / o1 o2", "start is not a legal position: o3 is missing"),
+        ("--goal", "b1 b2 b3 / - / o1 o2 o4", "'o4' is no tile"),
+        ("--goal", "b1 b2 b3 / b1 / o1 o2 o3", "b1 is there twice"),
+        ("--goal", "- / b2 b3 b1 / o1 o2 o3", "b1 has 2 tiles above it in column C: at most 1"),
+        ("--start", "here", "there are 1 columns"),
+    ] {
+        refused(solve(&dir, "panex 3").args([flag, position]), reason);
+    }
+    let forbidden = "panex 3 --centre-top forbid";
+    let reason = "a tile on the centre's top layer, which is forbidden";
+    refused(solve(&dir, forbidden).args(["--goal", "b3 / b2 b1 / o1 o2 o3"]), reason);
+    refused(&mut solve(&dir, "panex 3 --exhaust --goal towers"), "goal");
+    refused(&mut solve(&dir, "hanoi 3 --start towers"), "hanoi has no parameter 'start'");
+    refused(&mut solve(&dir, "hanoi 3 --path"), "only panex tells its moves");
+    refused(&mut solve(&dir, "panex 3 --exhaust --path"), "has no goal");
+    assert!(!dir.exists());
+}
+
+#[test]
+fn a_replay_draws_and_counts() {
+    let towers = ["towers", "- / b1 b2 / o1 o2"];
+    let ran = replay("panex 2 --every 2", towers, "LR LC\nb1 R>C");
+    assert_eq!(
+        ran.stdout,
+        "0: b1 b2 / - / o1 o2\n2: - / b2 / b1 o1 o2\n3 moves, to - / b1 b2 / o1 o2\n"
+    );
+    let ran = replay("panex 2 --draw", towers, "LR LC RC");
+    assert!(ran.stdout.starts_with("0: b1 b2 / - / o1 o2\n0   "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n\n3: - / b1 b2 / o1 o2\n0   "), "{}", ran.stdout);
+    let ran = replay("panex 2 --json --every 3", towers, "LR LC RC");
+    assert_eq!(ran.events("position").len(), 2);
+    let end = ran.event("replayed");
+    assert_eq!((&end["moves"], &end["goal"]), (&3.into(), &true.into()));
+}
+
+#[test]
+fn a_replay_says_what_is_wrong() {
+    for (moves, code, reason) in [
+        ("LR LC RC", 3, "the moves end in - / b1 b2 / o1 o2, not in o1 o2 / - / b1 b2"),
+        ("LR LR", 2, "move 2 (b2 L>R)"),
+        ("LC XX", 2, "move 2: 'XX' is neither a move"),
+        ("CL", 2, "move 1 (CL): C is empty"),
+        ("b2 L>C", 2, "the top tile of L is b1"),
+        // b2 is on the centre's top layer.
+        ("LC LC RL", 2, "move 3 (o1 R>L)"),
+    ] {
+        let ran = replay("panex 2", ["towers", "exchanged"], moves);
+        assert_eq!(ran.code, Some(code), "{moves}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(reason), "{}", ran.stderr);
+    }
+    let ran = replay("panex 2", ["b1 b2 / - / o1", "towers"], "");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("--start: missing: o2"), "{}", ran.stderr);
+}

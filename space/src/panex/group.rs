@@ -1,0 +1,142 @@
+//! The symmetries that a search between two positions may use.
+
+use super::position::{Position, Symmetry};
+
+/// Which end of a search a position is reached from.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The start: side bit 0.
+    Start,
+    /// The goal: side bit 1.
+    Goal,
+}
+
+impl End {
+    /// The side bit.
+    pub(super) fn side(self) -> u32 {
+        match self {
+            End::Start => 0,
+            End::Goal => 1,
+        }
+    }
+}
+
+/// Symmetries by which states are identified, as sets of bits by [`Symmetry::number`].
+///
+/// What *fixes* both ends maps positions at some distance from an end to others at the same
+/// distance. What *exchanges* the ends maps what is reached from the one to what is reached from
+/// the other: the search from the goal is then the image of the search from the start, and need
+/// not be made.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) struct Group {
+    fixing: u8,
+    exchanging: u8,
+}
+
+impl Group {
+    /// The identity alone.
+    pub(super) const TRIVIAL: Group = Group { fixing: 1, exchanging: 0 };
+
+    /// The symmetries of a pair of ends.
+    pub(super) fn of(start: &Position, goal: &Position) -> Group {
+        let bits = |symmetries: &[Symmetry], maps: &dyn Fn(Symmetry) -> bool| {
+            symmetries.iter().filter(|s| maps(**s)).fold(0, |bits, s| bits | 1 << s.number())
+        };
+        let fixes = |s| start.image(s) == *start && goal.image(s) == *goal;
+        let exchanges = |s| start.image(s) == *goal && goal.image(s) == *start;
+        let fixing = bits(&Symmetry::ALL, &fixes);
+        // A position that is its own image under an exchange would be reached from both ends with
+        // one side bit. `'` and `*` have none (with two tiles `'` has), `*'` has many. Where `'` fixes
+        // the ends (two tiles again), what would be left is no group.
+        let mirrored = fixing >> Symmetry::MIRROR.number() & 1 == 1;
+        let exchanging = if mirrored || start == goal {
+            0
+        } else {
+            bits(&[Symmetry::MIRROR, Symmetry::STAR], &exchanges)
+        };
+        Group { fixing, exchanging }
+    }
+
+    /// The same without the exchanges.
+    #[must_use]
+    pub(super) fn without_exchanges(self) -> Group {
+        Group { exchanging: 0, ..self }
+    }
+
+    /// All of them, the identity first.
+    pub(super) fn iter(self) -> impl Iterator<Item = Symmetry> {
+        members(self.fixing | self.exchanging)
+    }
+
+    /// One that exchanges the ends.
+    pub(super) fn exchange(self) -> Option<Symmetry> {
+        members(self.exchanging).next()
+    }
+
+    /// One that fixes both ends, besides the identity. There is one at most: `*` fixes no position,
+    /// so with `'` and `*'` it would be all or nothing.
+    pub(super) fn fixing(self) -> Option<Symmetry> {
+        members(self.fixing).find(|s| *s != Symmetry::IDENTITY)
+    }
+
+    /// How a symmetry changes the side bit.
+    pub(super) fn side(self, symmetry: Symmetry) -> u32 {
+        u32::from(self.exchanging >> symmetry.number() & 1)
+    }
+
+    /// The images of a state's arrangement that make up the positions it stands for on a side: two
+    /// at most. Without an exchange both sides stand for the same ones.
+    pub(super) fn images(self, side: usize) -> impl Iterator<Item = Symmetry> {
+        let exchanged = side == 1 && self.exchanging != 0;
+        members(if exchanged { self.exchanging } else { self.fixing })
+    }
+}
+
+fn members(bits: u8) -> impl Iterator<Item = Symmetry> {
+    Symmetry::ALL.into_iter().filter(move |s| bits >> s.number() & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(level: u8, start: &str, goal: &str) -> (Vec<Symmetry>, Option<Symmetry>) {
+        let parse = |text: &str| Position::parse(level, text).unwrap();
+        let group = Group::of(&parse(start), &parse(goal));
+        (group.iter().collect(), group.exchange())
+    }
+
+    #[test]
+    fn towers_have_all_symmetries() {
+        let (all, exchange) = group(2, "b1 b2 / - / o1 o2", "o1 o2 / - / b1 b2");
+        assert_eq!(all, Symmetry::ALL);
+        assert_eq!(exchange, Some(Symmetry::MIRROR));
+    }
+
+    #[test]
+    fn only_what_fixes_or_exchanges_both_ends_is_used() {
+        use Symmetry as S;
+        let towers = "b1 b2 / - / o1 o2";
+        for (start, goal, all, exchange) in [
+            (towers, towers, vec![S::IDENTITY, S::BOTH], None),
+            (towers, "b2 / - / o1 b1 o2", vec![S::IDENTITY], None),
+            ("b2 / b1 / o1 o2", "o1 o2 / b1 / b2", vec![S::IDENTITY, S::MIRROR], Some(S::MIRROR)),
+            ("b2 / b1 / o1 o2", "o2 / o1 / b1 b2", vec![S::IDENTITY, S::STAR], Some(S::STAR)),
+            // Exchanged by *', which has fixed points.
+            ("b2 / b1 / o1 o2", "b1 b2 / o1 / o2", vec![S::IDENTITY], None),
+            ("o1 b2 / - / b1 o2", towers, vec![S::IDENTITY, S::BOTH], None),
+        ] {
+            assert_eq!(group(2, start, goal), (all, exchange), "{start} to {goal}");
+        }
+    }
+
+    #[test]
+    fn images_of_both_sides() {
+        let towers = Position::start(3);
+        let group = Group::of(&towers, &Position::goal(3));
+        let images = |side| group.images(side).collect::<Vec<_>>();
+        assert_eq!(images(0), [Symmetry::IDENTITY, Symmetry::BOTH]);
+        assert_eq!(images(1), [Symmetry::MIRROR, Symmetry::STAR]);
+        assert_eq!(Group::TRIVIAL.images(1).collect::<Vec<_>>(), [Symmetry::IDENTITY]);
+    }
+}

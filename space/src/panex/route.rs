@@ -1,0 +1,35 @@
+//! From a chain of stored states to the moves that a solver makes.
+
+use super::group::End;
+use super::position::{DOORS, Position};
+use super::{Chain, Panex, State};
+
+impl Panex {
+    /// The moves, as columns `(from, to)`, of a way from the start to the goal that passes through
+    /// the states of a chain. A stored state stands for symmetric positions; which of them is
+    /// meant follows from the moves that led there. None if the chain does not lead to the goal.
+    pub fn unfold(&self, chain: &Chain) -> Option<Vec<(usize, usize)>> {
+        let (first, onward) = chain.from_start.split_first()?;
+        // The searches met in the last state of both parts.
+        let back = chain.from_goal.split_last().map_or(&[][..], |(_, back)| back);
+        let mut at = self.start;
+        (self.locate(&at, End::Start)? == *first).then_some(())?;
+        let onward = onward.iter().map(|state| (*state, End::Start));
+        let back = back.iter().rev().map(|state| (*state, End::Goal));
+        let mut moves = Vec::with_capacity(onward.len() + back.len());
+        for (state, end) in onward.chain(back) {
+            let (door, next) = self.step(&at, state, end)?;
+            moves.push(door);
+            at = next;
+        }
+        (at == self.goal).then_some(moves)
+    }
+
+    /// A move from a position to one that a state stands for.
+    fn step(&self, at: &Position, to: State, end: End) -> Option<((usize, usize), Position)> {
+        DOORS.into_iter().find_map(|door| {
+            let next = at.moved(door, self.config.centre_top)?;
+            (self.locate(&next, end)? == to).then_some((door, next))
+        })
+    }
+}
