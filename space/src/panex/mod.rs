@@ -201,7 +201,8 @@ impl Panex {
         Some(State { region, local })
     }
 
-    /// A position the state stands for: one that is reached from [`Self::origin`].
+    /// A position the state stands for. It is reached from the start; if the state has side 1 and no
+    /// symmetry exchanges the ends, from the goal.
     pub fn position(&self, state: State) -> Position {
         let large = self.arrangement(state.region);
         let position = Position::join(&large, self.locals.tokens(state.local >> 1));

@@ -75,8 +75,8 @@ impl Position {
                 stack.push_below(tile);
             }
         }
-        let tiles = (1..=level).flat_map(|level| [Tile::new(level, 0), Tile::new(level, 1)]);
-        if let Some(tile) = tiles.into_iter().find(|tile| !seen.contains(tile)) {
+        let mut tiles = (1..=level).flat_map(|level| [Tile::new(level, 0), Tile::new(level, 1)]);
+        if let Some(tile) = tiles.find(|tile| !seen.contains(tile)) {
             return Err(PositionError::Missing { tile });
         }
         position.check()?;
