@@ -45,7 +45,7 @@ impl Puzzle {
     }
 
     /// The same from the table of the position's signature.
-    fn from_tables(&self, (shape, lower): &Useful, tables: &Tables) -> Segments {
+    fn by_tables(&self, (shape, lower): &Useful, tables: &Tables) -> Segments {
         let structure = Structure::shared();
         let (canonical, mirrored) = shape.canonical();
         let column = |c: usize| if mirrored { 2 - c } else { c };
@@ -87,7 +87,7 @@ impl Puzzle {
         let mut count = 0;
         while let Some(useful) = waiting.pop() {
             let segments = self.segments(&useful);
-            assert_eq!(segments, self.from_tables(&useful, tables), "{useful:?}");
+            assert_eq!(segments, self.by_tables(&useful, tables), "{useful:?}");
             count += segments.len();
             for (end, _) in segments.into_keys() {
                 if seen.insert(end) {
