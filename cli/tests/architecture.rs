@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
 /// Every crate and all workspace crates that it may depend on, for tests and builds, too.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("strata-proto", &[]),
     ("strata-space", &[]),
+    ("strata-panex", &[]),
     ("strata-store", &[]),
     ("strata-net", &["strata-proto", "strata-space", "strata-store"]),
     ("strata-search", &["strata-space", "strata-store"]),

@@ -191,6 +191,9 @@ fn spread_tile(
     ceiling: u32,
 ) {
     let worst = tile.worst;
+    if worst == 0 {
+        return;
+    }
     let length = 1 << row.tile_bits;
     let mut changed = false;
     for s in near {
