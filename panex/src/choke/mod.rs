@@ -82,7 +82,8 @@ use top::Meeting;
 /// More than any number of moves; two of them can be added.
 const UNREACHED: u32 = u32::MAX / 2;
 
-/// The greatest level whose numbers of moves are sure to fit.
+/// The greatest level. Beyond it sums of numbers of moves might not fit into 31 bits; every run
+/// checks that they do.
 pub const MAX_LEVEL: u8 = 21;
 
 /// Why there is no result.

@@ -57,7 +57,7 @@ impl<'a> Lower<'a> {
 }
 
 /// How many distances make a bucket: the larger the tables, the narrower compared with the
-/// largest cost. (Measured: twice and half as wide are slower.)
+/// largest cost.
 fn bucket_width(bits: u32, largest: u32) -> u32 {
     let parts = 300.0 * 1.5_f64.powi(bits.saturating_sub(12) as i32);
     ((f64::from(largest) / parts) as u32).max(4)

@@ -46,7 +46,7 @@ fn the_list_does_not_depend_on_threads_or_instructions() {
 }
 
 #[test]
-#[ignore = "half a minute in a release build"]
+#[ignore = "takes long"]
 fn known_numbers_of_moves_to_thirteen() {
     for (level, expected) in (10..).zip(X.into_iter().skip(9)) {
         assert_eq!(Search::new(level).threads(2).least_moves(), Ok(expected));
