@@ -36,8 +36,8 @@ fn draw(args: &DrawArgs) -> Result<ExitCode, Failure> {
         args.position.parse::<Position>().map_err(Failure::usage)?
     };
     stdout::print(|out| match args.picture {
-        Picture::Text => write!(out, "{}", draw::text(&position)),
-        Picture::Svg => write!(out, "{}", draw::svg(&position)),
+        Picture::Text => writeln!(out, "{}", draw::text(&position).trim_end()),
+        Picture::Svg => writeln!(out, "{}", draw::svg(&position).trim_end()),
         Picture::Gold => writeln!(out, "{}", GoldPosition::from(&position)),
         Picture::Words => writeln!(out, "{position}"),
     })?;

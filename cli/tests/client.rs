@@ -309,7 +309,7 @@ fn endings_have_their_codes() {
     assert_eq!(ran.stdout, "");
 
     let fake = ended(JobState::Stopped, &|job| {
-        job.options = Some(v1::JobOptions { max_layers: Some(2), ..Default::default() });
+        job.limit = v1::Limit::MaxLayers.into();
     });
     let ran = expect(4, &mut at(&fake, "submit panex 3 --json"));
     let stopped = ran.event("stopped");

@@ -38,9 +38,9 @@ const TABLES: [(&str, &[Quantity]); 2] = [
 /// Runs `strata panex table`.
 pub(super) fn run(args: &TableArgs, console: &Console) -> Result<ExitCode, Failure> {
     let mut table = Table::new(args.max).map_err(Failure::usage)?;
-    table
-        .construct(CONSTRUCTED)
-        .map_err(|error| Failure::new(ExitCode::Unexpected, format!("a table is wrong: {error}")))?;
+    table.construct(CONSTRUCTED).map_err(|error| {
+        Failure::new(ExitCode::Unexpected, format!("a table is wrong: {error}"))
+    })?;
     stdout::print(|out| if console.json { json(&table, out) } else { text(&table, out) })?;
     Ok(ExitCode::Done)
 }
@@ -74,12 +74,12 @@ fn text(table: &Table, out: &mut impl Write) -> io::Result<()> {
         }));
         for (n, row) in rows.iter().enumerate() {
             let label = if n == 0 { "n".to_owned() } else { n.to_string() };
-            write!(out, "{label:>3}")?;
+            let mut line = format!("{label:>3}");
             for (column, cell) in row.iter().enumerate() {
                 let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-                write!(out, "  {cell:>width$}")?;
+                line += &format!("  {cell:>width$}");
             }
-            writeln!(out)?;
+            writeln!(out, "{}", line.trim_end())?;
         }
         for note in FOOTNOTES.iter().filter(|note| columns.contains(&note.quantity)) {
             writeln!(out, "  {}: {}", note.quantity.name(), note.text)?;

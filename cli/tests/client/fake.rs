@@ -202,6 +202,8 @@ pub(crate) fn job(state: v1::JobState) -> v1::Job {
         ("k", "3"),
         ("s", "3"),
         ("symmetry", "on"),
+        ("start", "towers"),
+        ("goal", "exchanged"),
         ("centre-top", "forbid"),
         ("exhaust", "false"),
     ]

@@ -1,0 +1,82 @@
+//! Operations, tables, choke points and drawings from the command line.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod common;
+
+use common::{expect, refused, strata};
+
+#[test]
+fn operations_are_formulas_with_moves() {
+    let ran = expect(0, &mut strata("panex op Tbar 4"));
+    let expected = "L Tbar_4 = L Tbar_3 + L Sbar_3 + 4 + L Tbar_2\n  \
+                    start  b1 b2 b3 b4 / - / o1 o2 o3 o4\n  \
+                    goal   - / b2 b3 b4 / b1 o1 o2 o3 o4\n  \
+                    moves  23, replayed\n\
+                    LR LC LC RL CR CL RC LC LR LC RL CL CR LC LC RL CL CL CR LC RC LR LC\n";
+    assert_eq!(ran.stdout, expected);
+
+    let ran = expect(0, &mut strata("panex op s 3 --right --variation supported --moves lines"));
+    assert!(ran.stdout.starts_with("R S_3\n  start  o1 o2 / b1 b2 o3 / b3\n"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("b2 L>R\nb1 C>R\n"), "{}", ran.stdout);
+
+    let there = expect(0, &mut strata("panex op X 5 --json")).event("operation");
+    let back =
+        expect(0, &mut strata("panex op X 5 --inverse --moves none --json")).event("operation");
+    assert_eq!((&there["moves"], &back["moves"]), (&343.into(), &343.into()));
+    assert_eq!((&there["start"], &there["goal"]), (&back["goal"], &back["start"]));
+    assert_eq!(there["word"].as_str().unwrap().split(' ').count(), 343);
+    assert!(back["word"].is_null());
+
+    refused(&mut strata("panex op Q 3"), "unknown operation 'Q'");
+    refused(&mut strata("panex op T 0"), "T_0 is not defined: T has the levels 1 to 99");
+    refused(&mut strata("panex op Z 3"), "Z has no level");
+    refused(&mut strata("panex op T 3 --variation larger"), "T_3 has no such variation");
+    refused(&mut strata("panex op T 40"), "would be too long");
+}
+
+#[test]
+fn tables_say_how_each_number_is_known() {
+    let ran = expect(0, &mut strata("panex table --max 11"));
+    let row = |start: &str| {
+        let line = ran.stdout.lines().find(|line| line.starts_with(start)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("  8"), "8 836 c 835 c 834 c 834 c 5359 sc 5359 c 4716");
+    assert_eq!(row(" 11"), "11 11769 c 11769 c 11768 c 11768 c 76245 ck 76245 c 66568");
+    assert!(ran.stdout.contains("U': U' is not what remains of U"), "{}", ran.stdout);
+
+    let ran = expect(0, &mut strata("panex table --max 3 --json"));
+    let numbers = ran.events("number");
+    let number = numbers.iter().find(|n| n["quantity"] == "Baxter U'" && n["n"] == 3).unwrap();
+    assert_eq!((&number["value"], &number["evidence"][0]), (&43.into(), &"constructed".into()));
+    refused(&mut strata("panex table --max 100"), "1 to 99 rows, not 100");
+}
+
+#[test]
+fn choke_points_give_a_list_of_moves() {
+    let found = expect(0, &mut strata("panex choke 6 --threads 2 --path --json")).event("choke");
+    assert_eq!((&found["level"], &found["moves"]), (&6.into(), &881.into()));
+    assert_eq!(found["word"].as_str().unwrap().split(' ').count(), 881);
+    let ran = expect(0, &mut strata("panex choke 3"));
+    assert!(ran.stdout.starts_with("X(3) = 42\n"), "{}", ran.stdout);
+    refused(&mut strata("panex choke 22"), "22 is not in 1..=21");
+}
+
+#[test]
+fn positions_are_drawn() {
+    let draw = |position: &str, flags: &str| {
+        let mut command = strata(&format!("panex draw {flags}"));
+        command.arg(position);
+        command
+    };
+    let ran = expect(0, &mut draw("b2 / - / o1 b1 o2", ""));
+    assert!(ran.stdout.ends_with("    L  C  R\n"), "{:?}", ran.stdout);
+    let ran = expect(0, &mut draw("b2 / - / o1 b1 o2", "--as svg"));
+    assert!(ran.stdout.starts_with("<svg"), "{}", ran.stdout);
+    let ran = expect(0, &mut draw("b b b / - / o o o", "--gold --as words"));
+    assert_eq!(ran.stdout, "b1 b2 b3 / - / o1 o2 o3\n");
+    let ran = expect(0, &mut draw("b1 b2 b3 / - / o1 o2 o3", "--as gold"));
+    assert_eq!(ran.stdout, "b b b / - / o o o\n");
+    refused(&mut draw("b1 b1 / - / o2 o2", ""), "b1 is there twice");
+}
