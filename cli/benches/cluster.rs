@@ -103,7 +103,7 @@ impl Cluster {
         seconds(&mut command)
     }
 
-    /// When each layer of the only job was complete, in seconds.
+    /// Seconds that each layer of the only job took.
     fn layers(&self) -> Result<Vec<f64>> {
         let list = strata().args(["list", "--json", "--coordinator", &self.url]).output()?;
         let job: serde_json::Value = serde_json::from_slice(&list.stdout)?;
@@ -147,9 +147,8 @@ fn layer_cost(rounds: usize) -> Result<()> {
         let cluster = Cluster::start(3, &["--narrow", "1"])?;
         cluster.submit(level)?;
         let times = cluster.layers()?;
-        let first = times.get(skipped).ok_or("too few layers")?;
-        let last = times.last().ok_or("no layers")?;
-        least = least.min((last - first) / (times.len() - 1 - skipped) as f64);
+        let times = times.get(skipped..).filter(|times| !times.is_empty()).ok_or("no layers")?;
+        least = least.min(times.iter().sum::<f64>() / times.len() as f64);
     }
     let alone = solve(level, &["--threads", "1"])?;
     println!("a layer of Panex {level} across three processes: {:.2} ms", 1e3 * least);
