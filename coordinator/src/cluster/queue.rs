@@ -234,3 +234,46 @@ fn wait_for_workers(
 fn humantime(duration: Duration) -> String {
     format!("{:.0} s", duration.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use strata_store::JobSpec;
+
+    use super::*;
+    use crate::cluster::ClusterOptions;
+    use crate::cluster::live::Live;
+    use crate::entry::{JobOptions, KeepLayers};
+    use crate::journal::Journal;
+
+    #[test]
+    fn a_job_that_is_cancelled_while_the_queue_takes_it_up_stays_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ClusterOptions {
+            lease: Duration::from_secs(1),
+            worker_timeout: Duration::from_secs(1),
+            checkpoint_interval: Duration::from_secs(1),
+            has_store: false,
+            narrow: 1,
+        };
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let cluster = Cluster::new(options, journal, Live::new(folder.path()));
+        let spec = JobSpec { space: "panex".to_owned(), params: Default::default(), shards: 1 };
+        let options = JobOptions {
+            checkpoint_interval: None,
+            max_layers: None,
+            disk_limit: None,
+            keep: KeepLayers::Last,
+        };
+        let (taken, _) = cluster.journal.submit("panex", None, spec, options, 0).unwrap();
+        let cancel = |entry: &mut JobEntry| {
+            entry.cancel = true;
+            entry.state = JobState::Cancelled;
+        };
+        cluster.journal.update(&taken.id, cancel).unwrap();
+        // Whoever takes it up all the same does not wait for workers.
+        cluster.shut_down();
+        work(&cluster, &taken).unwrap();
+        assert_eq!(cluster.journal.find(&taken.id).unwrap().state, JobState::Cancelled);
+        assert!(!cluster.job(&taken.id).unwrap().is_at_work());
+    }
+}
