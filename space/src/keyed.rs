@@ -28,6 +28,11 @@ pub trait KeySpace: Send + Sync + 'static {
         (self.key_bits() / 2).min(12)
     }
 
+    /// The key's part of a layer's digest, see [`crate::Digest`].
+    fn weight(&self, key: u64) -> Weight {
+        Weight::hash(key)
+    }
+
     /// The key in words.
     fn text(&self, key: u64) -> String;
 }
@@ -118,8 +123,9 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     }
 
     fn weight(&self, state: State) -> Weight {
-        let key = self.key(state);
-        Weight::hash(if state.local & 1 == 0 { key } else { !key })
+        let weight = self.space.weight(self.key(state));
+        // No key is so large.
+        if state.local & 1 == 0 { weight } else { weight * Weight::hash(u64::MAX) }
     }
 
     fn text(&self, state: State) -> String {

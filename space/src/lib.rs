@@ -43,11 +43,12 @@ pub mod catalogue;
 mod digest;
 mod hanoi;
 mod keyed;
+pub mod nested;
 pub mod panex;
 
 pub use catalogue::{Space, SpaceError};
 pub use digest::{Digest, MODULI, Weight};
-pub use hanoi::Hanoi;
+pub use hanoi::{Hanoi, NestedHanoi};
 pub use keyed::{KeySpace, Keyed, Seed};
 
 /// The arrangement a region stands for, packed so that it can be ordered and written to files.

@@ -16,6 +16,7 @@
 mod bounds;
 mod free;
 mod group;
+mod nested;
 mod numbering;
 mod position;
 mod route;
@@ -25,6 +26,7 @@ mod tokens;
 
 pub use bounds::upper_bound;
 pub use group::End;
+pub use nested::NestedPanex;
 pub use position::{COLUMNS, DOORS, MAX_LEVEL, Position, Stack, Symmetry, Tile};
 pub use tables::Class;
 pub use text::PositionError;

@@ -12,6 +12,12 @@ const MARKER: u64 = 1;
 /// Bits of a column that is part of a [`pack`]ed triple.
 const PACKED: u32 = 20;
 
+/// Bits of a column in a [`Tokens::word`].
+const WORD_BITS: u32 = 37;
+
+/// The most tokens of a column.
+const WORD_TOKENS: usize = 16;
+
 /// One column's tokens, the top one in the lowest bits.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Column(u64);
@@ -109,13 +115,43 @@ pub(super) fn unpack(word: u64) -> [Column; 3] {
 
 /// The small tiles of a position among markers for the large ones, cut below the lowest small
 /// tile of each column.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Tokens {
     /// L, C and R.
     pub columns: [Column; 3],
 }
 
 impl Tokens {
+    /// One level's two tiles among markers in one word: for each column five bits for its length, and
+    /// above them two bits a token, top first.
+    pub(super) fn word(&self) -> u128 {
+        let column = |column: &Column| {
+            let tokens =
+                column.items().map(|tile| tile.map_or(0, |tile| 1 + u128::from(tile.colour())));
+            tokens
+                .zip(0..)
+                .fold(u128::from(column.len()), |word, (token, at)| word | token << (5 + 2 * at))
+        };
+        self.columns.iter().rev().fold(0, |word, next| word << WORD_BITS | column(next))
+    }
+
+    /// Undoes [`Self::word`]; None if it is not a word of one level's two tiles.
+    pub(super) fn of_word(word: u128) -> Option<Tokens> {
+        let tokens = Tokens {
+            columns: COLUMNS.map(|column| {
+                let word = word >> (WORD_BITS * column as u32);
+                let tiles = (0..word & 31).take(WORD_TOKENS).map(|at| word >> (5 + 2 * at) & 3);
+                tiles.fold(Column::default(), |column, tile| {
+                    column.with_below((tile > 0).then(|| Tile::new(1, u8::from(tile > 1))))
+                })
+            }),
+        };
+        let tiles = tokens.columns.iter().flat_map(|column| column.items().flatten());
+        let mut tiles: Vec<Tile> = tiles.collect();
+        tiles.sort_unstable();
+        (tiles == [Tile::new(1, 0), Tile::new(1, 1)] && tokens.word() == word).then_some(tokens)
+    }
+
     /// The image under a symmetry.
     #[must_use]
     pub fn image(&self, symmetry: Symmetry) -> Tokens {
