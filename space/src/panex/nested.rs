@@ -123,15 +123,16 @@ fn add_level(large: &Position, level: u8, config: &Tokens) -> Position {
     whole
 }
 
-/// Least values over each entry and all after it, as far as small tiles can tell them apart.
-fn least_slacks(mut slacks: Slacks, small_levels: u8) -> Slacks {
+/// Least values over each entry and all after it, as far as small tiles can tell them apart: a
+/// small tile has at most `limit` tiles above it, so there are at most `limit + 1` of them above a
+/// larger one, and at most `limit` larger ones above them.
+fn least_slacks(mut slacks: Slacks, limit: u8) -> Slacks {
     let mut least = LOOSE;
     for slack in slacks.iter_mut().rev() {
-        least = if *slack > small_levels { least } else { least.min(*slack) };
+        least = if *slack > limit { least } else { least.min(*slack) };
         *slack = least;
     }
-    // A small tile has at most as many larger ones above it as its level.
-    slacks.truncate(usize::from(small_levels) + 1);
+    slacks.truncate(usize::from(limit) + 1);
     slacks
 }
 
@@ -177,7 +178,7 @@ impl NestedSpace for NestedPanex {
                 }
             }
             slacks.extend(larger.map(|slack| lowered(*slack, own)));
-            least_slacks(slacks, level - 1)
+            least_slacks(slacks, self.config.centre_top.limit(level - 1, column))
         })
     }
 

@@ -1,0 +1,340 @@
+//! The space by numbers: configurations, classes, leaf states.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use strata_space::Weight;
+use strata_space::nested::{MAX_MOVES, NestedSpace, Row, Shift};
+
+use crate::full::Full;
+
+/// A configuration's number at its level.
+pub(crate) type ConfigId = u8;
+
+/// The most configurations of a level: sets of them are words.
+const MOST_CONFIGS: usize = 64;
+
+/// Classes are numbered in so many bits.
+const CLASS_BITS: u32 = 21;
+
+/// A set of configurations of one level.
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Configs(pub(crate) u64);
+
+impl Configs {
+    /// Those in the set, in order.
+    #[inline(always)]
+    pub(crate) fn iter(self) -> impl Iterator<Item = ConfigId> + Clone {
+        Bits(self.0).map(|config| config as ConfigId)
+    }
+
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, config: ConfigId) {
+        self.0 |= 1 << config;
+    }
+
+    #[inline(always)]
+    pub(crate) fn contains(self, config: ConfigId) -> bool {
+        self.0 >> config & 1 == 1
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// How many in the set come before a configuration.
+    pub(crate) fn rank(self, config: ConfigId) -> usize {
+        (self.0 & ((1 << config) - 1)).count_ones() as usize
+    }
+}
+
+impl FromIterator<ConfigId> for Configs {
+    fn from_iter<I: IntoIterator<Item = ConfigId>>(configs: I) -> Configs {
+        let mut set = Configs::default();
+        configs.into_iter().for_each(|config| set.insert(config));
+        set
+    }
+}
+
+/// A class's number.
+pub(crate) type ClassId = u32;
+
+/// What [`NestedSpace::shift`] says, by number.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Moved {
+    /// One of the level itself.
+    Inside(ConfigId),
+    /// A larger one.
+    Outside(ConfigId),
+}
+
+/// What is known of a configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct ConfigEntry<C> {
+    pub(crate) config: C,
+    pub(crate) flip: ConfigId,
+    pub(crate) exchange: ConfigId,
+    /// Its own weight and its flip's.
+    pub(crate) weights: [Weight; 2],
+}
+
+/// In a table of shifts: not known yet.
+const UNKNOWN: u8 = u8::MAX;
+
+/// In a table of shifts: one of the level itself moves.
+const INSIDE: u8 = 1 << 7;
+
+struct Level<C> {
+    entries: Vec<ConfigEntry<C>>,
+    /// By configuration and move.
+    shifts: Vec<[u8; MAX_MOVES as usize]>,
+    numbers: FxHashMap<C, ConfigId>,
+}
+
+struct ClassEntry<C> {
+    class: C,
+    level: u8,
+    flip: ClassId,
+    /// By configuration.
+    inner: Vec<Option<ClassId>>,
+    /// By leaf state; empty above the leaf.
+    rows: Box<[Row]>,
+}
+
+/// Leaf states: what does not depend on the class.
+pub(crate) struct Leaves {
+    flip: Vec<u8>,
+    exchange: Vec<u8>,
+    leave: Vec<[u8; MAX_MOVES as usize]>,
+    /// Each one's own weight and its flip's.
+    pub(crate) weights: Vec<[Weight; 2]>,
+}
+
+/// See [`bits`].
+#[derive(Clone)]
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let next = (self.0 != 0).then(|| self.0.trailing_zeros() as usize);
+        self.0 &= self.0.wrapping_sub(1);
+        next
+    }
+}
+
+/// The bits of a set, lowest first.
+#[inline(always)]
+pub(crate) fn bits(set: u64) -> impl Iterator<Item = usize> {
+    Bits(set)
+}
+
+impl Leaves {
+    pub(crate) fn flip(&self, set: u64) -> u64 {
+        bits(set).fold(0, |flip, leaf| flip | 1 << self.flip[leaf])
+    }
+
+    pub(crate) fn exchange(&self, set: u64) -> u64 {
+        bits(set).fold(0, |image, leaf| image | 1 << self.exchange[leaf])
+    }
+
+    pub(crate) fn leave(&self, leaf: usize, mv: usize) -> u8 {
+        self.leave[leaf][mv]
+    }
+
+    pub(crate) fn is_fixed(&self, leaf: usize) -> bool {
+        usize::from(self.flip[leaf]) == leaf
+    }
+}
+
+/// Numbers of configurations and classes, given in the order in which they are met.
+pub(crate) struct Levels<S: NestedSpace> {
+    pub(crate) space: Arc<S>,
+    pub(crate) leaves: Leaves,
+    /// By level; those of the leaf are empty.
+    levels: Vec<Level<S::Config>>,
+    classes: Vec<ClassEntry<S::Class>>,
+    class_numbers: FxHashMap<(u8, S::Class), ClassId>,
+    /// By mask of moves, the flipped mask.
+    flipped_moves: Box<[u16]>,
+}
+
+impl<S: NestedSpace> Levels<S> {
+    pub(crate) fn new(space: Arc<S>) -> Levels<S> {
+        let leaves = 0..space.leaf_states();
+        let leave = |leaf| {
+            let mut after = [0; MAX_MOVES as usize];
+            (0..space.moves()).for_each(|mv| after[usize::from(mv)] = space.leave(leaf, mv));
+            after
+        };
+        let weights = |leaf| [leaf, space.flip_leaf(leaf)].map(|leaf| space.leaf_weight(leaf));
+        let flip_mask = |mask: u16| {
+            let flips = bits(mask.into()).map(|mv| space.flip_move(mv as u8));
+            flips.fold(0, |mask, mv| mask | 1 << mv)
+        };
+        Levels {
+            leaves: Leaves {
+                flip: leaves.clone().map(|leaf| space.flip_leaf(leaf)).collect(),
+                exchange: leaves.clone().map(|leaf| space.exchange_leaf(leaf)).collect(),
+                leave: leaves.clone().map(leave).collect(),
+                weights: leaves.map(weights).collect(),
+            },
+            levels: (0..=space.levels())
+                .map(|_| Level {
+                    entries: Vec::new(),
+                    shifts: Vec::new(),
+                    numbers: FxHashMap::default(),
+                })
+                .collect(),
+            classes: Vec::new(),
+            class_numbers: FxHashMap::default(),
+            flipped_moves: (0..1 << space.moves()).map(flip_mask).collect(),
+            space,
+        }
+    }
+
+    /// The lowest level with nodes: the leaf's.
+    pub(crate) fn leaf(&self) -> u8 {
+        self.space.leaf_levels()
+    }
+
+    pub(crate) fn top(&self) -> u8 {
+        self.space.levels()
+    }
+
+    #[inline(always)]
+    pub(crate) fn flip_moves(&self, mask: u16) -> u16 {
+        self.flipped_moves[usize::from(mask)]
+    }
+
+    pub(crate) fn flip_move(&self, mv: usize) -> usize {
+        self.flipped_moves[1 << mv].trailing_zeros() as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn config(&self, level: u8, config: ConfigId) -> &ConfigEntry<S::Config> {
+        &self.levels[usize::from(level)].entries[usize::from(config)]
+    }
+
+    pub(crate) fn known(&self, level: u8, config: S::Config) -> Option<ConfigId> {
+        self.levels[usize::from(level)].numbers.get(&config).copied()
+    }
+
+    /// The number of a configuration, a new one if it is met for the first time. Its images have
+    /// numbers, too.
+    pub(crate) fn number(&mut self, level: u8, config: S::Config) -> Result<ConfigId, Full> {
+        if let Some(number) = self.known(level, config) {
+            return Ok(number);
+        }
+        let (flip, exchange) = (self.space.flip_config(config), self.space.exchange_config(config));
+        let weights = [config, flip].map(|config| self.space.weight(level, config));
+        let known = &mut self.levels[usize::from(level)];
+        if known.entries.len() >= MOST_CONFIGS {
+            let what = "configurations of a level";
+            return Err(Full::Numbers { what, most: MOST_CONFIGS });
+        }
+        let number = known.entries.len() as ConfigId;
+        known.numbers.insert(config, number);
+        known.entries.push(ConfigEntry { config, flip: 0, exchange: 0, weights });
+        known.shifts.push([UNKNOWN; MAX_MOVES as usize]);
+        let flip = self.number(level, flip)?;
+        let exchange = self.number(level, exchange)?;
+        let entry = &mut self.levels[usize::from(level)].entries[usize::from(number)];
+        (entry.flip, entry.exchange) = (flip, exchange);
+        Ok(number)
+    }
+
+    #[inline(always)]
+    pub(crate) fn shift(&mut self, level: u8, config: ConfigId, mv: usize) -> Result<Moved, Full> {
+        match self.levels[usize::from(level)].shifts[usize::from(config)][mv] {
+            UNKNOWN => self.find_shift(level, config, mv),
+            code if code & INSIDE != 0 => Ok(Moved::Inside(code ^ INSIDE)),
+            code => Ok(Moved::Outside(code)),
+        }
+    }
+
+    #[cold]
+    fn find_shift(&mut self, level: u8, config: ConfigId, mv: usize) -> Result<Moved, Full> {
+        let from = self.config(level, config).config;
+        let moved = match self.space.shift(level, from, mv as u8) {
+            Shift::Inside(to) => Moved::Inside(self.number(level, to)?),
+            Shift::Outside(to) => Moved::Outside(self.number(level, to)?),
+        };
+        let code = match moved {
+            Moved::Inside(to) => to | INSIDE,
+            Moved::Outside(to) => to,
+        };
+        self.levels[usize::from(level)].shifts[usize::from(config)][mv] = code;
+        Ok(moved)
+    }
+
+    /// The class of everything.
+    pub(crate) fn root(&mut self) -> Result<ClassId, Full> {
+        self.class(self.top(), self.space.root())
+    }
+
+    #[inline(always)]
+    pub(crate) fn inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, Full> {
+        match self.classes[class as usize].inner.get(usize::from(config)) {
+            Some(Some(inner)) => Ok(*inner),
+            _ => self.find_inner(class, config),
+        }
+    }
+
+    #[cold]
+    fn find_inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, Full> {
+        let entry = &self.classes[class as usize];
+        let level = entry.level;
+        let inner = self.space.inner(&entry.class, level, self.config(level, config).config);
+        let number = self.class(level - 1, inner)?;
+        let known = &mut self.classes[class as usize].inner;
+        let at = usize::from(config);
+        known.resize(known.len().max(at + 1), None);
+        known[at] = Some(number);
+        Ok(number)
+    }
+
+    #[inline(always)]
+    pub(crate) fn flip_class(&self, class: ClassId) -> ClassId {
+        self.classes[class as usize].flip
+    }
+
+    #[inline(always)]
+    pub(crate) fn row(&self, class: ClassId, leaf: usize) -> Row {
+        self.classes[class as usize].rows[leaf]
+    }
+
+    /// Legal moves of a leaf state.
+    pub(crate) fn degree(&self, class: ClassId, leaf: usize) -> u64 {
+        let Row { inside, exits } = self.row(class, leaf);
+        u64::from(inside.count_ones() + exits.count_ones())
+    }
+
+    /// Number of classes met so far.
+    pub(crate) fn classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn class(&mut self, level: u8, class: S::Class) -> Result<ClassId, Full> {
+        let key = (level, class);
+        if let Some(number) = self.class_numbers.get(&key) {
+            return Ok(*number);
+        }
+        let most = 1 << CLASS_BITS;
+        if self.classes.len() >= most {
+            return Err(Full::Numbers { what: "classes", most });
+        }
+        let number = self.classes.len() as ClassId;
+        let class = key.1.clone();
+        let flip = self.space.flip_class(&class);
+        let leaves = if level == self.leaf() { self.space.leaf_states() } else { 0 };
+        let rows = (0..leaves).map(|leaf| self.space.row(&class, leaf)).collect();
+        self.class_numbers.insert(key, number);
+        self.classes.push(ClassEntry { class, level, flip: number, inner: Vec::new(), rows });
+        let flip = self.class(level, flip)?;
+        self.classes[number as usize].flip = flip;
+        Ok(number)
+    }
+}

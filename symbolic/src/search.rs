@@ -1,0 +1,263 @@
+//! A search of a nested space, layer by layer.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use strata_space::Digest;
+use strata_space::nested::{Nested, NestedFinish, NestedSpace};
+
+use crate::diagram::{Diagram, LeafSets};
+use crate::full::Full;
+use crate::levels::Configs;
+use crate::meet::meets_itself;
+use crate::refs::Ref;
+use crate::snapshot::{self, SnapshotError};
+use crate::sums::fixed;
+
+/// Means of a search.
+#[derive(Copy, Clone, Debug)]
+pub struct Options {
+    /// Memory budget in bytes.
+    pub memory: usize,
+    /// Whether all layers are remembered, so that a way can be traced back. Nothing is collected
+    /// then.
+    pub keep_layers: bool,
+    /// Whether moves are counted and digests are made: 40 bytes a node.
+    pub digests: bool,
+}
+
+/// What was found in a layer.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Layer {
+    /// Distance from the start.
+    pub depth: u32,
+    /// States; a state and its flip are one if the space counts orbits.
+    pub states: u64,
+    /// Legal moves of the states; 0 without digests.
+    pub generated: u64,
+    /// Digest of the layer's positions; zero without digests.
+    pub digest: Digest,
+    /// The layer meets the exchanged one before: the goal is `2 * depth - 1` moves away.
+    pub odd: bool,
+    /// The layer meets itself exchanged: the goal is `2 * depth` moves away, if `odd` is not set.
+    pub even: bool,
+    /// The goal is in the layer.
+    pub found: bool,
+    /// Nodes made for the layer.
+    pub nodes: u64,
+}
+
+/// What a search takes.
+#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// Nodes.
+    pub nodes: usize,
+    /// Sets of exits.
+    pub exits: usize,
+    /// Classes.
+    pub classes: usize,
+    /// Bytes of all of them.
+    pub bytes: usize,
+    /// How often everything but the last layer was forgotten.
+    pub collections: u32,
+}
+
+/// A search. It holds the last two layers, and whatever else it remembers of those before.
+pub struct Search<S: NestedSpace> {
+    space: Arc<S>,
+    options: Options,
+    diagram: Diagram<S>,
+    finish: NestedFinish<S::Config>,
+    depth: u32,
+    /// Tops of the layers, up to the last one; only that one if the others are not kept.
+    tops: Vec<Ref>,
+    nodes_before: usize,
+    collections: u32,
+}
+
+impl<S: NestedSpace> Search<S> {
+    /// A search that has made layer 0.
+    ///
+    /// # Errors
+    /// If even that does not fit.
+    pub fn new(space: Arc<S>, options: Options) -> Result<Search<S>, Full> {
+        let mut search = Search::empty(space, options);
+        let top = search.seed()?;
+        search.tops.push(top);
+        Ok(search)
+    }
+
+    /// A search that goes on from [`Self::snapshot`].
+    ///
+    /// # Errors
+    /// If the bytes are not a layer of the space, or it does not fit.
+    pub fn restore(
+        space: Arc<S>,
+        options: Options,
+        depth: u32,
+        bytes: &[u8],
+    ) -> Result<Search<S>, SnapshotError> {
+        let mut search = Search::empty(space, options);
+        let top = snapshot::read(&mut search.diagram, bytes)?;
+        search.tops.push(top);
+        search.depth = depth;
+        Ok(search)
+    }
+
+    fn empty(space: Arc<S>, options: Options) -> Search<S> {
+        Search {
+            diagram: Diagram::new(Arc::clone(&space), options.memory, options.digests),
+            finish: space.finish(),
+            space,
+            options,
+            depth: 0,
+            tops: Vec::new(),
+            nodes_before: 0,
+            collections: 0,
+        }
+    }
+
+    fn seed(&mut self) -> Result<Ref, Full> {
+        let Nested { configs, leaf } = self.space.start();
+        let diagram = &mut self.diagram;
+        let (first, top) = (diagram.levels.leaf() + 1, diagram.levels.top());
+        let mut classes = vec![diagram.levels.root()?];
+        let mut numbers = Vec::new();
+        for (level, config) in (first..=top).rev().zip(configs) {
+            let number = diagram.levels.number(level, config)?;
+            let class = classes[numbers.len()];
+            numbers.push(number);
+            classes.push(diagram.levels.inner(class, number)?);
+        }
+        let start = LeafSets { current: 1 << leaf, previous: 0 };
+        let mut set = diagram.intern_leaf(classes[numbers.len()], start)?;
+        for (level, at) in (first..=top).zip((0..numbers.len()).rev()) {
+            let base = diagram.made.len();
+            diagram.made.push(set.word());
+            let configs = Configs::from_iter([numbers[at]]);
+            set = diagram.intern((level, classes[at]), configs, base)?;
+        }
+        Ok(set)
+    }
+
+    /// The space.
+    pub fn space(&self) -> &Arc<S> {
+        &self.space
+    }
+
+    /// Distance of the last layer from the start.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    fn top(&self) -> Ref {
+        self.tops.last().copied().unwrap_or(Ref::EMPTY)
+    }
+
+    /// Makes the next layer. When memory is full, everything but the last layer is forgotten first.
+    ///
+    /// # Errors
+    /// If the layer does not fit; the last one is still there.
+    pub fn advance(&mut self) -> Result<Layer, Full> {
+        self.nodes_before = self.diagram.nodes.len();
+        let next = match self.diagram.step_top(self.top()) {
+            Err(Full::Memory { .. }) if !self.options.keep_layers => {
+                self.collect()?;
+                self.nodes_before = self.diagram.nodes.len();
+                self.diagram.step_top(self.top())
+            }
+            next => next,
+        };
+        let next = next.inspect_err(|_| self.diagram.clear_scratch())?;
+        if !self.options.keep_layers {
+            self.tops.clear();
+        }
+        self.tops.push(next);
+        self.depth += 1;
+        Ok(self.layer())
+    }
+
+    /// Forgets everything but the last layer.
+    fn collect(&mut self) -> Result<(), Full> {
+        let bytes = self.snapshot();
+        let Options { memory, digests, .. } = self.options;
+        self.diagram = Diagram::new(Arc::clone(&self.space), memory, digests);
+        self.tops.clear();
+        self.collections += 1;
+        match snapshot::read(&mut self.diagram, &bytes) {
+            Ok(top) => {
+                self.tops.push(top);
+                Ok(())
+            }
+            Err(SnapshotError::Full(full)) => Err(full),
+            Err(SnapshotError::Malformed { what, at }) => {
+                unreachable!("a layer that has just been written: {what} at byte {at}")
+            }
+        }
+    }
+
+    /// What is in the last layer.
+    pub fn layer(&self) -> Layer {
+        let top = self.top();
+        let nodes = self.diagram.nodes.len() - self.nodes_before;
+        let mut states = self.diagram.sums.states(top);
+        let detail = self.diagram.sums.detail(top).unwrap_or_default();
+        let mut generated = detail.moves;
+        if self.space.counts_orbits() {
+            debug_assert!(top.is_symmetric(), "a layer is its own flip");
+            let (fixed, moves) = fixed(&self.diagram, top);
+            (states, generated) = ((states + fixed) / 2, (generated + moves) / 2);
+        }
+        let mut layer = Layer {
+            depth: self.depth,
+            states,
+            generated,
+            digest: detail.digest,
+            odd: false,
+            even: false,
+            found: false,
+            nodes: nodes as u64,
+        };
+        match &self.finish {
+            NestedFinish::Meeting => {
+                let meeting = meets_itself(&self.diagram, top);
+                (layer.odd, layer.even) = (meeting.odd, meeting.even);
+            }
+            NestedFinish::State(goal) => layer.found = self.diagram.contains(top, goal),
+            NestedFinish::Exhausted => {}
+        }
+        layer
+    }
+
+    /// The last layer and the one before as bytes.
+    pub fn snapshot(&self) -> Vec<u8> {
+        snapshot::write(&self.diagram, self.top())
+    }
+
+    /// Whether a state is in the layer of a depth; None if that layer is not there.
+    pub fn contains(&self, depth: u32, state: &Nested<S::Config>) -> Option<bool> {
+        let back = self.depth.checked_sub(depth)? as usize;
+        let at = self.tops.len().checked_sub(back + 1)?;
+        Some(self.diagram.contains(self.tops[at], state))
+    }
+
+    /// Shows the states of the last layer, with both of a state and its flip, until `visit` breaks
+    /// off.
+    pub fn visit<B>(
+        &self,
+        mut visit: impl FnMut(&Nested<S::Config>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.diagram.visit(self.top(), &mut visit)
+    }
+
+    /// What the search takes.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            nodes: self.diagram.nodes.len(),
+            exits: self.diagram.exit_sets(),
+            classes: self.diagram.levels.classes(),
+            bytes: self.diagram.bytes(),
+            collections: self.collections,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Single states of a set: whether there, which, and from the beginning.
+
+use std::ops::ControlFlow;
+
+use strata_space::nested::{Nested, NestedSpace};
+
+use crate::diagram::Diagram;
+use crate::levels::{ConfigId, bits};
+use crate::refs::Ref;
+
+impl<S: NestedSpace> Diagram<S> {
+    /// What hangs below a configuration of a node, flipped if the reference is.
+    pub(crate) fn below(&self, level: u8, set: Ref, config: ConfigId) -> Option<Ref> {
+        if set == Ref::EMPTY {
+            return None;
+        }
+        let flipped = set.is_flipped();
+        let stored = if flipped { self.levels.config(level, config).flip } else { config };
+        let configs = self.configs(set.id());
+        let is_there = configs.contains(stored);
+        is_there.then(|| self.child(set.id(), configs.rank(stored)).flip_if(flipped))
+    }
+
+    /// Whether a state is among the current ones of a layer.
+    pub(crate) fn contains(&self, top: Ref, state: &Nested<S::Config>) -> bool {
+        let levels = (self.levels.leaf() + 1..=self.levels.top()).rev();
+        let leaf = levels.zip(&state.configs).try_fold(top, |set, (level, config)| {
+            self.below(level, set, self.levels.known(level, *config)?)
+        });
+        leaf.is_some_and(|leaf| self.leaf(leaf).current >> state.leaf & 1 == 1)
+    }
+
+    /// Shows the current states of a layer, in the order of the diagram, until `visit` breaks off.
+    pub(crate) fn visit<B>(
+        &self,
+        top: Ref,
+        visit: &mut impl FnMut(&Nested<S::Config>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut state = Nested { configs: Vec::new(), leaf: 0 };
+        self.visit_below(self.levels.top(), top, &mut state, visit)
+    }
+
+    fn visit_below<B>(
+        &self,
+        level: u8,
+        set: Ref,
+        state: &mut Nested<S::Config>,
+        visit: &mut impl FnMut(&Nested<S::Config>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if self.node(set).is_hollow() {
+            return ControlFlow::Continue(());
+        }
+        if level == self.levels.leaf() {
+            for leaf in bits(self.leaf(set).current) {
+                state.leaf = leaf as u8;
+                visit(state)?;
+            }
+            return ControlFlow::Continue(());
+        }
+        for entry in self.entries(level, set) {
+            state.configs.push(self.levels.config(level, entry.config).config);
+            let ended = self.visit_below(level - 1, entry.below, state, visit);
+            state.configs.pop();
+            ended?;
+        }
+        ControlFlow::Continue(())
+    }
+}
