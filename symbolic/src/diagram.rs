@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
 
+use crate::exits::Slots;
 use crate::full::Full;
 use crate::levels::{ClassId, ConfigId, Configs, Levels, Moved, bits};
 use crate::prefetch::prefetch;
@@ -112,8 +113,8 @@ pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) gathered: Vec<Gathered>,
     /// Scratch: what hangs below the configurations of nodes that are being made, in order.
     pub(crate) made: Vec<u32>,
-    /// Scratch: what hangs below the configurations of a set of exits of a level that is being made.
-    pub(crate) slots: Vec<[u32; 64]>,
+    /// Scratch: by level, the sets of exits of a node that are being made.
+    pub(crate) slots: Vec<Slots>,
     flipped: [u32; 64],
 }
 
@@ -246,7 +247,7 @@ impl<S: NestedSpace> Diagram<S> {
             incoming: Vec::new(),
             gathered: vec![Gathered::default(); all],
             made: Vec::new(),
-            slots: vec![[0; 64]; all],
+            slots: vec![Slots::default(); all],
             flipped: [0; 64],
             levels,
         }
@@ -570,8 +571,16 @@ impl<S: NestedSpace> Diagram<S> {
     #[inline(always)]
     pub(crate) fn prefetch_children(&self, id: usize) {
         let below = self.nodes[id].content() + 2;
-        for word in &self.words[below..][..self.configs(id).len()] {
+        let children = &self.words[below..][..self.configs(id).len()];
+        for word in children {
             prefetch(&self.nodes, Ref::of_word(*word).id());
+        }
+        for word in children {
+            let child = &self.nodes[Ref::of_word(*word).id()];
+            // Those that are new will be gone through themselves.
+            if child.near[0] == 0 || child.next == 0 {
+                prefetch(&self.words, child.words as usize);
+            }
         }
     }
 

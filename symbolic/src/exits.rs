@@ -1,11 +1,27 @@
 //! What leaves a node by a move: the sets that its siblings of the next layer take in.
 
-use strata_space::nested::NestedSpace;
+use strata_space::nested::{MAX_MOVES, NestedSpace};
 
 use crate::diagram::Diagram;
 use crate::full::Full;
 use crate::levels::{Configs, Moved, bits};
 use crate::refs::Ref;
+
+/// Sets of exits of one node that are being made: by move, and by configuration.
+#[derive(Clone)]
+pub(crate) struct Slots {
+    configs: [Configs; MAX_MOVES as usize],
+    below: [[u32; 64]; MAX_MOVES as usize],
+}
+
+impl Default for Slots {
+    fn default() -> Slots {
+        Slots {
+            configs: [Configs::default(); MAX_MOVES as usize],
+            below: [[0; 64]; MAX_MOVES as usize],
+        }
+    }
+}
 
 impl<S: NestedSpace> Diagram<S> {
     /// The current states of a node that let something larger make a move, after it.
@@ -14,43 +30,50 @@ impl<S: NestedSpace> Diagram<S> {
         let flipped = set.is_flipped();
         let mv = if flipped { self.levels.flip_move(mv) } else { mv };
         let id = set.id();
-        let exits = match *self.exit_memory(id, mv) {
-            0 => self.find_exits_of(level, id, mv)?,
-            known => Ref::of_word(known),
-        };
-        Ok(exits.flip_if(flipped))
+        if *self.exit_memory(id, mv) == 0 {
+            self.find_exits(level, id)?;
+        }
+        Ok(Ref::of_word(*self.exit_memory(id, mv)).flip_if(flipped))
     }
 
+    /// Works out a node's exits by all moves: who needs one mostly needs all.
     #[inline(never)]
-    fn find_exits_of(&mut self, level: u8, id: usize, mv: usize) -> Result<Ref, Full> {
+    fn find_exits(&mut self, level: u8, id: usize) -> Result<(), Full> {
         let node = Ref::new(id as u32, false, false);
-        let exits = if level == self.levels.leaf() {
+        let moves = self.node(node).exits().into();
+        if level == self.levels.leaf() {
             let class = self.node(node).class();
-            let open = bits(self.leaf(node).current)
-                .filter(|leaf| self.levels.row(class, *leaf).exits >> mv & 1 == 1);
-            let left = open.fold(0, |set, leaf| set | 1 << self.levels.leaves.leave(leaf, mv));
-            self.intern_leaf_exits(left)?
-        } else {
-            self.prefetch_children(id);
-            let mut configs = Configs::default();
-            let own = self.configs(id);
-            for (config, at) in own.iter().zip(0..) {
-                let below = self.child(id, at);
-                if self.exit_moves(below) >> mv & 1 == 0 {
-                    continue;
-                }
+            let current = self.leaf(node).current;
+            for mv in bits(moves) {
+                let open = |leaf: &usize| self.levels.row(class, *leaf).exits >> mv & 1 == 1;
+                let left = bits(current)
+                    .filter(open)
+                    .fold(0, |set, leaf| set | 1 << self.levels.leaves.leave(leaf, mv));
+                *self.exit_memory(id, mv) = self.intern_leaf_exits(left)?.word();
+            }
+            return Ok(());
+        }
+        self.prefetch_children(id);
+        self.slots[usize::from(level)].configs = [Configs::default(); MAX_MOVES as usize];
+        for (config, at) in self.configs(id).iter().zip(0..) {
+            let below = self.child(id, at);
+            for mv in bits(self.exit_moves(below).into()) {
                 if let Moved::Outside(config) = self.levels.shift(level, config, mv)? {
                     let below = self.exits(level - 1, below, mv)?;
-                    configs.insert(config);
-                    self.slots[usize::from(level)][usize::from(config)] = below.word();
+                    let slots = &mut self.slots[usize::from(level)];
+                    slots.configs[mv].insert(config);
+                    slots.below[mv][usize::from(config)] = below.word();
                 }
             }
+        }
+        for mv in bits(moves) {
             let base = self.made.len();
             let slots = &self.slots[usize::from(level)];
-            self.made.extend(configs.iter().map(|config| slots[usize::from(config)]));
-            self.intern_exits(level, configs, base)?
-        };
-        *self.exit_memory(id, mv) = exits.word();
-        Ok(exits)
+            let configs = slots.configs[mv];
+            let below = configs.iter().map(|config| slots.below[mv][usize::from(config)]);
+            self.made.extend(below);
+            *self.exit_memory(id, mv) = self.intern_exits(level, configs, base)?.word();
+        }
+        Ok(())
     }
 }
