@@ -8,6 +8,8 @@ use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use strata_store::EngineKind;
+
 use crate::client::args::{
     HealthArgs, JobArgs, ListArgs, LogsArgs, ResumeArgs, StatsArgs, StatusArgs, SubmitArgs,
 };
@@ -188,8 +190,8 @@ pub(crate) struct SolveArgs {
     #[arg(env = "STRATA_SYMMETRY", hide_env_values = true)]
     pub(crate) symmetry: Option<Toggle>,
 
-    /// How states are held
-    #[arg(long, value_name = "ENGINE", default_value = "explicit")]
+    /// How layers are held
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
     #[arg(env = "STRATA_ENGINE", hide_env_values = true)]
     pub(crate) engine: Engine,
 
@@ -391,11 +393,29 @@ pub(crate) enum Toggle {
     Off,
 }
 
-/// How states are held.
+impl Engine {
+    /// The engine that is asked for by name.
+    pub(crate) fn kind(self) -> Option<EngineKind> {
+        match self {
+            Engine::Auto => None,
+            Engine::Explicit => Some(EngineKind::Explicit),
+            Engine::Symbolic => Some(EngineKind::Symbolic),
+            Engine::SymbolicLean => Some(EngineKind::SymbolicLean),
+        }
+    }
+}
+
+/// How layers are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
+    /// Symbolic where the space can be searched so, unless flags ask for what only explicit has.
+    Auto,
     /// Every state is written down.
     Explicit,
+    /// As diagrams of what repeats.
+    Symbolic,
+    /// The same without digests and numbers of moves, in less memory.
+    SymbolicLean,
 }
 
 /// Whether states with a tile of top level in the centre are searched.

@@ -6,9 +6,11 @@ use strata_coordinator::{LayerSummary, Totals};
 use strata_search::{Kernel, count};
 use strata_space::{Digest, Weight};
 use strata_store::{
-    Checkpoint, Counters, Hex128, JobDir, JobState, Layer, LayerLine, LayerTotals, Manifest,
-    StoreError,
+    Checkpoint, Counters, Hex128, JobDir, JobState, LayerLine, LayerRecord, LayerTotals, Manifest,
+    SealedFrontier, StoreError, read_frontier,
 };
+use strata_symbolic::{Frontier, Layer};
+use strata_worker::load_frontier;
 
 /// What a checkpoint vouches for in a job's history.
 #[derive(Debug, Default)]
@@ -81,7 +83,7 @@ pub(crate) fn ledger(folder: &JobDir, manifest: &Manifest) -> Result<Ledger, Sto
         check(&at, "widest", &widest, &result.widest)?;
         check(&at, "digest", &Hex128(digest.0), &result.digest)?;
     }
-    records(folder, checkpoint, &ledger)?;
+    records(folder, manifest, checkpoint, &ledger)?;
     Ok(ledger)
 }
 
@@ -106,9 +108,16 @@ fn sum_up(
 }
 
 /// Compares the checkpoint's records with the lines of its layers.
-fn records(folder: &JobDir, checkpoint: &Checkpoint, ledger: &Ledger) -> Result<(), StoreError> {
+fn records(
+    folder: &JobDir,
+    manifest: &Manifest,
+    checkpoint: &Checkpoint,
+    ledger: &Ledger,
+) -> Result<(), StoreError> {
     let at = || folder.path().join("manifest.json");
-    let first = checkpoint.depth.saturating_sub(1);
+    // A diagram has both layers in the file of the second.
+    let layers = u32::from(manifest.spec.engine.is_explicit());
+    let first = checkpoint.depth.saturating_sub(layers);
     let workers = checkpoint.layers.iter().map(|record| record.worker + 1).max().unwrap_or(0);
     for depth in first..=checkpoint.depth {
         let mut of_layer: Vec<_> =
@@ -136,11 +145,12 @@ fn records(folder: &JobDir, checkpoint: &Checkpoint, ledger: &Ledger) -> Result<
 pub(crate) fn open_checkpoint(
     folder: &JobDir,
     manifest: &Manifest,
-) -> Result<Vec<Layer>, StoreError> {
+) -> Result<Vec<strata_store::Layer>, StoreError> {
     let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
-    let open = |record: &strata_store::LayerRecord| {
+    let open = |record: &LayerRecord| {
         let path = folder.file_path(&record.file)?;
-        let layer = Layer::open(folder.fs().clone(), &path, &record.expect(folder.job()))?;
+        let layer =
+            strata_store::Layer::open(folder.fs().clone(), &path, &record.expect(folder.job()))?;
         let expected = LayerTotals {
             regions: record.regions,
             states: record.states,
@@ -155,7 +165,7 @@ pub(crate) fn open_checkpoint(
 
 /// Reads a layer again in full; with a kernel also recomputes what its states add up to.
 pub(crate) fn reread(
-    layer: &Layer,
+    layer: &strata_store::Layer,
     kernel: Option<&mut (dyn Kernel + 'static)>,
 ) -> Result<Reread, StoreError> {
     layer.verify(&mut |_, _| {})?;
@@ -172,6 +182,35 @@ pub(crate) fn reread(
     Ok(Reread { files: 1, bytes: layer.file_bytes(), states: layer.totals().states })
 }
 
+fn of_record(record: &LayerRecord) -> Reread {
+    Reread { files: 1, bytes: record.bytes, states: record.states }
+}
+
+/// The content of a symbolic checkpoint's file.
+pub(crate) fn read_diagram(folder: &JobDir, record: &LayerRecord) -> Result<Vec<u8>, StoreError> {
+    let sealed = SealedFrontier { bytes: record.bytes, seal: record.seal.0 };
+    let path = folder.file_path(&record.file)?;
+    read_frontier(&**folder.fs(), &path, folder.job(), record.depth, sealed)
+}
+
+/// Reads a symbolic checkpoint again and recomputes what its states add up to.
+pub(crate) fn diagrams(
+    folder: &JobDir,
+    manifest: &Manifest,
+    frontier: &mut dyn Frontier,
+) -> Result<Reread, StoreError> {
+    let mut total = Reread::default();
+    for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
+        load_frontier(folder, record, frontier)?;
+        let Layer { states, generated, digest, .. } = frontier.layer();
+        let expected = (record.states, record.generated, record.digest);
+        let at = || folder.path().join(&record.file);
+        check(&at, "states, moves and digest", &expected, &(states, generated, Hex128(digest.0)))?;
+        total.add(of_record(record));
+    }
+    Ok(total)
+}
+
 /// Reads the kept layers again and compares them with the history.
 pub(crate) fn kept_files(
     folder: &JobDir,
@@ -185,7 +224,7 @@ pub(crate) fn kept_files(
         for kept in kept {
             let path = folder.file_path(&kept.file)?;
             let expect = kept.expect(folder.job(), line.depth);
-            let layer = Layer::open(folder.fs().clone(), &path, &expect)?;
+            let layer = strata_store::Layer::open(folder.fs().clone(), &path, &expect)?;
             total.add(reread(&layer, kernel.as_deref_mut())?);
             sum.states += layer.totals().states;
             sum.regions += layer.totals().regions;
@@ -215,8 +254,15 @@ pub(crate) fn files(
     ledger: &Ledger,
 ) -> Result<Reread, StoreError> {
     let mut total = Reread::default();
-    for layer in open_checkpoint(folder, manifest)? {
-        total.add(reread(&layer, None)?);
+    if manifest.spec.engine.is_explicit() {
+        for layer in open_checkpoint(folder, manifest)? {
+            total.add(reread(&layer, None)?);
+        }
+    } else {
+        for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
+            read_diagram(folder, record)?;
+            total.add(of_record(record));
+        }
     }
     total.add(kept_files(folder, ledger, None)?);
     Ok(total)

@@ -37,6 +37,7 @@ pub(crate) fn submit(args: &SubmitArgs, console: &Console) -> Result<ExitCode, F
         space: space.name().to_owned(),
         parameters: space.parameters().into_iter().collect(),
         shards: args.shards.unwrap_or(0),
+        engine: args.engine.kind().unwrap_or_default().name().to_owned(),
     };
     drop(space);
     let request = v1::SubmitRequest {

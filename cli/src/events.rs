@@ -193,6 +193,8 @@ pub(crate) enum StopReason {
     DiskLimit,
     /// The disk is full.
     DiskFull,
+    /// The next layer does not fit the memory budget.
+    MemoryFull,
     /// Somebody cancelled the cluster's job.
     Cancelled,
 }
@@ -204,6 +206,7 @@ impl fmt::Display for StopReason {
             StopReason::MaxLayers => "the layer limit is reached",
             StopReason::DiskLimit => "the disk limit is reached",
             StopReason::DiskFull => "the disk is full",
+            StopReason::MemoryFull => "the memory budget is used up",
             StopReason::Cancelled => "cancelled",
         })
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use strata_search::{Engine, Kernel};
-use strata_space::Space;
+use strata_space::{Space, SpaceError};
 use strata_store::job::jobs_in;
-use strata_store::{JobDir, JobState, Layer, Manifest, RealFs, StoreError};
+use strata_store::{EngineKind, JobDir, JobState, Layer, Manifest, RealFs, StoreError};
+use strata_symbolic::Options;
 
 use crate::args::VerifyArgs;
 use crate::audit::{self, Ledger, Reread};
@@ -97,6 +98,9 @@ fn changed(folder: &JobDir, manifest: &Manifest) -> Result<Option<Manifest>, Sto
 /// Runs `strata verify`.
 pub(crate) fn verify(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let (folder, manifest) = open(&job_folder(&args.dir)?)?;
+    if !manifest.spec.engine.is_explicit() {
+        return verify_diagrams(&folder, manifest, console);
+    }
     let (manifest, ledger, layers) = snapshot(&folder, manifest)?;
     let mut kernel = kernel(&folder, &manifest)?;
     let mut read = Reread::default();
@@ -104,9 +108,36 @@ pub(crate) fn verify(args: &VerifyArgs, console: &Console) -> Result<ExitCode, F
         read.add(audit::reread(layer, Some(&mut *kernel))?);
     }
     read.add(audit::kept_files(&folder, &ledger, Some(&mut *kernel))?);
-    let report = Report::new(&manifest, &ledger, read);
-    stdout::print(|out| if console.json { report.json(out) } else { report.text(out) })?;
-    Ok(ExitCode::Done)
+    Report::new(&manifest, &ledger, read).show(console)
+}
+
+/// [`verify`] for a symbolic job.
+fn verify_diagrams(
+    folder: &JobDir,
+    mut manifest: Manifest,
+    console: &Console,
+) -> Result<ExitCode, Failure> {
+    let options = Options {
+        memory: usize::MAX,
+        keep_layers: false,
+        digests: manifest.spec.engine == EngineKind::Symbolic,
+    };
+    let form = space(folder, &manifest)?.nested().map_err(|error| strange(folder, &error))?;
+    let mut frontier = strata_symbolic::open(form, options)
+        .map_err(|error| Failure::new(ExitCode::Unexpected, error.to_string()))?;
+    let mut attempts = 0;
+    loop {
+        let read = audit::ledger(folder, &manifest)
+            .and_then(|ledger| Ok((audit::diagrams(folder, &manifest, &mut *frontier)?, ledger)));
+        match read {
+            Ok((read, ledger)) => return Report::new(&manifest, &ledger, read).show(console),
+            Err(error) => match changed(folder, &manifest)? {
+                Some(newer) if attempts < ATTEMPTS => manifest = newer,
+                _ => return Err(error.into()),
+            },
+        }
+        attempts += 1;
+    }
 }
 
 /// A manifest, its history and the layers of its checkpoint that belong together.
@@ -131,14 +162,22 @@ fn snapshot(
 
 /// What recomputes the digests of the job's layers.
 fn kernel(folder: &JobDir, manifest: &Manifest) -> Result<Box<dyn Kernel>, Failure> {
+    Ok(Engine::open(space(folder, manifest)?, manifest.spec.shards).kernel(REGIONS))
+}
+
+/// The job's space.
+fn space(folder: &JobDir, manifest: &Manifest) -> Result<Space, StoreError> {
     let spec = &manifest.spec;
-    let space = Space::open(&spec.space, &spec.params).map_err(|error| StoreError::Corrupt {
+    Space::open(&spec.space, &spec.params).map_err(|error| strange(folder, &error))
+}
+
+fn strange(folder: &JobDir, error: &SpaceError) -> StoreError {
+    StoreError::Corrupt {
         file: folder.path().join("manifest.json"),
         offset: 0,
         expected: "a state space of this version".to_owned(),
         found: error.to_string(),
-    })?;
-    Ok(Engine::open(space, spec.shards).kernel(REGIONS))
+    }
 }
 
 /// The answer of `strata verify`.
@@ -158,6 +197,11 @@ struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
+    fn show(&self, console: &Console) -> Result<ExitCode, Failure> {
+        stdout::print(|out| if console.json { self.json(out) } else { self.text(out) })?;
+        Ok(ExitCode::Done)
+    }
+
     fn new(manifest: &'a Manifest, ledger: &Ledger, read: Reread) -> Self {
         Report {
             v: VERSION,

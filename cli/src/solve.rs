@@ -1,6 +1,7 @@
 //! `strata solve`: searches a state space with a coordinator and workers in this process.
 
 mod crew;
+mod engine;
 mod jobs;
 mod path;
 mod report;
@@ -12,10 +13,10 @@ use std::time::Instant;
 use strata_coordinator::StopReason;
 use strata_space::Finish;
 use strata_space::catalogue::Space;
-use strata_store::{DataDir, JobDir, JobSpec, JobState};
+use strata_store::{DataDir, EngineKind, JobDir, JobSpec, JobState};
 use strata_worker::Budget;
 
-use crate::args::{Engine, KeepLayers, SolveArgs};
+use crate::args::{KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
 use crate::console::Console;
 use crate::exit::{ExitCode, Failure};
@@ -48,6 +49,7 @@ impl Search {
             space: space.name().to_owned(),
             params: space.parameters(),
             shards: args.shards.unwrap_or(SHARDS),
+            engine: engine::choose(args, &space)?,
         };
         if args.workers > spec.shards as usize {
             let (workers, shards) = (args.workers, spec.shards);
@@ -68,6 +70,15 @@ impl Search {
         Ok(Search { spec, naming, expected_layers, budget })
     }
 
+    /// What the symbolic engine is made of.
+    fn symbolic(&self, args: &SolveArgs) -> strata_symbolic::Options {
+        strata_symbolic::Options {
+            memory: usize::try_from(args.memory).unwrap_or(usize::MAX),
+            keep_layers: false,
+            digests: self.spec.engine == EngineKind::Symbolic,
+        }
+    }
+
     /// Whether the whole space is to be listed.
     fn is_exhaustive(&self) -> bool {
         self.spec.params.get("exhaust").is_some_and(|value| value == "true")
@@ -77,7 +88,6 @@ impl Search {
 /// Runs `strata solve`.
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
-    let Engine::Explicit = args.engine;
     let (search, space) = Search::new(args)?;
     if args.path.wanted() {
         path::check(args, &search)?;

@@ -69,13 +69,16 @@ pub struct Answer<E> {
 
 /// What can go wrong with a crew or a keeper.
 pub trait Fault {
-    /// Whether only the disk is full: the search can go on once there is room.
-    fn is_disk_full(&self) -> bool;
+    /// What has run out, if that is all: the search can go on once there is more of it.
+    fn shortage(&self) -> Option<StopReason>;
 }
 
 impl Fault for StoreError {
-    fn is_disk_full(&self) -> bool {
-        StoreError::is_disk_full(self)
+    fn shortage(&self) -> Option<StopReason> {
+        match self {
+            StoreError::Memory { .. } => Some(StopReason::MemoryFull),
+            _ => self.is_disk_full().then_some(StopReason::DiskFull),
+        }
     }
 }
 
@@ -90,8 +93,9 @@ pub trait Crew {
     /// If there is no hope for some worker's answer.
     fn run(&mut self, order: Order) -> Result<Vec<Answer<Self::Error>>, Self::Error>;
 
-    /// No worker could make the next layer because the disk is full: removes what only that layer
-    /// needed, so that there is room for a checkpoint of the two before. False if that cannot be.
+    /// No worker could make the next layer because the disk or the memory is full: removes what only
+    /// that layer needed, so that there is room for a checkpoint of the two before. False if that
+    /// cannot be.
     ///
     /// # Errors
     /// If files cannot be removed.
@@ -228,19 +232,21 @@ where
         Ok(())
     }
 
-    /// A layer could not be made. If only the disk is full, what is there can be saved, as long
-    /// as no worker has gone on.
+    /// A layer could not be made. If there is only a shortage, what is there can be saved, as long as
+    /// no worker has gone on.
     fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), Trouble<E>> {
         let all = answers.iter().all(|answer| answer.done.is_err());
         let mut errors: Vec<E> =
             answers.into_iter().filter_map(|answer| answer.done.err()).collect();
-        let worst = errors.iter().position(|error| !error.is_disk_full());
+        let worst = errors.iter().position(|error| error.shortage().is_none());
         let error = errors.swap_remove(worst.unwrap_or(0));
-        let may_save = matches!(order, Order::Advance { .. }) && all && worst.is_none();
-        if !may_save || !self.crew.make_room().map_err(Trouble::Failed)? {
-            return Err(Trouble::Failed(error));
+        let may_save = matches!(order, Order::Advance { .. }) && all;
+        match error.shortage().filter(|_| may_save) {
+            Some(reason) if self.crew.make_room().map_err(Trouble::Failed)? => {
+                Ok(self.plan.handle(Input::GiveUp(reason))?)
+            }
+            _ => Err(Trouble::Failed(error)),
         }
-        Ok(self.plan.handle(Input::GiveUp(StopReason::DiskFull))?)
     }
 
     fn save(&mut self, depth: u32) -> Result<(), Trouble<E>> {

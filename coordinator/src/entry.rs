@@ -46,6 +46,8 @@ pub enum Limit {
     DiskLimit,
     /// A worker's disk is full.
     DiskFull,
+    /// The next layer does not fit a worker's memory budget.
+    MemoryFull,
 }
 
 /// What a job is doing.
@@ -91,6 +93,7 @@ impl fmt::Display for Limit {
             Self::MaxLayers => "the layer limit is reached",
             Self::DiskLimit => "the disk limit is reached",
             Self::DiskFull => "the disk is full",
+            Self::MemoryFull => "the memory budget is used up",
         })
     }
 }
@@ -103,6 +106,7 @@ impl fmt::Display for JobState {
             Self::Stopped(Limit::MaxLayers) => "stopped at its last layer",
             Self::Stopped(Limit::DiskLimit) => "stopped at its disk limit",
             Self::Stopped(Limit::DiskFull) => "stopped by a full disk",
+            Self::Stopped(Limit::MemoryFull) => "stopped at its memory budget",
             Self::Cancelled => "cancelled",
             Self::Failed { .. } => "failed",
             Self::Done => "done",

@@ -63,6 +63,8 @@ pub enum StopReason {
     DiskLimit,
     /// The disk is full.
     DiskFull,
+    /// The next layer does not fit the memory budget.
+    MemoryFull,
     /// The shards are to be shared out anew; the search goes on at once.
     Moving,
 }

@@ -12,11 +12,11 @@ use strata_coordinator::{
     ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, KeepLayers, Limit,
     WorkerEntry,
 };
-use strata_store::{Hex64, Hex128, JobSpec, LayerLine, LayerRecord};
+use strata_store::{EngineKind, Hex64, Hex128, JobSpec, LayerLine, LayerRecord};
 
 fn spec(n: u32) -> JobSpec {
     let params = BTreeMap::from([("n".to_owned(), n.to_string())]);
-    JobSpec { space: "panex".to_owned(), params, shards: 64 }
+    JobSpec { space: "panex".to_owned(), params, shards: 64, engine: EngineKind::Explicit }
 }
 
 fn line(depth: u32, salt: u64) -> LayerLine {

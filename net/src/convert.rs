@@ -9,7 +9,7 @@ use std::sync::Arc;
 use strata_proto::v1;
 use strata_space::{Digest, MODULI};
 use strata_store::manifest::check_name;
-use strata_store::{Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord};
+use strata_store::{EngineKind, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord};
 
 use crate::limits;
 
@@ -61,6 +61,7 @@ pub fn spec_to(spec: &JobSpec) -> v1::JobSpec {
         space: spec.space.clone(),
         parameters: spec.params.clone().into_iter().collect(),
         shards: spec.shards,
+        engine: spec.engine.name().to_owned(),
     }
 }
 
@@ -71,7 +72,7 @@ pub fn spec_to(spec: &JobSpec) -> v1::JobSpec {
 /// If it is missing, has too many parameters, a name has other characters than `a-z`, `0-9`, `_`
 /// and `-`, a value has control characters, or one of them is too long.
 pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
-    let v1::JobSpec { space, parameters, shards } =
+    let v1::JobSpec { space, parameters, shards, engine } =
         spec.ok_or_else(|| ConvertError::new("spec", "it is missing"))?;
     check_word("space", &space)?;
     if parameters.len() > limits::PARAMETERS {
@@ -91,7 +92,14 @@ pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
         }
     }
     let params: BTreeMap<_, _> = parameters.into_iter().collect();
-    Ok(JobSpec { space, params, shards })
+    let engine = match &*engine {
+        "" => EngineKind::Explicit,
+        name => EngineKind::find(name).ok_or_else(|| {
+            let known = EngineKind::ALL.map(EngineKind::name).join(", ");
+            ConvertError::new("engine", format!("{name:?} is none (there are {known})"))
+        })?,
+    };
+    Ok(JobSpec { space, params, shards, engine })
 }
 
 /// A layer file of a checkpoint as a message.

@@ -9,7 +9,7 @@ use prost::Message;
 use strata_net::{convert, limits};
 use strata_proto::v1;
 use strata_space::{MODULI, Weight};
-use strata_store::{Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord};
+use strata_store::{EngineKind, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord};
 
 /// Over the wire and back.
 fn carried<M: Message + Default>(message: &M) -> M {
@@ -33,6 +33,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
         space,
         params,
         shards,
+        engine: EngineKind::Explicit,
     })
 }
 
@@ -131,7 +132,7 @@ proptest! {
         if let Ok(taken) = convert::line_from(line) {
             prop_assert_eq!(convert::line_to(&taken), line);
         }
-        let spec = v1::JobSpec { space: name, parameters, shards };
+        let spec = v1::JobSpec { space: name, parameters, shards, engine: String::new() };
         if let Ok(taken) = convert::spec_from(Some(spec.clone())) {
             prop_assert_eq!(convert::spec_to(&taken), spec);
         }
@@ -216,7 +217,8 @@ fn impossible_specifications_are_refused_by_field() {
     let spec = |space: &str, parameters: &[(&str, &str)]| {
         let pairs = parameters.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
         let parameters = pairs.collect();
-        let spec = v1::JobSpec { space: space.into(), parameters, shards: 0 };
+        let spec =
+            v1::JobSpec { space: space.into(), parameters, shards: 0, engine: String::new() };
         convert::spec_from(Some(spec)).map_err(|error| error.field)
     };
     assert!(spec("panex", &[("level", "6"), ("symmetry-2", "")]).is_ok());
@@ -232,7 +234,8 @@ fn impossible_specifications_are_refused_by_field() {
     }
     let many: HashMap<_, _> =
         (0..=limits::PARAMETERS).map(|number| (format!("p{number}"), String::new())).collect();
-    let spec = v1::JobSpec { space: "panex".into(), parameters: many, shards: 1 };
+    let spec =
+        v1::JobSpec { space: "panex".into(), parameters: many, shards: 1, engine: String::new() };
     let error = convert::spec_from(Some(spec)).unwrap_err();
     assert_eq!(error.to_string(), "parameters: 65 are more than 64");
 }
@@ -240,7 +243,7 @@ fn impossible_specifications_are_refused_by_field() {
 #[test]
 fn impossible_lines_and_owners_are_refused_by_field() {
     let params = BTreeMap::from([("disks".to_owned(), "3".to_owned())]);
-    let spec = JobSpec { space: "hanoi".into(), params, shards: 3 };
+    let spec = JobSpec { space: "hanoi".into(), params, shards: 3, engine: EngineKind::Explicit };
     assert_eq!(convert::spec_to(&spec).parameters["disks"], "3");
     let line = v1::LayerLine {
         states: 1,

@@ -27,6 +27,7 @@ mod tests {
             space: "panex".into(),
             parameters: [("level".to_string(), "6".to_string())].into(),
             shards: 64,
+            engine: "symbolic".to_owned(),
         };
         assert_eq!(JobSpec::decode(&spec.encode_to_vec()[..]), Ok(spec));
     }

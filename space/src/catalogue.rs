@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::panex::{CentreTop, Panex, PanexConfig, Position, PositionError, SymmetryUse};
-use crate::{Hanoi, Keyed, Tabled};
+use crate::panex::{
+    CentreTop, NestedPanex, Panex, PanexConfig, Position, PositionError, SymmetryUse,
+};
+use crate::{Hanoi, Keyed, NestedHanoi, Tabled};
 
 /// Why a space cannot be opened.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -271,7 +273,27 @@ pub enum Space {
     Hanoi(Keyed<Hanoi>),
 }
 
+/// The nested form of a space that has one.
+#[derive(Debug)]
+pub enum NestedForm {
+    /// The Panex puzzle.
+    Panex(NestedPanex),
+    /// Towers of Hanoi.
+    Hanoi(NestedHanoi),
+}
+
 impl Space {
+    /// The search as one of a nested space.
+    ///
+    /// # Errors
+    /// If it cannot be searched as one.
+    pub fn nested(&self) -> Result<NestedForm, SpaceError> {
+        match self {
+            Space::Panex(panex) => Ok(NestedForm::Panex(NestedPanex::new(panex.config())?)),
+            Space::Hanoi(keyed) => Ok(NestedForm::Hanoi(NestedHanoi::new(keyed.space().clone())?)),
+        }
+    }
+
     /// Opens a space; parameters that are missing take their defaults.
     ///
     /// # Errors

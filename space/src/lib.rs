@@ -46,7 +46,7 @@ mod keyed;
 pub mod nested;
 pub mod panex;
 
-pub use catalogue::{Space, SpaceError};
+pub use catalogue::{NestedForm, Space, SpaceError};
 pub use digest::{Digest, MODULI, Weight};
 pub use hanoi::{Hanoi, NestedHanoi};
 pub use keyed::{KeySpace, Keyed, Seed};

@@ -58,6 +58,12 @@ pub enum StoreError {
         /// The refused name.
         name: String,
     },
+    /// A layer does not fit the memory budget.
+    #[error("{what}")]
+    Memory {
+        /// What does not fit.
+        what: String,
+    },
     /// The caller handed over blocks, regions or totals that contradict each other.
     #[error("{} is inconsistent: {what}", file.display())]
     Inconsistent {

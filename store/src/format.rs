@@ -30,6 +30,8 @@ pub enum FileKind {
     Layer,
     /// A sorted run of received states: a region may occur repeatedly.
     Run,
+    /// Two layers of a symbolic search.
+    Frontier,
 }
 
 impl FileKind {
@@ -37,11 +39,12 @@ impl FileKind {
         match self {
             Self::Layer => 1,
             Self::Run => 2,
+            Self::Frontier => 3,
         }
     }
 
     fn of(code: u8) -> Option<Self> {
-        [Self::Layer, Self::Run].into_iter().find(|kind| kind.code() == code)
+        [Self::Layer, Self::Run, Self::Frontier].into_iter().find(|kind| kind.code() == code)
     }
 }
 

@@ -7,6 +7,7 @@ mod columns;
 pub mod cursor;
 mod error;
 mod format;
+mod frontier;
 pub mod fs;
 mod gaps;
 pub mod history;
@@ -22,14 +23,15 @@ pub use block::{BlockEncoder, BlockMeta, EncodeOptions, Part, ShardCount};
 pub use cursor::LayerCursor;
 pub use error::{Result, StoreError};
 pub use format::{FileKind, LayerHeader, LayerTotals, ShardEntry};
+pub use frontier::{SealedFrontier, read_frontier, write_frontier};
 pub use fs::{FaultyFs, Fs, FsFile, RealFs};
 pub use history::{History, HistoryView, KeptFile, LayerLine, read_history};
 pub use job::{DataDir, JobDir};
 pub use key::EntryKey;
 pub use layer::{Expect, Layer, LayerWriter, Recount};
 pub use manifest::{
-    Checkpoint, Counters, Hex64, Hex128, HistoryRecord, JobResult, JobSpec, JobState, LayerRecord,
-    Manifest,
+    Checkpoint, Counters, EngineKind, Hex64, Hex128, HistoryRecord, JobResult, JobSpec, JobState,
+    LayerRecord, Manifest,
 };
 pub use mapping::Mapping;
 pub use sample::Sample;

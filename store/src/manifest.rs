@@ -87,6 +87,47 @@ impl<'de> Deserialize<'de> for Hex128 {
     }
 }
 
+/// How a job's layers are held.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineKind {
+    /// Every state is written down.
+    #[default]
+    Explicit,
+    /// As diagrams, with digests and numbers of moves.
+    Symbolic,
+    /// As diagrams, without digests and numbers of moves, which take memory.
+    SymbolicLean,
+}
+
+impl EngineKind {
+    /// All of them.
+    pub const ALL: [EngineKind; 3] =
+        [EngineKind::Explicit, EngineKind::Symbolic, EngineKind::SymbolicLean];
+
+    /// The name, as in a manifest.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineKind::Explicit => "explicit",
+            EngineKind::Symbolic => "symbolic",
+            EngineKind::SymbolicLean => "symbolic-lean",
+        }
+    }
+
+    /// The kind of a name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<EngineKind> {
+        EngineKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether every state is written down.
+    #[must_use]
+    pub fn is_explicit(&self) -> bool {
+        *self == EngineKind::Explicit
+    }
+}
+
 /// What a job searches; two jobs of equal specification have equal results.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -97,6 +138,9 @@ pub struct JobSpec {
     pub params: BTreeMap<String, String>,
     /// Number of shards.
     pub shards: u32,
+    /// How its layers are held.
+    #[serde(default, skip_serializing_if = "EngineKind::is_explicit")]
+    pub engine: EngineKind,
 }
 
 impl JobSpec {
@@ -107,6 +151,7 @@ impl JobSpec {
         let mut pairs = vec![
             ("space".to_owned(), self.space.clone(), other.space.clone()),
             ("shards".to_owned(), self.shards.to_string(), other.shards.to_string()),
+            ("engine".to_owned(), self.engine.name().to_owned(), other.engine.name().to_owned()),
         ];
         let names: std::collections::BTreeSet<_> =
             self.params.keys().chain(other.params.keys()).collect();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use strata_store::manifest::check_name;
 use strata_store::{
-    Checkpoint, Counters, DataDir, FaultyFs, Fs, Hex64, Hex128, HistoryRecord, JobDir, JobSpec,
-    JobState, KeptFile, LayerLine, LayerRecord, Manifest, RealFs, StoreError,
+    Checkpoint, Counters, DataDir, EngineKind, FaultyFs, Fs, Hex64, Hex128, HistoryRecord, JobDir,
+    JobSpec, JobState, KeptFile, LayerLine, LayerRecord, Manifest, RealFs, StoreError,
 };
 
 fn real() -> Arc<dyn Fs> {
@@ -20,6 +20,7 @@ fn spec() -> JobSpec {
         space: "panex".to_owned(),
         params: [("levels".to_owned(), "6".to_owned())].into(),
         shards: 64,
+        engine: EngineKind::Explicit,
     }
 }
 

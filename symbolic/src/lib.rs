@@ -12,6 +12,7 @@
 
 mod diagram;
 mod exits;
+mod frontier;
 mod full;
 mod levels;
 mod meet;
@@ -23,6 +24,7 @@ mod step;
 mod sums;
 mod walk;
 
+pub use frontier::{Ends, Frontier, open};
 pub use full::Full;
 pub use search::{Layer, Options, Search, Usage};
 pub use snapshot::SnapshotError;

@@ -87,21 +87,16 @@ impl<S: NestedSpace> Search<S> {
         Ok(search)
     }
 
-    /// A search that goes on from [`Self::snapshot`].
+    /// Goes on from a [`Self::snapshot`] of a depth, forgetting everything else.
     ///
     /// # Errors
-    /// If the bytes are not a layer of the space, or it does not fit.
-    pub fn restore(
-        space: Arc<S>,
-        options: Options,
-        depth: u32,
-        bytes: &[u8],
-    ) -> Result<Search<S>, SnapshotError> {
-        let mut search = Search::empty(space, options);
-        let top = snapshot::read(&mut search.diagram, bytes)?;
-        search.tops.push(top);
-        search.depth = depth;
-        Ok(search)
+    /// If the bytes are not a layer of the space, or it does not fit. There is no layer then.
+    pub fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError> {
+        *self = Search::empty(Arc::clone(&self.space), self.options);
+        let top = snapshot::read(&mut self.diagram, bytes)?;
+        self.tops.push(top);
+        self.depth = depth;
+        Ok(())
     }
 
     fn empty(space: Arc<S>, options: Options) -> Search<S> {

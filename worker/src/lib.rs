@@ -7,12 +7,16 @@ mod budget;
 mod files;
 mod node;
 mod restore;
+mod symbolic;
+mod work;
 mod worker;
 
 pub use budget::{Budget, BudgetError};
 pub use files::Keep;
 pub use node::{Node, NodeError, NodeOptions};
 pub use restore::Restore;
+pub use symbolic::{SymbolicWorker, load_frontier};
+pub use work::Work;
 pub use worker::{LayerReport, Setup, Worker};
 
 /// What can go wrong in a worker.

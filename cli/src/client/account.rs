@@ -192,6 +192,7 @@ fn stop_reason(job: &v1::Job) -> events::StopReason {
         v1::Limit::MaxLayers => events::StopReason::MaxLayers,
         v1::Limit::Disk => events::StopReason::DiskLimit,
         v1::Limit::DiskFull => events::StopReason::DiskFull,
+        v1::Limit::MemoryFull => events::StopReason::MemoryFull,
         v1::Limit::Unspecified => events::StopReason::Interrupted,
     }
 }
@@ -291,6 +292,7 @@ mod tests {
             (v1::Limit::MaxLayers, StopReason::MaxLayers),
             (v1::Limit::Disk, StopReason::DiskLimit),
             (v1::Limit::DiskFull, StopReason::DiskFull),
+            (v1::Limit::MemoryFull, StopReason::MemoryFull),
         ];
         for (limit, reason) in reasons {
             let job = v1::Job { limit: limit.into(), ..job(JobState::Stopped) };

@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use strata_net::{Security, TlsFiles, Token};
 
-use crate::args::{DomainArgs, Given, KeepLayers, TableFormat, Toggle, parse_keep_layers};
+use crate::args::{DomainArgs, Engine, Given, KeepLayers, TableFormat, Toggle, parse_keep_layers};
 use crate::client::remote::refusal;
 use crate::cmdline::{SolveLine, quoted};
 use crate::exit::Failure;
@@ -176,6 +176,11 @@ pub(crate) struct SubmitArgs {
     #[arg(long, value_name = "N", env = "STRATA_SHARDS", hide_env_values = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) shards: Option<u32>,
+
+    /// How layers are held; auto is explicit here, and a symbolic job has one worker
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    #[arg(env = "STRATA_ENGINE", hide_env_values = true)]
+    pub(crate) engine: Engine,
 
     /// Flags of single state spaces.
     #[command(flatten)]

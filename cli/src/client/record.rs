@@ -243,8 +243,12 @@ pub(super) mod tests {
     pub(in crate::client) fn job(state: v1::JobState) -> v1::Job {
         let parameters = [("level", "3"), ("k", "3"), ("exhaust", "false")];
         let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let spec =
-            v1::JobSpec { space: "panex".to_owned(), parameters: parameters.into(), shards: 64 };
+        let spec = v1::JobSpec {
+            space: "panex".to_owned(),
+            parameters: parameters.into(),
+            shards: 64,
+            engine: String::new(),
+        };
         v1::Job {
             id: "panex-3-aaaaaa".to_owned(),
             spec: Some(spec),

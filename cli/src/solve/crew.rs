@@ -9,14 +9,14 @@ use std::thread::JoinHandle;
 use strata_coordinator::{Answer, Done, LayerNumbers, Order};
 use strata_search::{Engine, Exchange, LocalExchange};
 use strata_store::{EncodeOptions, JobDir, StoreError};
-use strata_worker::{Keep, LayerReport, Restore, Setup, Worker};
+use strata_worker::{Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
 
 use super::Search;
 use crate::args::{KeepLayers, SolveArgs};
 
 /// The workers.
 pub(super) struct Crew {
-    own: Worker,
+    own: Box<dyn Work>,
     others: Vec<(Sender<Order>, JoinHandle<()>)>,
     answers: Receiver<Answer<StoreError>>,
     folder: JobDir,
@@ -56,8 +56,17 @@ impl Crew {
             Ok((orders, thread?))
         });
         let others = others.collect::<Result<Vec<_>, StoreError>>()?;
-        let own = workers.pop().ok_or_else(|| stopped(0, folder))?;
+        let own = Box::new(workers.pop().ok_or_else(|| stopped(0, folder))?);
         Ok(Crew { own, others, answers, folder: folder.clone(), restore })
+    }
+}
+
+impl Crew {
+    /// The only worker of a symbolic search.
+    pub(super) fn single(worker: SymbolicWorker, folder: &JobDir, restore: Arc<[Restore]>) -> Crew {
+        let (_, answers) = mpsc::channel();
+        let folder = folder.clone();
+        Crew { own: Box::new(worker), others: Vec::new(), answers, folder, restore }
     }
 }
 
@@ -70,7 +79,7 @@ impl strata_coordinator::Crew for Crew {
             // One that cannot be told has ended, and has said so.
             waiting += usize::from(orders.send(order).is_ok());
         }
-        let mut answers = vec![obey(0, &mut self.own, &self.restore, order)];
+        let mut answers = vec![obey(0, &mut *self.own, &self.restore, order)];
         answers.extend(self.answers.iter().take(waiting));
         Ok(answers)
     }
@@ -137,7 +146,7 @@ fn follow(
 
 fn obey(
     number: usize,
-    worker: &mut Worker,
+    worker: &mut dyn Work,
     restore: &[Restore],
     order: Order,
 ) -> Answer<StoreError> {

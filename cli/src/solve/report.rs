@@ -124,6 +124,7 @@ pub(super) fn stopped(
             (events::StopReason::DiskLimit, ExitCode::Limit, Some("disk-limit"))
         }
         StopReason::DiskFull => (events::StopReason::DiskFull, ExitCode::Limit, None),
+        StopReason::MemoryFull => (events::StopReason::MemoryFull, ExitCode::Limit, Some("memory")),
         // Only a cluster moves shards, and it goes on at once.
         StopReason::Moving => (events::StopReason::Interrupted, ExitCode::Unexpected, None),
     };

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strata_coordinator::{
-    Driver, Keeper, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal, Start,
+    Driver, Keeper, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal, Rule, Start,
     StopReason, Totals, Trouble,
 };
 use strata_search::Engine;
 use strata_space::catalogue::Space;
 use strata_store::{Checkpoint, Counters, History, JobDir, JobState, Manifest, StoreError};
-use strata_worker::Restore;
+use strata_symbolic::Ends;
+use strata_worker::{Restore, SymbolicWorker};
 
 use super::crew::{Crew, owners};
 use super::signals::Signals;
@@ -79,15 +80,10 @@ impl<'a> Session<'a> {
             folder.write_manifest(&manifest)?;
         }
         report::replay(&ledger.lines, progress);
-        let engine = Arc::new(Engine::open(space, search.spec.shards));
-        let options = PlanOptions {
-            workers: args.workers,
-            rule: rule(engine.finish()),
-            max_layers: args.max_layers,
-            disk_limit: args.disk_limit,
-        };
         let (start, restore) = beginning(&manifest, &ledger, args.workers);
-        let crew = Crew::new(search, &engine, args, &folder, restore)?;
+        let (rule, crew) = crew(search, args, (&folder, space), restore)?;
+        let (max_layers, disk_limit) = (args.max_layers, args.disk_limit);
+        let options = PlanOptions { workers: args.workers, rule, max_layers, disk_limit };
         let before = manifest.seconds;
         let records = Records {
             progress,
@@ -142,6 +138,27 @@ impl<'a> Session<'a> {
             None => ExitCode::Unexpected,
         })
     }
+}
+
+/// The workers, and what ends the search.
+fn crew(
+    search: &Search,
+    args: &SolveArgs,
+    (folder, space): (&JobDir, Space),
+    restore: Arc<[Restore]>,
+) -> Result<(Rule, Crew), Failure> {
+    if search.spec.engine.is_explicit() {
+        let engine = Arc::new(Engine::open(space, search.spec.shards));
+        return Ok((rule(engine.finish()), Crew::new(search, &engine, args, folder, restore)?));
+    }
+    let form = space.nested().map_err(Failure::usage)?;
+    let worker = SymbolicWorker::new(0, folder.clone(), form, search.symbolic(args))?;
+    let rule = match worker.ends() {
+        Ends::Meeting => Rule::Meeting,
+        Ends::Goal => Rule::State,
+        Ends::Exhausted => Rule::Exhausted,
+    };
+    Ok((rule, Crew::single(worker, folder, restore)))
 }
 
 /// Keeps the job's history and manifest, and shows what happens.

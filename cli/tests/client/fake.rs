@@ -211,7 +211,12 @@ pub(crate) fn job(state: v1::JobState) -> v1::Job {
     .into();
     v1::Job {
         id: "panex-3-aaaaaa".to_owned(),
-        spec: Some(v1::JobSpec { space: "panex".to_owned(), parameters, shards: 64 }),
+        spec: Some(v1::JobSpec {
+            space: "panex".to_owned(),
+            parameters,
+            shards: 64,
+            engine: String::new(),
+        }),
         state: state.into(),
         created: 1_795_266_000,
         workers: 3,

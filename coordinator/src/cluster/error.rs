@@ -3,6 +3,7 @@
 use strata_net::convert::ConvertError;
 use strata_proto::v1::FailureKind;
 
+use crate::StopReason;
 use crate::drive::Fault;
 use crate::journal::JournalError;
 
@@ -55,7 +56,13 @@ impl ClusterError {
 }
 
 impl Fault for ClusterError {
-    fn is_disk_full(&self) -> bool {
-        matches!(self, ClusterError::Failed { kind: FailureKind::DiskFull, .. })
+    fn shortage(&self) -> Option<StopReason> {
+        match self {
+            ClusterError::Failed { kind: FailureKind::DiskFull, .. } => Some(StopReason::DiskFull),
+            ClusterError::Failed { kind: FailureKind::MemoryFull, .. } => {
+                Some(StopReason::MemoryFull)
+            }
+            _ => None,
+        }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct ClusterKeeper {
     cluster: Arc<Cluster>,
     job: Arc<JobLive>,
     id: String,
+    /// Narrower layers are made by one worker.
+    narrow: u64,
     /// Worker by shard.
     owners: Vec<u16>,
     /// Workers of the session.
@@ -44,7 +46,7 @@ impl ClusterKeeper {
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         job: Arc<JobLive>,
-        id: &str,
+        (id, narrow): (&str, u64),
         owners: Vec<u16>,
         before: f64,
         tracker: Tracker,
@@ -56,6 +58,7 @@ impl ClusterKeeper {
             cluster,
             job,
             id: id.to_owned(),
+            narrow,
             owners,
             members,
             fresh: Vec::new(),
@@ -79,7 +82,7 @@ impl ClusterKeeper {
             // It wants to go: first a checkpoint.
             return true;
         }
-        let narrow = self.cluster.options.narrow;
+        let narrow = self.narrow;
         match (self.members.len(), here.len()) {
             (_, 0 | 1) => false,
             (1, _) => width >= narrow,

@@ -53,6 +53,11 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
+    /// Narrower layers of a job are made by one worker. A diagram always is.
+    pub(crate) fn narrow(&self, spec: &strata_store::JobSpec) -> u64 {
+        if spec.engine.is_explicit() { self.options.narrow } else { u64::MAX }
+    }
+
     pub(crate) fn new(options: ClusterOptions, journal: Journal, live: Live) -> Arc<Cluster> {
         Arc::new(Cluster {
             registry: Registry::new(options.lease),

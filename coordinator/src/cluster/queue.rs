@@ -144,11 +144,14 @@ fn sessions(
                 job.note(Level::Warn, &format!("{error}: back to the last checkpoint"));
                 std::thread::sleep(PAUSE);
             }
-            Err(Trouble::Failed(error)) if error.is_disk_full() => {
-                job.note(Level::Error, &error.to_string());
-                return Ok(Some(JobState::Stopped(Limit::DiskFull)));
-            }
             Err(Trouble::Failed(ClusterError::Journal(error))) => return Err(error),
+            Err(Trouble::Failed(error)) => {
+                let Some(reason) = error.shortage() else {
+                    return Ok(Some(why_failed(Trouble::Failed(error))));
+                };
+                job.note(Level::Error, &error.to_string());
+                return Ok(Some(stopped(reason)));
+            }
             Err(trouble) => return Ok(Some(why_failed(trouble))),
         }
     }
@@ -158,6 +161,7 @@ fn stopped(reason: StopReason) -> JobState {
     JobState::Stopped(match reason {
         StopReason::MaxLayers => Limit::MaxLayers,
         StopReason::DiskLimit => Limit::DiskLimit,
+        StopReason::MemoryFull => Limit::MemoryFull,
         StopReason::DiskFull | StopReason::Interrupted | StopReason::Moving => Limit::DiskFull,
     })
 }
@@ -206,7 +210,7 @@ fn wait_for_workers(
             known: &cluster.journal.workers()?,
             checkpoint: entry.checkpoint.as_ref(),
             width: job.glance().last.map_or(0, |line| line.states),
-            narrow: cluster.options.narrow,
+            narrow: cluster.narrow(&entry.spec),
             shards: entry.spec.shards,
             early: cluster.started.elapsed() < cluster.options.lease.min(Duration::from_secs(3)),
             has_store: cluster.options.has_store,
@@ -257,7 +261,12 @@ mod tests {
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
         let cluster = Cluster::new(options, journal, Live::new(folder.path()));
-        let spec = JobSpec { space: "panex".to_owned(), params: Default::default(), shards: 1 };
+        let spec = JobSpec {
+            space: "panex".to_owned(),
+            params: Default::default(),
+            shards: 1,
+            engine: strata_store::EngineKind::Explicit,
+        };
         let options = JobOptions {
             checkpoint_interval: None,
             max_layers: None,

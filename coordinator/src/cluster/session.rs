@@ -58,7 +58,7 @@ pub(crate) fn run(
     let keeper = ClusterKeeper::new(
         Arc::clone(cluster),
         Arc::clone(job),
-        &entry.id,
+        (&entry.id, cluster.narrow(&entry.spec)),
         owners,
         entry.seconds,
         tracker,

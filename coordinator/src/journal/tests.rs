@@ -39,7 +39,12 @@ fn fill(path: &Path) -> String {
     let journal = Journal::open(path).unwrap();
     journal.enrol("a", "w1", "h:1").unwrap();
     journal.enrol("b", "w2", "h:2").unwrap();
-    let spec = JobSpec { space: "hanoi".to_owned(), params: [].into(), shards: 4 };
+    let spec = JobSpec {
+        space: "hanoi".to_owned(),
+        params: [].into(),
+        shards: 4,
+        engine: strata_store::EngineKind::Explicit,
+    };
     let (job, _) = journal.submit("hanoi", None, spec, JobOptions::default(), 1).unwrap();
     journal.checkpoint(&job.id, &[line(0), line(1), line(2)], |_| ()).unwrap();
     job.id
@@ -85,7 +90,12 @@ fn a_panic_of_the_caller_stays_one_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();
-    let spec = JobSpec { space: "hanoi".to_owned(), params: [].into(), shards: 4 };
+    let spec = JobSpec {
+        space: "hanoi".to_owned(),
+        params: [].into(),
+        shards: 4,
+        engine: strata_store::EngineKind::Explicit,
+    };
     let job = journal.submit("hanoi", None, spec, JobOptions::default(), 1).unwrap().0;
     let update = || {
         journal.update(&job.id, |job| {

@@ -254,7 +254,15 @@ fn complete(spec: JobSpec) -> Result<(JobSpec, String), Status> {
     if shards > MOST_SHARDS {
         return Err(invalid(format!("{shards} shards are more than {MOST_SHARDS}")));
     }
-    let spec = JobSpec { space: space.name().to_owned(), params: space.parameters(), shards };
+    if !spec.engine.is_explicit() {
+        space.nested().map_err(invalid)?;
+    }
+    let spec = JobSpec {
+        space: space.name().to_owned(),
+        params: space.parameters(),
+        shards,
+        engine: spec.engine,
+    };
     Ok((spec, space.label()))
 }
 

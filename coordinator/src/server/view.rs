@@ -52,6 +52,7 @@ fn limit(state: &JobState) -> v1::Limit {
         JobState::Stopped(Limit::MaxLayers) => v1::Limit::MaxLayers,
         JobState::Stopped(Limit::DiskLimit) => v1::Limit::Disk,
         JobState::Stopped(Limit::DiskFull) => v1::Limit::DiskFull,
+        JobState::Stopped(Limit::MemoryFull) => v1::Limit::MemoryFull,
         _ => v1::Limit::Unspecified,
     }
 }

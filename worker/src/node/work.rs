@@ -13,7 +13,8 @@ use strata_proto::v1::FailureKind;
 use strata_proto::v1::answer::Outcome;
 use strata_search::Engine;
 use strata_space::catalogue::Space;
-use strata_store::{EncodeOptions, JobDir, RealFs, StoreError};
+use strata_store::{EncodeOptions, EngineKind, JobDir, RealFs, StoreError};
+use strata_symbolic::Options;
 
 use super::NodeError;
 use super::epoch::Epoch;
@@ -21,12 +22,12 @@ use super::exchange::RemoteExchange;
 use super::fetch;
 use super::link::{Link, LinkOptions};
 use super::shared::Shared;
-use crate::{Budget, Keep, LayerReport, Restore, Setup, Worker};
+use crate::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
 
 /// What is being worked on.
 struct Active {
     epoch: Arc<Epoch>,
-    worker: Worker,
+    worker: Box<dyn Work>,
     /// Where the other workers are.
     peers: HashMap<u16, String>,
 }
@@ -41,6 +42,7 @@ impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Failed {
         let kind = match &error {
             StoreError::Corrupt { .. } | StoreError::NotFound { .. } => FailureKind::Corrupt,
+            StoreError::Memory { .. } => FailureKind::MemoryFull,
             _ if error.is_disk_full() => FailureKind::DiskFull,
             _ => FailureKind::Unspecified,
         };
@@ -211,6 +213,10 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
     let budget =
         Budget::for_node(shared.options.memory, space.table_bytes(), threads, members.len());
     let budget = budget.map_err(|error| unfit(format!("--memory {error}")))?;
+    let form = match spec.engine {
+        EngineKind::Explicit => None,
+        _ => Some(space.nested().map_err(unfit)?),
+    };
     let folder = JobDir::attach(Arc::new(RealFs), &shared.options.data_dir, &prepare.job)?;
     let needed: HashSet<String> = prepare.files.into_iter().collect();
     folder.remove_others(|name| needed.contains(name))?;
@@ -236,7 +242,18 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
     let epoch =
         Arc::new(Epoch::new(number, own, folder, Arc::clone(&inbox), owners, locals, links));
     let exchange = RemoteExchange::new(Arc::clone(shared), Arc::clone(&epoch), encode);
-    let worker = Worker::new(setup, engine, inbox, Arc::new(exchange))?;
+    let worker: Box<dyn Work> = match form {
+        None => Box::new(Worker::new(setup, engine, inbox, Arc::new(exchange))?),
+        Some(form) => {
+            let options = Options {
+                memory: shared.options.memory as usize,
+                keep_layers: false,
+                digests: spec.engine == EngineKind::Symbolic,
+            };
+            let folder = epoch.folder.clone();
+            Box::new(SymbolicWorker::new(own.into(), folder, form, options)?)
+        }
+    };
     shared.depth.store(0, Ordering::Relaxed);
     Ok(Active { epoch, worker, peers })
 }

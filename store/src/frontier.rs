@@ -1,0 +1,134 @@
+//! Files of symbolic searches: the two last layers as one diagram, whose bytes are the engine's
+//! business. See `docs/format.md`.
+
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Result, StoreError};
+use crate::format::{self, FileKind, LayerHeader};
+use crate::fs::{Fs, write_durably};
+
+const END_MAGIC: [u8; 8] = *b"STRATAND";
+const TRAILER: usize = 40;
+/// Trailer bytes that the seal covers.
+const SEALED: usize = 24;
+const ENCODING: u16 = 1;
+const LEVEL: i32 = 3;
+
+/// What vouches for a file.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct SealedFrontier {
+    /// Length of the file.
+    pub bytes: u64,
+    /// Checksum of everything that says what it is.
+    pub seal: u64,
+}
+
+fn header(job: &str, depth: u32) -> Result<Vec<u8>> {
+    let kind = FileKind::Frontier;
+    format::header_bytes(&LayerHeader { kind, job: job.to_owned(), depth, encoding: ENCODING })
+}
+
+/// Writes a diagram durably and atomically.
+///
+/// # Errors
+/// `Io`, `Name` for a job id that is too long.
+pub fn write_frontier(
+    fs: &dyn Fs,
+    path: &Path,
+    job: &str,
+    depth: u32,
+    content: &[u8],
+) -> Result<SealedFrontier> {
+    let header = header(job, depth)?;
+    let packed = zstd::bulk::compress(content, LEVEL).map_err(StoreError::io("compress", path))?;
+    let mut trailer = Vec::with_capacity(TRAILER);
+    let lengths = [packed.len() as u64, content.len() as u64, xxh3_64(&packed)];
+    trailer.extend(lengths.into_iter().flat_map(u64::to_le_bytes));
+    let seal = xxh3_64(&[&*header, &*trailer].concat());
+    trailer.extend(seal.to_le_bytes());
+    trailer.extend(END_MAGIC);
+    let file = [header, packed, trailer].concat();
+    write_durably(fs, path, &file)?;
+    Ok(SealedFrontier { bytes: file.len() as u64, seal })
+}
+
+/// Reads a diagram, every byte of which is checked.
+///
+/// # Errors
+/// `NotFound`, `Io`, or `Corrupt` if it is not the file that was written.
+pub fn read_frontier(
+    fs: &dyn Fs,
+    path: &Path,
+    job: &str,
+    depth: u32,
+    expected: SealedFrontier,
+) -> Result<Vec<u8>> {
+    let corrupt = |at: usize, what: &str, found: &str| {
+        StoreError::corrupt(path, at as u64, what.to_owned(), found.to_owned())
+    };
+    let bytes = fs.read(path).map_err(StoreError::io("read", path))?;
+    if bytes.len() as u64 != expected.bytes {
+        return Err(corrupt(0, &format!("{} bytes", expected.bytes), &bytes.len().to_string()));
+    }
+    let header = header(job, depth)?;
+    if !bytes.starts_with(&header) {
+        let what = format!("the header of a frontier of job {job:?} at depth {depth}");
+        return Err(corrupt(0, &what, "another one"));
+    }
+    let at = bytes.len().saturating_sub(TRAILER);
+    let Some((packed, trailer)) = bytes[header.len()..]
+        .len()
+        .checked_sub(TRAILER)
+        .map(|len| bytes[header.len()..].split_at(len))
+    else {
+        return Err(corrupt(0, "a trailer", "a file that is too short"));
+    };
+    let word =
+        |i: usize| trailer[8 * i..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+    let seal = xxh3_64(&[&*header, &trailer[..SEALED]].concat());
+    if [seal, word(3)] != [expected.seal; 2] || trailer[SEALED + 8..] != END_MAGIC {
+        let found = format!("{seal:016x}, recorded as {:016x}", word(3));
+        return Err(corrupt(at, &format!("the seal {:016x}", expected.seal), &found));
+    }
+    let checksum = xxh3_64(packed);
+    if packed.len() as u64 != word(0) || checksum != word(2) {
+        let what = format!("{} bytes with the checksum {:016x}", word(0), word(2));
+        return Err(corrupt(
+            header.len(),
+            &what,
+            &format!("{} with {checksum:016x}", packed.len()),
+        ));
+    }
+    let content = zstd::bulk::decompress(packed, word(1) as usize);
+    content.map_err(|error| corrupt(header.len(), "a diagram", &error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fs::RealFs;
+
+    #[test]
+    fn every_damaged_byte_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("frontier");
+        let content: Vec<u8> = (0..2000u32).map(|i| (i * i % 251) as u8).collect();
+        let sealed = write_frontier(&RealFs, &path, "job", 7, &content).unwrap();
+        let read = |job, depth| read_frontier(&RealFs, &path, job, depth, sealed);
+        assert_eq!(read("job", 7).unwrap(), content);
+        assert!(read("jab", 7).is_err() && read("job", 8).is_err());
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            std::fs::write(&path, &damaged).unwrap();
+            assert!(matches!(read("job", 7), Err(StoreError::Corrupt { .. })), "byte {at}");
+        }
+        std::fs::write(&path, &whole[..30]).unwrap();
+        assert!(read("job", 7).is_err());
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(read("job", 7), Err(StoreError::NotFound { .. })));
+    }
+}

@@ -1,0 +1,98 @@
+//! A search of any nested space of the catalogue, whatever its type.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use strata_space::NestedForm;
+use strata_space::nested::{NestedFinish, NestedSpace};
+
+use crate::full::Full;
+use crate::search::{Layer, Options, Search, Usage};
+use crate::snapshot::SnapshotError;
+
+/// When a search is over.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Ends {
+    /// When it meets itself.
+    Meeting,
+    /// When it reaches the goal.
+    Goal,
+    /// When there are no more states.
+    Exhausted,
+}
+
+/// A search, see [`Search`].
+pub trait Frontier: Send {
+    /// See [`Search::layer`].
+    fn layer(&self) -> Layer;
+
+    /// See [`Search::advance`].
+    ///
+    /// # Errors
+    /// If the layer does not fit; the last one is still there.
+    fn advance(&mut self) -> Result<Layer, Full>;
+
+    /// See [`Search::snapshot`].
+    fn snapshot(&self) -> Vec<u8>;
+
+    /// See [`Search::load`].
+    ///
+    /// # Errors
+    /// If the bytes are not a layer of the space, or it does not fit.
+    fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError>;
+
+    /// When the search is over.
+    fn ends(&self) -> Ends;
+
+    /// Shows the states of the last layer in the space's text form until `visit` breaks off.
+    fn texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>);
+
+    /// See [`Search::usage`].
+    fn usage(&self) -> Usage;
+}
+
+impl<S: NestedSpace> Frontier for Search<S> {
+    fn layer(&self) -> Layer {
+        Search::layer(self)
+    }
+
+    fn advance(&mut self) -> Result<Layer, Full> {
+        Search::advance(self)
+    }
+
+    fn snapshot(&self) -> Vec<u8> {
+        Search::snapshot(self)
+    }
+
+    fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError> {
+        Search::load(self, depth, bytes)
+    }
+
+    fn ends(&self) -> Ends {
+        match self.space().finish() {
+            NestedFinish::Meeting => Ends::Meeting,
+            NestedFinish::State(_) => Ends::Goal,
+            NestedFinish::Exhausted => Ends::Exhausted,
+        }
+    }
+
+    fn texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>) {
+        let space = Arc::clone(self.space());
+        let _: ControlFlow<()> = self.visit(|state| visit(space.text(state)));
+    }
+
+    fn usage(&self) -> Usage {
+        Search::usage(self)
+    }
+}
+
+/// A search that has made layer 0.
+///
+/// # Errors
+/// If even that does not fit.
+pub fn open(form: NestedForm, options: Options) -> Result<Box<dyn Frontier>, Full> {
+    Ok(match form {
+        NestedForm::Panex(space) => Box::new(Search::new(Arc::new(space), options)?),
+        NestedForm::Hanoi(space) => Box::new(Search::new(Arc::new(space), options)?),
+    })
+}

@@ -1,0 +1,67 @@
+//! What a worker does, whatever engine it has.
+
+use strata_store::LayerRecord;
+
+use crate::{LayerReport, Restore, Result, Worker};
+
+/// A worker of a job. All functions are orders of whoever runs the job's plan.
+pub trait Work: Send {
+    /// Depth of the last layer.
+    fn depth(&self) -> u32;
+
+    /// Makes layer 0.
+    ///
+    /// # Errors
+    /// See [`Worker::seed`].
+    fn seed(&mut self) -> Result<LayerReport>;
+
+    /// Loads a checkpoint.
+    ///
+    /// # Errors
+    /// See [`Worker::restore`].
+    fn restore(&mut self, from: &Restore) -> Result<LayerReport>;
+
+    /// Makes the next layer.
+    ///
+    /// # Errors
+    /// See [`Worker::advance`].
+    fn advance(&mut self) -> Result<LayerReport>;
+
+    /// Makes the two last layers durable.
+    ///
+    /// # Errors
+    /// See [`Worker::save`].
+    fn save(&mut self) -> Result<Vec<LayerRecord>>;
+
+    /// Removes what only older checkpoints named.
+    ///
+    /// # Errors
+    /// See [`Worker::saved`].
+    fn saved(&mut self) -> Result<()>;
+}
+
+impl Work for Worker {
+    fn depth(&self) -> u32 {
+        Worker::depth(self)
+    }
+
+    fn seed(&mut self) -> Result<LayerReport> {
+        Worker::seed(self)
+    }
+
+    fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
+        Worker::restore(self, from)
+    }
+
+    fn advance(&mut self) -> Result<LayerReport> {
+        Worker::advance(self)
+    }
+
+    fn save(&mut self) -> Result<Vec<LayerRecord>> {
+        Worker::save(self)
+    }
+
+    fn saved(&mut self) -> Result<()> {
+        Worker::saved(self)
+    }
+}
