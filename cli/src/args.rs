@@ -510,7 +510,7 @@ mod tests {
         assert_eq!(args.checkpoint_interval, Duration::from_secs(30));
         assert_eq!(args.keep_layers, KeepLayers::Last);
         assert!(!args.resume && !args.exhaust && !args.path.wanted());
-        assert_eq!(args.engine, Engine::Explicit);
+        assert_eq!(args.engine, Engine::Auto);
         assert_eq!(args.parameters(), []);
     }
 
@@ -542,7 +542,7 @@ mod tests {
             "--keep-layers every:0",
             "--keep-layers some",
             "--checkpoint-interval 30",
-            "--engine symbolic",
+            "--engine quick",
             "--symmetry maybe",
             "--k some",
         ] {

@@ -41,6 +41,8 @@ pub(crate) struct Job {
     pub(crate) space: String,
     /// Everything that fixes the result: level, k, symmetry and so on.
     pub(crate) params: Map<String, Value>,
+    /// How layers are held.
+    pub(crate) engine: &'static str,
     /// Shards the states are divided among.
     pub(crate) shards: u32,
     /// The folder that holds the job's folder. Empty for a job of a cluster: null in JSON.
@@ -270,6 +272,7 @@ pub(crate) mod tests {
             job: "panex-6".to_owned(),
             space: "panex".to_owned(),
             params,
+            engine: "explicit",
             shards: 64,
             data_dir: "strata-data".to_owned(),
             threads: 2,
@@ -331,7 +334,7 @@ pub(crate) mod tests {
         assert_eq!(
             json(&job()),
             "{\"v\":1,\"event\":\"job\",\"job\":\"panex-6\",\"space\":\"panex\",\
-             \"params\":{\"k\":3,\"level\":6},\"shards\":64,\"data_dir\":\"strata-data\",\
+             \"params\":{\"k\":3,\"level\":6},\"engine\":\"explicit\",\"shards\":64,\"data_dir\":\"strata-data\",\
              \"threads\":2,\"workers\":1,\"memory_bytes\":1073741824,\"resumed_from\":null}\n"
         );
     }

@@ -232,7 +232,7 @@ mod tests {
         let other = search("strata solve panex 6 -k 2 --s 5 --shards 8 --exhaust").unwrap();
         let names: Vec<String> =
             other.spec.differences(&plain.spec).into_iter().map(|(name, ..)| name).collect();
-        assert_eq!(names, ["shards", "exhaust", "k", "s"]);
+        assert_eq!(names, ["shards", "engine", "exhaust", "k", "s"]);
         assert!(other.is_exhaustive() && !plain.is_exhaustive());
     }
 

@@ -82,6 +82,7 @@ impl<'a> Account<'a> {
             job: self.job.id.clone(),
             space: spec.space.to_owned(),
             params: request::json(&spec.parameters),
+            engine: spec.engine.name(),
             shards: spec.shards,
             // These belong to the workers, each of which has its own.
             data_dir: String::new(),

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use strata_proto::v1;
-use strata_store::Hex128;
+use strata_store::{EngineKind, Hex128};
 
 use crate::events::{Outcome, Summary, VERSION};
 use crate::exit::Failure;
@@ -21,15 +21,23 @@ pub(super) struct Spec<'a> {
     pub(super) space: &'a str,
     pub(super) parameters: BTreeMap<String, String>,
     pub(super) shards: u32,
+    pub(super) engine: EngineKind,
 }
 
 /// What a job searches; nothing, if the coordinator does not say.
 pub(super) fn spec(job: &v1::Job) -> Spec<'_> {
     let Some(spec) = &job.spec else {
-        return Spec { space: "", parameters: BTreeMap::new(), shards: 0 };
+        return Spec {
+            space: "",
+            parameters: BTreeMap::new(),
+            shards: 0,
+            engine: EngineKind::default(),
+        };
     };
     let parameters = spec.parameters.iter().map(|(name, value)| (name.clone(), value.clone()));
-    Spec { space: &spec.space, parameters: parameters.collect(), shards: spec.shards }
+    // One of a later version is not known here.
+    let engine = EngineKind::find(&spec.engine).unwrap_or_default();
+    Spec { space: &spec.space, parameters: parameters.collect(), shards: spec.shards, engine }
 }
 
 /// The job's state in a word.
@@ -123,6 +131,7 @@ pub(super) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         state: &'a str,
         space: &'a str,
         params: Map<String, Value>,
+        engine: &'static str,
         shards: u32,
         checkpoint_interval_ms: Option<u64>,
         max_layers: Option<u32>,
@@ -153,6 +162,7 @@ pub(super) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         state: state(job),
         space: spec.space,
         params: request::json(&spec.parameters),
+        engine: spec.engine.name(),
         shards: spec.shards,
         checkpoint_interval_ms: Some(options.checkpoint_interval_ms).filter(|&time| time > 0),
         max_layers: options.max_layers,
@@ -271,7 +281,7 @@ pub(super) mod tests {
             line,
             "{\"v\":1,\"event\":\"job_status\",\"job\":\"panex-3-aaaaaa\",\"name\":null,\
              \"state\":\"queued\",\"space\":\"panex\",\
-             \"params\":{\"exhaust\":false,\"k\":3,\"level\":3},\"shards\":64,\
+             \"params\":{\"exhaust\":false,\"k\":3,\"level\":3},\"engine\":\"explicit\",\"shards\":64,\
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
              \"keep_layers\":\"last\",\"created\":1795266000,\"seconds\":0.0,\"depth\":null,\
              \"layer_states\":0,\"states\":0,\"checkpoint\":null,\"expected_layers\":null,\

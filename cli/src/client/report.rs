@@ -152,6 +152,7 @@ pub(super) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     line("name", &job.name)?;
     line("space", spec.space)?;
     line("parameters", &parameters.collect::<Vec<_>>().join(" "))?;
+    line("engine", spec.engine.name())?;
     line("shards", &units::count(u64::from(spec.shards)))?;
     line("options", &options(&job.options.unwrap_or_default()))?;
     let submitted = humantime::format_rfc3339_seconds(time(job.created.saturating_mul(1000)));
@@ -323,6 +324,7 @@ mod tests {
              name        night\n  \
              space       panex\n  \
              parameters  exhaust=false k=3 level=3\n  \
+             engine      explicit\n  \
              shards      64\n  \
              options     keep-layers=last max-layers=9 checkpoint-interval=1s500ms\n  \
              submitted   2026-11-21T13:00:00Z (2h ago)\n  \

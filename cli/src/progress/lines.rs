@@ -61,6 +61,7 @@ impl Lines {
             job = %job.job,
             space = %job.space,
             params = %params,
+            engine = job.engine,
             shards = job.shards,
             data_dir = (!self.remote).then(|| tracing::field::display(&job.data_dir)),
             threads = own(job.threads as u64),
@@ -235,8 +236,8 @@ mod tests {
         });
         assert_eq!(
             lines[0],
-            "job started job=panex-6 space=panex params={\"k\":3,\"level\":6} shards=64 \
-             data_dir=strata-data threads=2 workers=1 memory=1073741824"
+            "job started job=panex-6 space=panex params={\"k\":3,\"level\":6} \
+             engine=explicit shards=64 data_dir=strata-data threads=2 workers=1 memory=1073741824"
         );
         assert_eq!(
             lines[1],
@@ -320,7 +321,8 @@ mod tests {
         });
         assert_eq!(
             lines[0],
-            "job followed job=panex-6 space=panex params={\"k\":3,\"level\":6} shards=64 workers=3"
+            "job followed job=panex-6 space=panex params={\"k\":3,\"level\":6} \
+             engine=explicit shards=64 workers=3"
         );
         assert_eq!(lines[2], "search went back to a checkpoint job=panex-6 layer=0");
         assert_eq!(lines[3], "still at work job=panex-6 layer=0 total=5 elapsed=11.0s");

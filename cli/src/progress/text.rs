@@ -16,21 +16,23 @@ pub(super) struct ResultText<W: Write> {
     replayed: u64,
     /// Whether a cluster searches: it tells the time of all runs.
     remote: bool,
+    /// How layers are held.
+    engine: &'static str,
 }
 
 impl<W: Write> ResultText<W> {
     pub(super) fn new(out: Output<W>) -> Self {
-        ResultText { out, replayed: 0, remote: false }
+        ResultText { out, replayed: 0, remote: false, engine: "" }
     }
 }
 
 impl<W: Write + Send> Sink for ResultText<W> {
     fn event(&mut self, event: &Event, _now: Duration) {
         match event {
-            Event::Job(job) => self.remote = job.is_remote(),
+            Event::Job(job) => (self.remote, self.engine) = (job.is_remote(), job.engine),
             Event::Layer(layer) if layer.replayed && !self.remote => self.replayed += layer.states,
             Event::Result(summary) => {
-                let text = result(summary, self.replayed);
+                let text = result(summary, self.engine, self.replayed);
                 self.out.write_with(|out| out.write_all(text.as_bytes()));
                 self.out.flush();
             }
@@ -54,7 +56,7 @@ impl<W: Write + Send> Sink for ResultText<W> {
 }
 
 /// The result as people read it.
-fn result(summary: &Summary, replayed: u64) -> String {
+fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
     let states = units::count(summary.states);
     let generated = units::count(summary.generated);
     let searched = summary.states.saturating_sub(replayed);
@@ -72,6 +74,7 @@ fn result(summary: &Summary, replayed: u64) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", row.trim_end());
     };
+    line("engine", engine, "");
     line("layers", &units::count(u64::from(summary.layers)), "");
     let widest = units::count(summary.widest);
     let depth = units::count(u64::from(summary.widest_depth));

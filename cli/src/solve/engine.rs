@@ -14,17 +14,8 @@ const EXPLICIT_ONLY: [&str; 8] =
 pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineKind, Failure> {
     let nested = space.nested();
     let Some(kind) = args.engine.kind() else {
-        let flag = EXPLICIT_ONLY.iter().find(|flag| args.line.given(flag));
-        let why = match (flag, nested) {
-            (Some(flag), _) => format!("--{flag} is for the explicit one"),
-            (None, Err(error)) => error.to_string(),
-            (None, Ok(_)) => {
-                tracing::info!("engine: symbolic (--engine explicit lists every state)");
-                return Ok(EngineKind::Symbolic);
-            }
-        };
-        tracing::info!("engine: explicit, as {why}");
-        return Ok(EngineKind::Explicit);
+        let explicit = EXPLICIT_ONLY.iter().any(|flag| args.line.given(flag)) || nested.is_err();
+        return Ok(if explicit { EngineKind::Explicit } else { EngineKind::Symbolic });
     };
     if kind.is_explicit() {
         return Ok(kind);

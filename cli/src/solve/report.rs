@@ -22,6 +22,7 @@ pub(super) fn job(
         job: job.to_owned(),
         space: search.spec.space.clone(),
         params: request::json(&search.spec.params),
+        engine: search.spec.engine.name(),
         shards: search.spec.shards,
         data_dir: args.data_dir.display().to_string(),
         threads: args.threads,
@@ -88,6 +89,8 @@ pub(super) fn result(
         None => (events::Outcome::NoGoal, ExitCode::NoGoal),
     };
     let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
+    // A diagram is not kept state by state.
+    let explicit = search.spec.engine.is_explicit();
     progress.emit(&Event::Result(events::Summary {
         outcome,
         moves: found.moves,
@@ -101,7 +104,7 @@ pub(super) fn result(
         peak_rss_bytes: Some(found.peak_rss_bytes).filter(|&bytes| bytes > 0),
         disk_peak_bytes: found.disk_peak_bytes,
         spilled_bytes: totals.spilled,
-        bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
+        bytes_per_state: Some(bytes_per_state).filter(|bytes| explicit && bytes.is_finite()),
         title: search.naming.title(outcome, found.moves, found.layers),
     }));
     code

@@ -22,7 +22,9 @@ pub(crate) fn strata(line: &str) -> Command {
 /// `strata solve` in a data directory, with JSON and nothing else.
 pub(crate) fn solve(dir: &Path, line: &str) -> Command {
     let threads = if line.contains("--threads") { "" } else { "--threads 1" };
-    let mut command = strata(&format!("solve --json --progress none {threads} {line}"));
+    // Most tests are of what the explicit engine does with files, threads and memory.
+    let engine = if line.contains("--engine") { "" } else { "--engine explicit" };
+    let mut command = strata(&format!("solve --json --progress none {engine} {threads} {line}"));
     command.arg("--data-dir").arg(dir);
     command
 }
