@@ -1,11 +1,12 @@
 //! The command line: every command, flag and environment variable.
 
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{BoolishValueParser, RangedU64ValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{BoolishValueParser, RangedU64ValueParser, Resettable};
+use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::client::args::{
@@ -297,6 +298,16 @@ pub(crate) struct Given {
 }
 
 impl SolveArgs {
+    /// The arguments of a command line, name of the command first, with no regard to the
+    /// environment.
+    pub(crate) fn without_variables(
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<SolveArgs, clap::Error> {
+        let definition = SolveArgs::augment_args(clap::Command::new("solve"));
+        let definition = definition.mut_args(|arg| arg.env(Resettable::Reset));
+        SolveArgs::from_arg_matches(&definition.try_get_matches_from(words)?)
+    }
+
     /// The parameters of state spaces that were given by flag or variable.
     pub(crate) fn parameters(&self) -> Vec<Given> {
         self.own.given(self.symmetry, self.exhaust, &self.line)

@@ -1,6 +1,7 @@
 //! `strata solve`: searches a state space with a coordinator and workers in this process.
 
 mod crew;
+pub(crate) mod embedded;
 mod jobs;
 mod path;
 mod report;

@@ -6,6 +6,7 @@ use strata_panex::choke;
 use strata_panex::operations::Kind;
 
 use crate::args::available_threads;
+use crate::solve::embedded::Means;
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -68,6 +69,15 @@ pub(crate) struct OpArgs {
     #[arg(long, value_name = "FORMAT", default_value = "words")]
     #[arg(env = "STRATA_MOVES", hide_env_values = true)]
     pub(crate) moves: MoveFormat,
+
+    /// Search for the fewest moves between its ends, too (exit code 6 if it has more)
+    #[arg(long, env = "STRATA_SEARCH", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) search: bool,
+
+    /// How it is searched.
+    #[command(flatten)]
+    pub(crate) means: Means,
 }
 
 /// The situations in which a tile sinks.
