@@ -279,6 +279,12 @@ pub(crate) struct DomainArgs {
     #[arg(env = "STRATA_GOAL", hide_env_values = true)]
     pub(crate) goal: Option<String>,
 
+    /// panex: --start and --goal are positions of Panex Gold, as 'b b / - / o o'; moves and
+    /// positions are shown without levels
+    #[arg(long, env = "STRATA_GOLD", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) gold: bool,
+
     /// hanoi: pegs
     #[arg(long, value_name = "P")]
     #[arg(env = "STRATA_PEGS", hide_env_values = true)]
@@ -331,6 +337,7 @@ impl DomainArgs {
             ("centre-top", "centre-top", word(self.centre_top)),
             ("start", "start", self.start.clone()),
             ("goal", "goal", self.goal.clone()),
+            ("gold", "gold", self.gold.then(|| "true".to_owned())),
             ("pegs", "pegs", self.pegs.map(|pegs| pegs.to_string())),
             ("symmetry", "symmetry", word(symmetry)),
             ("exhaust", "exhaust", exhaust.then(|| "true".to_owned())),

@@ -9,6 +9,7 @@ mod console;
 mod domains;
 mod events;
 mod exit;
+mod gold;
 mod inspect;
 mod nodes;
 mod nodes_args;

@@ -65,7 +65,7 @@ impl Search {
         let tables = space.table_bytes();
         let budget = Budget::new(args.memory, tables, args.workers, args.threads)
             .map_err(|error| Failure::usage(format!("invalid value for '--memory': {error}")))?;
-        let (naming, expected_layers) = (Naming::of(space), space.expected_layers());
+        let (naming, expected_layers) = (Naming::of(space, args.own.gold), space.expected_layers());
         Ok(Search { spec, naming, expected_layers, budget })
     }
 
@@ -160,7 +160,7 @@ impl Run<'_> {
         let spec = &self.search.spec;
         match Paths::new(args, self.signals, &folder).find(spec, &folder)? {
             Way::Found(moves) => {
-                path::show(spec, &folder, &moves, &args.path, self.progress)?;
+                path::show(spec, &folder, &moves, args, self.progress)?;
                 Ok(ExitCode::Done)
             }
             Way::Stopped(reason) => {

@@ -20,12 +20,31 @@ use crate::tile::{Colour, Column, Tile};
 /// # Ok::<(), strata_panex::TextError>(())
 /// ```
 pub fn text(position: &Position) -> String {
-    lines(position).join("\n")
+    lines(position, Tile::to_string).join("\n")
+}
+
+/// The position as text, as one sees it on a board of Panex Gold: without levels.
+///
+/// ```
+/// use strata_panex::{draw, Position};
+///
+/// let position: Position = "b2 / - / b1 o1 o2".parse()?;
+/// let drawn = draw::gold_text(&position);
+/// assert_eq!(drawn, "\
+/// 0   .--.--b
+/// 1   |  |  o
+/// 2   b  |  o
+///     L  C  R");
+/// # Ok::<(), strata_panex::TextError>(())
+/// ```
+pub fn gold_text(position: &Position) -> String {
+    lines(position, |tile| tile.colour.letter().to_string()).join("\n")
 }
 
 /// Positions as text, side by side with their tracks in line.
 pub fn row(positions: &[Position]) -> String {
-    let drawings: Vec<Vec<String>> = positions.iter().map(lines).collect();
+    let drawings: Vec<Vec<String>> =
+        positions.iter().map(|position| lines(position, Tile::to_string)).collect();
     let height = drawings.iter().map(Vec::len).max().unwrap_or(0);
     let line = |at: usize| {
         let part = |lines: &Vec<String>| {
@@ -38,7 +57,7 @@ pub fn row(positions: &[Position]) -> String {
 }
 
 /// All lines are equally long.
-fn lines(position: &Position) -> Vec<String> {
+fn lines(position: &Position, name: impl Fn(&Tile) -> String) -> Vec<String> {
     let digits = position.level().to_string().len();
     let width = digits + 1;
     let columns = Column::ALL.map(|column| position.layers(column));
@@ -47,7 +66,7 @@ fn lines(position: &Position) -> Vec<String> {
         let (empty, gap) = if layer == 0 { (".", "-") } else { ("|", " ") };
         let mut line = format!("{layer:>digits$}  ");
         for (place, tiles) in columns.iter().enumerate() {
-            let shown = tile_in(tiles, layer).map_or(empty.to_owned(), |tile| tile.to_string());
+            let shown = tile_in(tiles, layer).map_or(empty.to_owned(), |tile| name(&tile));
             let left_of_it = if place == 0 { " " } else { gap };
             line.push_str(&left_of_it.repeat(width + usize::from(place > 0) - shown.len()));
             line.push_str(&shown);

@@ -55,7 +55,7 @@ pub(super) fn show(
     spec: &JobSpec,
     folder: &JobDir,
     moves: &[Move],
-    args: &PathArgs,
+    args: &SolveArgs,
     progress: &Progress,
 ) -> Result<(), Failure> {
     let panex = open(spec)?;
@@ -64,11 +64,14 @@ pub(super) fn show(
         let message = format!("the path of {} moves is not right: {why}", moves.len());
         Failure::new(ExitCode::Unexpected, message)
     })?;
-    let (moves, between) = match args.path_format {
+    let PathArgs { path_format, path_file, .. } = &args.path;
+    let (moves, between) = match path_format {
+        // The tiles of Panex Gold have no names.
+        PathFormat::Moves if args.own.gold => (moves.iter().map(Move::to_string).collect(), "\n"),
         PathFormat::Moves => (named.iter().map(NamedMove::to_string).collect(), "\n"),
         PathFormat::Words => (moves.iter().map(Move::to_string).collect(), " "),
     };
-    let file = args.path_file.as_ref();
+    let file = path_file.as_ref();
     let event = events::Path { moves, file: file.map(|file| file.display().to_string()), between };
     if let Some(file) = file {
         std::fs::write(file, event.text()).map_err(|error| {
