@@ -112,7 +112,7 @@ pub(crate) enum Command {
     Worker(Box<WorkerArgs>),
     /// Ask a node of a cluster whether it is healthy (exit code 10 if not)
     Health(HealthArgs),
-    /// What is known of the Panex puzzle without searching its positions
+    /// The Panex puzzle: its operations, tables, comparisons and drawings
     #[command(subcommand)]
     Panex(PanexCommand),
     /// List the state spaces and their parameters

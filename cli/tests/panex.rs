@@ -117,6 +117,25 @@ fn choke_points_give_a_list_of_moves() {
 }
 
 #[test]
+fn several_ways_to_the_same_number_agree() {
+    let ran = expect(0, &mut strata("panex check 4 --threads 1 --progress none"));
+    let rows: Vec<Vec<&str>> =
+        ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["X(4)"]);
+    assert_eq!(rows[1][..6], ["search", "over", "positions", "128", "11,620", "states"]);
+    assert_eq!(rows[2][..5], ["search", "over", "choke", "points", "128"]);
+    assert_eq!(rows[3][..5], ["exchange", "of", "the", "paper", "128"]);
+    assert_eq!(rows[4..], [["all", "agree", "on", "128"]]);
+    let ran = expect(0, &mut strata("panex check 8 --explicit-max 7 --json --progress none"));
+    let check = ran.event("check");
+    assert_eq!((&check["level"], &check["agree"]), (&8.into(), &true.into()));
+    let moves = |row: usize| check["checks"][row]["moves"].clone();
+    assert_eq!([moves(0), moves(1), moves(2)], [Value::Null, 5359.into(), 5359.into()]);
+    assert_eq!(check["checks"][0]["note"], "left out above 7 (--explicit-max)");
+    refused(&mut strata("panex check 22"), "22 is not in 1..=21");
+}
+
+#[test]
 fn positions_are_drawn() {
     let draw = |position: &str, flags: &str| {
         let mut command = strata(&format!("panex draw {flags}"));
