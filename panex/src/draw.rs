@@ -86,6 +86,10 @@ fn tile_in(tiles: &[(Tile, u8)], layer: u8) -> Option<Tile> {
 const LAYER: u32 = 20;
 /// Distance between the middles of two columns is this and the widest tile.
 const SPACING: u32 = 16;
+/// Room for the numbers of the layers, on the left.
+const MARGIN: u32 = 22;
+/// Letters and numbers outside of tiles, to be read on white and on black.
+const GREY: &str = "#777";
 
 /// Width of a tile: those of a tower make a triangle, as the pictures on the tiles do.
 fn width(level: u8) -> u32 {
@@ -96,8 +100,8 @@ fn width(level: u8) -> u32 {
 pub fn svg(position: &Position) -> String {
     let level = position.level();
     let step = width(level) + SPACING;
-    let (wide, high) = (3 * step, LAYER * (u32::from(level) + 3));
-    let middle = |column: Column| step / 2 + step * column.index() as u32;
+    let (wide, high) = (MARGIN + 3 * step, LAYER * (u32::from(level) + 3));
+    let middle = |column: Column| MARGIN + step / 2 + step * column.index() as u32;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {high}\" \
          width=\"{wide}\" height=\"{high}\" font-family=\"sans-serif\" font-size=\"12\" \
@@ -109,13 +113,21 @@ pub fn svg(position: &Position) -> String {
     for column in Column::ALL {
         let _ = write!(path, "M{} {track}V{foot}", middle(column));
     }
-    let _ = writeln!(out, "<path d=\"{path}\" stroke=\"#bbb\" stroke-width=\"4\" fill=\"none\"/>");
+    let _ = writeln!(
+        out,
+        "<path d=\"{path}\" stroke=\"#bbb\" stroke-width=\"4\" stroke-linecap=\"round\" fill=\"none\"/>"
+    );
+    for layer in 0..=u32::from(level) {
+        let (x, y) = (MARGIN - 8, track + LAYER * layer + 4);
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{GREY}\">{layer}</text>");
+    }
     for column in Column::ALL {
         let x = middle(column);
         for (tile, layer) in position.layers(column) {
             out.push_str(&svg_tile(tile, x, track + LAYER * u32::from(layer)));
         }
-        let _ = writeln!(out, "<text x=\"{x}\" y=\"{}\">{column}</text>", foot + LAYER + 4);
+        let y = foot + LAYER + 4;
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{GREY}\">{column}</text>");
     }
     out.push_str("</svg>\n");
     out
@@ -195,6 +207,7 @@ mod tests {
         }
         // b3 stands alone in C: layer 3 of a track at 20.
         assert!(drawn.contains("y=\"71\" width=\"46\""), "{drawn}");
+        assert!(drawn.contains("y=\"84\" fill=\"#777\">3</text>"), "{drawn}");
         assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
     }
 }

@@ -124,10 +124,10 @@ pub const X: [u128; 17] = [
 /// To which level this project's engine has searched a quantity, with `strata solve` and
 /// `strata panex op --search`: from its least level on, S and S-bar in all their variations.
 pub const SEARCHED: [(Quantity, u8); 5] = [
-    (Quantity::T, 8),
-    (Quantity::TBar, 8),
-    (Quantity::S, 8),
-    (Quantity::SBar, 8),
+    (Quantity::T, 9),
+    (Quantity::TBar, 9),
+    (Quantity::S, 9),
+    (Quantity::SBar, 9),
     (Quantity::X, 8),
 ];
 
