@@ -133,3 +133,52 @@ fn json_line(out: &mut impl Write, line: Line) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Versioned { v: VERSION, line })?;
     out.write_all(b"\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use strata_space::panex;
+
+    use super::*;
+
+    fn read_by_both(text: &str, level: u8) -> bool {
+        let searched = panex::Position::parse(level, text).map(|position| position.to_string());
+        let replayed = Position::parse(text, level).map(|position| position.to_string());
+        assert_eq!(searched.as_ref().ok(), replayed.as_ref().ok(), "{text}");
+        searched.is_ok()
+    }
+
+    #[test]
+    fn search_and_replay_read_the_same_positions() {
+        for (text, right) in [
+            ("b1 b2 / - / o1 o2", true),
+            (" b1 b2/-/o1  o2 ", true),
+            ("b2 b1 / o1 / o2", true),
+            ("b1 b2 o2 / - / o1", true),
+            ("b2 o2 b1 / - / o1", false),
+            ("b1 b2 / / o1 o2", false),
+            ("b1 b2 / - / o1 o2 / -", false),
+            ("b1 b2 / - / o1 o02", false),
+            ("b1 b2 / - / o1 +2", false),
+            ("b1 b2 / - / o1 o3", false),
+            ("b1 - b2 / - / o1 o2", false),
+            ("b1 b1 / - / o1 o2", false),
+            ("b1 b2 / - / o1", false),
+            ("towers", false),
+            ("", false),
+        ] {
+            assert_eq!(read_by_both(text, 2), right, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arrangements_are_read_by_search_and_replay_or_by_neither(
+            words in Just(["b1", "b2", "b3", "o1", "o2", "o3", "/", "/"].to_vec()).prop_shuffle(),
+        ) {
+            let columns: Vec<String> = words.split(|word| *word == "/").map(|c| c.join(" ")).collect();
+            let columns = columns.iter().map(|c| if c.is_empty() { "-" } else { c });
+            read_by_both(&columns.collect::<Vec<_>>().join(" / "), 3);
+        }
+    }
+}
