@@ -10,7 +10,8 @@ use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::client::args::{
-    HealthArgs, JobArgs, ListArgs, LogsArgs, ResumeArgs, StatsArgs, StatusArgs, SubmitArgs,
+    HealthArgs, JobArgs, ListArgs, LogsArgs, PathJobArgs, ResumeArgs, StatsArgs, StatusArgs,
+    SubmitArgs,
 };
 use crate::cmdline::SolveLine;
 use crate::exit;
@@ -97,6 +98,11 @@ pub(crate) enum Command {
     /// Go on with a stopped, cancelled or failed job of a cluster, and follow it
     #[command(after_help = exit::help_table())]
     Resume(ResumeArgs),
+    /// Print the moves of a shortest solution that a cluster's job has found
+    ///
+    /// They are traced back through the layers, which the job must have kept (--keep-layers all).
+    #[command(after_help = exit::help_table())]
+    Path(PathJobArgs),
     /// Print the layer table of a finished or running job
     #[command(after_help = exit::help_table())]
     Stats(StatsArgs),
@@ -224,12 +230,21 @@ pub(crate) struct PathArgs {
     #[arg(value_parser = BoolishValueParser::new())]
     path: bool,
 
+    /// Form and place of the moves.
+    #[command(flatten)]
+    pub(crate) form: PathForm,
+}
+
+/// How moves are shown.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Path")]
+pub(crate) struct PathForm {
     /// The form of the moves
     #[arg(long, value_name = "FORM", default_value = "moves")]
     #[arg(env = "STRATA_PATH_FORMAT", hide_env_values = true)]
     pub(crate) path_format: PathFormat,
 
-    /// Write the moves to a file instead (implies --path)
+    /// Write the moves to a file instead (with solve, implies --path)
     #[arg(long, value_name = "FILE", env = "STRATA_PATH_FILE", hide_env_values = true)]
     pub(crate) path_file: Option<PathBuf>,
 }
@@ -237,7 +252,7 @@ pub(crate) struct PathArgs {
 impl PathArgs {
     /// Whether the moves are wanted at all.
     pub(crate) fn wanted(&self) -> bool {
-        self.path || self.path_file.is_some()
+        self.path || self.form.path_file.is_some()
     }
 }
 

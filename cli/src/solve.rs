@@ -20,6 +20,7 @@ use crate::args::{Engine, KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
 use crate::console::Console;
 use crate::exit::{ExitCode, Failure};
+use crate::moves;
 use crate::progress::Progress;
 use crate::request::{self, Naming};
 use crate::solve::path::{Paths, Way};
@@ -159,8 +160,10 @@ impl Run<'_> {
     fn path(&self, args: &SolveArgs, folder: JobDir) -> Result<ExitCode, Failure> {
         let spec = &self.search.spec;
         match Paths::new(args, self.signals, &folder).find(spec, &folder)? {
-            Way::Found(moves) => {
-                path::show(spec, &folder, &moves, args, self.progress)?;
+            Way::Found(found) => {
+                let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
+                let (panex, gold) = (moves::panex(spec)?, args.own.gold);
+                moves::show(&panex, expected, &found, &args.path.form, gold, self.progress)?;
                 Ok(ExitCode::Done)
             }
             Way::Stopped(reason) => {
