@@ -4,7 +4,12 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
 use common::{expect, refused, strata};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -86,6 +91,34 @@ fn an_operation_s_search_may_have_a_folder_that_stays() {
     assert_eq!(jobs.len(), 1);
     let verified = expect(0, strata("verify --json").arg(&jobs[0])).event("verified");
     assert_eq!(verified["states"], ran.event("operation")["states"]);
+}
+
+/// Interrupts a long search, with its temporary folder in another one, when it has said that it has
+/// begun. Returns that word, and what it says at its end.
+fn interrupted(more: &[&str], temporary: &Path) -> [String; 2] {
+    let mut command = strata("panex op T 9 --search --progress lines");
+    command.args(more).env("TMPDIR", temporary);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let begun = lines.find(|line| line.contains(" INFO job ")).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let last = lines.last().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{last}");
+    [begun, last]
+}
+
+#[test]
+fn an_interrupted_search_leaves_nothing_behind_but_in_a_folder_of_its_own() {
+    let (temporary, kept) = (tempdir().unwrap(), tempdir().unwrap());
+    let [_, last] = interrupted(&[], temporary.path());
+    assert!(last.contains("interrupted; it cannot be gone on with"), "{last}");
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
+    let flags = ["--data-dir", kept.path().to_str().unwrap()];
+    for word in ["started", "resumed"] {
+        let [begun, last] = interrupted(&flags, temporary.path());
+        assert!(begun.contains(&format!("job {word}")), "{begun}");
+        assert!(last.contains("interrupted; the same command goes on with it"), "{last}");
+    }
 }
 
 #[test]
