@@ -131,7 +131,7 @@ pub(crate) struct CheckArgs {
     #[arg(value_parser = clap::value_parser!(u8).range(1..=i64::from(choke::MAX_LEVEL)))]
     pub(crate) level: u8,
 
-    /// Leave out the search over positions above this level, which takes about a minute
+    /// Leave out the search over positions above this level; that of level 8 takes a minute or two
     #[arg(long, value_name = "N", default_value = "8")]
     #[arg(env = "STRATA_EXPLICIT_MAX", hide_env_values = true)]
     pub(crate) explicit_max: u8,
