@@ -14,16 +14,11 @@ const PAGE: &str = include_str!("../../docs/panex.md");
 
 /// Whether a line is as shown, where `…` stands for anything.
 fn is_like(line: &str, shown: &str) -> bool {
-    let mut parts = shown.split('…');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = line.strip_prefix(first) else { return false };
-    let mut exact = true;
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-        exact = part.is_empty();
-    }
-    rest.is_empty() || (exact && shown.contains('…'))
+    let Some((before, after)) = shown.split_once('…') else { return line == shown };
+    line.strip_prefix(before).is_some_and(|rest| {
+        let ends = (0..=rest.len()).filter(|at| rest.is_char_boundary(*at));
+        ends.map(|at| &rest[at..]).any(|rest| is_like(rest, after))
+    })
 }
 
 /// Whether an output is as shown, where a line `…` stands for any number of lines.
