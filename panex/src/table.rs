@@ -122,10 +122,11 @@ pub const X: [u128; 17] = [
 ];
 
 /// To which level this project's engine has searched a quantity, with `strata solve` and
-/// `strata panex op --search`: from its least level on, S and S-bar in all their variations.
+/// `strata panex op --search`: from its least level on, S and S-bar in all their variations, and
+/// to level 9 the right versions as well as the left ones.
 pub const SEARCHED: [(Quantity, u8); 5] = [
-    (Quantity::T, 9),
-    (Quantity::TBar, 9),
+    (Quantity::T, 10),
+    (Quantity::TBar, 10),
     (Quantity::S, 9),
     (Quantity::SBar, 9),
     (Quantity::X, 8),
