@@ -1,17 +1,19 @@
 //! The command line: every command, flag and environment variable.
 
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{BoolishValueParser, RangedU64ValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{BoolishValueParser, RangedU64ValueParser, Resettable};
+use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use strata_store::EngineKind;
 
 use crate::client::args::{
-    HealthArgs, JobArgs, ListArgs, LogsArgs, ResumeArgs, StatsArgs, StatusArgs, SubmitArgs,
+    HealthArgs, JobArgs, ListArgs, LogsArgs, PathJobArgs, ResumeArgs, StatsArgs, StatusArgs,
+    SubmitArgs,
 };
 use crate::cmdline::SolveLine;
 use crate::exit;
@@ -98,6 +100,11 @@ pub(crate) enum Command {
     /// Go on with a stopped, cancelled or failed job of a cluster, and follow it
     #[command(after_help = exit::help_table())]
     Resume(ResumeArgs),
+    /// Print the moves of a shortest solution that a cluster's job has found
+    ///
+    /// They are traced back through the layers, which the job must have kept (--keep-layers all).
+    #[command(after_help = exit::help_table())]
+    Path(PathJobArgs),
     /// Print the layer table of a finished or running job
     #[command(after_help = exit::help_table())]
     Stats(StatsArgs),
@@ -113,7 +120,7 @@ pub(crate) enum Command {
     Worker(Box<WorkerArgs>),
     /// Ask a node of a cluster whether it is healthy (exit code 10 if not)
     Health(HealthArgs),
-    /// What is known of the Panex puzzle without searching its positions
+    /// The Panex puzzle: its operations, tables, comparisons and drawings
     #[command(subcommand)]
     Panex(PanexCommand),
     /// List the state spaces and their parameters
@@ -225,12 +232,21 @@ pub(crate) struct PathArgs {
     #[arg(value_parser = BoolishValueParser::new())]
     path: bool,
 
+    /// Form and place of the moves.
+    #[command(flatten)]
+    pub(crate) form: PathForm,
+}
+
+/// How moves are shown.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Path")]
+pub(crate) struct PathForm {
     /// The form of the moves
     #[arg(long, value_name = "FORM", default_value = "moves")]
     #[arg(env = "STRATA_PATH_FORMAT", hide_env_values = true)]
     pub(crate) path_format: PathFormat,
 
-    /// Write the moves to a file instead (implies --path)
+    /// Write the moves to a file instead (with solve, implies --path)
     #[arg(long, value_name = "FILE", env = "STRATA_PATH_FILE", hide_env_values = true)]
     pub(crate) path_file: Option<PathBuf>,
 }
@@ -238,7 +254,7 @@ pub(crate) struct PathArgs {
 impl PathArgs {
     /// Whether the moves are wanted at all.
     pub(crate) fn wanted(&self) -> bool {
-        self.path || self.path_file.is_some()
+        self.path || self.form.path_file.is_some()
     }
 }
 
@@ -280,6 +296,12 @@ pub(crate) struct DomainArgs {
     #[arg(env = "STRATA_GOAL", hide_env_values = true)]
     pub(crate) goal: Option<String>,
 
+    /// panex: --start and --goal are positions of Panex Gold, as 'b b / - / o o'; moves and
+    /// positions are shown without levels
+    #[arg(long, env = "STRATA_GOLD", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) gold: bool,
+
     /// hanoi: pegs
     #[arg(long, value_name = "P")]
     #[arg(env = "STRATA_PEGS", hide_env_values = true)]
@@ -299,6 +321,16 @@ pub(crate) struct Given {
 }
 
 impl SolveArgs {
+    /// The arguments of a command line, name of the command first, with no regard to the
+    /// environment.
+    pub(crate) fn without_variables(
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<SolveArgs, clap::Error> {
+        let definition = SolveArgs::augment_args(clap::Command::new("solve"));
+        let definition = definition.mut_args(|arg| arg.env(Resettable::Reset));
+        SolveArgs::from_arg_matches(&definition.try_get_matches_from(words)?)
+    }
+
     /// The parameters of state spaces that were given by flag or variable.
     pub(crate) fn parameters(&self) -> Vec<Given> {
         self.own.given(self.symmetry, self.exhaust, &self.line)
@@ -322,6 +354,7 @@ impl DomainArgs {
             ("centre-top", "centre-top", word(self.centre_top)),
             ("start", "start", self.start.clone()),
             ("goal", "goal", self.goal.clone()),
+            ("gold", "gold", self.gold.then(|| "true".to_owned())),
             ("pegs", "pegs", self.pegs.map(|pegs| pegs.to_string())),
             ("symmetry", "symmetry", word(symmetry)),
             ("exhaust", "exhaust", exhaust.then(|| "true".to_owned())),

@@ -2,14 +2,17 @@
 //!
 //! `remote.rs` is the thin edge at which everything asynchronous happens; all else is plain calls.
 //! `account.rs` makes events of what happens in a job, `follow.rs` stays with a job until it ends,
-//! `record.rs` and `report.rs` show jobs and workers.
+//! `record.rs` and `report.rs` show jobs and workers, `path.rs` traces moves back.
 
 mod account;
 pub(crate) mod args;
 mod follow;
+mod path;
 mod record;
 mod remote;
 mod report;
+
+pub(crate) use path::run as path;
 
 use std::io::Write;
 use std::time::{Duration, SystemTime};
@@ -145,7 +148,7 @@ pub(crate) fn logs(args: &LogsArgs, console: &Console) -> Result<ExitCode, Failu
     let remote = Remote::connect(&args.client)?;
     let mut lines = remote.logs(&args.job, args.follow)?;
     let mut output = stdout::Output::stdout();
-    while let Some(line) = remote.log_line(&mut lines)? {
+    while let Some(line) = remote.next(&mut lines)? {
         output.write_with(|out| {
             if console.json { record::write_log(&line, out) } else { report::log(&line, out) }
         });

@@ -21,6 +21,8 @@ pub(crate) enum ExitCode {
     Limit = 4,
     /// The job failed.
     JobFailed = 5,
+    /// Two ways to the same number of moves have found different ones.
+    Differs = 6,
     /// The coordinator, or the node asked, did not answer.
     Unreachable = 10,
     /// There is no such job.
@@ -33,13 +35,14 @@ pub(crate) enum ExitCode {
 
 impl ExitCode {
     /// Every code, in ascending order.
-    const ALL: [ExitCode; 10] = [
+    const ALL: [ExitCode; 11] = [
         ExitCode::Done,
         ExitCode::Unexpected,
         ExitCode::Usage,
         ExitCode::NoGoal,
         ExitCode::Limit,
         ExitCode::JobFailed,
+        ExitCode::Differs,
         ExitCode::Unreachable,
         ExitCode::NoSuchJob,
         ExitCode::Corrupt,
@@ -59,6 +62,7 @@ impl ExitCode {
             ExitCode::NoGoal => "searched everything, no goal; or a replay ends elsewhere",
             ExitCode::Limit => "stopped at a limit or cancelled, resumable",
             ExitCode::JobFailed => "job failed",
+            ExitCode::Differs => "two ways to the same number found different ones",
             ExitCode::Unreachable => "coordinator unreachable",
             ExitCode::NoSuchJob => "no such job",
             ExitCode::Corrupt => "corrupt data",
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn numbers_are_the_documented_ones() {
         let numbers: Vec<u8> = ExitCode::ALL.iter().map(|&code| code as u8).collect();
-        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 10, 11, 12, 130]);
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 130]);
         assert_eq!(ExitCode::of(12), Some(ExitCode::Corrupt));
         assert_eq!(ExitCode::of(9), None);
     }

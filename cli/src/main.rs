@@ -9,7 +9,9 @@ mod console;
 mod domains;
 mod events;
 mod exit;
+mod gold;
 mod inspect;
+mod moves;
 mod nodes;
 mod nodes_args;
 mod panex;
@@ -63,6 +65,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Logs(args) => client::logs(args, &console),
         Command::Cancel(args) => client::cancel(args, &console),
         Command::Resume(args) => client::resume(args, &console),
+        Command::Path(args) => client::path(args, &console),
         Command::Stats(args) => inspect::stats(args, &console),
         Command::Replay(args) => replay::run(args, &console),
         Command::Verify(args) => inspect::verify(args, &console),

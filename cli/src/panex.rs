@@ -1,7 +1,8 @@
-//! `strata panex`: what is known of the puzzle without a search over its positions: the papers'
-//! operations and tables, X(n) by choke points, drawings.
+//! `strata panex`: what is known of the puzzle: the papers' operations and tables, X(n) by choke
+//! points, comparisons with searches over positions, drawings.
 
 pub(crate) mod args;
+mod check;
 mod choke;
 mod operation;
 mod table;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: &PanexCommand, console: &Console) -> Result<ExitCode,
         PanexCommand::Op(args) => operation::run(args, console),
         PanexCommand::Table(args) => table::run(args, console),
         PanexCommand::Choke(args) => choke::run(args, console),
+        PanexCommand::Check(args) => check::run(args, console),
         PanexCommand::Draw(args) => draw(args),
     }
 }

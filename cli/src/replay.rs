@@ -7,12 +7,12 @@ use std::num::NonZeroU64;
 use clap::Args;
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use serde::Serialize;
-use strata_panex::{CentreTop, MAX_LEVEL, Position, draw, parse_moves, replay};
+use strata_panex::{CentreTop, GoldPosition, MAX_LEVEL, Position, draw, parse_moves, replay};
 
 use crate::console::Console;
 use crate::events::VERSION;
 use crate::exit::{ExitCode, Failure};
-use crate::stdout;
+use crate::{gold, stdout};
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
@@ -35,6 +35,11 @@ pub(crate) struct ReplayArgs {
     #[arg(env = "STRATA_GOAL", hide_env_values = true)]
     pub(crate) goal: Option<String>,
 
+    /// The positions are those of Panex Gold, without levels: 'b b / - / o o'
+    #[arg(long, env = "STRATA_GOLD", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) gold: bool,
+
     /// Draw the first and the last position, and those of --every
     #[arg(long, env = "STRATA_DRAW", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
@@ -47,8 +52,12 @@ pub(crate) struct ReplayArgs {
 
 /// Runs `strata replay`.
 pub(crate) fn run(args: &ReplayArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let start = position("start", &args.start, args.level)?;
-    let goal = args.goal.as_deref().map(|goal| position("goal", goal, args.level)).transpose()?;
+    let start = position("start", &args.start, args)?;
+    let goal = args.goal.as_deref().map(|goal| position("goal", goal, args)).transpose()?;
+    let form = |position: &Position| match args.gold {
+        true => GoldPosition::from(position).to_string(),
+        false => position.to_string(),
+    };
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| {
         Failure::usage(format!("cannot read the moves from standard input: {error}"))
@@ -67,24 +76,26 @@ pub(crate) fn run(args: &ReplayArgs, console: &Console) -> Result<ExitCode, Fail
     let reached = goal.as_ref().map(|goal| *goal == end);
     stdout::print(|out| {
         for (moves, position) in &shown {
-            let (moves, text) = (*moves, position.to_string());
+            let (moves, text) = (*moves, form(position));
             match (console.json, args.draw) {
                 (true, _) => json_line(out, Line::Position { moves, position: text })?,
+                (false, true) if args.gold => {
+                    writeln!(out, "{moves}: {text}\n{}\n", draw::gold_text(position))?;
+                }
                 (false, true) => writeln!(out, "{moves}: {text}\n{}\n", draw::text(position))?,
                 (false, false) => writeln!(out, "{moves}: {text}")?,
             }
         }
         match console.json {
-            true => json_line(
-                out,
-                Line::Replayed { moves: last, position: end.to_string(), goal: reached },
-            ),
-            false => writeln!(out, "{last} moves, to {end}"),
+            true => {
+                json_line(out, Line::Replayed { moves: last, position: form(&end), goal: reached })
+            }
+            false => writeln!(out, "{last} moves, to {}", form(&end)),
         }
     })?;
     match goal.filter(|goal| *goal != end) {
         Some(goal) => {
-            let message = format!("the moves end in {end}, not in {goal}");
+            let message = format!("the moves end in {}, not in {}", form(&end), form(&goal));
             Err(Failure::new(ExitCode::NoGoal, message))
         }
         None => Ok(ExitCode::Done),
@@ -92,11 +103,13 @@ pub(crate) fn run(args: &ReplayArgs, console: &Console) -> Result<ExitCode, Fail
 }
 
 /// A position of the command line.
-fn position(flag: &str, text: &str, level: u8) -> Result<Position, Failure> {
+fn position(flag: &str, text: &str, args: &ReplayArgs) -> Result<Position, Failure> {
+    let level = args.level;
     let refused = |error: &dyn std::fmt::Display| Failure::usage(format!("--{flag}: {error}"));
     match text.trim() {
         "towers" => Position::start(level).map_err(|error| refused(&error)),
         "exchanged" => Position::goal(level).map_err(|error| refused(&error)),
+        text if args.gold => gold::read(text, level).map_err(|error| refused(&error)),
         text => Position::parse(text, level).map_err(|error| refused(&error)),
     }
 }
@@ -119,4 +132,53 @@ fn json_line(out: &mut impl Write, line: Line) -> io::Result<()> {
     }
     serde_json::to_writer(&mut *out, &Versioned { v: VERSION, line })?;
     out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use strata_space::panex;
+
+    use super::*;
+
+    fn read_by_both(text: &str, level: u8) -> bool {
+        let searched = panex::Position::parse(level, text).map(|position| position.to_string());
+        let replayed = Position::parse(text, level).map(|position| position.to_string());
+        assert_eq!(searched.as_ref().ok(), replayed.as_ref().ok(), "{text}");
+        searched.is_ok()
+    }
+
+    #[test]
+    fn search_and_replay_read_the_same_positions() {
+        for (text, right) in [
+            ("b1 b2 / - / o1 o2", true),
+            (" b1 b2/-/o1  o2 ", true),
+            ("b2 b1 / o1 / o2", true),
+            ("b1 b2 o2 / - / o1", true),
+            ("b2 o2 b1 / - / o1", false),
+            ("b1 b2 / / o1 o2", false),
+            ("b1 b2 / - / o1 o2 / -", false),
+            ("b1 b2 / - / o1 o02", false),
+            ("b1 b2 / - / o1 +2", false),
+            ("b1 b2 / - / o1 o3", false),
+            ("b1 - b2 / - / o1 o2", false),
+            ("b1 b1 / - / o1 o2", false),
+            ("b1 b2 / - / o1", false),
+            ("towers", false),
+            ("", false),
+        ] {
+            assert_eq!(read_by_both(text, 2), right, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arrangements_are_read_by_search_and_replay_or_by_neither(
+            words in Just(["b1", "b2", "b3", "o1", "o2", "o3", "/", "/"].to_vec()).prop_shuffle(),
+        ) {
+            let columns: Vec<String> = words.split(|word| *word == "/").map(|c| c.join(" ")).collect();
+            let columns = columns.iter().map(|c| if c.is_empty() { "-" } else { c });
+            read_by_both(&columns.collect::<Vec<_>>().join(" / "), 3);
+        }
+    }
 }

@@ -3,25 +3,61 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use strata_panex::{GoldPosition, Position};
 use strata_space::SpaceError;
 use strata_space::catalogue::{Domain, Parameters, Space};
 
 use crate::args::Given;
 use crate::events::Outcome;
+use crate::gold::{self, GoldEndError};
+
+/// Why the command line does not say what to search.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// There is no such space.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// An end in the form of Panex Gold is not one of the puzzle.
+    #[error("--{name}: {source}")]
+    Gold {
+        /// Which.
+        name: &'static str,
+        /// Why not.
+        source: GoldEndError,
+    },
+}
 
 /// The space that the command line and the environment ask for.
 pub(crate) fn open(
     domain: &str,
     values: &[String],
-    given: Vec<Given>,
-) -> Result<Space, SpaceError> {
+    mut given: Vec<Given>,
+) -> Result<Space, RequestError> {
     let domain = Domain::find(domain)?;
+    if domain.name == "panex" {
+        give_levels(values, &mut given)?;
+    }
     let known = |name: &str| domain.parameters.iter().any(|parameter| parameter.name == name);
     // A variable that means nothing here is meant for other runs.
     let given = given.into_iter().filter(|given| given.typed || known(given.name));
     let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
     let parameters: Parameters = domain.parameters(values, &flags)?;
-    Space::open(domain.name, &parameters)
+    Ok(Space::open(domain.name, &parameters)?)
+}
+
+/// Gives the tiles of Gold ends their levels: the space and the job's record know no others.
+fn give_levels(values: &[String], given: &mut Vec<Given>) -> Result<(), RequestError> {
+    let before = given.len();
+    given.retain(|given| given.name != "gold");
+    let level = values.first().and_then(|level| level.parse().ok());
+    let (true, Some(level)) = (given.len() < before, level) else { return Ok(()) };
+    for Given { name, value, .. } in given.iter_mut() {
+        if matches!(*name, "start" | "goal") && !matches!(value.trim(), "towers" | "exchanged") {
+            let read = gold::read(value, level);
+            *value = read.map_err(|source| RequestError::Gold { name, source })?.to_string();
+        }
+    }
+    Ok(())
 }
 
 /// The parameters of a specification as JSON has them.
@@ -70,14 +106,25 @@ impl Naming {
     /// The names that a space gives; what cannot be opened here goes by the job's id.
     pub(crate) fn new(job: &str, space: &str, parameters: &BTreeMap<String, String>) -> Naming {
         match Space::open(space, parameters) {
-            Ok(space) => Naming::of(&space),
+            Ok(space) => Naming::of(&space, false),
             Err(_) => Naming { label: job.to_owned(), distance: format!("distance({job})") },
         }
     }
 
-    /// The names that a space gives.
-    pub(crate) fn of(space: &Space) -> Naming {
-        Naming { label: space.label(), distance: space.distance_name() }
+    /// The names that a space gives; with the ends as one sees them on a Gold board, if asked for.
+    pub(crate) fn of(space: &Space, gold: bool) -> Naming {
+        let seen = |end: &dyn ToString| -> Option<GoldPosition> {
+            Some((&end.to_string().parse::<Position>().ok()?).into())
+        };
+        let distance = match space {
+            Space::Panex(panex) if gold && !panex.config().exchanges_towers() => {
+                let ends = seen(panex.start()).zip(seen(panex.goal()));
+                ends.map(|(start, goal)| format!("distance({start} to {goal})"))
+            }
+            _ => None,
+        };
+        let distance = distance.unwrap_or_else(|| space.distance_name());
+        Naming { label: space.label(), distance }
     }
 
     /// The answer in one line.

@@ -1,6 +1,7 @@
 //! `strata solve`: searches a state space with a coordinator and workers in this process.
 
 mod crew;
+pub(crate) mod embedded;
 mod engine;
 mod jobs;
 mod path;
@@ -20,6 +21,7 @@ use crate::args::{KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
 use crate::console::Console;
 use crate::exit::{ExitCode, Failure};
+use crate::moves;
 use crate::progress::Progress;
 use crate::request::{self, Naming};
 use crate::solve::path::{Paths, Way};
@@ -66,7 +68,7 @@ impl Search {
         let tables = space.table_bytes();
         let budget = Budget::new(args.memory, tables, args.workers, args.threads)
             .map_err(|error| Failure::usage(format!("invalid value for '--memory': {error}")))?;
-        let (naming, expected_layers) = (Naming::of(space), space.expected_layers());
+        let (naming, expected_layers) = (Naming::of(space, args.own.gold), space.expected_layers());
         Ok(Search { spec, naming, expected_layers, budget })
     }
 
@@ -168,8 +170,10 @@ impl Run<'_> {
     fn path(&self, args: &SolveArgs, folder: JobDir) -> Result<ExitCode, Failure> {
         let spec = &self.search.spec;
         match Paths::new(args, self.signals, &folder).find(spec, &folder)? {
-            Way::Found(moves) => {
-                path::show(spec, &folder, &moves, &args.path, self.progress)?;
+            Way::Found(found) => {
+                let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
+                let (panex, gold) = (moves::panex(spec)?, args.own.gold);
+                moves::show(&panex, expected, &found, &args.path.form, gold, self.progress)?;
                 Ok(ExitCode::Done)
             }
             Way::Stopped(reason) => {

@@ -18,6 +18,8 @@ mod harness;
 mod health;
 #[path = "cluster/networks.rs"]
 mod networks;
+#[path = "cluster/paths.rs"]
+mod paths;
 #[path = "cluster/proxy.rs"]
 mod proxy;
 #[path = "cluster/tokens.rs"]

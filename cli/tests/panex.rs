@@ -4,7 +4,14 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
 use common::{expect, refused, strata};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::tempdir;
 
 #[test]
 fn operations_are_formulas_with_moves() {
@@ -36,14 +43,93 @@ fn operations_are_formulas_with_moves() {
 }
 
 #[test]
+fn operations_of_the_paper_are_as_short_as_a_search_says() {
+    let lengths = [
+        ("T", [1, 3, 9, 24, 58]),
+        ("Tbar", [1, 2, 9, 23, 58]),
+        ("S", [0, 3, 8, 22, 57]),
+        ("Sbar", [0, 2, 8, 22, 57]),
+    ];
+    for (name, lengths) in lengths {
+        let sinks = name.starts_with('S');
+        let variations: &[&str] =
+            if sinks { &["plain", "supported", "larger"] } else { &["plain"] };
+        for (n, length) in (1..).zip(lengths).filter(|(_, length)| *length > 0) {
+            for variation in variations {
+                for side in ["", "--right"] {
+                    let line = format!(
+                        "panex op {name} {n} {side} --variation {variation} --search --json \
+                         --progress none --threads 1"
+                    );
+                    let found = expect(0, &mut strata(&line)).event("operation");
+                    let moves = Value::from(length);
+                    assert_eq!((&found["moves"], &found["searched"]), (&moves, &moves), "{line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn longer_operations_than_need_be_are_told_from_the_shortest() {
+    let ran = expect(6, &mut strata("panex op Baxter-T 5 --search --progress none"));
+    assert!(ran.stdout.contains("  least  58, searched: "), "{}", ran.stdout);
+    let message = "error: L Baxter-T_5 has 60 moves, searched: 58 moves\n";
+    assert!(ran.stderr.ends_with(message), "{}", ran.stderr);
+    refused(&mut strata("panex op 4 --search"), "4 leads between no two positions of its own");
+    refused(&mut strata("panex op T 15 --search --moves none"), "level must be between 1 and 14");
+}
+
+#[test]
+fn an_operation_s_search_may_have_a_folder_that_stays() {
+    let dir = tempdir().unwrap();
+    let mut searched = strata("panex op T 4 --inverse --star --search --json --progress none");
+    let ran = expect(0, searched.arg("--data-dir").arg(dir.path()));
+    assert_eq!(ran.event("operation")["searched"], 24);
+    let jobs = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let jobs: Vec<_> = jobs.filter(|path| path.join("manifest.json").exists()).collect();
+    assert_eq!(jobs.len(), 1);
+    let verified = expect(0, strata("verify --json").arg(&jobs[0])).event("verified");
+    assert_eq!(verified["states"], ran.event("operation")["states"]);
+}
+
+/// Interrupts a long search, with its temporary folder in another one, when it has said that it has
+/// begun. Returns that word, and what it says at its end.
+fn interrupted(more: &[&str], temporary: &Path) -> [String; 2] {
+    let mut command = strata("panex op T 9 --search --progress lines");
+    command.args(more).env("TMPDIR", temporary);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let begun = lines.find(|line| line.contains(" INFO job ")).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let last = lines.last().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{last}");
+    [begun, last]
+}
+
+#[test]
+fn an_interrupted_search_leaves_nothing_behind_but_in_a_folder_of_its_own() {
+    let (temporary, kept) = (tempdir().unwrap(), tempdir().unwrap());
+    let [_, last] = interrupted(&[], temporary.path());
+    assert!(last.contains("interrupted; it cannot be gone on with"), "{last}");
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
+    let flags = ["--data-dir", kept.path().to_str().unwrap()];
+    for word in ["started", "resumed"] {
+        let [begun, last] = interrupted(&flags, temporary.path());
+        assert!(begun.contains(&format!("job {word}")), "{begun}");
+        assert!(last.contains("interrupted; the same command goes on with it"), "{last}");
+    }
+}
+
+#[test]
 fn tables_say_how_each_number_is_known() {
     let ran = expect(0, &mut strata("panex table --max 11"));
     let row = |start: &str| {
         let line = ran.stdout.lines().find(|line| line.starts_with(start)).unwrap();
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(row("  8"), "8 836 c 835 c 834 c 834 c 5359 sc 5359 c 4716");
-    assert_eq!(row(" 11"), "11 11769 c 11769 c 11768 c 11768 c 76245 ck 76245 c 66568");
+    assert_eq!(row("  8"), "8 836 sc 835 sc 834 sc 834 sc 5359 sckp 5359 c 4716");
+    assert_eq!(row(" 11"), "11 11769 c 11769 c 11768 c 11768 c 76245 ckp 76245 c 66568");
     assert!(ran.stdout.contains("U': U' is not what remains of U"), "{}", ran.stdout);
 
     let ran = expect(0, &mut strata("panex table --max 3 --json"));
@@ -61,6 +147,25 @@ fn choke_points_give_a_list_of_moves() {
     let ran = expect(0, &mut strata("panex choke 3"));
     assert!(ran.stdout.starts_with("X(3) = 42\n"), "{}", ran.stdout);
     refused(&mut strata("panex choke 22"), "22 is not in 1..=21");
+}
+
+#[test]
+fn several_ways_to_the_same_number_agree() {
+    let ran = expect(0, &mut strata("panex check 4 --threads 1 --progress none"));
+    let rows: Vec<Vec<&str>> =
+        ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["X(4)"]);
+    assert_eq!(rows[1][..6], ["search", "over", "positions", "128", "11,620", "states"]);
+    assert_eq!(rows[2][..5], ["search", "over", "choke", "points", "128"]);
+    assert_eq!(rows[3][..5], ["exchange", "of", "the", "paper", "128"]);
+    assert_eq!(rows[4..], [["all", "agree", "on", "128"]]);
+    let ran = expect(0, &mut strata("panex check 8 --explicit-max 7 --json --progress none"));
+    let check = ran.event("check");
+    assert_eq!((&check["level"], &check["agree"]), (&8.into(), &true.into()));
+    let moves = |row: usize| check["checks"][row]["moves"].clone();
+    assert_eq!([moves(0), moves(1), moves(2)], [Value::Null, 5359.into(), 5359.into()]);
+    assert_eq!(check["checks"][0]["note"], "left out above 7 (--explicit-max)");
+    refused(&mut strata("panex check 22"), "22 is not in 1..=21");
 }
 
 #[test]

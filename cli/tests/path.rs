@@ -221,3 +221,59 @@ fn a_replay_says_what_is_wrong() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("--start: missing: o2"), "{}", ran.stderr);
 }
+
+#[test]
+fn gold_ends_are_searched_replayed_and_shown_without_levels() {
+    let dir = tempdir().unwrap();
+    let ends = ["b / - / o b o", "o b / b . / o"];
+    let run = |flags: &str| {
+        let mut command = strata(&format!("solve panex 2 --path --progress none {flags}"));
+        command.args(["--start", ends[0], "--goal", ends[1]]).arg("--data-dir").arg(dir.path());
+        command
+    };
+    let ran = expect(0, &mut run("--gold"));
+    assert!(
+        ran.stdout.starts_with("distance(b / - / o b o to o b / b . / o) = 2\n"),
+        "{}",
+        ran.stdout
+    );
+    let moves: Vec<&str> = ran.stdout.lines().filter(|line| line.len() == 2).collect();
+    assert_eq!(moves, ["RL", "RC"], "{}", ran.stdout);
+    let job = expect(0, &mut run("--gold --json")).event("job");
+    assert_eq!(job["params"]["goal"], "o1 b2 / b1 / o2");
+
+    let ran = replay("panex 2 --gold --every 9 --draw", ends, &moves.join("\n"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(
+        ran.stdout.starts_with("0: b / - / o b o\n0   .--.--o\n1   |  |  b\n"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.ends_with("2 moves, to o b / b . / o\n"), "{}", ran.stdout);
+    let ran = replay("panex 2 --gold", ends, "RL");
+    assert_eq!(ran.code, Some(3));
+    assert!(
+        ran.stderr.contains("the moves end in o b / - / b o, not in o b / b . / o"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn gold_positions_whose_levels_are_hidden_are_refused() {
+    let dir = tempdir().unwrap();
+    let hidden = "the levels are not determined: the b in L, layer 0 and the b in L, layer 1 can be \
+                  b1 and b2 or the other way round";
+    for (line, goal, reason) in [
+        ("panex 2", "b b o / - / o .", hidden),
+        ("panex 3", "b b / - / o o", "--goal: a position of level 2, not 3"),
+        ("panex 2", "b1 b2 / - / o o", "'b1' is none of b, o and . (an empty layer)"),
+        ("panex 2", "b b / - / o", "2 blue and 1 orange tiles"),
+    ] {
+        let mut command = solve(dir.path(), &format!("{line} --gold"));
+        let message = refused(command.args(["--goal", goal]), reason);
+        let ran = replay(&format!("{line} --gold"), ["towers", goal], "");
+        assert_eq!((ran.code, ran.stderr), (Some(2), message));
+    }
+    refused(&mut solve(dir.path(), "hanoi 3 --gold"), "hanoi has no parameter 'gold'");
+}

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use strata_proto::v1;
 use strata_space::{Digest, MODULI};
 use strata_store::manifest::check_name;
-use strata_store::{EngineKind, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord};
+use strata_store::{
+    EngineKind, EntryKey, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord,
+};
 
 use crate::limits;
 
@@ -164,6 +166,22 @@ pub fn kept_from(file: v1::LayerFile) -> Result<KeptFile, ConvertError> {
     check_file(&file)?;
     let v1::LayerFile { worker, file, bytes, seal, .. } = file;
     Ok(KeptFile { worker, file, bytes, seal: Hex64(seal) })
+}
+
+/// A place and a local as a message.
+#[must_use]
+pub fn candidate_to((key, local): (EntryKey, u32)) -> v1::Candidate {
+    let EntryKey { shard, region } = key;
+    let (region_high, region_low) = ((region >> 64) as u64, region as u64);
+    v1::Candidate { shard, region_high, region_low, local }
+}
+
+/// A place and a local from a message.
+#[must_use]
+pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u32) {
+    let v1::Candidate { shard, region_high, region_low, local } = *candidate;
+    let region = u128::from(region_high) << 64 | u128::from(region_low);
+    (EntryKey { shard, region }, local)
 }
 
 /// A line of the history as a message: without the kept files, which are the cluster's affair.

@@ -9,7 +9,9 @@ use prost::Message;
 use strata_net::{convert, limits};
 use strata_proto::v1;
 use strata_space::{MODULI, Weight};
-use strata_store::{EngineKind, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord};
+use strata_store::{
+    EngineKind, EntryKey, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord,
+};
 
 /// Over the wire and back.
 fn carried<M: Message + Default>(message: &M) -> M {
@@ -75,6 +77,13 @@ proptest! {
     fn specifications_return(spec in spec()) {
         let message = carried(&convert::spec_to(&spec));
         prop_assert_eq!(convert::spec_from(Some(message)), Ok(spec));
+    }
+
+    #[test]
+    fn candidates_return(shard: u32, region: u128, local: u32) {
+        let candidate = (EntryKey { shard, region }, local);
+        let message = carried(&convert::candidate_to(candidate));
+        prop_assert_eq!(convert::candidate_from(&message), candidate);
     }
 
     #[test]

@@ -20,12 +20,31 @@ use crate::tile::{Colour, Column, Tile};
 /// # Ok::<(), strata_panex::TextError>(())
 /// ```
 pub fn text(position: &Position) -> String {
-    lines(position).join("\n")
+    lines(position, Tile::to_string).join("\n")
+}
+
+/// The position as text, as one sees it on a board of Panex Gold: without levels.
+///
+/// ```
+/// use strata_panex::{draw, Position};
+///
+/// let position: Position = "b2 / - / b1 o1 o2".parse()?;
+/// let drawn = draw::gold_text(&position);
+/// assert_eq!(drawn, "\
+/// 0   .--.--b
+/// 1   |  |  o
+/// 2   b  |  o
+///     L  C  R");
+/// # Ok::<(), strata_panex::TextError>(())
+/// ```
+pub fn gold_text(position: &Position) -> String {
+    lines(position, |tile| tile.colour.letter().to_string()).join("\n")
 }
 
 /// Positions as text, side by side with their tracks in line.
 pub fn row(positions: &[Position]) -> String {
-    let drawings: Vec<Vec<String>> = positions.iter().map(lines).collect();
+    let drawings: Vec<Vec<String>> =
+        positions.iter().map(|position| lines(position, Tile::to_string)).collect();
     let height = drawings.iter().map(Vec::len).max().unwrap_or(0);
     let line = |at: usize| {
         let part = |lines: &Vec<String>| {
@@ -38,7 +57,7 @@ pub fn row(positions: &[Position]) -> String {
 }
 
 /// All lines are equally long.
-fn lines(position: &Position) -> Vec<String> {
+fn lines(position: &Position, name: impl Fn(&Tile) -> String) -> Vec<String> {
     let digits = position.level().to_string().len();
     let width = digits + 1;
     let columns = Column::ALL.map(|column| position.layers(column));
@@ -47,7 +66,7 @@ fn lines(position: &Position) -> Vec<String> {
         let (empty, gap) = if layer == 0 { (".", "-") } else { ("|", " ") };
         let mut line = format!("{layer:>digits$}  ");
         for (place, tiles) in columns.iter().enumerate() {
-            let shown = tile_in(tiles, layer).map_or(empty.to_owned(), |tile| tile.to_string());
+            let shown = tile_in(tiles, layer).map_or(empty.to_owned(), |tile| name(&tile));
             let left_of_it = if place == 0 { " " } else { gap };
             line.push_str(&left_of_it.repeat(width + usize::from(place > 0) - shown.len()));
             line.push_str(&shown);
@@ -67,6 +86,10 @@ fn tile_in(tiles: &[(Tile, u8)], layer: u8) -> Option<Tile> {
 const LAYER: u32 = 20;
 /// Distance between the middles of two columns is this and the widest tile.
 const SPACING: u32 = 16;
+/// Room for the numbers of the layers, on the left.
+const MARGIN: u32 = 22;
+/// Letters and numbers outside of tiles, to be read on white and on black.
+const GREY: &str = "#777";
 
 /// Width of a tile: those of a tower make a triangle, as the pictures on the tiles do.
 fn width(level: u8) -> u32 {
@@ -77,8 +100,8 @@ fn width(level: u8) -> u32 {
 pub fn svg(position: &Position) -> String {
     let level = position.level();
     let step = width(level) + SPACING;
-    let (wide, high) = (3 * step, LAYER * (u32::from(level) + 3));
-    let middle = |column: Column| step / 2 + step * column.index() as u32;
+    let (wide, high) = (MARGIN + 3 * step, LAYER * (u32::from(level) + 3));
+    let middle = |column: Column| MARGIN + step / 2 + step * column.index() as u32;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {high}\" \
          width=\"{wide}\" height=\"{high}\" font-family=\"sans-serif\" font-size=\"12\" \
@@ -90,13 +113,21 @@ pub fn svg(position: &Position) -> String {
     for column in Column::ALL {
         let _ = write!(path, "M{} {track}V{foot}", middle(column));
     }
-    let _ = writeln!(out, "<path d=\"{path}\" stroke=\"#bbb\" stroke-width=\"4\" fill=\"none\"/>");
+    let _ = writeln!(
+        out,
+        "<path d=\"{path}\" stroke=\"#bbb\" stroke-width=\"4\" stroke-linecap=\"round\" fill=\"none\"/>"
+    );
+    for layer in 0..=u32::from(level) {
+        let (x, y) = (MARGIN - 8, track + LAYER * layer + 4);
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{GREY}\">{layer}</text>");
+    }
     for column in Column::ALL {
         let x = middle(column);
         for (tile, layer) in position.layers(column) {
             out.push_str(&svg_tile(tile, x, track + LAYER * u32::from(layer)));
         }
-        let _ = writeln!(out, "<text x=\"{x}\" y=\"{}\">{column}</text>", foot + LAYER + 4);
+        let y = foot + LAYER + 4;
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{GREY}\">{column}</text>");
     }
     out.push_str("</svg>\n");
     out
@@ -176,6 +207,7 @@ mod tests {
         }
         // b3 stands alone in C: layer 3 of a track at 20.
         assert!(drawn.contains("y=\"71\" width=\"46\""), "{drawn}");
+        assert!(drawn.contains("y=\"84\" fill=\"#777\">3</text>"), "{drawn}");
         assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
     }
 }

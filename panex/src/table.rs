@@ -9,19 +9,21 @@ use crate::tile::MAX_LEVEL;
 /// A way to know a number.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Evidence {
-    /// A breadth-first search over positions found no shorter way.
+    /// A breadth-first search over positions, with this project's engine, found no shorter way.
     Searched,
     /// A list of so many moves was made and replayed. (That there is no shorter one is another
     /// matter.)
     Constructed,
-    /// A search over choke points found no shorter way.
+    /// A search over choke points, with [`crate::choke`], found no shorter way.
     ChokePoint,
+    /// Others have found it by a search and published it.
+    Published,
 }
 
 impl Evidence {
     /// All ways.
-    pub const ALL: [Evidence; 3] =
-        [Evidence::Searched, Evidence::Constructed, Evidence::ChokePoint];
+    pub const ALL: [Evidence; 4] =
+        [Evidence::Searched, Evidence::Constructed, Evidence::ChokePoint, Evidence::Published];
 }
 
 /// A number of a table.
@@ -29,12 +31,12 @@ impl Evidence {
 pub struct Cell {
     /// The number of moves.
     pub value: u128,
-    known: [bool; 3],
+    known: [bool; Evidence::ALL.len()],
 }
 
 impl Cell {
     fn formula(value: u128) -> Cell {
-        Cell { value, known: [false; 3] }
+        Cell { value, known: [false; Evidence::ALL.len()] }
     }
 
     /// How the number is known beyond the formula.
@@ -44,7 +46,7 @@ impl Cell {
 
     /// Whether the formula is all there is.
     pub fn is_formula_only(&self) -> bool {
-        self.known == [false; 3]
+        self.known == [false; Evidence::ALL.len()]
     }
 }
 
@@ -113,12 +115,30 @@ pub enum TableError {
     },
 }
 
-/// X(1) to X(9), found by searches over positions: 1 to 6 by the paper's authors, 7 to 9 by David
-/// Bagley (2002 and 2004, reported by Baxter).
-pub const X_SEARCHED: [u128; 9] = [3, 13, 42, 128, 343, 881, 2189, 5359, 13023];
+/// X(1) to X(17).
+pub const X: [u128; 17] = [
+    3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245, 184_191, 444_807, 1_074_001,
+    2_593_021, 6_260_271, 15_113_807,
+];
 
-/// X(10) to X(13), found by Derek Kisman (2010) with choke points.
-pub const X_CHOKE_POINTS: [u128; 4] = [31537, 76245, 184_191, 444_807];
+/// To which level this project's engine has searched a quantity, with `strata solve` and
+/// `strata panex op --search`: from its least level on, S and S-bar in all their variations, and
+/// to level 9 the right versions as well as the left ones.
+pub const SEARCHED: [(Quantity, u8); 5] = [
+    (Quantity::T, 10),
+    (Quantity::TBar, 10),
+    (Quantity::S, 9),
+    (Quantity::SBar, 9),
+    (Quantity::X, 8),
+];
+
+/// To which level X(n) was found with choke points here.
+pub const X_CHOKE_POINTS: u8 = 17;
+
+/// To which level X(n) was published: 1 to 6 by the paper's authors and 7 to 9 by David Bagley (2002
+/// and 2004, reported by Baxter), who searched positions, 10 to 13 by Derek Kisman (2010), who
+/// searched over choke points.
+pub const X_PUBLISHED: u8 = 13;
 
 /// The papers' tables up to some level.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -127,7 +147,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The rows 1 to `rows`, with the formulas and the literature's searches for X.
+    /// The rows 1 to `rows`, with the formulas, the known X, and what was searched.
     ///
     /// # Errors
     /// If there is no such row, or a number of it has more than 128 bits.
@@ -145,10 +165,21 @@ impl Table {
                 }
             }
         }
-        let searched = X_SEARCHED.map(|value| (value, Evidence::Searched));
-        let choked = X_CHOKE_POINTS.map(|value| (value, Evidence::ChokePoint));
-        for (n, (value, evidence)) in (1..=rows).zip(searched.into_iter().chain(choked)) {
-            table.mark(Quantity::X, n, value, evidence)?;
+        for (n, value) in (1..=rows).zip(X) {
+            for (upto, evidence) in
+                [(X_CHOKE_POINTS, Evidence::ChokePoint), (X_PUBLISHED, Evidence::Published)]
+            {
+                if n <= upto {
+                    table.mark(Quantity::X, n, value, evidence)?;
+                }
+            }
+        }
+        for (quantity, upto) in SEARCHED {
+            for n in 1..=upto.min(rows) {
+                if let Some(Cell { value, .. }) = table.cell(quantity, n) {
+                    table.mark(quantity, n, value, Evidence::Searched)?;
+                }
+            }
         }
         Ok(table)
     }
@@ -316,35 +347,37 @@ mod tests {
         let x: Vec<u128> = (1..=10).map(|n| table.cell(Quantity::X, n).unwrap().value).collect();
         assert_eq!(x, [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537]);
         let known = |n| table.cell(Quantity::X, n).unwrap().evidence().collect::<Vec<_>>();
-        assert_eq!(known(8), [Evidence::Searched, Evidence::Constructed]);
-        assert_eq!(known(10), [Evidence::ChokePoint]);
+        assert_eq!(known(8), Evidence::ALL);
+        assert_eq!(known(10), [Evidence::ChokePoint, Evidence::Published]);
         assert!(table.cell(Quantity::L, 10).unwrap().is_formula_only());
         assert_eq!((table.cell(Quantity::T, 0), table.cell(Quantity::T, 11)), (None, None));
     }
 
     #[test]
-    fn every_x_of_the_literature_from_5_on_is_u() {
-        let table = Table::new(14).unwrap();
-        for n in 5..=13 {
+    fn every_known_x_from_5_on_is_u() {
+        let table = Table::new(18).unwrap();
+        for n in 5..=17 {
             let value = |quantity| table.cell(quantity, n).map(|cell| cell.value);
             assert_eq!(value(Quantity::X), value(Quantity::U), "n = {n}");
         }
-        assert_eq!(table.cell(Quantity::X, 14), None);
-        assert_eq!(table.cell(Quantity::U, 14).unwrap().value, 1_074_001);
+        let known = |n| table.cell(Quantity::X, n).unwrap().evidence().collect::<Vec<_>>();
+        assert_eq!(known(14), [Evidence::ChokePoint]);
+        assert_eq!(table.cell(Quantity::X, 18), None);
+        assert_eq!(table.cell(Quantity::U, 18).unwrap().value, 36_488_145);
     }
 
     #[test]
     fn wrong_results_are_refused() {
-        let mut table = Table::new(15).unwrap();
+        let mut table = Table::new(18).unwrap();
         let searched = Evidence::Searched;
         let error = table.mark(Quantity::T, 7, 346, searched).unwrap_err().to_string();
         assert_eq!(error, "T(7) is 345, but 346 was found");
-        let error = table.mark(Quantity::X, 14, 1_074_002, searched).unwrap_err().to_string();
-        assert_eq!(error, "X(14) = 1074002 is not between L(14) = 936892 and U(14) = 1074001");
-        table.mark(Quantity::X, 14, 1_074_001, Evidence::ChokePoint).unwrap();
-        assert!(table.mark(Quantity::X, 14, 1_074_000, searched).is_err());
+        let error = table.mark(Quantity::X, 18, 36_488_146, searched).unwrap_err().to_string();
+        assert_eq!(error, "X(18) = 36488146 is not between L(18) = 31827276 and U(18) = 36488145");
+        table.mark(Quantity::X, 18, 36_488_145, Evidence::ChokePoint).unwrap();
+        assert!(table.mark(Quantity::X, 18, 36_488_144, searched).is_err());
         assert!(table.mark(Quantity::U, 4, 128, searched).is_err());
-        assert!(table.mark(Quantity::T, 16, 1, searched).is_err());
+        assert!(table.mark(Quantity::T, 19, 1, searched).is_err());
         assert_eq!(Table::new(0), Err(TableError::Rows { rows: 0 }));
         assert_eq!(Table::new(100), Err(TableError::Rows { rows: 100 }));
     }

@@ -4,7 +4,9 @@
 
 use std::collections::HashSet;
 
+use strata_panex::formulas::Quantity;
 use strata_panex::operations::{Ends, Kind, Operation, SinkVariation, Task};
+use strata_panex::table::{Evidence, Table};
 use strata_panex::{CentreTop, Position};
 
 /// The least number of moves between two positions, by search from both ends. Moves can be taken
@@ -107,4 +109,29 @@ fn every_segment_between_the_checkpoints_of_level_4_is_the_shortest() {
         let (start, goal) = (start.parse().unwrap(), goal.parse().unwrap());
         assert_eq!(distance(&start, &goal, CentreTop::Forbidden), to - from);
     }
+}
+
+#[test]
+fn what_the_table_calls_searched_is_what_a_search_finds() {
+    let table = Table::new(5).unwrap();
+    let mut searched = 0;
+    for (quantity, kind) in [
+        (Quantity::T, Kind::T),
+        (Quantity::TBar, Kind::TBar),
+        (Quantity::S, Kind::S),
+        (Quantity::SBar, Kind::SBar),
+        (Quantity::X, Kind::X),
+    ] {
+        for n in 1..=5 {
+            let Some(cell) = table.cell(quantity, n) else { continue };
+            if !cell.evidence().any(|evidence| evidence == Evidence::Searched) {
+                continue;
+            }
+            let Ends { start, goal } = task(kind, n).ends().unwrap().unwrap();
+            let found = distance(&start, &goal, CentreTop::Forbidden);
+            assert_eq!(u128::from(found), cell.value, "{quantity}({n})");
+            searched += 1;
+        }
+    }
+    assert_eq!(searched, 23, "T, T-bar and X from 1, S and S-bar from 2");
 }

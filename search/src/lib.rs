@@ -29,7 +29,7 @@ pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
 pub use kernel::{ExitSink, Inputs, Kernel, Tally};
 pub use lane::{Lane, LaneOptions, Nowhere, Outboxes, Pass, count};
 pub use run::{MemoryRun, Run};
-pub use trace::{Layers, Trace};
+pub use trace::{Candidate, Finder, Layers, Trace};
 
 /// What can go wrong in a pass.
 pub type Error = strata_store::StoreError;

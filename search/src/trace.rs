@@ -1,9 +1,12 @@
 //! Back through kept layers: from where a search ended to where it began.
 
-use strata_space::{Chain, Finish, RegionKey, State, StateSpace};
+use strata_space::{Chain, Finish, Local, RegionKey, State, StateSpace};
 use strata_store::{EntryKey, Layer, LayerCursor, StoreError};
 
 use crate::Result;
+
+/// A state that may be in a layer: its place, and its local.
+pub type Candidate = (EntryKey, Local);
 
 /// The layers of a finished search, by depth.
 pub trait Layers {
@@ -12,6 +15,55 @@ pub trait Layers {
     /// # Errors
     /// If one is missing or damaged.
     fn open(&mut self, depth: u32) -> Result<Vec<Layer>>;
+
+    /// Which of the sorted candidates is in a layer: the first that is found, as its index.
+    ///
+    /// # Errors
+    /// If a file is missing or damaged.
+    fn any_of(
+        &mut self,
+        depth: u32,
+        candidates: &[Candidate],
+        finder: &mut Finder,
+    ) -> Result<Option<usize>> {
+        finder.any_of(&self.open(depth)?, candidates)
+    }
+}
+
+/// Looks states up in layer files.
+pub struct Finder(LayerCursor);
+
+impl Finder {
+    /// Ready to look.
+    ///
+    /// # Errors
+    /// If there is no memory for decompression.
+    pub fn new() -> Result<Finder> {
+        Ok(Finder(LayerCursor::new()?))
+    }
+
+    /// Which of the candidates is in one of the files: the first that is found, as its index. Those of
+    /// one region must stand together: one look-up finds them all.
+    ///
+    /// # Errors
+    /// If a file is damaged.
+    pub fn any_of(&mut self, files: &[Layer], candidates: &[Candidate]) -> Result<Option<usize>> {
+        let mut before = 0;
+        for group in candidates.chunk_by(|a, b| a.0 == b.0) {
+            let key = group[0].0;
+            for file in files {
+                self.0.start(file, Some(key), None)?;
+                let locals = if self.0.key() == Some(key) { self.0.locals() } else { &[] };
+                let found = group.iter().position(|(_, l)| locals.binary_search(l).is_ok());
+                self.0.stop();
+                if let Some(found) = found {
+                    return Ok(Some(before + found));
+                }
+            }
+            before += group.len();
+        }
+        Ok(None)
+    }
 }
 
 /// Finds a shortest way in the layers of a finished search.
@@ -22,7 +74,7 @@ pub struct Trace<'a> {
     space: &'a dyn StateSpace,
     shards: u32,
     cursors: [LayerCursor; 2],
-    moves: Vec<State>,
+    finder: Finder,
 }
 
 impl<'a> Trace<'a> {
@@ -32,7 +84,7 @@ impl<'a> Trace<'a> {
     /// If there is no memory for decompression.
     pub fn new(space: &'a dyn StateSpace, shards: u32) -> Result<Trace<'a>> {
         let cursors = [LayerCursor::new()?, LayerCursor::new()?];
-        Ok(Trace { space, shards, cursors, moves: Vec::new() })
+        Ok(Trace { space, shards, cursors, finder: Finder::new()? })
     }
 
     /// The state in which the searches from both ends met, with the depths at which it was reached
@@ -91,40 +143,25 @@ impl<'a> Trace<'a> {
     fn back(&mut self, state: State, depth: u32, layers: &mut dyn Layers) -> Result<Vec<State>> {
         let mut chain = vec![state];
         let mut at = state;
+        let (mut moves, mut candidates) = (Vec::new(), Vec::new());
         for depth in (0..depth).rev() {
-            let files = layers.open(depth)?;
-            self.moves.clear();
-            self.space.moves(at, &mut self.moves);
-            // Most are in one region: one look-up finds them all.
-            self.moves.sort_unstable();
-            at = self.any_of(&files)?.ok_or_else(|| {
-                let file = files.first().map(Layer::name).unwrap_or_default();
-                let what = format!("no neighbour of {} in depth {depth}", self.space.text(at));
+            moves.clear();
+            self.space.moves(at, &mut moves);
+            // Most are in one region.
+            moves.sort_unstable();
+            candidates.clear();
+            let place = |region| key(self.space, self.shards, region);
+            candidates.extend(moves.iter().map(|s: &State| (place(s.region), s.local)));
+            let found = layers.any_of(depth, &candidates, &mut self.finder)?;
+            at = found.and_then(|found| moves.get(found).copied()).ok_or_else(|| {
+                let file = format!("layer {depth}").into();
+                let what = format!("no neighbour of {} is there", self.space.text(at));
                 StoreError::Inconsistent { file, what }
             })?;
             chain.push(at);
         }
         chain.reverse();
         Ok(chain)
-    }
-
-    /// One of the sorted `moves` that a layer has.
-    fn any_of(&mut self, files: &[Layer]) -> Result<Option<State>> {
-        let cursor = &mut self.cursors[0];
-        for group in self.moves.chunk_by(|a, b| a.region == b.region) {
-            let key = key(self.space, self.shards, group[0].region);
-            for file in files {
-                cursor.start(file, Some(key), None)?;
-                let locals = if cursor.key() == Some(key) { cursor.locals() } else { &[] };
-                let found = group.iter().find(|s| locals.binary_search(&s.local).is_ok());
-                let found = found.copied();
-                cursor.stop();
-                if found.is_some() {
-                    return Ok(found);
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// A state of one file of which the other side is in another (or the same) file.

@@ -7,7 +7,9 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use strata_net::{Security, TlsFiles, Token};
 
-use crate::args::{DomainArgs, Engine, Given, KeepLayers, TableFormat, Toggle, parse_keep_layers};
+use crate::args::{
+    DomainArgs, Engine, Given, KeepLayers, PathForm, TableFormat, Toggle, parse_keep_layers,
+};
 use crate::client::remote::refusal;
 use crate::cmdline::{SolveLine, quoted};
 use crate::exit::Failure;
@@ -207,6 +209,21 @@ impl SubmitArgs {
 pub(crate) struct JobArgs {
     /// The job: its id, a beginning of it that no other job has, or its name
     pub(crate) job: String,
+
+    /// The cluster.
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
+}
+
+/// Arguments of `path`.
+#[derive(Debug, Args)]
+pub(crate) struct PathJobArgs {
+    /// The job: its id, a beginning of it that no other job has, or its name
+    pub(crate) job: String,
+
+    /// Form and place of the moves.
+    #[command(flatten)]
+    pub(crate) form: PathForm,
 
     /// The cluster.
     #[command(flatten)]

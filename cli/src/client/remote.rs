@@ -130,13 +130,21 @@ impl<'a> Remote<'a> {
         self.ask(|mut client| async move { client.logs(request).await })
     }
 
-    /// The next line of a log.
-    pub(super) fn log_line(
+    pub(super) fn look_up(&self, request: v1::LookUpRequest) -> Result<v1::Found, Failure> {
+        self.ask(|mut client| async move { client.look_up(request).await })
+    }
+
+    pub(super) fn fetch_layer(
         &self,
-        lines: &mut Streaming<v1::LogLine>,
-    ) -> Result<Option<v1::LogLine>, Failure> {
-        let line = self.runtime.block_on(lines.message());
-        line.map_err(|status| self.failure(&status))
+        layer: v1::LayerRef,
+    ) -> Result<Streaming<v1::LayerPart>, Failure> {
+        self.ask(|mut client| async move { client.fetch_layer(layer).await })
+    }
+
+    /// The next item of a stream that is not watched for signals.
+    pub(super) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
+        let item = self.runtime.block_on(items.message());
+        item.map_err(|status| self.failure(&status))
     }
 
     /// Begins to listen to signals, which until then end the process.

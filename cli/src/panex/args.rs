@@ -6,6 +6,7 @@ use strata_panex::choke;
 use strata_panex::operations::Kind;
 
 use crate::args::available_threads;
+use crate::solve::embedded::Means;
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -19,6 +20,11 @@ pub(crate) enum PanexCommand {
     Table(TableArgs),
     /// Find X(LEVEL) by a dynamic program over choke points, without a search over positions
     Choke(ChokeArgs),
+    /// Find X(LEVEL) in several ways and compare them (exit code 6 if they differ)
+    ///
+    /// By a search over positions, by choke points, and by making and replaying the paper's
+    /// exchange, of which nobody knows whether it is the shortest on every level.
+    Check(CheckArgs),
     /// Draw a position
     Draw(DrawArgs),
 }
@@ -68,6 +74,15 @@ pub(crate) struct OpArgs {
     #[arg(long, value_name = "FORMAT", default_value = "words")]
     #[arg(env = "STRATA_MOVES", hide_env_values = true)]
     pub(crate) moves: MoveFormat,
+
+    /// Search for the fewest moves between its ends, too (exit code 6 if it has more)
+    #[arg(long, env = "STRATA_SEARCH", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) search: bool,
+
+    /// How it is searched.
+    #[command(flatten)]
+    pub(crate) means: Means,
 }
 
 /// The situations in which a tile sinks.
@@ -107,6 +122,29 @@ pub(crate) struct ChokeArgs {
     #[arg(long, env = "STRATA_PATH", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) path: bool,
+}
+
+/// Arguments of `panex check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Tiles a tower
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=i64::from(choke::MAX_LEVEL)))]
+    pub(crate) level: u8,
+
+    /// Leave out the search over positions above this level; that of level 8 takes a minute or two
+    #[arg(long, value_name = "N", default_value = "8")]
+    #[arg(env = "STRATA_EXPLICIT_MAX", hide_env_values = true)]
+    pub(crate) explicit_max: u8,
+
+    /// Leave out the search over diagrams above this level; that of level 9 takes half a minute and
+    /// 300 MiB, each level more three times as much
+    #[arg(long, value_name = "N", default_value = "9")]
+    #[arg(env = "STRATA_SYMBOLIC_MAX", hide_env_values = true)]
+    pub(crate) symbolic_max: u8,
+
+    /// How positions are searched; the choke points take the threads, too.
+    #[command(flatten)]
+    pub(crate) means: Means,
 }
 
 /// What a position is drawn as.

@@ -25,7 +25,7 @@ struct Found {
 /// Runs `strata panex choke`.
 pub(super) fn run(args: &ChokeArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
-    let search = Search::new(args.level).threads(args.threads).on_progress(&show);
+    let search = search(args.level, args.threads);
     let path = args.path.then(|| search.moves()).transpose().map_err(unexpected)?;
     let moves = match &path {
         Some(path) => {
@@ -38,6 +38,11 @@ pub(super) fn run(args: &ChokeArgs, console: &Console) -> Result<ExitCode, Failu
     let found = Found { level: args.level, moves, seconds, peak_rss_bytes: rss::peak(), path };
     stdout::print(|out| if console.json { found.json(out) } else { found.text(out) })?;
     Ok(ExitCode::Done)
+}
+
+/// A search that logs how far it is.
+pub(super) fn search(level: u8, threads: usize) -> Search<'static> {
+    Search::new(level).threads(threads).on_progress(&show)
 }
 
 fn unexpected(error: impl std::fmt::Display) -> Failure {

@@ -1,9 +1,9 @@
-//! `strata panex op`: an operation as a formula and as moves.
+//! `strata panex op`: an operation as a formula and as moves, and whether there is a shorter way.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata_panex::operations::{Ends, Operation, SinkVariation, Task, Transform};
+use strata_panex::operations::{Ends, Operation, OperationError, SinkVariation, Task, Transform};
 use strata_panex::{CentreTop, Word, name_moves, replay};
 
 use super::args::{MoveFormat, OpArgs, Variation};
@@ -11,6 +11,7 @@ use super::write_words;
 use crate::console::Console;
 use crate::events::VERSION;
 use crate::exit::{ExitCode, Failure};
+use crate::solve::embedded::{self, Found, Means};
 use crate::{stdout, units};
 
 /// An operation whose moves lead from one of its ends to the other.
@@ -18,14 +19,20 @@ struct Shown {
     operation: Operation,
     ends: Option<Ends>,
     word: Word,
+    /// What the search between its ends found, if there was one.
+    searched: Option<Found>,
 }
 
 /// Runs `strata panex op`.
 pub(super) fn run(args: &OpArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let shown = Shown::new(args)?;
+    let mut shown = Shown::new(args)?;
+    if args.search {
+        shown.searched = Some(shown.search(&args.means, console)?);
+    }
     stdout::print(|out| {
         if console.json { shown.json(args.moves, out) } else { shown.text(args.moves, out) }
     })?;
+    shown.compare()?;
     Ok(ExitCode::Done)
 }
 
@@ -44,6 +51,9 @@ impl Shown {
         };
         let ends = ends.map(|ends| ends.transformed(by));
         let operation = Operation::from(task).transformed(by);
+        if args.search && ends.is_none() {
+            return Err(Failure::usage(OperationError::NoEnds { task }));
+        }
         let word = operation.word().map_err(Failure::usage)?;
         if let Some(Ends { start, goal }) = &ends {
             let end = replay(start, word.iter(), CentreTop::Allowed, |_, _| {}).map_err(bug)?;
@@ -51,7 +61,31 @@ impl Shown {
                 return Err(bug(format!("they end at {}", end.position())));
             }
         }
-        Ok(Shown { operation, ends, word })
+        Ok(Shown { operation, ends, word, searched: None })
+    }
+
+    /// The fewest moves between its ends.
+    fn search(&self, means: &Means, console: &Console) -> Result<Found, Failure> {
+        let Some(Ends { start, goal }) = &self.ends else {
+            return Err(bug("there is nothing to search between"));
+        };
+        let level = start.level().to_string();
+        let (start, goal) = (format!("--start={start}"), format!("--goal={goal}"));
+        embedded::search(&["panex", &level, &start, &goal], means, console)
+    }
+
+    /// Refuses an operation that is not as short as can be, if that was searched.
+    fn compare(&self) -> Result<(), Failure> {
+        let moves = self.word.len() as u64;
+        match self.searched.map(|found| found.moves) {
+            None => Ok(()),
+            Some(found) if found == Some(moves) => Ok(()),
+            Some(found) => {
+                let found = found.map_or("no way".to_owned(), |found| format!("{found} moves"));
+                let message = format!("{} has {moves} moves, searched: {found}", self.operation);
+                Err(Failure::new(ExitCode::Differs, message))
+            }
+        }
     }
 
     fn parts(&self) -> Option<String> {
@@ -70,6 +104,11 @@ impl Shown {
                 writeln!(out, "  start  {start}\n  goal   {goal}\n  moves  {moves}, replayed")?;
             }
             None => writeln!(out, "  moves  {moves}; it has no place of its own")?,
+        }
+        if let Some(Found { moves, states, seconds }) = self.searched {
+            let moves = moves.map_or("no way".to_owned(), units::count);
+            let (states, seconds) = (units::count(states), units::seconds(seconds));
+            writeln!(out, "  least  {moves}, searched: {states} states, {seconds}")?;
         }
         match (format, &self.ends) {
             (MoveFormat::None, _) => Ok(()),
@@ -92,6 +131,9 @@ impl Shown {
             goal: Option<String>,
             moves: usize,
             word: Option<String>,
+            searched: Option<u64>,
+            states: Option<u64>,
+            seconds: Option<f64>,
         }
         let ends = self.ends.as_ref();
         let line = Line {
@@ -103,6 +145,9 @@ impl Shown {
             goal: ends.map(|ends| ends.goal.to_string()),
             moves: self.word.len(),
             word: (format != MoveFormat::None).then(|| self.word.to_string()),
+            searched: self.searched.and_then(|found| found.moves),
+            states: self.searched.map(|found| found.states),
+            seconds: self.searched.map(|found| found.seconds),
         };
         serde_json::to_writer(&mut *out, &line)?;
         out.write_all(b"\n")

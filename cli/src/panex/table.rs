@@ -50,34 +50,39 @@ fn name(evidence: Evidence) -> &'static str {
         Evidence::Searched => "searched",
         Evidence::Constructed => "constructed",
         Evidence::ChokePoint => "choke-point",
+        Evidence::Published => "published",
     }
 }
 
 /// The number, and a letter for each way to know it.
-fn cell(cell: Option<Cell>) -> String {
-    let Some(Cell { value, .. }) = cell else { return "-   ".to_owned() };
+fn cell(cell: Option<Cell>) -> [String; 2] {
+    let Some(Cell { value, .. }) = cell else { return ["-".to_owned(), String::new()] };
     let letter = |evidence| match evidence {
         Evidence::Searched => 's',
         Evidence::Constructed => 'c',
         Evidence::ChokePoint => 'k',
+        Evidence::Published => 'p',
     };
-    let letters: String = cell.iter().flat_map(Cell::evidence).map(letter).collect();
-    format!("{value} {letters:<2}")
+    [value.to_string(), cell.iter().flat_map(Cell::evidence).map(letter).collect()]
 }
 
 fn text(table: &Table, out: &mut impl Write) -> io::Result<()> {
     for (title, columns) in TABLES {
         writeln!(out, "{title}")?;
-        let mut rows = vec![columns.iter().map(|c| format!("{}   ", c.name())).collect::<Vec<_>>()];
+        let mut rows: Vec<Vec<[String; 2]>> =
+            vec![columns.iter().map(|c| [c.name().to_owned(), String::new()]).collect()];
         rows.extend((1..=table.rows()).map(|n| {
             columns.iter().map(|&quantity| cell(table.cell(quantity, n))).collect::<Vec<_>>()
         }));
+        let width = |column: usize, part: usize| {
+            rows.iter().map(|row| row[column][part].chars().count()).max().unwrap_or(0)
+        };
         for (n, row) in rows.iter().enumerate() {
             let label = if n == 0 { "n".to_owned() } else { n.to_string() };
             let mut line = format!("{label:>3}");
-            for (column, cell) in row.iter().enumerate() {
-                let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-                line += &format!("  {cell:>width$}");
+            for (column, [number, letters]) in row.iter().enumerate() {
+                let (wide, more) = (width(column, 0), width(column, 1));
+                line += &format!("  {number:>wide$} {letters:<more$}");
             }
             writeln!(out, "{}", line.trim_end())?;
         }
@@ -86,8 +91,9 @@ fn text(table: &Table, out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    writeln!(out, "s: found by a search over positions; c: moves made here and replayed;")?;
-    writeln!(out, "k: found by a search over choke points; no letter: formula only.")
+    writeln!(out, "s: searched over positions here; c: moves made here and replayed;")?;
+    writeln!(out, "k: searched over choke points here; p: searched by others, and published;")?;
+    writeln!(out, "no letter: formula only.")
 }
 
 fn json(table: &Table, out: &mut impl Write) -> io::Result<()> {

@@ -61,13 +61,7 @@ impl Progress {
     /// Begins to show a run of which `expected_layers` layers are known to suffice, if that is
     /// known.
     pub(crate) fn start(console: &Console, expected_layers: Option<u32>) -> Self {
-        let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
-        // The bar comes first: it must be gone when the result is printed.
-        match console.display {
-            Display::Bar => sinks.push(Box::new(bar::Bar::new(&console.screen, expected_layers))),
-            Display::Lines => sinks.push(Box::new(lines::Lines::new(expected_layers))),
-            Display::None => {}
-        }
+        let mut sinks = screen(console, expected_layers);
         if console.json {
             sinks.push(Box::new(json::JsonLines::new(Output::stdout())));
         } else {
@@ -75,6 +69,11 @@ impl Progress {
         }
         sinks.push(Box::new(text::StopNotice::new(io::stderr())));
         Progress::with_sinks(sinks)
+    }
+
+    /// Begins to show a run on standard error only: its caller shows the result.
+    pub(crate) fn on_screen(console: &Console, expected_layers: Option<u32>) -> Self {
+        Progress::with_sinks(screen(console, expected_layers))
     }
 
     /// Shows nothing.
@@ -129,6 +128,15 @@ impl Progress {
             ended = ended.and(sink.finish());
         }
         ended
+    }
+}
+
+/// The sinks of standard error. The bar must be gone when the result is printed: they come first.
+fn screen(console: &Console, expected_layers: Option<u32>) -> Vec<Box<dyn Sink>> {
+    match console.display {
+        Display::Bar => vec![Box::new(bar::Bar::new(&console.screen, expected_layers))],
+        Display::Lines => vec![Box::new(lines::Lines::new(expected_layers))],
+        Display::None => Vec::new(),
     }
 }
 

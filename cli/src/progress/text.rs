@@ -139,8 +139,9 @@ mod tests {
     #[test]
     fn the_result_for_people() {
         assert_eq!(
-            result(&summary(), 0),
+            result(&summary(), "explicit", 0),
             "X(6) = 881\n  \
+             engine      explicit\n  \
              layers      441\n  \
              states      4,078,382    (widest layer 23,273 at depth 370)\n  \
              generated   11,827,307\n  \
@@ -163,8 +164,8 @@ mod tests {
             seconds: 0.0,
             ..summary()
         };
-        let text = result(&summary, 1);
-        assert!(result(&summary, summary.states).contains("(searched before)"));
+        let text = result(&summary, "explicit", 1);
+        assert!(result(&summary, "explicit", summary.states).contains("(searched before)"));
         assert!(text.starts_with("radius 377\n"));
         assert!(!text.contains("peak memory"));
         assert!(text.contains("disk        peak 1.2 MiB, 5.0 MiB spilled\n"));

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use strata_coordinator::StopReason;
-use strata_panex::{CentreTop, Column, Move, NamedMove, Position, Replay};
+use strata_panex::Move;
 use strata_search::{Layers, Trace};
 use strata_space::catalogue::Space;
-use strata_space::panex::{self, Panex};
+use strata_space::panex;
 use strata_space::{Finish, StateSpace};
 use strata_store::{
     DataDir, JobDir, JobSpec, KeptFile, Layer, LayerLine, LayerRecord, Manifest, StoreError,
@@ -18,10 +18,10 @@ use strata_store::{
 use super::session::{Ended, Job, Session};
 use super::signals::Signals;
 use super::{Search, jobs};
-use crate::args::{KeepLayers, PathArgs, PathFormat, SolveArgs};
+use crate::args::{KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
-use crate::events;
 use crate::exit::{ExitCode, Failure};
+use crate::moves;
 use crate::progress::Progress;
 
 /// What a search for a way comes to.
@@ -41,66 +41,7 @@ pub(super) fn check(args: &SolveArgs, search: &Search) -> Result<(), Failure> {
     if search.is_exhaustive() {
         return Err(Failure::usage("--path: a search of the whole space has no goal"));
     }
-    let folder = args.path.path_file.as_ref().and_then(|file| file.parent());
-    match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-        Some(folder) => {
-            Err(Failure::usage(format!("--path-file: there is no folder {}", folder.display())))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Replays the moves of a finished job by themselves and shows or writes them.
-pub(super) fn show(
-    spec: &JobSpec,
-    folder: &JobDir,
-    moves: &[Move],
-    args: &PathArgs,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let panex = open(spec)?;
-    let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
-    let named = replayed(&panex, moves, expected).map_err(|why| {
-        let message = format!("the path of {} moves is not right: {why}", moves.len());
-        Failure::new(ExitCode::Unexpected, message)
-    })?;
-    let (moves, between) = match args.path_format {
-        PathFormat::Moves => (named.iter().map(NamedMove::to_string).collect(), "\n"),
-        PathFormat::Words => (moves.iter().map(Move::to_string).collect(), " "),
-    };
-    let file = args.path_file.as_ref();
-    let event = events::Path { moves, file: file.map(|file| file.display().to_string()), between };
-    if let Some(file) = file {
-        std::fs::write(file, event.text()).map_err(|error| {
-            let message = format!("cannot write {}: {error}", file.display());
-            Failure::new(ExitCode::Unexpected, message)
-        })?;
-    }
-    progress.emit(&events::Event::Path(event));
-    Ok(())
-}
-
-/// The moves with their tiles, if code that shares nothing with the search finds that they lead
-/// from start to goal.
-fn replayed(
-    panex: &Panex,
-    moves: &[Move],
-    expected: Option<u64>,
-) -> Result<Vec<NamedMove>, String> {
-    let level = panex.config().level;
-    let read = |end: &panex::Position| Position::parse(&end.to_string(), level);
-    let start = read(panex.start()).map_err(|error| error.to_string())?;
-    let goal = read(panex.goal()).map_err(|error| error.to_string())?;
-    let mut run = Replay::new(start, CentreTop::Allowed).map_err(|e| e.to_string())?;
-    let named = moves.iter().map(|mv| run.step(mv)).collect::<Result<Vec<_>, _>>();
-    let named = named.map_err(|error| error.to_string())?;
-    if *run.position() != goal {
-        return Err(format!("it ends in {}", run.position()));
-    }
-    match expected {
-        Some(expected) if expected == run.moves() => Ok(named),
-        expected => Err(format!("a shortest solution has {expected:?} moves")),
-    }
+    args.path.form.check()
 }
 
 /// Finds the paths of finished searches.
@@ -148,13 +89,13 @@ impl<'a> Paths<'a> {
         folder: &JobDir,
         room: Option<u64>,
     ) -> Result<Way, Failure> {
-        let panex = open(spec)?;
+        let panex = moves::panex(spec)?;
         let mut layers = JobLayers::read(folder)?;
         let mut trace = Trace::new(&panex, spec.shards)?;
         if layers.is_complete() {
             let chain = trace.chain(layers.depth(), &mut layers)?;
-            let doors = chain.and_then(|chain| panex.unfold(&chain));
-            return Ok(Way::Found(doors.and_then(words).ok_or_else(|| no_way(folder))?));
+            let moves = chain.and_then(|chain| moves::of_chain(&panex, &chain));
+            return Ok(Way::Found(moves.ok_or_else(|| no_way(folder))?));
         }
         let room = room.map(|room| room.saturating_sub(layers.bytes()));
         let Finish::Meeting = panex.finish() else {
@@ -223,22 +164,8 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// The moves between columns by their numbers.
-fn words(doors: Vec<(usize, usize)>) -> Option<Vec<Move>> {
-    let word =
-        |(from, to): (usize, usize)| Move::between(*Column::ALL.get(from)?, *Column::ALL.get(to)?);
-    doors.into_iter().map(word).collect()
-}
-
 fn reopen(spec: &JobSpec) -> Result<Space, Failure> {
     Space::open(&spec.space, &spec.params).map_err(Failure::usage)
-}
-
-fn open(spec: &JobSpec) -> Result<Panex, Failure> {
-    match reopen(spec)? {
-        Space::Panex(panex) => Ok(*panex),
-        Space::Hanoi(_) => Err(Failure::usage("only panex tells its moves")),
-    }
 }
 
 fn no_way(folder: &JobDir) -> Failure {

@@ -68,6 +68,7 @@ type Answer<T> = Result<Response<T>, Status>;
 impl JobService for Service {
     type WatchStream = ReceiverStream<Result<v1::JobEvent, Status>>;
     type LogsStream = ReceiverStream<Result<v1::LogLine, Status>>;
+    type FetchLayerStream = ReceiverStream<Result<v1::LayerPart, Status>>;
 
     async fn submit(&self, request: Request<v1::SubmitRequest>) -> Answer<v1::Job> {
         let mut script = self.script();
@@ -132,6 +133,14 @@ impl JobService for Service {
         let job = Some(self.find(request)?);
         let layers = self.script().layers.clone();
         Ok(Response::new(v1::LayersReply { job, layers }))
+    }
+
+    async fn look_up(&self, _: Request<v1::LookUpRequest>) -> Answer<v1::Found> {
+        Err(Status::unavailable("no worker plays in this script"))
+    }
+
+    async fn fetch_layer(&self, _: Request<v1::LayerRef>) -> Answer<Self::FetchLayerStream> {
+        Err(Status::unavailable("no worker plays in this script"))
     }
 
     async fn workers(&self, _: Request<v1::WorkersRequest>) -> Answer<v1::WorkersReply> {

@@ -23,7 +23,9 @@ fn only_those_with_the_token_are_let_in() {
     std::fs::write(&wrong, "another-secret-altogether\n").unwrap();
     let wrong = format!("--token-file {}", wrong.display());
     let at = format!("--coordinator {}", cluster.url());
-    for line in ["list", "submit panex 4", "status", "status x", "cancel x", "resume x", "logs x"] {
+    for line in
+        ["list", "submit panex 4", "status", "status x", "cancel x", "resume x", "path x", "logs x"]
+    {
         fails(2, &mut strata(&format!("{line} {at}")), "asks for a token");
         fails(2, &mut strata(&format!("{line} {at} {wrong}")), "refuses the token");
     }
@@ -108,12 +110,21 @@ async fn strange_calls(grpc: u16, worker: u16) {
         let status = jobs.submit(request).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
     }
+    let status = jobs.look_up(v1::LookUpRequest::default()).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+    let layer = v1::LayerRef { job: "nobody's".to_owned(), depth: u32::MAX };
+    let status = jobs.fetch_layer(layer).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::NotFound, "{status}");
     let channel = at(worker).unwrap().connect().await.unwrap();
     let mut exchange = ExchangeServiceClient::new(channel);
     for (job, file) in [("..", "worker-id"), (".", "worker-id"), ("x", "../worker-id")] {
         let file = v1::LayerFile { file: file.to_owned(), ..v1::LayerFile::default() };
-        let request = v1::FetchRequest { job: job.to_owned(), file: Some(file) };
+        let job = job.to_owned();
+        let request = v1::FetchRequest { job: job.clone(), file: Some(file.clone()) };
         let status = exchange.fetch(request).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+        let request = v1::FindRequest { job, file: Some(file), candidates: Vec::new() };
+        let status = exchange.find(request).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
     }
     for epoch in [0, 1, u64::MAX] {

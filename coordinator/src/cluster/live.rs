@@ -283,6 +283,11 @@ impl JobLive {
         (shown.lines.clone(), shown.events.len())
     }
 
+    /// The layer at a depth, if it has come.
+    pub(crate) fn line(&self, depth: u32) -> Option<LayerLine> {
+        self.shown().lines.get(depth as usize).cloned()
+    }
+
     /// The events from the `from`th on.
     pub(crate) fn events(&self, from: usize) -> Vec<LiveEvent> {
         self.shown().events.get(from..).unwrap_or_default().to_vec()

@@ -4,8 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use strata_net::convert;
-use strata_net::limits;
+use strata_net::{Security, convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
 use strata_space::catalogue::Space;
@@ -15,6 +14,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::layers::LayerFiles;
 use super::view;
 use super::{blocking, refused};
 use crate::cluster::Cluster;
@@ -32,6 +32,8 @@ const AHEAD: usize = 256;
 /// See the module.
 pub(crate) struct Jobs {
     pub(crate) cluster: Arc<Cluster>,
+    /// For the way to the workers.
+    pub(crate) security: Security,
 }
 
 type Events<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
@@ -45,6 +47,14 @@ impl Jobs {
     async fn live(&self, id: &str) -> Result<Arc<JobLive>, Status> {
         let (cluster, id) = (Arc::clone(&self.cluster), id.to_owned());
         blocking(move || cluster.job(&id)).await
+    }
+
+    /// The files of a layer.
+    async fn layer(&self, layer: v1::LayerRef) -> Result<LayerFiles, Status> {
+        let v1::LayerRef { job, depth } = layer;
+        let entry = self.find(job).await?;
+        let line = self.live(&entry.id).await?.line(depth);
+        LayerFiles::of(&entry, line.as_ref(), depth)
     }
 
     async fn show(&self, entry: JobEntry) -> Result<v1::Job, Status> {
@@ -66,7 +76,8 @@ impl Jobs {
         F: Future<Output = Result<(), Status>> + Send + 'static,
     {
         let (sender, receiver) = mpsc::channel(AHEAD);
-        let filling = fill(Jobs { cluster: Arc::clone(&self.cluster) }, sender.clone());
+        let (cluster, security) = (Arc::clone(&self.cluster), self.security.clone());
+        let filling = fill(Jobs { cluster, security }, sender.clone());
         tokio::spawn(async move {
             if let Err(status) = filling.await {
                 let _ = sender.send(Err(status)).await;
@@ -94,6 +105,7 @@ impl Jobs {
 impl JobService for Jobs {
     type WatchStream = Events<v1::JobEvent>;
     type LogsStream = Events<v1::LogLine>;
+    type FetchLayerStream = Events<v1::LayerPart>;
 
     async fn submit(
         &self,
@@ -202,6 +214,26 @@ impl JobService for Jobs {
         let (lines, _) = self.live(&entry.id).await?.lines();
         let layers = lines.iter().map(convert::line_to).collect();
         Ok(Response::new(v1::LayersReply { job: Some(self.show(entry).await?), layers }))
+    }
+
+    async fn look_up(
+        &self,
+        request: Request<v1::LookUpRequest>,
+    ) -> Result<Response<v1::Found>, Status> {
+        let v1::LookUpRequest { layer, candidates } = request.into_inner();
+        let layer = layer.ok_or_else(|| invalid("layer is missing"))?;
+        let files = self.layer(layer).await?;
+        Ok(Response::new(files.find(&self.cluster.registry, &self.security, &candidates).await?))
+    }
+
+    async fn fetch_layer(
+        &self,
+        request: Request<v1::LayerRef>,
+    ) -> Result<Response<Self::FetchLayerStream>, Status> {
+        let files = self.layer(request.into_inner()).await?;
+        Ok(self.stream(|jobs, parts| async move {
+            files.fetch(&jobs.cluster.registry, &jobs.security, &parts).await
+        }))
     }
 
     async fn workers(

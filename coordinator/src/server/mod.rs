@@ -3,6 +3,7 @@
 mod control;
 mod http;
 mod jobs;
+mod layers;
 mod metrics;
 mod view;
 
@@ -154,7 +155,7 @@ async fn serve(
 ) -> Result<(), String> {
     let (_, health) = tonic_health::server::health_reporter();
     let control = control::Control { cluster: Arc::clone(cluster) };
-    let jobs = jobs::Jobs { cluster: Arc::clone(cluster) };
+    let jobs = jobs::Jobs { cluster: Arc::clone(cluster), security: security.clone() };
     let control = ControlServiceServer::new(control)
         .max_decoding_message_size(limits::MESSAGE_BYTES)
         .max_encoding_message_size(limits::MESSAGE_BYTES);

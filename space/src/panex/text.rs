@@ -3,6 +3,9 @@
 use super::position::{COLUMNS, Position, Tile};
 use super::tokens::CentreTop;
 
+/// The columns' names.
+const NAMES: [char; 3] = ['L', 'C', 'R'];
+
 /// Why a text is not a position of a level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
@@ -11,6 +14,12 @@ pub enum PositionError {
     Columns {
         /// How many there are.
         found: usize,
+    },
+    /// Nothing between two slashes.
+    #[error("there is nothing in column {column}: an empty column is written '-'")]
+    Nothing {
+        /// The column: L, C or R.
+        column: char,
     },
     /// Not a tile.
     #[error("'{word}' is no tile: they are b1 to b{level} and o1 to o{level}")]
@@ -61,9 +70,11 @@ impl Position {
         }
         let mut position = Position::default();
         let mut seen = Vec::new();
-        for (stack, column) in position.columns.iter_mut().zip(columns) {
-            if column.trim() == "-" {
-                continue;
+        for ((stack, name), column) in position.columns.iter_mut().zip(NAMES).zip(columns) {
+            match column.trim() {
+                "-" => continue,
+                "" => return Err(PositionError::Nothing { column: name }),
+                _ => {}
             }
             for word in column.split_whitespace() {
                 let no_tile = || PositionError::Word { word: word.to_owned(), level };
@@ -85,7 +96,7 @@ impl Position {
 
     /// Whether every tile has few enough above it, where the centre's top layer may be used.
     fn check(&self) -> Result<(), PositionError> {
-        for (stack, column) in self.columns.iter().zip(['L', 'C', 'R']) {
+        for (stack, column) in self.columns.iter().zip(NAMES) {
             for (above, tile) in stack.items().iter().enumerate() {
                 if above > usize::from(tile.level()) {
                     return Err(PositionError::TooDeep { tile: *tile, column, above });
@@ -127,7 +138,7 @@ mod tests {
         ] {
             assert_eq!(Position::parse(level, text).unwrap().to_string(), text);
         }
-        let spaced = Position::parse(2, " b2/  /o1   b1 o2 ").unwrap();
+        let spaced = Position::parse(2, " b2/ - /o1   b1 o2 ").unwrap();
         assert_eq!(spaced.to_string(), "b2 / - / o1 b1 o2");
     }
 
@@ -135,6 +146,7 @@ mod tests {
     fn the_tile_and_the_rule_are_named() {
         for (text, message) in [
             ("b1 b2 / o1 o2", "there are 2 columns, not three with '/' between them"),
+            ("b1 b2 /  / o1 o2", "there is nothing in column C: an empty column is written '-'"),
             ("b1 b2 / - / o1 o3", "'o3' is no tile: they are b1 to b2 and o1 to o2"),
             ("b1 b2 / - / o1 x", "'x' is no tile: they are b1 to b2 and o1 to o2"),
             ("b1 b2 / - / o1 o02", "'o02' is no tile: they are b1 to b2 and o1 to o2"),

@@ -1,6 +1,8 @@
-//! The other workers' side: takes their batches in, and gives them files.
+//! The other workers' side: takes their batches in, and gives them files, in which it also looks
+//! states up.
 
 use std::io::{Read, Seek};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,8 +11,9 @@ use bytes::Bytes;
 use strata_net::{convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
-use strata_store::StoreError;
+use strata_search::{Candidate, Finder};
 use strata_store::manifest::check_name;
+use strata_store::{Layer, RealFs, StoreError};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -89,6 +92,34 @@ impl ExchangeService for Exchange {
         let (chunks, answers) = mpsc::channel(AHEAD);
         tokio::task::spawn_blocking(move || read_out(file, &chunks));
         Ok(Response::new(Box::pin(ReceiverStream::new(answers))))
+    }
+
+    async fn find(&self, request: Request<v1::FindRequest>) -> Result<Response<v1::Found>, Status> {
+        let data_dir = self.shared.options.data_dir.clone();
+        let request = request.into_inner();
+        let found = tokio::task::spawn_blocking(move || find(&data_dir, request));
+        let found = found.await.map_err(|error| Status::internal(error.to_string()))?;
+        Ok(Response::new(found?))
+    }
+}
+
+/// Looks states up in a file of a job's folder.
+fn find(data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> {
+    let v1::FindRequest { job, file, candidates } = request;
+    let invalid = |error: &dyn std::fmt::Display| Status::invalid_argument(error.to_string());
+    let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
+    let depth = file.depth;
+    let kept = convert::kept_from(file).map_err(|error| invalid(&error))?;
+    check_name("job id", &job).map_err(|error| invalid(&error))?;
+    let candidates: Vec<Candidate> = candidates.iter().map(convert::candidate_from).collect();
+    let path = data_dir.join(&job).join(&kept.file);
+    let layer = Layer::open(Arc::new(RealFs), &path, &kept.expect(&job, depth));
+    let found = layer.and_then(|layer| Finder::new()?.any_of(&[layer], &candidates));
+    match found {
+        Ok(index) => Ok(v1::Found { index: index.map(|index| index as u32) }),
+        Err(error @ StoreError::NotFound { .. }) => Err(Status::not_found(error.to_string())),
+        Err(error) if error.is_corrupt() => Err(Status::data_loss(error.to_string())),
+        Err(error) => Err(Status::unavailable(error.to_string())),
     }
 }
 

@@ -1,0 +1,85 @@
+//! The moves of a cluster's job, traced back through layers that several workers have kept.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::common::{Ran, expect, strata};
+use crate::harness::{Cluster, eventually, fails};
+
+/// `strata replay` of some moves.
+fn replay(line: &str, moves: &str) -> Ran {
+    let mut command = strata(&format!("replay {line}"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(moves.as_bytes()).unwrap();
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+/// How many workers are there.
+fn alive(cluster: &Cluster) -> usize {
+    let workers = expect(0, &mut cluster.client("status --json")).events("worker");
+    workers.iter().filter(|worker| worker["alive"] == true).count()
+}
+
+#[test]
+fn layers_on_several_workers_lead_back_to_the_start() {
+    let mut cluster = Cluster::of(3);
+    let job = cluster.follow("submit panex 6 --keep-layers all").expect_answer();
+    let job = job.event("job")["job"].as_str().unwrap().to_owned();
+    let path = format!("path {job} --progress none");
+    let ran = expect(0, &mut cluster.client(&path));
+    assert_eq!(ran.stdout.lines().count(), 881);
+    let replayed = replay("panex 6 --goal exchanged", &ran.stdout);
+    assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
+    // The same after all nodes have been started again.
+    cluster.kill_all();
+    cluster.start_all();
+    eventually("all workers", || alive(&cluster) == 3);
+    assert_eq!(expect(0, &mut cluster.client(&path)).stdout, ran.stdout);
+    let mut words = cluster.client(&format!("{path} --path-format words --json"));
+    let moves = expect(0, &mut words).event("path")["moves"].clone();
+    assert_eq!(moves.as_array().unwrap().len(), 881);
+    cluster.assert_no_panic();
+
+    let files = std::fs::read_dir(cluster.data("w1").join(&job)).unwrap();
+    let files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    let layers = files.iter().filter(|file| file.to_string_lossy().contains("/layer-"));
+    layers.for_each(|layer| std::fs::write(layer, b"no layer").unwrap());
+    fails(12, &mut cluster.client(&path), "worker w1: ");
+    cluster.kill("w1");
+    eventually("a lost worker", || alive(&cluster) == 2);
+    fails(10, &mut cluster.client(&path), "is not there");
+}
+
+#[test]
+fn a_way_between_any_two_positions_is_traced_back() {
+    let cluster = Cluster::of(2);
+    let ends = ["b2 b4 / b1 o3 / o1 b3 o2 o4", "- / b1 b2 o3 / o1 o2 b3 b4 o4"];
+    let mut submit = cluster.client("submit panex 4 --keep-layers all --json --progress none");
+    let ran = expect(0, submit.args(["--start", ends[0], "--goal", ends[1]]));
+    let (job, moves) = (ran.event("job")["job"].clone(), ran.event("result")["moves"].clone());
+    let job = job.as_str().unwrap();
+    let file = cluster.path().join("moves");
+    let mut path = cluster.client(&format!("path {job} --progress none"));
+    let ran = expect(0, path.arg("--path-file").arg(&file));
+    assert!(ran.stdout.starts_with(&format!("  path        {moves} moves in ")), "{}", ran.stdout);
+    let mut command = strata("replay panex 4");
+    command.args(["--start", ends[0], "--goal", ends[1]]).stdin(std::fs::File::open(file).unwrap());
+    expect(0, &mut command);
+}
+
+#[test]
+fn jobs_without_a_path_are_refused() {
+    let cluster = Cluster::of(1);
+    for (line, reason) in [
+        ("panex 3", "has kept layers: last; a path needs one submitted with --keep-layers all"),
+        ("panex 3 --keep-layers every:5", "has kept layers: every:5"),
+        ("panex 3 --keep-layers all --exhaust", "has reached no goal"),
+        ("panex 3 --keep-layers all --max-layers 5", "is stopped: it has no path"),
+    ] {
+        let ran = Ran::of(cluster.client(&format!("submit {line} --json")).output().unwrap());
+        let job = ran.event("job")["job"].as_str().unwrap().to_owned();
+        fails(2, &mut cluster.client(&format!("path {job}")), reason);
+    }
+    fails(11, &mut cluster.client("path weekly"), "weekly");
+}

@@ -1,0 +1,127 @@
+//! The layers of jobs that are done, for tracing a path back. Their files are the workers': these are
+//! asked, one after the other.
+
+use strata_net::{Connection, Security, convert};
+use strata_proto::v1;
+use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
+use strata_store::LayerLine;
+use tokio::sync::mpsc;
+use tonic::{Code, Status};
+
+use crate::cluster::registry::Registry;
+use crate::entry::{JobEntry, JobState};
+
+/// The files of a layer.
+pub(super) struct LayerFiles {
+    job: String,
+    files: Vec<v1::LayerFile>,
+}
+
+impl LayerFiles {
+    /// Those of a depth; `line` is what the history has of it.
+    pub(super) fn of(
+        entry: &JobEntry,
+        line: Option<&LayerLine>,
+        depth: u32,
+    ) -> Result<LayerFiles, Status> {
+        let job = entry.id.clone();
+        let JobState::Done = entry.state else {
+            return Err(Status::failed_precondition(format!("job {job} is {}", entry.state)));
+        };
+        let searched = entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records);
+        let searched = searched.filter(|record| record.depth == depth).map(convert::file_to);
+        let mut files: Vec<v1::LayerFile> = searched.collect();
+        if files.is_empty() {
+            let kept = line.and_then(|line| line.kept.as_ref()).ok_or_else(|| {
+                let text = format!("job {job} has not kept layer {depth}: see --keep-layers");
+                Status::failed_precondition(text)
+            })?;
+            files = kept.iter().map(|kept| convert::kept_to(kept, depth)).collect();
+        }
+        Ok(LayerFiles { job, files })
+    }
+
+    /// Which of some states is in the layer.
+    pub(super) async fn find(
+        self,
+        workers: &Registry,
+        security: &Security,
+        candidates: &[v1::Candidate],
+    ) -> Result<v1::Found, Status> {
+        for file in self.files {
+            let mut worker = Worker::of(&file, workers, security).await?;
+            let (job, candidates) = (self.job.clone(), candidates.to_vec());
+            let request = v1::FindRequest { job, file: Some(file), candidates };
+            let found = worker.client.find(request).await;
+            let found = found.map_err(|status| worker.failed(&status))?.into_inner();
+            if found.index.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(v1::Found { index: None })
+    }
+
+    /// Sends the files.
+    pub(super) async fn fetch(
+        self,
+        workers: &Registry,
+        security: &Security,
+        parts: &mpsc::Sender<Result<v1::LayerPart, Status>>,
+    ) -> Result<(), Status> {
+        use v1::layer_part::Part;
+        for file in self.files {
+            let mut worker = Worker::of(&file, workers, security).await?;
+            let request = v1::FetchRequest { job: self.job.clone(), file: Some(file.clone()) };
+            let chunks = worker.client.fetch(request).await;
+            let mut chunks = chunks.map_err(|status| worker.failed(&status))?.into_inner();
+            let mut part = Part::File(file);
+            loop {
+                if parts.send(Ok(v1::LayerPart { part: Some(part) })).await.is_err() {
+                    return Ok(());
+                }
+                match chunks.message().await.map_err(|status| worker.failed(&status))? {
+                    Some(v1::FileChunk { bytes }) => part = Part::Bytes(bytes),
+                    None => break,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The way to a worker.
+struct Worker {
+    name: String,
+    client: ExchangeServiceClient<Connection>,
+}
+
+impl Worker {
+    /// The one that has a file.
+    async fn of(
+        file: &v1::LayerFile,
+        workers: &Registry,
+        security: &Security,
+    ) -> Result<Worker, Status> {
+        let members = workers.members();
+        let here = |number: u16| u32::from(number) == file.worker;
+        let member = members.into_iter().find(|member| member.alive && here(member.entry.number));
+        let member = member.ok_or_else(|| {
+            let v1::LayerFile { worker, file, .. } = file;
+            Status::unavailable(format!("worker {worker}, who has {file}, is not there"))
+        })?;
+        let name = member.entry.name;
+        let connection = security.connect(&member.entry.address).await;
+        let connection = connection.map_err(|error| Status::unavailable(error.to_string()))?;
+        Ok(Worker { name, client: ExchangeServiceClient::new(connection) })
+    }
+
+    /// What a client is told of a worker's refusal.
+    fn failed(&self, status: &Status) -> Status {
+        let text = format!("worker {}: {}", self.name, status.message());
+        match status.code() {
+            Code::NotFound | Code::DataLoss => Status::data_loss(text),
+            Code::InvalidArgument => Status::invalid_argument(text),
+            _ => Status::unavailable(text),
+        }
+    }
+}
