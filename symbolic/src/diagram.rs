@@ -637,7 +637,7 @@ fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), Full> {
 /// By how many items a list grows that is to take so many more: an eighth, so that little is
 /// reserved in vain.
 fn grown(len: usize, capacity: usize, more: usize) -> usize {
-    if len + more <= capacity { 0 } else { more.max(capacity / 8).max(1 << 12) }
+    if len + more <= capacity { 0 } else { more.max(capacity / 8).max(1 << 8) }
 }
 
 fn reserve<T>(list: &mut Vec<T>, more: usize) {

@@ -203,6 +203,9 @@ impl<S: NestedSpace> Search<S> {
             let (fixed, moves) = fixed(&self.diagram, top);
             (states, generated) = ((states + fixed) / 2, (generated + moves) / 2);
         }
+        if !self.options.digests {
+            generated = 0;
+        }
         let mut layer = Layer {
             depth: self.depth,
             states,

@@ -1,0 +1,211 @@
+//! Whole searches against an independent slow one, and against themselves: from files, with little
+//! memory.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+#[path = "../../worker/tests/reference/mod.rs"]
+mod reference;
+
+use std::sync::Arc;
+
+use reference::{CentreTop, Options as Reference, Stop, Symmetry};
+use strata_space::nested::NestedSpace;
+use strata_space::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
+use strata_space::{Hanoi, NestedHanoi};
+use strata_symbolic::{Full, Layer, Options, Search};
+
+const PLENTY: Options = Options { memory: 1 << 30, keep_layers: false, digests: true };
+
+fn ends(layer: &Layer) -> bool {
+    layer.odd || layer.even || layer.found || layer.states == 0
+}
+
+/// All layers with states, and the moves of a shortest solution.
+fn layers<S: NestedSpace>(search: &mut Search<S>) -> (Vec<Layer>, Option<u32>) {
+    let mut layers = vec![search.layer()];
+    loop {
+        let layer = search.advance().unwrap();
+        if layer.states > 0 {
+            layers.push(layer);
+        }
+        if ends(&layer) {
+            let moves = match layer {
+                Layer { odd: true, depth, .. } => Some(2 * depth - 1),
+                Layer { even: true, depth, .. } => Some(2 * depth),
+                Layer { found: true, depth, .. } => Some(depth),
+                _ => None,
+            };
+            return (layers, moves);
+        }
+    }
+}
+
+#[test]
+fn panex_layers_are_those_of_a_slow_search() {
+    for (level, centre, symmetry, stop) in [
+        (1, CentreTop::Forbid, Symmetry::Class, Stop::AtMeeting),
+        (1, CentreTop::Allow, Symmetry::Class, Stop::Never),
+        (2, CentreTop::Forbid, Symmetry::Class, Stop::AtMeeting),
+        (2, CentreTop::Allow, Symmetry::Off, Stop::Never),
+        (3, CentreTop::Forbid, Symmetry::Off, Stop::AtGoal),
+        (3, CentreTop::Allow, Symmetry::Class, Stop::AtMeeting),
+        (3, CentreTop::Allow, Symmetry::Class, Stop::Never),
+        (4, CentreTop::Forbid, Symmetry::Class, Stop::Never),
+        (4, CentreTop::Allow, Symmetry::Class, Stop::AtMeeting),
+        (5, CentreTop::Forbid, Symmetry::Class, Stop::AtMeeting),
+    ] {
+        let expected =
+            reference::panex_layers(level, Reference { symmetry, centre_top: centre, stop });
+        let config = PanexConfig {
+            symmetry: match symmetry {
+                Symmetry::Class => SymmetryUse::On,
+                Symmetry::Off => SymmetryUse::Off,
+            },
+            centre_top: match centre {
+                CentreTop::Forbid => panex::CentreTop::Forbid,
+                CentreTop::Allow => panex::CentreTop::Allow,
+            },
+            exhaust: stop == Stop::Never,
+            ..PanexConfig::new(level)
+        };
+        let space = Arc::new(NestedPanex::new(config).unwrap());
+        let (found, moves) = layers(&mut Search::new(space, PLENTY).unwrap());
+        let states: Vec<u64> = found.iter().map(|layer| layer.states).collect();
+        let generated: Vec<u64> = found.iter().map(|layer| layer.generated).collect();
+        let what = format!("{level} {centre:?} {symmetry:?} {stop:?}");
+        assert_eq!(states, expected.layers, "{what}");
+        assert_eq!(generated, expected.generated, "{what}");
+        assert_eq!(moves, expected.moves, "{what}");
+    }
+}
+
+#[test]
+fn hanoi_has_the_known_radii_and_totals() {
+    // Radii with four pegs, all discs on one at first: Korf, "Best-First Frontier Search".
+    for (discs, pegs, radius) in
+        [(1, 3, 1), (5, 3, 31), (9, 3, 511), (3, 4, 5), (8, 4, 33), (10, 4, 49), (4, 5, 7)]
+    {
+        let space = NestedHanoi::new(Hanoi::new(discs, pegs, true).unwrap()).unwrap();
+        let (found, _) = layers(&mut Search::new(Arc::new(space), PLENTY).unwrap());
+        assert_eq!(found.len() - 1, radius, "{discs} discs, {pegs} pegs");
+        let states: u64 = found.iter().map(|layer| layer.states).sum();
+        assert_eq!(states, u64::from(pegs).pow(discs), "{discs} discs, {pegs} pegs");
+    }
+    let space = NestedHanoi::new(Hanoi::new(10, 3, false).unwrap()).unwrap();
+    let (_, moves) = layers(&mut Search::new(Arc::new(space), PLENTY).unwrap());
+    assert_eq!(moves, Some(1023));
+}
+
+fn panex_of(level: u8, options: Options) -> Search<NestedPanex> {
+    let space = NestedPanex::new(PanexConfig::new(level)).unwrap();
+    Search::new(Arc::new(space), options).unwrap()
+}
+
+#[test]
+fn a_search_goes_on_from_any_layer_as_if_nothing_had_happened() {
+    let (expected, moves) = layers(&mut panex_of(5, PLENTY));
+    let mut search = panex_of(5, PLENTY);
+    let mut found = vec![search.layer()];
+    while !ends(&search.layer()) {
+        found.push(search.advance().unwrap());
+        let bytes = search.snapshot();
+        let depth = search.depth();
+        search.load(depth, &bytes).unwrap();
+        assert_eq!(search.snapshot().len(), bytes.len(), "depth {depth}");
+        let expected = expected[depth as usize];
+        assert_eq!(Layer { nodes: expected.nodes, ..search.layer() }, expected);
+    }
+    assert_eq!(moves, Some(343));
+    let same =
+        found.iter().zip(&expected).all(|(a, b)| (a.states, a.digest) == (b.states, b.digest));
+    assert!(same && found.len() == expected.len());
+}
+
+#[test]
+fn little_memory_costs_time_only_and_too_little_is_refused() {
+    let (expected, _) = layers(&mut panex_of(6, PLENTY));
+    let mut search = panex_of(6, Options { memory: 2 << 20, ..PLENTY });
+    let (found, moves) = layers(&mut search);
+    assert_eq!(moves, Some(881));
+    assert!(search.usage().collections > 2, "{:?}", search.usage());
+    let numbers = |layer: &Layer| (layer.states, layer.generated, layer.digest);
+    assert!(found.iter().map(numbers).eq(expected.iter().map(numbers)));
+
+    let mut search = panex_of(6, Options { memory: 300 << 10, ..PLENTY });
+    let full = loop {
+        match search.advance() {
+            Ok(layer) => assert!(!ends(&layer), "it fits"),
+            Err(full) => break full,
+        }
+    };
+    assert_eq!(full, Full::Memory { budget: 300 << 10 });
+    // The last layer is as it was, and more memory is all it takes.
+    let depth = search.depth();
+    let bytes = search.snapshot();
+    assert_eq!(search.layer().states, expected[depth as usize].states);
+    let mut search = panex_of(6, PLENTY);
+    search.load(depth, &bytes).unwrap();
+    assert_eq!(layers(&mut search).1, Some(881));
+}
+
+#[test]
+fn without_digests_only_digests_and_moves_are_missing() {
+    let (expected, _) = layers(&mut panex_of(5, PLENTY));
+    let mut search = panex_of(5, Options { digests: false, ..PLENTY });
+    let (found, moves) = layers(&mut search);
+    assert_eq!(moves, Some(343));
+    assert!(found.iter().all(|layer| layer.generated == 0));
+    assert!(found.iter().map(|layer| layer.states).eq(expected.iter().map(|layer| layer.states)));
+}
+
+#[test]
+fn states_are_listed_and_found_again() {
+    let mut search = panex_of(3, Options { keep_layers: true, ..PLENTY });
+    for _ in 0..12 {
+        search.advance().unwrap();
+    }
+    let mut listed = Vec::new();
+    let _: std::ops::ControlFlow<()> = search.visit(|state| {
+        listed.push(state.clone());
+        std::ops::ControlFlow::Continue(())
+    });
+    // Each stands for itself here, and not for its orbit.
+    let fixed = listed.iter().filter(|state| {
+        let position = search.space().position(state);
+        position == position.image(panex::Symmetry::BOTH)
+    });
+    assert_eq!((listed.len() + fixed.count()) as u64 / 2, search.layer().states);
+    for state in &listed {
+        assert_eq!(search.contains(12, state), Some(true));
+        assert_eq!(search.contains(11, state), Some(false));
+        assert_eq!(search.contains(13, state), None);
+    }
+    let texts: std::collections::HashSet<String> =
+        listed.iter().map(|state| search.space().text(state)).collect();
+    assert_eq!(texts.len(), listed.len());
+}
+
+#[test]
+fn bytes_that_are_no_layer_are_refused() {
+    let mut search = panex_of(4, PLENTY);
+    for _ in 0..30 {
+        search.advance().unwrap();
+    }
+    let bytes = search.snapshot();
+    let expected = search.layer();
+    for end in [0, 1, 2, 40, bytes.len() / 2, bytes.len() - 1] {
+        assert!(search.load(30, &bytes[..end]).is_err(), "{end} bytes");
+    }
+    let longer = [&*bytes, &[0]].concat();
+    assert!(search.load(30, &longer).is_err());
+    let mut refused = 0;
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        // Some damage makes another layer: files have checksums. None may do worse.
+        refused += u32::from(search.load(30, &damaged).is_err());
+    }
+    assert!(refused > 100, "{refused}");
+    search.load(30, &bytes).unwrap();
+    assert_eq!(search.layer().digest, expected.digest);
+}
