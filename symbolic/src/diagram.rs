@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
-use strata_space::nested::NestedSpace;
+use strata_space::nested::{MAX_MOVES, NestedSpace};
 
 use crate::exits::Slots;
 use crate::full::Full;
@@ -19,6 +19,22 @@ const MASK_BITS: u32 = 10;
 
 /// Where a node's mask says that its current set is empty.
 const HOLLOW: u32 = 1 << MASK_BITS;
+
+/// Number of bits of every mask of moves: the baseline instruction set has no instruction for it.
+const COUNT: [u8; 1 << MAX_MOVES] = {
+    let mut count = [0; 1 << MAX_MOVES];
+    let mut mask = 0;
+    while mask < count.len() {
+        count[mask] = (mask as u32).count_ones() as u8;
+        mask += 1;
+    }
+    count
+};
+
+#[inline(always)]
+fn moves_in(mask: u16) -> usize {
+    COUNT[usize::from(mask) % COUNT.len()].into()
+}
 
 /// Sets of exits that are part of the node; the others are with its children.
 const NEAR: usize = 3;
@@ -61,7 +77,7 @@ impl Node {
     /// Number of words of exits before the others.
     #[inline(always)]
     fn far(&self) -> usize {
-        (self.exits().count_ones() as usize).saturating_sub(NEAR)
+        moves_in(self.exits()).saturating_sub(NEAR)
     }
 
     /// Where its content begins.
@@ -104,6 +120,9 @@ pub(crate) struct Diagram<S: NestedSpace> {
     exit_words: Vec<u32>,
     exit_numbers: HashTable<u32>,
     leaf_exit_numbers: HashTable<u32>,
+    /// Sets of exits that were asked for lately, by hash: few, so that they stay in the processor's
+    /// cache.
+    recent_exits: Box<[(u64, u32); RECENT]>,
     /// What became of a node when something else came in than its own memory holds.
     pub(crate) further: FxHashMap<(u32, u64), Ref>,
     budget: usize,
@@ -209,6 +228,9 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// Places for sets of exits that were asked for lately.
+const RECENT: usize = 1 << 15;
+
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 const MIX2: u64 = 0xa076_1d64_78bd_642f;
 
@@ -227,6 +249,20 @@ fn hash(class: ClassId, configs: Configs, below: &[u32]) -> u64 {
     fold(hash ^ MIX2, MIX)
 }
 
+/// The hash of a node above the leaf.
+fn node_hash(node: &Node, words: &[u32]) -> u64 {
+    let content = &words[node.content()..];
+    let configs = Configs(joined(content));
+    hash(node.class(), configs, &content[2..][..configs.len()])
+}
+
+/// The hash of a set of exits above the leaf.
+fn exits_hash(words: &[u32], id: u32) -> u64 {
+    let content = &words[2 * id as usize..];
+    let configs = Configs(joined(content));
+    hash(0, configs, &content[2..][..configs.len()])
+}
+
 impl<S: NestedSpace> Diagram<S> {
     /// An empty diagram that keeps to a budget in bytes.
     pub(crate) fn new(space: Arc<S>, budget: usize, with_digests: bool) -> Diagram<S> {
@@ -242,6 +278,7 @@ impl<S: NestedSpace> Diagram<S> {
             exit_words: vec![0; 2],
             exit_numbers: HashTable::new(),
             leaf_exit_numbers: HashTable::new(),
+            recent_exits: Box::new([(0, 0); RECENT]),
             further: FxHashMap::default(),
             budget,
             incoming: Vec::new(),
@@ -289,16 +326,23 @@ impl<S: NestedSpace> Diagram<S> {
         Configs(joined(&self.words[self.nodes[id].content()..]))
     }
 
-    /// What hangs below the configurations of a node above the leaf, in order, not flipped.
+    /// Where what hangs below the configurations of a node above the leaf begins.
     #[inline(always)]
-    pub(crate) fn child(&self, id: usize, at: usize) -> Ref {
-        Ref::of_word(self.words[self.nodes[id].content() + 2 + at])
+    pub(crate) fn children(&self, id: usize) -> usize {
+        self.nodes[id].content() + 2
+    }
+
+    /// What hangs below a configuration, by [`Self::children`] and its place, not flipped.
+    #[inline(always)]
+    pub(crate) fn child(&self, children: usize, at: usize) -> Ref {
+        Ref::of_word(self.words[children + at])
     }
 
     /// The entries of a node above the leaf, not flipped.
     #[inline(always)]
     pub(crate) fn stored(&self, id: usize) -> impl Iterator<Item = Entry> {
-        let children = (0..).map(move |at| self.child(id, at));
+        let begin = self.children(id);
+        let children = (0..).map(move |at| self.child(begin, at));
         let entries = self.configs(id).iter().zip(children);
         entries.map(|(config, below)| Entry { config, below })
     }
@@ -334,7 +378,7 @@ impl<S: NestedSpace> Diagram<S> {
     #[inline(always)]
     pub(crate) fn exit_memory(&mut self, id: usize, mv: usize) -> &mut u32 {
         let node = &mut self.nodes[id];
-        let before = (node.meta & ((1 << mv) - 1)).count_ones() as usize;
+        let before = moves_in(node.exits() & ((1 << mv) - 1));
         match before.checked_sub(NEAR) {
             None => &mut node.near[before],
             Some(far) => &mut self.words[node.words as usize + far],
@@ -387,12 +431,7 @@ impl<S: NestedSpace> Diagram<S> {
         let below = &self.words[self.nodes[id as usize].content() + 2..];
         self.sums.add_node(&self.levels, level, configs, below);
         let (nodes, words) = (&self.nodes, &self.words);
-        self.numbers.insert_unique(key, id, |id| {
-            let node = &nodes[*id as usize];
-            let content = &words[node.content()..];
-            let configs = Configs(joined(content));
-            hash(node.class(), configs, &content[2..][..configs.len()])
-        });
+        self.numbers.insert_unique(key, id, |id| node_hash(&nodes[*id as usize], words));
         Ok(turned.reference(id))
     }
 
@@ -499,23 +538,27 @@ impl<S: NestedSpace> Diagram<S> {
         let below = &self.made[base..];
         let key = hash(0, configs, below);
         let words = &self.exit_words;
-        let found = self.exit_numbers.find(key, |id| {
+        let is_it = |id: &u32| {
             let content = &words[2 * *id as usize..];
             joined(content) == configs.0 && content[2..][..below.len()] == *below
-        });
+        };
+        let place = key as usize % RECENT;
+        let (recent_key, recent) = self.recent_exits[place];
+        let found = if recent_key == key && is_it(&recent) {
+            Some(recent)
+        } else {
+            self.exit_numbers.find(key, is_it).copied()
+        };
         let id = match found {
-            Some(id) => *id,
+            Some(id) => id,
             None => {
                 let id = self.push_exits(configs.0, base)?;
                 let words = &self.exit_words;
-                self.exit_numbers.insert_unique(key, id, |id| {
-                    let content = &words[2 * *id as usize..];
-                    let configs = Configs(joined(content));
-                    hash(0, configs, &content[2..][..configs.len()])
-                });
+                self.exit_numbers.insert_unique(key, id, |id| exits_hash(words, *id));
                 id
             }
         };
+        self.recent_exits[place] = (key, id);
         self.made.truncate(base);
         Ok(turned.reference(id))
     }
@@ -608,8 +651,25 @@ impl<S: NestedSpace> Diagram<S> {
             reserve(&mut self.nodes, 1);
             self.sums.reserve(self.nodes.capacity());
             reserve(&mut self.words, words);
+            if is_full {
+                self.grow_numbers();
+            }
         }
         Ok(())
+    }
+
+    /// Makes the table of nodes anew, twice as large: going through the nodes in order is faster than
+    /// through the table, which would ask for each of them from somewhere else.
+    fn grow_numbers(&mut self) {
+        let capacity = 2 * self.numbers.capacity();
+        self.numbers = HashTable::new();
+        self.numbers.reserve(capacity, |_| 0);
+        for (node, id) in self.nodes.iter().zip(0..).skip(1) {
+            if !self.levels.is_leaf(node.class()) {
+                let key = node_hash(node, &self.words);
+                self.numbers.insert_unique(key, id, |_| key);
+            }
+        }
     }
 
     fn make_exit_room(&mut self, words: usize) -> Result<(), Full> {
@@ -634,10 +694,12 @@ fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), Full> {
     if wanted > most { Err(Full::Numbers { what, most }) } else { Ok(()) }
 }
 
-/// By how many items a list grows that is to take so many more: an eighth, so that little is
+/// By how many items a list grows that is to take so many more: little, so that little is
 /// reserved in vain.
 fn grown(len: usize, capacity: usize, more: usize) -> usize {
-    if len + more <= capacity { 0 } else { more.max(capacity / 8).max(1 << 8) }
+    // Small lists are copied when they grow, large ones are mapped elsewhere.
+    let part = if capacity < 1 << 20 { 2 } else { 8 };
+    if len + more <= capacity { 0 } else { more.max(capacity / part).max(1 << 8) }
 }
 
 fn reserve<T>(list: &mut Vec<T>, more: usize) {

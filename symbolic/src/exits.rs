@@ -55,8 +55,9 @@ impl<S: NestedSpace> Diagram<S> {
         }
         self.prefetch_children(id);
         self.slots[usize::from(level)].configs = [Configs::default(); MAX_MOVES as usize];
+        let children = self.children(id);
         for (config, at) in self.configs(id).iter().zip(0..) {
-            let below = self.child(id, at);
+            let below = self.child(children, at);
             for mv in bits(self.exit_moves(below).into()) {
                 if let Moved::Outside(config) = self.levels.shift(level, config, mv)? {
                     let below = self.exits(level - 1, below, mv)?;

@@ -159,6 +159,7 @@ pub(crate) struct Levels<S: NestedSpace> {
     class_numbers: FxHashMap<(u8, S::Class), ClassId>,
     /// By mask of moves, the flipped mask.
     flipped_moves: Box<[u16]>,
+    flipped_move: [u8; MAX_MOVES as usize],
 }
 
 impl<S: NestedSpace> Levels<S> {
@@ -190,6 +191,10 @@ impl<S: NestedSpace> Levels<S> {
                 .collect(),
             classes: Vec::new(),
             class_numbers: FxHashMap::default(),
+            flipped_move: std::array::from_fn(|mv| match mv < space.moves().into() {
+                true => space.flip_move(mv as u8),
+                false => 0,
+            }),
             flipped_moves: (0..1 << space.moves()).map(flip_mask).collect(),
             space,
         }
@@ -209,8 +214,9 @@ impl<S: NestedSpace> Levels<S> {
         self.flipped_moves[usize::from(mask)]
     }
 
+    #[inline(always)]
     pub(crate) fn flip_move(&self, mv: usize) -> usize {
-        self.flipped_moves[1 << mv].trailing_zeros() as usize
+        self.flipped_move[mv].into()
     }
 
     #[inline(always)]
@@ -304,6 +310,10 @@ impl<S: NestedSpace> Levels<S> {
     #[inline(always)]
     pub(crate) fn row(&self, class: ClassId, leaf: usize) -> Row {
         self.classes[class as usize].rows[leaf]
+    }
+
+    pub(crate) fn is_leaf(&self, class: ClassId) -> bool {
+        self.classes[class as usize].level == self.leaf()
     }
 
     /// Legal moves of a leaf state.

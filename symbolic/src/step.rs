@@ -127,11 +127,12 @@ impl<S: NestedSpace> Diagram<S> {
     ) -> Result<Ref, Full> {
         let made = self.made.len();
         let mut configs = Configs::default();
+        let children = self.children(id);
         let mut at = 0;
         for config in Configs(own.0 | gathered.configs.0).iter() {
             let below = if own.contains(config) {
                 at += 1;
-                self.child(id, at - 1)
+                self.child(children, at - 1)
             } else {
                 Ref::EMPTY
             };
@@ -168,8 +169,9 @@ impl<S: NestedSpace> Diagram<S> {
             }
         }
         self.incoming.truncate(from);
+        let children = self.children(id);
         for (config, at) in self.configs(id).iter().zip(0..) {
-            let below = self.child(id, at);
+            let below = self.child(children, at);
             for mv in bits(self.exit_moves(below).into()) {
                 if let Moved::Inside(config) = self.levels.shift(level, config, mv)? {
                     gathered.push(config, self.exits(level - 1, below, mv)?);

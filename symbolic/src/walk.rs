@@ -18,7 +18,7 @@ impl<S: NestedSpace> Diagram<S> {
         let stored = if flipped { self.levels.config(level, config).flip } else { config };
         let configs = self.configs(set.id());
         let is_there = configs.contains(stored);
-        is_there.then(|| self.child(set.id(), configs.rank(stored)).flip_if(flipped))
+        is_there.then(|| self.child(self.children(set.id()), configs.rank(stored)).flip_if(flipped))
     }
 
     /// Whether a state is among the current ones of a layer.
