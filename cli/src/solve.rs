@@ -15,7 +15,7 @@ use strata_coordinator::StopReason;
 use strata_space::Finish;
 use strata_space::catalogue::Space;
 use strata_store::{DataDir, EngineKind, JobDir, JobSpec, JobState};
-use strata_worker::Budget;
+use strata_worker::{Budget, SymbolicWorker};
 
 use crate::args::{KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
@@ -27,6 +27,7 @@ use crate::request::{self, Naming};
 use crate::solve::path::{Paths, Way};
 use crate::solve::session::{Ended, Job, Session};
 use crate::solve::signals::Signals;
+use crate::units;
 
 /// Shards unless something else is asked for: enough to share out among many workers.
 const SHARDS: u32 = 64;
@@ -38,7 +39,8 @@ struct Search {
     naming: Naming,
     /// Depth at which the search is expected to end at the latest.
     expected_layers: Option<u32>,
-    budget: Budget,
+    /// How memory is shared out; the symbolic engine does that by itself.
+    budget: Option<Budget>,
 }
 
 impl Search {
@@ -66,10 +68,25 @@ impl Search {
     /// The search of a space that has been opened by its specification.
     fn of(args: &SolveArgs, spec: JobSpec, space: &Space) -> Result<Search, Failure> {
         let tables = space.table_bytes();
+        if !spec.engine.is_explicit() {
+            return Search::of_diagrams(args, spec, space);
+        }
         let budget = Budget::new(args.memory, tables, args.workers, args.threads)
             .map_err(|error| Failure::usage(format!("invalid value for '--memory': {error}")))?;
         let (naming, expected_layers) = (Naming::of(space, args.own.gold), space.expected_layers());
-        Ok(Search { spec, naming, expected_layers, budget })
+        Ok(Search { spec, naming, expected_layers, budget: Some(budget) })
+    }
+
+    /// [`Self::of`] for the symbolic engine, which shares its memory out by itself.
+    fn of_diagrams(args: &SolveArgs, spec: JobSpec, space: &Space) -> Result<Search, Failure> {
+        let least = SymbolicWorker::LEAST_MEMORY;
+        if args.memory < least {
+            let (given, least) = (units::bytes(args.memory), units::bytes(least));
+            let why = format!("{given} is too small: --engine symbolic takes at least {least}");
+            return Err(Failure::usage(format!("invalid value for '--memory': {why}")));
+        }
+        let (naming, expected_layers) = (Naming::of(space, args.own.gold), space.expected_layers());
+        Ok(Search { spec, naming, expected_layers, budget: None })
     }
 
     /// What the symbolic engine is made of.

@@ -24,8 +24,8 @@ pub struct SymbolicWorker {
 }
 
 impl SymbolicWorker {
-    /// The least memory a symbolic job takes.
-    pub const LEAST_MEMORY: usize = 16 << 20;
+    /// The least memory budget of a symbolic job.
+    pub const LEAST_MEMORY: u64 = 1 << 20;
 
     /// A worker that has made layer 0. Files are in `folder` and carry the worker's number.
     ///

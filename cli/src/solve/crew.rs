@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use strata_coordinator::{Answer, Done, LayerNumbers, Order};
 use strata_search::{Engine, Exchange, LocalExchange};
 use strata_store::{EncodeOptions, JobDir, StoreError};
-use strata_worker::{Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
+use strata_worker::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
 
 use super::Search;
 use crate::args::{KeepLayers, SolveArgs};
@@ -27,13 +27,11 @@ pub(super) struct Crew {
 impl Crew {
     /// Workers without any states.
     pub(super) fn new(
-        search: &Search,
+        setups: Vec<Setup>,
         engine: &Arc<Engine>,
-        args: &SolveArgs,
         folder: &JobDir,
         restore: Arc<[Restore]>,
     ) -> Result<Crew, StoreError> {
-        let setups: Vec<Setup> = setups(search, args, folder);
         let inboxes = setups.iter().map(|setup| setup.inbox().map(Arc::new));
         let inboxes = inboxes.collect::<Result<Vec<_>, _>>()?;
         let exchange: Arc<dyn Exchange> = Arc::new(LocalExchange::new(inboxes.clone()));
@@ -107,7 +105,13 @@ pub(super) fn owners(shards: u32, workers: usize) -> Arc<[u16]> {
     (0..all).map(|shard| (shard * workers / all) as u16).collect()
 }
 
-fn setups(search: &Search, args: &SolveArgs, folder: &JobDir) -> Vec<Setup> {
+/// What each worker is made of.
+pub(super) fn setups(
+    search: &Search,
+    budget: Budget,
+    args: &SolveArgs,
+    folder: &JobDir,
+) -> Vec<Setup> {
     let workers = args.workers;
     let owners = owners(search.spec.shards, workers);
     let keep = match args.keep_layers {
@@ -119,7 +123,7 @@ fn setups(search: &Search, args: &SolveArgs, folder: &JobDir) -> Vec<Setup> {
         worker,
         owners: Arc::clone(&owners),
         threads: args.threads,
-        budget: search.budget,
+        budget,
         encode: EncodeOptions::default(),
         keep,
         folder: folder.clone(),

@@ -14,7 +14,7 @@ use strata_store::{Checkpoint, Counters, History, JobDir, JobState, Manifest, St
 use strata_symbolic::Ends;
 use strata_worker::{Restore, SymbolicWorker};
 
-use super::crew::{Crew, owners};
+use super::crew::{self, Crew, owners};
 use super::signals::Signals;
 use super::{Search, report, rule};
 use crate::args::SolveArgs;
@@ -147,9 +147,10 @@ fn crew(
     (folder, space): (&JobDir, Space),
     restore: Arc<[Restore]>,
 ) -> Result<(Rule, Crew), Failure> {
-    if search.spec.engine.is_explicit() {
+    if let Some(budget) = search.budget {
         let engine = Arc::new(Engine::open(space, search.spec.shards));
-        return Ok((rule(engine.finish()), Crew::new(search, &engine, args, folder, restore)?));
+        let setups = crew::setups(search, budget, args, folder);
+        return Ok((rule(engine.finish()), Crew::new(setups, &engine, folder, restore)?));
     }
     let form = space.nested().map_err(Failure::usage)?;
     let worker = SymbolicWorker::new(0, folder.clone(), form, search.symbolic(args))?;
