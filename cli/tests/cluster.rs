@@ -6,6 +6,8 @@
 mod answers;
 #[path = "cluster/clients.rs"]
 mod clients;
+#[path = "cluster/diagrams.rs"]
+mod diagrams;
 #[path = "cluster/disks.rs"]
 mod disks;
 #[path = "cluster/faults.rs"]

@@ -57,6 +57,8 @@ impl SymbolicWorker {
         LayerReport {
             depth: layer.depth,
             tally: Tally {
+                // A diagram is not divided.
+                regions: u64::from(layer.states > 0),
                 states: layer.states,
                 generated: layer.generated,
                 digest: layer.digest,
@@ -149,7 +151,7 @@ impl Work for SymbolicWorker {
             file,
             bytes,
             states,
-            regions: 0,
+            regions: u64::from(states > 0),
             generated,
             digest: Hex128(digest.0),
             seal: Hex64(seal),

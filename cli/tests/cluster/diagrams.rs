@@ -1,0 +1,49 @@
+//! Symbolic jobs in a cluster: one worker has the whole diagram.
+
+use rustix::process::Signal;
+
+use crate::common::{Ran, expect};
+use crate::faults::SLOW;
+use crate::harness::{COORDINATOR, Cluster, fails};
+
+fn layers_of_one_process() -> Ran {
+    let dir = tempfile::tempdir().unwrap();
+    expect(0, &mut crate::common::solve(dir.path(), "panex 6 --engine symbolic"))
+}
+
+#[test]
+fn a_diagram_goes_on_after_any_death() {
+    let mut cluster = Cluster::of(3);
+    let follower = cluster.follow(&format!("submit {SLOW} --engine symbolic"));
+    let job = follower.job();
+    for (depth, victims) in
+        [(60, &["w1", "w2", "w3"][..]), (160, &[COORDINATOR]), (260, &["w1", "w2", "w3"])]
+    {
+        follower.until_depth(depth);
+        victims.iter().for_each(|name| cluster.kill(name));
+        victims.iter().for_each(|name| cluster.start(name));
+    }
+    let ran = follower.expect(0);
+    assert_eq!(ran.event("result")["moves"], 881);
+    assert_eq!(ran.event("job")["engine"], "symbolic");
+    let told = cluster.follow(&format!("watch {job}")).expect(0);
+    assert_eq!(told.layers(), layers_of_one_process().layers());
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_worker_that_leaves_takes_its_diagram_with_it_and_brings_it_back() {
+    let mut cluster = Cluster::of(2);
+    let follower = cluster.follow(&format!("submit {SLOW} --engine symbolic"));
+    let job = follower.job();
+    follower.until_depth(100);
+    for name in ["w1", "w2"] {
+        cluster.signal(name, Signal::TERM);
+        assert!(cluster.ended(name).success());
+        cluster.start(name);
+    }
+    let ran = follower.expect(0);
+    assert_eq!(ran.event("result")["moves"], 881);
+    assert_eq!(cluster.status(&job)["state"], "done");
+    fails(2, &mut cluster.client("submit hanoi 3 --pegs 7 --engine symbolic"), "symbolic");
+}
