@@ -16,6 +16,7 @@ use crate::exit;
 use crate::nodes_args::{CoordinatorArgs, WorkerArgs};
 use crate::panex::args::PanexCommand;
 use crate::replay::ReplayArgs;
+use crate::tiles::args::TilesCommand;
 use crate::units;
 
 /// Breadth-first search of large state spaces, on disk.
@@ -114,6 +115,9 @@ pub(crate) enum Command {
     /// What is known of the Panex puzzle without searching its positions
     #[command(subcommand)]
     Panex(PanexCommand),
+    /// What is known of the sliding-tile puzzle without searching its positions
+    #[command(subcommand, after_help = exit::help_table())]
+    Tiles(TilesCommand),
     /// List the state spaces and their parameters
     Domains,
     /// Print a completion script for a shell

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
 /// Every crate and all workspace crates that it may depend on, for tests and builds, too.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("strata-panex", &[]),
+    ("strata-tiles", &[]),
     ("strata-proto", &[]),
     ("strata-space", &[]),
     ("strata-store", &[]),
@@ -25,6 +26,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
             "strata-net",
             "strata-space",
             "strata-panex",
+            "strata-tiles",
             "strata-store",
             "strata-search",
             "strata-worker",
@@ -34,7 +36,8 @@ const MAY_USE: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 4] = ["strata-panex", "strata-space", "strata-store", "strata-search"];
+const SYNCHRONOUS: [&str; 5] =
+    ["strata-panex", "strata-tiles", "strata-space", "strata-store", "strata-search"];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 2] =
