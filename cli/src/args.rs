@@ -257,7 +257,7 @@ pub(crate) enum PathFormat {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "State spaces")]
 pub(crate) struct DomainArgs {
-    /// panex: tiles of levels up to N move inside a region
+    /// panex: tiles of levels up to N move inside a region; tiles: those with numbers up to N
     #[arg(short, long = "k", value_name = "N")]
     #[arg(env = "STRATA_K", hide_env_values = true)]
     pub(crate) k: Option<u32>,
@@ -272,15 +272,24 @@ pub(crate) struct DomainArgs {
     #[arg(env = "STRATA_CENTRE_TOP", hide_env_values = true)]
     pub(crate) centre_top: Option<CentreTop>,
 
-    /// panex: the position to begin with, such as 'b2 / - / o1 b1 o2' [default: towers]
+    /// The position to begin with, such as 'b2 / - / o1 b1 o2' (panex) or '1 2 / _ 3' (tiles)
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     #[arg(env = "STRATA_START", hide_env_values = true)]
     pub(crate) start: Option<String>,
 
-    /// panex: the position to end with [default: exchanged]
+    /// The position to end with, in the same form
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     #[arg(env = "STRATA_GOAL", hide_env_values = true)]
     pub(crate) goal: Option<String>,
+
+    /// tiles: the blank's moves; clockwise: straight or a right turn, searched in memory
+    #[arg(long, value_name = "any/clockwise", env = "STRATA_MOVES", hide_env_values = true)]
+    pub(crate) moves: Option<String>,
+
+    /// tiles: where the blank may choose to turn, with clockwise moves
+    #[arg(long, value_name = "free/limited/bottom")]
+    #[arg(env = "STRATA_CHOICES", hide_env_values = true)]
+    pub(crate) choices: Option<String>,
 
     /// hanoi: pegs
     #[arg(long, value_name = "P")]
@@ -324,6 +333,8 @@ impl DomainArgs {
             ("centre-top", "centre-top", word(self.centre_top)),
             ("start", "start", self.start.clone()),
             ("goal", "goal", self.goal.clone()),
+            ("moves", "moves", self.moves.clone()),
+            ("choices", "choices", self.choices.clone()),
             ("pegs", "pegs", self.pegs.map(|pegs| pegs.to_string())),
             ("symmetry", "symmetry", word(symmetry)),
             ("exhaust", "exhaust", exhaust.then(|| "true".to_owned())),

@@ -65,7 +65,7 @@ impl Job {
     }
 }
 
-/// Writes null for what only a search in this process has.
+/// Writes null for what only other searches have.
 fn null_if_default<T, S>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
 where
     T: Default + PartialEq + Serialize,
@@ -87,7 +87,8 @@ pub(crate) struct Layer {
     pub(crate) regions: u64,
     /// Bytes of the layer's files.
     pub(crate) bytes: u64,
-    /// The order-independent digest, 32 hexadecimal digits.
+    /// The order-independent digest, 32 hexadecimal digits. Empty for a search in memory: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
     pub(crate) digest: String,
     /// Time the layer took.
     pub(crate) seconds: f64,
@@ -145,7 +146,8 @@ pub(crate) struct Summary {
     pub(crate) widest: u64,
     /// The depth of the (first) widest layer.
     pub(crate) widest_depth: u32,
-    /// The digest over all layers, 32 hexadecimal digits.
+    /// The digest over all layers, 32 hexadecimal digits. Empty for a search in memory: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
     pub(crate) digest: String,
     /// Time of this run, without runs before a resume; of a job of a cluster the time of all runs.
     pub(crate) seconds: f64,

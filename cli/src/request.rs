@@ -8,20 +8,30 @@ use strata_space::catalogue::{Domain, Parameters, Space};
 
 use crate::args::Given;
 use crate::events::Outcome;
+use crate::exit::{ExitCode, Failure};
 
 /// The space that the command line and the environment ask for.
-pub(crate) fn open(
+pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result<Space, Failure> {
+    let opened = parameters(domain, values, given);
+    opened.and_then(|parameters| Space::open(domain, &parameters)).map_err(|error| match error {
+        // Known without a search.
+        SpaceError::Unsolvable { .. } => Failure::new(ExitCode::NoGoal, error),
+        error => Failure::usage(error),
+    })
+}
+
+/// The parameters that the command line and the environment give.
+pub(crate) fn parameters(
     domain: &str,
     values: &[String],
     given: Vec<Given>,
-) -> Result<Space, SpaceError> {
+) -> Result<Parameters, SpaceError> {
     let domain = Domain::find(domain)?;
     let known = |name: &str| domain.parameters.iter().any(|parameter| parameter.name == name);
     // A variable that means nothing here is meant for other runs.
     let given = given.into_iter().filter(|given| given.typed || known(given.name));
     let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
-    let parameters: Parameters = domain.parameters(values, &flags)?;
-    Space::open(domain.name, &parameters)
+    domain.parameters(values, &flags)
 }
 
 /// The parameters of a specification as JSON has them.

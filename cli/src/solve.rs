@@ -1,5 +1,6 @@
 //! `strata solve`: searches a state space with a coordinator and workers in this process.
 
+mod clockwise;
 mod crew;
 mod jobs;
 mod path;
@@ -42,8 +43,7 @@ impl Search {
     /// Checks everything that can be checked without looking at the disk. The space itself, with
     /// its tables, is there once only and goes to the engine.
     fn new(args: &SolveArgs) -> Result<(Search, Space), Failure> {
-        let space = request::open(&args.domain, &args.args, args.parameters());
-        let space = space.map_err(Failure::usage)?;
+        let space = request::open(&args.domain, &args.args, args.parameters())?;
         let spec = JobSpec {
             space: space.name().to_owned(),
             params: space.parameters(),
@@ -78,6 +78,9 @@ impl Search {
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let Engine::Explicit = args.engine;
+    if let Some(code) = clockwise::run(args, console)? {
+        return Ok(code);
+    }
     let (search, space) = Search::new(args)?;
     if args.path.wanted() {
         path::check(args, &search)?;

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{expect, refused, strata};
+use common::{expect, refused, solve, strata};
 
 /// A command with a board behind it.
 fn tiles(line: &str, board: &str) -> std::process::Command {
@@ -56,4 +56,69 @@ fn walks_are_made_and_checked() {
 
     let ran = expect(3, &mut tiles("tiles walk 3x3", "2 1 3 / 4 5 6 / 7 8 _"));
     assert!(ran.stderr.contains("2 1 3 / 4 5 6 / 7 8 _ cannot be solved"), "{}", ran.stderr);
+}
+
+#[test]
+fn boards_are_searched_from_both_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let layers = expect(0, &mut solve(dir.path(), "tiles 3x3 --exhaust")).layers();
+    assert_eq!(layers.iter().map(|layer| layer.1).sum::<u64>(), 181_440);
+    assert_eq!((layers[24].1, layers[31].1, layers.len()), (24_047, 2, 32));
+
+    let mut command = solve(dir.path(), "tiles 3x3");
+    let found = expect(0, command.args(["--start", "8 6 7 / 2 5 4 / 3 _ 1"])).event("result");
+    assert_eq!(found["moves"], 31);
+
+    let mut command = solve(dir.path(), "tiles 3x3");
+    let ran = expect(3, command.args(["--start", "2 1 3 / 4 5 6 / 7 8 _"]));
+    assert!(ran.stderr.contains("cannot be reached from 2 1 3 / 4 5 6 / 7 8 _"), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+
+    let refuse = |line: &str, start: &str, reason: &str| {
+        refused(solve(dir.path(), line).args(["--start", start]), reason);
+    };
+    refuse(
+        "tiles 2x2",
+        "1 2 / 3 4",
+        "start is not a board of 2x2: row 2, column 2: '4' is not one",
+    );
+    refused(
+        &mut solve(dir.path(), "tiles 5x6"),
+        "rows times columns must be between 4 and 25, not 30",
+    );
+    refused(&mut solve(dir.path(), "tiles 2x3 --choices limited"), "only clockwise moves");
+}
+
+#[test]
+fn clockwise_moves_are_searched_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let clockwise = |line: &str| {
+        let mut command = strata(&format!("solve --json --progress none --moves clockwise {line}"));
+        command.current_dir(dir.path());
+        command
+    };
+    let ran = expect(0, &mut clockwise("tiles 3x3 --exhaust --choices limited"));
+    let layers = ran.events("layer");
+    assert_eq!((layers.len(), &layers[150]["states"]), (151, &2.into()));
+    let result = ran.event("result");
+    assert_eq!((&result["states"], &result["layers"]), (&181_440.into(), &150.into()));
+    assert!(result["digest"].is_null());
+
+    let mut command = clockwise("tiles 2x3 --path --path-format words");
+    let ran = expect(0, command.args(["--start", "4 5 _ / 1 2 3"]));
+    let moves = ran.event("path")["moves"][0].as_str().unwrap().to_owned();
+    let length = ran.event("result")["moves"].as_u64().unwrap();
+    assert_eq!(moves.parse::<strata_tiles::Word>().unwrap().len() as u64, length);
+
+    let mut command = clockwise("tiles 3x2 --choices bottom");
+    expect(3, command.args(["--start", "1 2 / 5 3 / _ 4"]));
+    let mut command = clockwise("tiles 3x2");
+    expect(3, command.args(["--start", "2 1 / 3 4 / 5 _"]));
+    refused(&mut clockwise("tiles 3x4 --memory 100MiB --exhaust"), "take 457 MiB");
+    refused(
+        &mut clockwise("tiles 3x3 --resume"),
+        "--resume: clockwise moves are searched in memory",
+    );
+    refused(&mut clockwise("hanoi 3"), "hanoi has no parameter 'moves'");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }

@@ -9,14 +9,17 @@
 
 mod board;
 mod check;
+mod clockwise;
 mod inversions;
 mod moves;
+mod orders;
 mod text;
 mod walk;
 mod word;
 
 pub use board::{Board, BoardError, MAX_SIDE, MIN_SIDE, Shape, ShapeError};
 pub use check::{Side, Violation, Walked, check, choice_squares};
+pub use clockwise::{Choices, Clockwise, ClockwiseError, Level};
 pub use inversions::{Solvability, inversions};
 pub use moves::{Move, Turn};
 pub use text::TextError;

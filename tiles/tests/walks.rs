@@ -84,12 +84,24 @@ fn walks(text: &str) -> (usize, usize, usize, Vec<usize>) {
 
 #[test]
 fn every_small_board_is_walked() {
-    assert_eq!(walks("2x2"), (11, 66, 12, vec![]));
-    assert_eq!(walks("2x3"), (80, 17_250, 360, vec![5]));
-    assert_eq!(walks("3x2"), (79, 16_920, 360, vec![3]));
-    assert_eq!(walks("2x4"), (216, 2_714_824, 20_160, vec![6, 7]));
-    assert_eq!(walks("4x2"), (215, 2_694_720, 20_160, vec![3, 5]));
-    assert_eq!(walks("3x3"), (218, 23_502_904, 181_440, vec![8]));
+    let page = include_str!("../../docs/tiles.md");
+    for (text, boards, longest, sum, squares) in [
+        ("2x2", 12, 11, 66, &[][..]),
+        ("2x3", 360, 80, 17_250, &[5]),
+        ("3x2", 360, 79, 16_920, &[3]),
+        ("2x4", 20_160, 216, 2_714_824, &[6, 7]),
+        ("4x2", 20_160, 215, 2_694_720, &[3, 5]),
+        ("3x3", 181_440, 218, 23_502_904, &[8]),
+    ] {
+        assert_eq!(walks(text), (longest, sum, boards, squares.to_vec()), "{text}");
+        let count = match boards {
+            0..1_000 => boards.to_string(),
+            _ => format!("{},{:03}", boards / 1_000, boards % 1_000),
+        };
+        let mean = sum as f64 / boards as f64;
+        let row = format!("\n| {text} | {count} | {longest} | {mean:.1} |\n");
+        assert!(page.contains(&row), "no row {row}");
+    }
 }
 
 /// Configurations of a shape; about half of them can be solved.

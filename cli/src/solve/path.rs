@@ -38,10 +38,15 @@ pub(super) fn check(args: &SolveArgs, search: &Search) -> Result<(), Failure> {
         let space = &search.spec.space;
         return Err(Failure::usage(format!("--path: only panex tells its moves, not {space}")));
     }
-    if search.is_exhaustive() {
+    check_file(&args.path, search.is_exhaustive())
+}
+
+/// Refuses what cannot be written, or what no goal is for.
+pub(super) fn check_file(args: &PathArgs, exhaust: bool) -> Result<(), Failure> {
+    if exhaust {
         return Err(Failure::usage("--path: a search of the whole space has no goal"));
     }
-    let folder = args.path.path_file.as_ref().and_then(|file| file.parent());
+    let folder = args.path_file.as_ref().and_then(|file| file.parent());
     match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         Some(folder) => {
             Err(Failure::usage(format!("--path-file: there is no folder {}", folder.display())))
@@ -68,6 +73,16 @@ pub(super) fn show(
         PathFormat::Moves => (named.iter().map(NamedMove::to_string).collect(), "\n"),
         PathFormat::Words => (moves.iter().map(Move::to_string).collect(), " "),
     };
+    emit(moves, between, args, progress)
+}
+
+/// Shows moves, or writes them to the file that was asked for.
+pub(super) fn emit(
+    moves: Vec<String>,
+    between: &'static str,
+    args: &PathArgs,
+    progress: &Progress,
+) -> Result<(), Failure> {
     let file = args.path_file.as_ref();
     let event = events::Path { moves, file: file.map(|file| file.display().to_string()), between };
     if let Some(file) = file {
@@ -237,7 +252,7 @@ fn reopen(spec: &JobSpec) -> Result<Space, Failure> {
 fn open(spec: &JobSpec) -> Result<Panex, Failure> {
     match reopen(spec)? {
         Space::Panex(panex) => Ok(*panex),
-        Space::Hanoi(_) => Err(Failure::usage("only panex tells its moves")),
+        _ => Err(Failure::usage("only panex tells its moves")),
     }
 }
 
