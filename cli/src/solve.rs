@@ -4,6 +4,7 @@ mod clockwise;
 mod crew;
 mod jobs;
 mod path;
+mod puzzle;
 mod report;
 mod session;
 mod signals;

@@ -90,6 +90,32 @@ fn boards_are_searched_from_both_ends() {
 }
 
 #[test]
+fn paths_are_traced_and_replayed() {
+    let dir = tempfile::tempdir().unwrap();
+    for (flags, start, moves) in [
+        ("", "8 6 7 / 2 5 4 / 3 _ 1", 31),
+        // Not all layers are kept: by midpoints.
+        ("--keep-layers last", "8 6 7 / 2 5 4 / 3 _ 1", 31),
+        ("", "1 2 3 / 4 5 6 / 7 _ 8", 1),
+        ("", "1 2 3 / 4 5 6 / 7 8 _", 0),
+    ] {
+        let mut command = solve(dir.path(), &format!("tiles 3x3 --path {flags}"));
+        let ran = expect(0, command.args(["--start", start]));
+        assert_eq!(ran.event("result")["moves"], moves, "{start}");
+        let path = ran.event("path")["moves"].as_array().unwrap().clone();
+        let mut board: strata_tiles::Board = start.parse().unwrap();
+        for mv in &path {
+            let word: strata_tiles::Word = mv.as_str().unwrap().parse().unwrap();
+            assert!(board.step(word[0]));
+        }
+        assert_eq!((path.len(), board.to_string()), (moves, "1 2 3 / 4 5 6 / 7 8 _".to_owned()));
+    }
+    let mut command = solve(dir.path(), "tiles 2x2 --path --path-format words");
+    let ran = expect(0, command.args(["--start", "_ 2 / 1 3"]));
+    assert_eq!(ran.event("path")["moves"], serde_json::json!(["DR"]));
+}
+
+#[test]
 fn clockwise_moves_are_searched_in_memory() {
     let dir = tempfile::tempdir().unwrap();
     let clockwise = |line: &str| {

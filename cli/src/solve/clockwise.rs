@@ -7,8 +7,8 @@ use std::time::Instant;
 use strata_space::catalogue::Parameters;
 use strata_tiles::{Board, Choices, Clockwise, ClockwiseError, Level, Shape, Solvability, Word};
 
-use super::path;
-use crate::args::{PathFormat, SolveArgs};
+use super::{path, puzzle};
+use crate::args::SolveArgs;
 use crate::console::Console;
 use crate::events::{self, Event, Outcome};
 use crate::exit::{ExitCode, Failure};
@@ -179,10 +179,7 @@ impl Task {
         if !word.iter().all(|mv| end.step(*mv)) || end != self.goal {
             return Err(Failure::new(ExitCode::Unexpected, format!("the walk ends at {end}")));
         }
-        let (moves, between) = match args.path.path_format {
-            PathFormat::Moves => (word.iter().map(ToString::to_string).collect(), "\n"),
-            PathFormat::Words => (vec![format!("{word:#}")], ""),
-        };
+        let (moves, between) = puzzle::show_tiles(&word, args.path.path_format);
         path::emit(moves, between, &args.path, progress)
     }
 }

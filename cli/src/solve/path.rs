@@ -6,19 +6,17 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use strata_coordinator::StopReason;
-use strata_panex::{CentreTop, Column, Move, NamedMove, Position, Replay};
 use strata_search::{Layers, Trace};
-use strata_space::catalogue::Space;
-use strata_space::panex::{self, Panex};
-use strata_space::{Finish, StateSpace};
+use strata_space::Finish;
 use strata_store::{
     DataDir, JobDir, JobSpec, KeptFile, Layer, LayerLine, LayerRecord, Manifest, StoreError,
 };
 
+use super::puzzle::{Moves, Puzzle};
 use super::session::{Ended, Job, Session};
 use super::signals::Signals;
-use super::{Search, jobs};
-use crate::args::{KeepLayers, PathArgs, PathFormat, SolveArgs};
+use super::{Search, jobs, puzzle};
+use crate::args::{KeepLayers, PathArgs, SolveArgs};
 use crate::audit::{self, Ledger};
 use crate::events;
 use crate::exit::{ExitCode, Failure};
@@ -27,16 +25,16 @@ use crate::progress::Progress;
 /// What a search for a way comes to.
 pub(super) enum Way {
     /// The moves.
-    Found(Vec<Move>),
+    Found(Moves),
     /// The search of a part was stopped.
     Stopped(StopReason),
 }
 
 /// Refuses to look for the path of a search that has none, before anything is searched.
 pub(super) fn check(args: &SolveArgs, search: &Search) -> Result<(), Failure> {
-    if search.spec.space != "panex" {
+    if !Puzzle::is_one(&search.spec.space) {
         let space = &search.spec.space;
-        return Err(Failure::usage(format!("--path: only panex tells its moves, not {space}")));
+        return Err(Failure::usage(format!("--path: {space} does not tell its moves")));
     }
     check_file(&args.path, search.is_exhaustive())
 }
@@ -59,20 +57,16 @@ pub(super) fn check_file(args: &PathArgs, exhaust: bool) -> Result<(), Failure> 
 pub(super) fn show(
     spec: &JobSpec,
     folder: &JobDir,
-    moves: &[Move],
+    moves: &Moves,
     args: &PathArgs,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let panex = open(spec)?;
     let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
-    let named = replayed(&panex, moves, expected).map_err(|why| {
+    let shown = Puzzle::open(spec)?.replayed(moves, expected, args.path_format);
+    let (moves, between) = shown.map_err(|why| {
         let message = format!("the path of {} moves is not right: {why}", moves.len());
         Failure::new(ExitCode::Unexpected, message)
     })?;
-    let (moves, between) = match args.path_format {
-        PathFormat::Moves => (named.iter().map(NamedMove::to_string).collect(), "\n"),
-        PathFormat::Words => (moves.iter().map(Move::to_string).collect(), " "),
-    };
     emit(moves, between, args, progress)
 }
 
@@ -93,29 +87,6 @@ pub(super) fn emit(
     }
     progress.emit(&events::Event::Path(event));
     Ok(())
-}
-
-/// The moves with their tiles, if code that shares nothing with the search finds that they lead
-/// from start to goal.
-fn replayed(
-    panex: &Panex,
-    moves: &[Move],
-    expected: Option<u64>,
-) -> Result<Vec<NamedMove>, String> {
-    let level = panex.config().level;
-    let read = |end: &panex::Position| Position::parse(&end.to_string(), level);
-    let start = read(panex.start()).map_err(|error| error.to_string())?;
-    let goal = read(panex.goal()).map_err(|error| error.to_string())?;
-    let mut run = Replay::new(start, CentreTop::Allowed).map_err(|e| e.to_string())?;
-    let named = moves.iter().map(|mv| run.step(mv)).collect::<Result<Vec<_>, _>>();
-    let named = named.map_err(|error| error.to_string())?;
-    if *run.position() != goal {
-        return Err(format!("it ends in {}", run.position()));
-    }
-    match expected {
-        Some(expected) if expected == run.moves() => Ok(named),
-        expected => Err(format!("a shortest solution has {expected:?} moves")),
-    }
 }
 
 /// Finds the paths of finished searches.
@@ -163,28 +134,29 @@ impl<'a> Paths<'a> {
         folder: &JobDir,
         room: Option<u64>,
     ) -> Result<Way, Failure> {
-        let panex = open(spec)?;
+        let puzzle = Puzzle::open(spec)?;
         let mut layers = JobLayers::read(folder)?;
-        let mut trace = Trace::new(&panex, spec.shards)?;
+        let mut trace = Trace::new(puzzle.space(), spec.shards)?;
         if layers.is_complete() {
             let chain = trace.chain(layers.depth(), &mut layers)?;
-            let doors = chain.and_then(|chain| panex.unfold(&chain));
-            return Ok(Way::Found(doors.and_then(words).ok_or_else(|| no_way(folder))?));
+            let moves = chain.and_then(|chain| puzzle.moves(&chain));
+            return Ok(Way::Found(moves.ok_or_else(|| no_way(folder))?));
         }
         let room = room.map(|room| room.saturating_sub(layers.bytes()));
-        let Finish::Meeting = panex.finish() else {
+        let [start, goal] = puzzle.ends();
+        let Finish::Meeting = puzzle.space().finish() else {
             // Searched from the start only: there is no midpoint yet.
-            return self.between(data, spec, [panex.start(), panex.goal()], room);
+            return self.between(data, spec, [&start, &goal], room);
         };
         let depth = layers.depth();
         let last = layers.open(depth)?;
         let before = if depth > 0 { layers.open(depth - 1)? } else { Vec::new() };
         let met = trace.meeting(depth, &last, &before)?;
         let (state, _) = met.ok_or_else(|| no_way(folder))?;
-        let middle = panex.position(state);
-        let ends = [*panex.start(), middle, *panex.goal()];
-        drop((last, before, panex));
-        let mut moves = Vec::new();
+        let ends = [start, puzzle.space().text(state), goal];
+        drop((last, before, trace));
+        drop(puzzle);
+        let mut moves = Moves::new();
         for ends in ends.windows(2) {
             match self.between(data, spec, [&ends[0], &ends[1]], room)? {
                 Way::Found(more) => moves.extend(more),
@@ -199,17 +171,17 @@ impl<'a> Paths<'a> {
         &self,
         data: &DataDir,
         spec: &JobSpec,
-        [from, to]: [&panex::Position; 2],
+        [from, to]: [&str; 2],
         room: Option<u64>,
     ) -> Result<Way, Failure> {
         let mut spec = spec.clone();
-        let ends = [("start", from.to_string()), ("goal", to.to_string())];
-        let ends = ends.into_iter().chain([("symmetry", "on".to_owned())]);
-        spec.params.extend(ends.map(|(name, value)| (name.to_owned(), value)));
+        let ends = [("start", from), ("goal", to)];
+        let ends = ends.into_iter().chain(Puzzle::both_ends(&spec.space));
+        spec.params.extend(ends.map(|(name, value)| (name.to_owned(), value.to_owned())));
         tracing::info!(start = %from, goal = %to, "searching a part of the path");
         for keep_layers in [KeepLayers::All, KeepLayers::Last] {
             let args = SolveArgs { keep_layers, disk_limit: room, ..self.args.clone() };
-            let space = reopen(&spec)?;
+            let space = puzzle::reopen(&spec)?;
             let search = Search::of(&args, spec.clone(), &space)?;
             let (folder, manifest) = jobs::create(data, &search)?;
             let ledger = Ledger::default();
@@ -235,24 +207,6 @@ impl<'a> Paths<'a> {
             }
         }
         Ok(Way::Stopped(StopReason::DiskLimit))
-    }
-}
-
-/// The moves between columns by their numbers.
-fn words(doors: Vec<(usize, usize)>) -> Option<Vec<Move>> {
-    let word =
-        |(from, to): (usize, usize)| Move::between(*Column::ALL.get(from)?, *Column::ALL.get(to)?);
-    doors.into_iter().map(word).collect()
-}
-
-fn reopen(spec: &JobSpec) -> Result<Space, Failure> {
-    Space::open(&spec.space, &spec.params).map_err(Failure::usage)
-}
-
-fn open(spec: &JobSpec) -> Result<Panex, Failure> {
-    match reopen(spec)? {
-        Space::Panex(panex) => Ok(*panex),
-        _ => Err(Failure::usage("only panex tells its moves")),
     }
 }
 
