@@ -90,6 +90,19 @@ fn boards_are_searched_from_both_ends() {
 }
 
 #[test]
+fn the_first_layers_of_the_15_puzzle_are_the_known_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = expect(4, &mut solve(dir.path(), "tiles 4x4 --exhaust --max-layers 18"));
+    let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
+    // A089484.
+    let known = [
+        1, 2, 4, 10, 24, 54, 107, 212, 446, 946, 1_948, 3_938, 7_808, 15_544, 30_821, 60_842,
+        119_000, 231_844, 447_342,
+    ];
+    assert_eq!(states, known);
+}
+
+#[test]
 fn paths_are_traced_and_replayed() {
     let dir = tempfile::tempdir().unwrap();
     for (flags, start, moves) in [
