@@ -1,5 +1,9 @@
 //! The command line: every command, flag and environment variable.
 
+mod domain;
+
+pub(crate) use domain::{DomainArgs, Given};
+
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -20,6 +24,7 @@ use crate::exit;
 use crate::nodes_args::{CoordinatorArgs, WorkerArgs};
 use crate::panex::args::PanexCommand;
 use crate::replay::ReplayArgs;
+use crate::tiles::args::TilesCommand;
 use crate::units;
 
 /// Breadth-first search of large state spaces, on disk.
@@ -123,6 +128,9 @@ pub(crate) enum Command {
     /// The Panex puzzle: its operations, tables, comparisons and drawings
     #[command(subcommand)]
     Panex(PanexCommand),
+    /// What is known of the sliding-tile puzzle without searching its positions
+    #[command(subcommand, after_help = exit::help_table())]
+    Tiles(TilesCommand),
     /// List the state spaces and their parameters
     Domains,
     /// Print a completion script for a shell
@@ -267,59 +275,6 @@ pub(crate) enum PathFormat {
     Words,
 }
 
-/// Flags that only some state spaces know. Their defaults are the spaces' own.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "State spaces")]
-pub(crate) struct DomainArgs {
-    /// panex: tiles of levels up to N move inside a region
-    #[arg(short, long = "k", value_name = "N")]
-    #[arg(env = "STRATA_K", hide_env_values = true)]
-    pub(crate) k: Option<u32>,
-
-    /// panex: tiles of levels above N choose the shard (at least k)
-    #[arg(short = 's', long, visible_alias = "s", value_name = "N")]
-    #[arg(env = "STRATA_LOCALITY", hide_env_values = true)]
-    pub(crate) locality: Option<u32>,
-
-    /// panex: states with a tile of top level in the centre
-    #[arg(long, value_name = "forbid/allow")]
-    #[arg(env = "STRATA_CENTRE_TOP", hide_env_values = true)]
-    pub(crate) centre_top: Option<CentreTop>,
-
-    /// panex: the position to begin with, such as 'b2 / - / o1 b1 o2' [default: towers]
-    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
-    #[arg(env = "STRATA_START", hide_env_values = true)]
-    pub(crate) start: Option<String>,
-
-    /// panex: the position to end with [default: exchanged]
-    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
-    #[arg(env = "STRATA_GOAL", hide_env_values = true)]
-    pub(crate) goal: Option<String>,
-
-    /// panex: --start and --goal are positions of Panex Gold, as 'b b / - / o o'; moves and
-    /// positions are shown without levels
-    #[arg(long, env = "STRATA_GOLD", hide_env_values = true)]
-    #[arg(value_parser = BoolishValueParser::new())]
-    pub(crate) gold: bool,
-
-    /// hanoi: pegs
-    #[arg(long, value_name = "P")]
-    #[arg(env = "STRATA_PEGS", hide_env_values = true)]
-    pub(crate) pegs: Option<u32>,
-}
-
-/// A parameter of a state space as it was given.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Given {
-    /// The parameter's name.
-    pub(crate) name: &'static str,
-    /// Its value.
-    pub(crate) value: String,
-    /// Whether it stood on the command line: a variable in the environment may be meant for
-    /// other runs.
-    pub(crate) typed: bool,
-}
-
 impl SolveArgs {
     /// The arguments of a command line, name of the command first, with no regard to the
     /// environment.
@@ -334,35 +289,6 @@ impl SolveArgs {
     /// The parameters of state spaces that were given by flag or variable.
     pub(crate) fn parameters(&self) -> Vec<Given> {
         self.own.given(self.symmetry, self.exhaust, &self.line)
-    }
-}
-
-impl DomainArgs {
-    /// These and the two parameters that several spaces have, as far as they were given.
-    pub(crate) fn given(
-        &self,
-        symmetry: Option<Toggle>,
-        exhaust: bool,
-        line: &SolveLine,
-    ) -> Vec<Given> {
-        fn word(value: Option<impl ValueEnum>) -> Option<String> {
-            value?.to_possible_value().map(|value| value.get_name().to_owned())
-        }
-        let values = [
-            ("k", "k", self.k.map(|k| k.to_string())),
-            ("s", "locality", self.locality.map(|s| s.to_string())),
-            ("centre-top", "centre-top", word(self.centre_top)),
-            ("start", "start", self.start.clone()),
-            ("goal", "goal", self.goal.clone()),
-            ("gold", "gold", self.gold.then(|| "true".to_owned())),
-            ("pegs", "pegs", self.pegs.map(|pegs| pegs.to_string())),
-            ("symmetry", "symmetry", word(symmetry)),
-            ("exhaust", "exhaust", exhaust.then(|| "true".to_owned())),
-        ];
-        let given = values.into_iter().filter_map(|(name, flag, value)| {
-            Some(Given { name, value: value?, typed: line.typed(flag) })
-        });
-        given.collect()
     }
 }
 
@@ -449,15 +375,6 @@ pub(crate) enum Engine {
     Symbolic,
     /// The same without digests and numbers of moves, in less memory.
     SymbolicLean,
-}
-
-/// Whether states with a tile of top level in the centre are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CentreTop {
-    /// They are left out.
-    Forbid,
-    /// They are searched.
-    Allow,
 }
 
 /// Which layer files to keep.

@@ -34,8 +34,7 @@ use crate::{request, stdout};
 
 /// Runs `strata submit`.
 pub(crate) fn submit(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let space = request::open(&args.domain, &args.args, args.parameters());
-    let space = space.map_err(Failure::usage)?;
+    let space = request::open(&args.domain, &args.args, args.parameters())?;
     let spec = v1::JobSpec {
         space: space.name().to_owned(),
         parameters: space.parameters().into_iter().collect(),

@@ -45,7 +45,8 @@ pub(crate) struct Job {
     pub(crate) engine: &'static str,
     /// Shards the states are divided among.
     pub(crate) shards: u32,
-    /// The folder that holds the job's folder. Empty for a job of a cluster: null in JSON.
+    /// The folder that holds the job's folder. Empty for a job of a cluster and a search in memory:
+    /// null in JSON.
     #[serde(serialize_with = "null_if_default")]
     pub(crate) data_dir: String,
     /// Threads of each worker. 0 for a job of a cluster, whose workers differ: null in JSON.
@@ -63,11 +64,11 @@ pub(crate) struct Job {
 impl Job {
     /// Whether a cluster searches, and not this process.
     pub(crate) fn is_remote(&self) -> bool {
-        self.data_dir.is_empty()
+        self.threads == 0
     }
 }
 
-/// Writes null for what only a search in this process has.
+/// Writes null for what only other searches have.
 fn null_if_default<T, S>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
 where
     T: Default + PartialEq + Serialize,
@@ -89,7 +90,8 @@ pub(crate) struct Layer {
     pub(crate) regions: u64,
     /// Bytes of the layer's files.
     pub(crate) bytes: u64,
-    /// The order-independent digest, 32 hexadecimal digits.
+    /// The order-independent digest, 32 hexadecimal digits. Empty for a search in memory: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
     pub(crate) digest: String,
     /// Time the layer took.
     pub(crate) seconds: f64,
@@ -147,7 +149,8 @@ pub(crate) struct Summary {
     pub(crate) widest: u64,
     /// The depth of the (first) widest layer.
     pub(crate) widest_depth: u32,
-    /// The digest over all layers, 32 hexadecimal digits.
+    /// The digest over all layers, 32 hexadecimal digits. Empty for a search in memory: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
     pub(crate) digest: String,
     /// Time of this run, without runs before a resume; of a job of a cluster the time of all runs.
     pub(crate) seconds: f64,

@@ -15,7 +15,8 @@ pub(crate) enum ExitCode {
     Unexpected = 1,
     /// The command line, an environment variable or an input was refused.
     Usage = 2,
-    /// The whole space was searched and holds no goal, or a replay does not end at its goal.
+    /// No goal can be reached: everything was searched, or parity excludes it; or a replay does not end
+    /// at its goal.
     NoGoal = 3,
     /// A limit was reached, or somebody cancelled it; the job can be resumed.
     Limit = 4,
@@ -59,7 +60,7 @@ impl ExitCode {
             ExitCode::Done => "done",
             ExitCode::Unexpected => "unexpected error",
             ExitCode::Usage => "usage: a flag, variable or input was refused",
-            ExitCode::NoGoal => "searched everything, no goal; or a replay ends elsewhere",
+            ExitCode::NoGoal => "no goal can be reached; or a replay ends elsewhere",
             ExitCode::Limit => "stopped at a limit or cancelled, resumable",
             ExitCode::JobFailed => "job failed",
             ExitCode::Differs => "two ways to the same number found different ones",

@@ -16,12 +16,14 @@ mod nodes;
 mod nodes_args;
 mod panex;
 mod progress;
+mod puzzle;
 mod replay;
 mod request;
 mod rss;
 mod solve;
 mod stats;
 mod stdout;
+mod tiles;
 mod units;
 
 use std::io::Write;
@@ -73,6 +75,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Worker(args) => nodes::worker(args),
         Command::Health(args) => client::health(args, &console),
         Command::Panex(command) => panex::run(command, &console),
+        Command::Tiles(command) => tiles::run(command, &console),
         Command::Domains => domains::run(&console),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -9,6 +9,7 @@ use strata_space::catalogue::{Domain, Parameters, Space};
 
 use crate::args::Given;
 use crate::events::Outcome;
+use crate::exit::{ExitCode, Failure};
 use crate::gold::{self, GoldEndError};
 
 /// Why the command line does not say what to search.
@@ -27,12 +28,30 @@ pub(crate) enum RequestError {
     },
 }
 
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Failure {
+        match error {
+            // Known without a search.
+            RequestError::Space(SpaceError::Unsolvable { .. }) => {
+                Failure::new(ExitCode::NoGoal, error)
+            }
+            error => Failure::usage(error),
+        }
+    }
+}
+
 /// The space that the command line and the environment ask for.
-pub(crate) fn open(
+pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result<Space, Failure> {
+    let parameters = parameters(domain, values, given)?;
+    Ok(Space::open(domain, &parameters).map_err(RequestError::from)?)
+}
+
+/// The parameters that the command line and the environment give.
+pub(crate) fn parameters(
     domain: &str,
     values: &[String],
     mut given: Vec<Given>,
-) -> Result<Space, RequestError> {
+) -> Result<Parameters, RequestError> {
     let domain = Domain::find(domain)?;
     if domain.name == "panex" {
         give_levels(values, &mut given)?;
@@ -41,8 +60,7 @@ pub(crate) fn open(
     // A variable that means nothing here is meant for other runs.
     let given = given.into_iter().filter(|given| given.typed || known(given.name));
     let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
-    let parameters: Parameters = domain.parameters(values, &flags)?;
-    Ok(Space::open(domain.name, &parameters)?)
+    Ok(domain.parameters(values, &flags)?)
 }
 
 /// Gives the tiles of Gold ends their levels: the space and the job's record know no others.

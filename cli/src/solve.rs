@@ -1,5 +1,6 @@
 //! `strata solve`: searches a state space with a coordinator and workers in this process.
 
+mod clockwise;
 mod crew;
 pub(crate) mod embedded;
 mod engine;
@@ -23,6 +24,7 @@ use crate::console::Console;
 use crate::exit::{ExitCode, Failure};
 use crate::moves;
 use crate::progress::Progress;
+use crate::puzzle::Puzzle;
 use crate::request::{self, Naming};
 use crate::solve::path::{Paths, Way};
 use crate::solve::session::{Ended, Job, Session};
@@ -47,8 +49,7 @@ impl Search {
     /// Checks everything that can be checked without looking at the disk. The space itself, with
     /// its tables, is there once only and goes to the engine.
     fn new(args: &SolveArgs) -> Result<(Search, Space), Failure> {
-        let space = request::open(&args.domain, &args.args, args.parameters());
-        let space = space.map_err(Failure::usage)?;
+        let space = request::open(&args.domain, &args.args, args.parameters())?;
         let spec = JobSpec {
             space: space.name().to_owned(),
             params: space.parameters(),
@@ -107,6 +108,9 @@ impl Search {
 /// Runs `strata solve`.
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
+    if let Some(code) = clockwise::run(args, console)? {
+        return Ok(code);
+    }
     let (search, space) = Search::new(args)?;
     if args.path.wanted() {
         path::check(args, &search)?;
@@ -189,8 +193,8 @@ impl Run<'_> {
         match Paths::new(args, self.signals, &folder).find(spec, &folder)? {
             Way::Found(found) => {
                 let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
-                let (panex, gold) = (moves::panex(spec)?, args.own.gold);
-                moves::show(&panex, expected, &found, &args.path.form, gold, self.progress)?;
+                let (puzzle, gold) = (Puzzle::open(spec)?, args.own.gold);
+                moves::show(&puzzle, expected, &found, &args.path.form, gold, self.progress)?;
                 Ok(ExitCode::Done)
             }
             Way::Stopped(reason) => {

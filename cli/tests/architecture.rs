@@ -6,16 +6,25 @@ use std::collections::BTreeSet;
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
 /// Every crate and all workspace crates that it may depend on, for tests and builds, too.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("strata-panex", &[]),
+    ("strata-tiles", &[]),
     ("strata-proto", &[]),
     ("strata-space", &[]),
     ("strata-store", &[]),
     ("strata-net", &["strata-proto", "strata-space", "strata-store"]),
     ("strata-search", &["strata-space", "strata-store"]),
+    ("strata-symbolic", &["strata-space"]),
     (
         "strata-worker",
-        &["strata-proto", "strata-net", "strata-space", "strata-store", "strata-search"],
+        &[
+            "strata-proto",
+            "strata-net",
+            "strata-space",
+            "strata-store",
+            "strata-search",
+            "strata-symbolic",
+        ],
     ),
     ("strata-coordinator", &["strata-proto", "strata-net", "strata-space", "strata-store"]),
     (
@@ -25,8 +34,10 @@ const MAY_USE: [(&str, &[&str]); 9] = [
             "strata-net",
             "strata-space",
             "strata-panex",
+            "strata-tiles",
             "strata-store",
             "strata-search",
+            "strata-symbolic",
             "strata-worker",
             "strata-coordinator",
         ],
@@ -34,7 +45,14 @@ const MAY_USE: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 4] = ["strata-panex", "strata-space", "strata-store", "strata-search"];
+const SYNCHRONOUS: [&str; 6] = [
+    "strata-panex",
+    "strata-tiles",
+    "strata-space",
+    "strata-store",
+    "strata-search",
+    "strata-symbolic",
+];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 2] =

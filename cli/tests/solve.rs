@@ -230,5 +230,8 @@ fn domains_are_listed() {
     assert!(text.contains("strata solve panex LEVEL") && text.contains("-s, --locality"));
     let ran = run(&mut strata("domains --json"));
     let names: Vec<Value> = ran.events("domain").iter().map(|d| d["name"].clone()).collect();
-    assert_eq!(names, ["panex", "hanoi"]);
+    assert_eq!(names, ["panex", "hanoi", "tiles"]);
+    let readme = include_str!("../../README.md");
+    let shown = format!("```console\n$ strata domains\n{text}```\n");
+    assert!(readme.contains(&shown), "README should list\n{text}");
 }

@@ -59,6 +59,7 @@ impl Engine {
     pub fn open(space: Space, shards: u32) -> Engine {
         match space {
             Space::Panex(panex) => Engine::tabled(*panex, shards),
+            Space::Tiles(tiles) => Engine::tabled(*tiles, shards),
             Space::Hanoi(hanoi) => {
                 let locals = 2 << hanoi.space().local_bits();
                 Engine { locals, ..Engine::direct(hanoi, shards) }

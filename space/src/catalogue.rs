@@ -3,102 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::panex::{
-    CentreTop, NestedPanex, Panex, PanexConfig, Position, PositionError, SymmetryUse,
-};
-use crate::{Hanoi, Keyed, NestedHanoi, Tabled};
-
-/// Why a space cannot be opened.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum SpaceError {
-    /// A number is outside its range.
-    #[error("{name} must be between {low} and {high}, not {value}")]
-    OutOfRange {
-        /// Parameter.
-        name: String,
-        /// Value given.
-        value: u32,
-        /// Least value.
-        low: u32,
-        /// Greatest value.
-        high: u32,
-    },
-    /// A value does not read as what it should be.
-    #[error("{name} must be {expected}, not '{value}'")]
-    Malformed {
-        /// Parameter.
-        name: String,
-        /// Value given.
-        value: String,
-        /// What would be right.
-        expected: String,
-    },
-    /// No such space.
-    #[error("unknown space '{name}' (known: {known})")]
-    UnknownSpace {
-        /// Name given.
-        name: String,
-        /// Names there are.
-        known: String,
-    },
-    /// The space has no such parameter.
-    #[error("{space} has no parameter '{name}' (it has: {known})")]
-    UnknownParameter {
-        /// Space.
-        space: String,
-        /// Parameter given.
-        name: String,
-        /// Parameters there are.
-        known: String,
-    },
-    /// A parameter without a default is missing, or there are too many.
-    #[error("{space} takes {expected}: strata solve {usage}")]
-    Arguments {
-        /// Space.
-        space: String,
-        /// What it takes.
-        expected: String,
-        /// How to write it.
-        usage: String,
-    },
-    /// A position is not one.
-    #[error("{name} is not a legal position: {source}")]
-    Position {
-        /// Parameter.
-        name: String,
-        /// What is wrong.
-        source: PositionError,
-    },
-    /// A value does not go with others.
-    #[error("{name} cannot be so: {why}")]
-    Conflict {
-        /// Parameter.
-        name: String,
-        /// What it does not go with.
-        why: String,
-    },
-    /// The keys of a simple space are too wide.
-    #[error("keys of {bits} bits do not fit: the limit is {limit}")]
-    KeyTooWide {
-        /// Bits needed.
-        bits: u32,
-        /// Bits there are.
-        limit: u32,
-    },
-}
-
-impl SpaceError {
-    /// Checks that a number is in its range.
-    ///
-    /// # Errors
-    /// [`SpaceError::OutOfRange`] if it is not.
-    pub fn check(name: &str, value: u32, low: u32, high: u32) -> Result<(), SpaceError> {
-        if (low..=high).contains(&value) {
-            return Ok(());
-        }
-        Err(SpaceError::OutOfRange { name: name.into(), value, low, high })
-    }
-}
+use crate::panex::{CentreTop, NestedPanex, Panex, PanexConfig, Position, SymmetryUse};
+use crate::tiles::{Board, Shape, Tiles, TilesConfig};
+use crate::{Finish, Hanoi, Keyed, NestedHanoi, SpaceError, StateSpace, Tabled};
 
 /// Parameters by name, as text: what a job records.
 pub type Parameters = BTreeMap<String, String>;
@@ -203,7 +110,7 @@ const EXHAUST: Parameter = Parameter {
     help: "list the whole reachable space instead of stopping at the goal",
 };
 
-static DOMAINS: [Domain; 2] = [
+static DOMAINS: [Domain; 3] = [
     Domain {
         name: "panex",
         summary: "the Panex puzzle: exchange two towers of LEVEL tiles in three columns",
@@ -262,7 +169,53 @@ static DOMAINS: [Domain; 2] = [
             EXHAUST,
         ],
     },
+    Domain {
+        name: "tiles",
+        summary: "sliding tiles: SIZE squares with one blank, moved by one square at a time",
+        parameters: &[
+            Parameter {
+                name: "size",
+                positional: true,
+                default: None,
+                help: "rows and columns such as 3x4, 2 to 12 each, at most 25 squares",
+            },
+            Parameter {
+                name: "k",
+                positional: false,
+                default: Some("as many as the tables hold"),
+                help: "tiles 1 to k move inside a region",
+            },
+            Parameter {
+                name: "start",
+                positional: false,
+                default: Some(SORTED),
+                help: "where to begin: a board such as '1 2 3 / 4 _ 5', or sorted",
+            },
+            Parameter {
+                name: "goal",
+                positional: false,
+                default: Some(SORTED),
+                help: "where to end: a board, or sorted: the tiles in order, the blank last",
+            },
+            EXHAUST,
+            Parameter {
+                name: "moves",
+                positional: false,
+                default: Some("any"),
+                help: "any, or clockwise: straight or a right turn; searched in memory by solve only",
+            },
+            Parameter {
+                name: "choices",
+                positional: false,
+                default: Some("free"),
+                help: "with clockwise moves, where the blank may turn though it could go straight: free (everywhere), limited (between the corners of one side), bottom (of the bottom row)",
+            },
+        ],
+    },
 ];
+
+/// The word for the tiles in order.
+const SORTED: &str = "sorted";
 
 /// Any of the spaces.
 #[derive(Debug)]
@@ -271,13 +224,15 @@ pub enum Space {
     Panex(Box<Panex>),
     /// Towers of Hanoi.
     Hanoi(Keyed<Hanoi>),
+    /// Sliding tiles.
+    Tiles(Box<Tiles>),
 }
 
 /// The nested form of a space that has one.
 #[derive(Debug)]
 pub enum NestedForm {
     /// The Panex puzzle.
-    Panex(NestedPanex),
+    Panex(Box<NestedPanex>),
     /// Towers of Hanoi.
     Hanoi(NestedHanoi),
 }
@@ -289,8 +244,14 @@ impl Space {
     /// If it cannot be searched as one.
     pub fn nested(&self) -> Result<NestedForm, SpaceError> {
         match self {
-            Space::Panex(panex) => Ok(NestedForm::Panex(NestedPanex::new(panex.config())?)),
+            Space::Panex(panex) => {
+                Ok(NestedForm::Panex(Box::new(NestedPanex::new(panex.config())?)))
+            }
             Space::Hanoi(keyed) => Ok(NestedForm::Hanoi(NestedHanoi::new(keyed.space().clone())?)),
+            Space::Tiles(_) => Err(SpaceError::Conflict {
+                name: "engine".into(),
+                why: "sliding tiles have no nested form, which the symbolic engine needs".into(),
+            }),
         }
     }
 
@@ -304,6 +265,7 @@ impl Space {
         let read = Reader { domain, parameters };
         match domain.name {
             "panex" => Ok(Space::Panex(Box::new(Panex::new(read.panex()?)?))),
+            "tiles" => Ok(Space::Tiles(Box::new(Tiles::new(read.tiles()?)?))),
             _ => {
                 let discs = read.number("discs")?.unwrap_or_default();
                 let pegs = read.number("pegs")?.unwrap_or(3);
@@ -318,6 +280,7 @@ impl Space {
         match self {
             Space::Panex(_) => "panex",
             Space::Hanoi(_) => "hanoi",
+            Space::Tiles(_) => "tiles",
         }
     }
 
@@ -348,6 +311,15 @@ impl Space {
                     ("exhaust", hanoi.exhaust().to_string()),
                 ]
             }
+            Space::Tiles(tiles) => vec![
+                ("size", tiles.shape().to_string()),
+                ("k", tiles.k().to_string()),
+                ("start", board_word(tiles.start())),
+                ("goal", tiles.goal().map_or_else(|| SORTED.into(), board_word)),
+                ("exhaust", tiles.goal().is_none().to_string()),
+                ("moves", "any".into()),
+                ("choices", "free".into()),
+            ],
         };
         pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
@@ -359,6 +331,7 @@ impl Space {
             Space::Hanoi(keyed) => {
                 format!("hanoi-{}-{}", keyed.space().discs(), keyed.space().pegs())
             }
+            Space::Tiles(tiles) => format!("tiles-{}", tiles.shape()),
         }
     }
 
@@ -372,6 +345,10 @@ impl Space {
             Space::Hanoi(keyed) => {
                 format!("H({} discs, {} pegs)", keyed.space().discs(), keyed.space().pegs())
             }
+            Space::Tiles(tiles) => {
+                let goal = tiles.goal().map_or_else(|| "anywhere".into(), ToString::to_string);
+                format!("distance({} to {goal})", tiles.start())
+            }
         }
     }
 
@@ -380,6 +357,16 @@ impl Space {
         match self {
             Space::Panex(panex) => panex.bytes(),
             Space::Hanoi(_) => 0,
+            Space::Tiles(tiles) => tiles.bytes(),
+        }
+    }
+
+    /// When the search is over.
+    pub fn finish(&self) -> Finish {
+        match self {
+            Space::Panex(panex) => panex.finish(),
+            Space::Hanoi(hanoi) => hanoi.finish(),
+            Space::Tiles(tiles) => tiles.finish(),
         }
     }
 
@@ -408,6 +395,11 @@ fn position_word(position: &Position, level: u8) -> String {
     } else {
         position.to_string()
     }
+}
+
+/// A board as a parameter has it.
+fn board_word(board: &Board) -> String {
+    if *board == Board::goal(board.shape()) { SORTED.into() } else { board.to_string() }
 }
 
 struct Reader<'a> {
@@ -459,18 +451,62 @@ impl Reader<'_> {
         Ok(Some(position))
     }
 
+    /// The search of a board of tiles that the parameters describe.
+    fn tiles(&self) -> Result<TilesConfig, SpaceError> {
+        let size = self.parameters.get("size").ok_or_else(|| self.missing("size"))?;
+        let shape = Shape::parse(size)?;
+        let exhaust = self.choice("exhaust", ["false", "true"])? == 1;
+        if self.choice("moves", ["any", "clockwise"])? == 1 {
+            return Err(SpaceError::Conflict {
+                name: "moves".into(),
+                why: "clockwise moves cannot be taken back, only solve searches them".into(),
+            });
+        }
+        if self.parameters.get("choices").is_some_and(|choices| choices != "free") {
+            return Err(SpaceError::Conflict {
+                name: "choices".into(),
+                why: "only clockwise moves can have fewer".into(),
+            });
+        }
+        let sorted = Board::goal(shape);
+        let start = self.board("start", shape)?.unwrap_or_else(|| sorted.clone());
+        let goal = self.board("goal", shape)?.unwrap_or_else(|| sorted.clone());
+        if exhaust && goal != sorted {
+            return Err(SpaceError::Conflict {
+                name: "goal".into(),
+                why: "a search of the whole space has none".into(),
+            });
+        }
+        Ok(TilesConfig { start, goal: (!exhaust).then_some(goal), k: self.number("k")? })
+    }
+
+    /// A board of tiles.
+    fn board(&self, name: &str, shape: Shape) -> Result<Option<Board>, SpaceError> {
+        let Some(value) = self.parameters.get(name) else { return Ok(None) };
+        if value.trim() == SORTED {
+            return Ok(Some(Board::goal(shape)));
+        }
+        let board = Board::parse(shape, value).map_err(|source| SpaceError::Board {
+            name: name.into(),
+            size: shape.to_string(),
+            source,
+        })?;
+        Ok(Some(board))
+    }
+
+    fn missing(&self, name: &str) -> SpaceError {
+        SpaceError::Arguments {
+            space: self.domain.name.into(),
+            expected: name.into(),
+            usage: self.domain.usage(),
+        }
+    }
+
     /// A small number; None if it is not given and has a default.
     fn number(&self, name: &str) -> Result<Option<u8>, SpaceError> {
         let Some(value) = self.parameters.get(name) else {
             let required = self.domain.parameters.iter().any(|p| p.name == name && p.positional);
-            if !required {
-                return Ok(None);
-            }
-            return Err(SpaceError::Arguments {
-                space: self.domain.name.into(),
-                expected: name.into(),
-                usage: self.domain.usage(),
-            });
+            return if required { Err(self.missing(name)) } else { Ok(None) };
         };
         // Wider than any limit, so that 300 is out of range rather than malformed.
         let number: u32 = value.parse().map_err(|_| SpaceError::Malformed {
@@ -508,6 +544,8 @@ mod tests {
             ("panex", &[("level", "2"), ("start", "b2 / - / o1 b1 o2"), ("goal", "towers")]),
             ("panex", &[("level", "2"), ("start", "b2 / o1 b1 / o2"), ("centre-top", "allow")]),
             ("hanoi", &[("discs", "5"), ("pegs", "4")]),
+            ("tiles", &[("size", "3x2"), ("start", "5 2 / 4 3 / _ 1"), ("k", "2")]),
+            ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
         ] {
             let space = Space::open(name, &given(pairs)).unwrap();
             let all = space.parameters();
@@ -532,7 +570,7 @@ mod tests {
             error("panex", &[("level", "5"), ("symmetry", "maybe")]),
             "symmetry must be 'on' or 'off', not 'maybe'"
         );
-        assert_eq!(error("chess", &[]), "unknown space 'chess' (known: panex, hanoi)");
+        assert_eq!(error("chess", &[]), "unknown space 'chess' (known: panex, hanoi, tiles)");
         assert_eq!(
             error("hanoi", &[("discs", "5"), ("k", "3")]),
             "hanoi has no parameter 'k' (it has: discs, pegs, exhaust)"

@@ -41,13 +41,16 @@
 
 pub mod catalogue;
 mod digest;
+mod error;
 mod hanoi;
 mod keyed;
 pub mod nested;
 pub mod panex;
+pub mod tiles;
 
-pub use catalogue::{NestedForm, Space, SpaceError};
+pub use catalogue::{NestedForm, Space};
 pub use digest::{Digest, MODULI, Weight};
+pub use error::SpaceError;
 pub use hanoi::{Hanoi, NestedHanoi};
 pub use keyed::{KeySpace, Keyed, Seed};
 
@@ -65,6 +68,9 @@ pub type Local = u32;
 
 /// A kind of move of a [`Tabled`] space, from 0.
 pub type Door = u8;
+
+/// A way out of a region of a [`Tabled`] space, from 0.
+pub type Gate = u16;
 
 /// A state as the engine stores it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -144,10 +150,10 @@ pub struct Inside {
     pub more: bool,
 }
 
-/// Where a door of a region leads.
+/// Where a gate of a region leads.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Crossing {
-    /// The canonical region behind the door.
+    /// The canonical region behind the gate.
     pub target: RegionKey,
     /// The symmetry that made it canonical, in the space's own numbering.
     pub symmetry: u8,
@@ -159,8 +165,8 @@ pub const MAX_DOORS: Door = 7;
 /// A space in which a local part's possibilities are the same in all regions, up to what the
 /// region's **class** forbids: the space keeps tables by local index, which the engine goes
 /// through in its inner loops. [`Self::open`] and [`Self::inside`] are called for every
-/// state of every layer and [`Self::carry`] for every exit, so they must be mere look-ups, in
-/// tables that fit into the processor's cache.
+/// state of every layer, [`Self::gate`] and [`Self::carry`] for every exit, so they must be mere
+/// look-ups, in tables that fit into the processor's cache.
 ///
 /// Sides are symmetric: what is said of a local with side 0 holds for side 1 with all side bits
 /// flipped.
@@ -186,9 +192,22 @@ pub trait Tabled: StateSpace {
     /// The index behind a door that is open inside.
     fn neighbour(&self, index: u32, door: Door) -> u32;
 
-    /// The local in the target region of a state with side 0 that leaves through a door, after
+    /// Number of gates. A gate takes all states that leave through it from one region to one other.
+    /// By default every door is a gate of its own.
+    fn gates(&self) -> Gate {
+        Self::DOORS.into()
+    }
+
+    /// The gate that an index leaves by through a door that is an exit. All states that leave by one
+    /// gate do so through the same door.
+    #[inline(always)]
+    fn gate(&self, _index: u32, door: Door) -> Gate {
+        door.into()
+    }
+
+    /// The local in the target region of a state with side 0 that leaves by a gate, after
     /// the symmetry that makes the target region canonical.
-    fn carry(&self, index: u32, door: Door, symmetry: u8) -> Local;
+    fn carry(&self, index: u32, gate: Gate, symmetry: u8) -> Local;
 
     /// Whether symmetries fix the class's regions, so that locals have to be [`Self::fold`]ed.
     fn folds(&self, class: &Self::Class) -> bool;
@@ -199,8 +218,10 @@ pub trait Tabled: StateSpace {
     /// Whether both images of a side are one position.
     fn is_fixed(&self, class: &Self::Class, index: u32) -> bool;
 
-    /// The region behind a door that is open to at least one state of `region`.
-    fn crossing(&self, region: RegionKey, door: Door) -> Crossing;
+    /// The region behind a gate by which at least one state of `region` leaves. It is remembered for
+    /// as long as the region is if there are at most [`MAX_DOORS`] gates; else it is worked out for
+    /// every batch of exits and should take little time.
+    fn crossing(&self, region: RegionKey, gate: Gate) -> Crossing;
 
     /// Weights of a region's images, by side. A state of side `s` stands for up to two
     /// positions, its images `[s][0]` and `[s][1]`; a position's weight is the product of its

@@ -92,7 +92,7 @@ impl<S: NestedSpace> Frontier for Search<S> {
 /// If even that does not fit.
 pub fn open(form: NestedForm, options: Options) -> Result<Box<dyn Frontier>, Full> {
     Ok(match form {
-        NestedForm::Panex(space) => Box::new(Search::new(Arc::new(space), options)?),
+        NestedForm::Panex(space) => Box::new(Search::new(Arc::new(*space), options)?),
         NestedForm::Hanoi(space) => Box::new(Search::new(Arc::new(space), options)?),
     })
 }

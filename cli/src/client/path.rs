@@ -17,6 +17,7 @@ use crate::console::Console;
 use crate::exit::{ExitCode, Failure};
 use crate::moves;
 use crate::progress::Progress;
+use crate::puzzle::Puzzle;
 
 /// Runs `strata path`.
 pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Failure> {
@@ -26,18 +27,18 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
     let result = found(&job)?;
     let spec = convert::spec_from(job.spec.clone())
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
-    let panex = moves::panex(&spec)?;
+    let puzzle = Puzzle::open(&spec)?;
     let mut layers = RemoteLayers { remote: &remote, job: &job.id, failure: None };
-    let chain = Trace::new(&panex, spec.shards)?.chain(result.layers, &mut layers);
+    let chain = Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers);
     if let Some(failure) = layers.failure {
         return Err(failure);
     }
-    let moves = chain?.and_then(|chain| moves::of_chain(&panex, &chain)).ok_or_else(|| {
+    let moves = chain?.and_then(|chain| puzzle.moves(&chain)).ok_or_else(|| {
         let message = format!("the layers of job {} do not lead to the goal", job.id);
         Failure::new(ExitCode::Corrupt, message)
     })?;
     let progress = Progress::start(console, None);
-    moves::show(&panex, result.moves, &moves, &args.form, false, &progress)?;
+    moves::show(&puzzle, result.moves, &moves, &args.form, false, &progress)?;
     progress.finish()?;
     Ok(ExitCode::Done)
 }

@@ -63,7 +63,7 @@ impl Lines {
             params = %params,
             engine = job.engine,
             shards = job.shards,
-            data_dir = (!self.remote).then(|| tracing::field::display(&job.data_dir)),
+            data_dir = (!job.data_dir.is_empty()).then(|| tracing::field::display(&job.data_dir)),
             threads = own(job.threads as u64),
             workers = Some(job.workers).filter(|&workers| workers > 0),
             memory = own(job.memory_bytes),

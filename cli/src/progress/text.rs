@@ -85,8 +85,11 @@ fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
     if let Some(peak) = summary.peak_rss_bytes {
         line("peak memory", &units::bytes(peak), "");
     }
-    line("disk", &disk(summary), "");
-    line("digest", &summary.digest, "");
+    // A search in memory has neither.
+    if !summary.digest.is_empty() {
+        line("disk", &disk(summary), "");
+        line("digest", &summary.digest, "");
+    }
     text
 }
 

@@ -6,11 +6,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use strata_coordinator::StopReason;
-use strata_panex::Move;
 use strata_search::{Layers, Trace};
-use strata_space::catalogue::Space;
-use strata_space::panex;
-use strata_space::{Finish, StateSpace};
+use strata_space::Finish;
 use strata_store::{
     DataDir, JobDir, JobSpec, KeptFile, Layer, LayerLine, LayerRecord, Manifest, StoreError,
 };
@@ -18,30 +15,35 @@ use strata_store::{
 use super::session::{Ended, Job, Session};
 use super::signals::Signals;
 use super::{Search, jobs};
-use crate::args::{KeepLayers, SolveArgs};
+use crate::args::{KeepLayers, PathForm, SolveArgs};
 use crate::audit::{self, Ledger};
 use crate::exit::{ExitCode, Failure};
-use crate::moves;
 use crate::progress::Progress;
+use crate::puzzle::{self, Moves, Puzzle};
 
 /// What a search for a way comes to.
 pub(super) enum Way {
     /// The moves.
-    Found(Vec<Move>),
+    Found(Moves),
     /// The search of a part was stopped.
     Stopped(StopReason),
 }
 
 /// Refuses to look for the path of a search that has none, before anything is searched.
 pub(super) fn check(args: &SolveArgs, search: &Search) -> Result<(), Failure> {
-    if search.spec.space != "panex" {
+    if !Puzzle::is_one(&search.spec.space) {
         let space = &search.spec.space;
-        return Err(Failure::usage(format!("--path: only panex tells its moves, not {space}")));
+        return Err(Failure::usage(format!("--path: {space} does not tell its moves")));
     }
-    if search.is_exhaustive() {
+    check_form(&args.path.form, search.is_exhaustive())
+}
+
+/// Refuses a path that leads to no goal, or a file that cannot be made.
+pub(super) fn check_form(form: &PathForm, exhaust: bool) -> Result<(), Failure> {
+    if exhaust {
         return Err(Failure::usage("--path: a search of the whole space has no goal"));
     }
-    args.path.form.check()
+    form.check()
 }
 
 /// Finds the paths of finished searches.
@@ -89,28 +91,29 @@ impl<'a> Paths<'a> {
         folder: &JobDir,
         room: Option<u64>,
     ) -> Result<Way, Failure> {
-        let panex = moves::panex(spec)?;
+        let puzzle = Puzzle::open(spec)?;
         let mut layers = JobLayers::read(folder)?;
-        let mut trace = Trace::new(&panex, spec.shards)?;
+        let mut trace = Trace::new(puzzle.space(), spec.shards)?;
         if layers.is_complete() {
             let chain = trace.chain(layers.depth(), &mut layers)?;
-            let moves = chain.and_then(|chain| moves::of_chain(&panex, &chain));
+            let moves = chain.and_then(|chain| puzzle.moves(&chain));
             return Ok(Way::Found(moves.ok_or_else(|| no_way(folder))?));
         }
         let room = room.map(|room| room.saturating_sub(layers.bytes()));
-        let Finish::Meeting = panex.finish() else {
+        let [start, goal] = puzzle.ends();
+        let Finish::Meeting = puzzle.space().finish() else {
             // Searched from the start only: there is no midpoint yet.
-            return self.between(data, spec, [panex.start(), panex.goal()], room);
+            return self.between(data, spec, [&start, &goal], room);
         };
         let depth = layers.depth();
         let last = layers.open(depth)?;
         let before = if depth > 0 { layers.open(depth - 1)? } else { Vec::new() };
         let met = trace.meeting(depth, &last, &before)?;
         let (state, _) = met.ok_or_else(|| no_way(folder))?;
-        let middle = panex.position(state);
-        let ends = [*panex.start(), middle, *panex.goal()];
-        drop((last, before, panex));
-        let mut moves = Vec::new();
+        let ends = [start, puzzle.space().text(state), goal];
+        drop((last, before, trace));
+        drop(puzzle);
+        let mut moves = Moves::new();
         for ends in ends.windows(2) {
             match self.between(data, spec, [&ends[0], &ends[1]], room)? {
                 Way::Found(more) => moves.extend(more),
@@ -125,17 +128,17 @@ impl<'a> Paths<'a> {
         &self,
         data: &DataDir,
         spec: &JobSpec,
-        [from, to]: [&panex::Position; 2],
+        [from, to]: [&str; 2],
         room: Option<u64>,
     ) -> Result<Way, Failure> {
         let mut spec = spec.clone();
-        let ends = [("start", from.to_string()), ("goal", to.to_string())];
-        let ends = ends.into_iter().chain([("symmetry", "on".to_owned())]);
-        spec.params.extend(ends.map(|(name, value)| (name.to_owned(), value)));
+        let ends = [("start", from), ("goal", to)];
+        let ends = ends.into_iter().chain(Puzzle::both_ends(&spec.space));
+        spec.params.extend(ends.map(|(name, value)| (name.to_owned(), value.to_owned())));
         tracing::info!(start = %from, goal = %to, "searching a part of the path");
         for keep_layers in [KeepLayers::All, KeepLayers::Last] {
             let args = SolveArgs { keep_layers, disk_limit: room, ..self.args.clone() };
-            let space = reopen(&spec)?;
+            let space = puzzle::reopen(&spec)?;
             let search = Search::of(&args, spec.clone(), &space)?;
             let (folder, manifest) = jobs::create(data, &search)?;
             let ledger = Ledger::default();
@@ -162,10 +165,6 @@ impl<'a> Paths<'a> {
         }
         Ok(Way::Stopped(StopReason::DiskLimit))
     }
-}
-
-fn reopen(spec: &JobSpec) -> Result<Space, Failure> {
-    Space::open(&spec.space, &spec.params).map_err(Failure::usage)
 }
 
 fn no_way(folder: &JobDir) -> Failure {

@@ -1,6 +1,6 @@
 //! Counts and digests do not depend on how many do the work.
 
-use crate::common::expect;
+use crate::common::{expect, solve};
 use crate::harness::{COORDINATOR, Cluster};
 
 fn same_with(workers: usize) {
@@ -42,4 +42,16 @@ fn three_workers_find_what_solve_finds() {
 #[test]
 fn five_workers_find_what_solve_finds() {
     same_with(5);
+}
+
+#[test]
+fn other_spaces_are_searched_as_well() {
+    let cluster = Cluster::of(2);
+    for space in ["tiles 3x3 --exhaust", "hanoi 6 --pegs 4"] {
+        let dir = tempfile::tempdir().unwrap();
+        let here = expect(0, &mut solve(dir.path(), space));
+        let there = cluster.follow(&format!("submit {space} --shards 16")).expect(0);
+        assert_eq!(there.layers(), here.layers(), "{space}");
+    }
+    cluster.assert_no_panic();
 }

@@ -69,9 +69,25 @@ fn a_way_between_any_two_positions_is_traced_back() {
 }
 
 #[test]
+fn moves_of_sliding_tiles_are_traced_back() {
+    let cluster = Cluster::of(2);
+    let start = "8 6 7 / 2 5 4 / 3 _ 1";
+    let mut submit = cluster.client("submit tiles 3x3 --keep-layers all --json --progress none");
+    let ran = expect(0, submit.args(["--start", start]));
+    let job = ran.event("job")["job"].as_str().unwrap().to_owned();
+    let ran = expect(0, &mut cluster.client(&format!("path {job} --progress none")));
+    let mut board: strata_tiles::Board = start.parse().unwrap();
+    let word: strata_tiles::Word =
+        ran.stdout.split_whitespace().collect::<String>().parse().unwrap();
+    assert!(word.iter().all(|mv| board.step(*mv)));
+    assert_eq!((word.len(), board.to_string()), (31, "1 2 3 / 4 5 6 / 7 8 _".to_owned()));
+}
+
+#[test]
 fn jobs_without_a_path_are_refused() {
     let cluster = Cluster::of(1);
     for (line, reason) in [
+        ("hanoi 3 --keep-layers all", "hanoi does not tell its moves"),
         ("panex 3", "has kept layers: last; a path needs one submitted with --keep-layers all"),
         ("panex 3 --keep-layers every:5", "has kept layers: every:5"),
         ("panex 3 --keep-layers all --exhaust", "has reached no goal"),

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use strata_space::Finish;
 use strata_space::catalogue::Space;
-use strata_space::{Finish, StateSpace};
 use strata_store::{JobSpec, LayerLine};
 use tokio::sync::watch;
 
@@ -100,11 +100,7 @@ impl Facts {
         let Ok(space) = Space::open(&spec.space, &spec.params) else {
             return Facts { rule: Rule::Exhausted, expected_layers: None };
         };
-        let finish = match &space {
-            Space::Panex(panex) => panex.finish(),
-            Space::Hanoi(hanoi) => hanoi.finish(),
-        };
-        let rule = match finish {
+        let rule = match space.finish() {
             Finish::Meeting => Rule::Meeting,
             Finish::State(_) => Rule::State,
             Finish::Exhausted => Rule::Exhausted,

@@ -31,8 +31,8 @@ pub(crate) struct TabledKernel<S: Tabled> {
     marks: AnyMarks,
     /// New states with an exit.
     border: Vec<Local>,
-    /// New states that leave, by door.
-    leaving: [Vec<Local>; MAX_DOORS as usize],
+    /// New states that leave, by gate.
+    leaving: Vec<Vec<Local>>,
     batch: Vec<Local>,
 }
 
@@ -53,10 +53,10 @@ impl<S: Tabled> TabledKernel<S> {
         };
         TabledKernel {
             regions: Regions::new(space.clone(), shards, cache_bytes),
-            space,
             marks,
             border: Vec::new(),
-            leaving: Default::default(),
+            leaving: vec![Vec::new(); space.gates().into()],
+            space,
             batch: Vec::new(),
         }
     }
@@ -135,19 +135,20 @@ impl<S: Tabled> TabledKernel<S> {
         if space.folds(class) {
             tally.digest += twice_counted(space, class, states, &region.weights);
         }
-        let mut any = 0;
         for local in &self.border {
-            let doors = space.open(class, local >> 1).exits;
-            any |= doors;
-            for_open(doors, |door| self.leaving[usize::from(door)].push(*local));
+            let index = local >> 1;
+            for_open(space.open(class, index).exits, |door| {
+                self.leaving[usize::from(space.gate(index, door))].push(*local);
+            });
         }
-        while any != 0 {
-            let door = any.trailing_zeros() as Door;
-            any &= any - 1;
-            let leaving = &mut self.leaving[usize::from(door)];
-            let way = self.regions.way(slot, door);
+        for gate in 0..space.gates() {
+            let leaving = &mut self.leaving[usize::from(gate)];
+            if leaving.is_empty() {
+                continue;
+            }
+            let way = self.regions.way(slot, gate);
             self.batch.clear();
-            let entered = |local: &Local| space.carry(local >> 1, door, way.symmetry) ^ local & 1;
+            let entered = |local: &Local| space.carry(local >> 1, gate, way.symmetry) ^ local & 1;
             self.batch.extend(leaving.iter().map(entered));
             if way.folds {
                 let class = space.class(RegionKey(way.target.region));

@@ -1,11 +1,11 @@
-//! A bounded cache of what is known of regions: class, weights and where the doors lead.
+//! A bounded cache of what is known of regions: class, weights and where the gates lead.
 
 use std::sync::Arc;
 
-use strata_space::{Door, MAX_DOORS, RegionKey, Tabled, Weight};
+use strata_space::{Gate, MAX_DOORS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
-/// Where a door leads.
+/// Where a gate leads.
 #[derive(Copy, Clone)]
 pub(super) struct Way {
     pub(super) target: EntryKey,
@@ -107,11 +107,14 @@ impl<S: Tabled> Regions<S> {
         }
     }
 
-    /// Where one of the doors of the region in a slot leads.
+    /// Where one of the gates of the region in a slot leads.
     #[inline]
-    pub(super) fn way(&mut self, slot: usize, door: Door) -> Way {
-        let way = self.at(slot).ways[usize::from(door)];
-        if way.known { way } else { self.explore(slot, door) }
+    pub(super) fn way(&mut self, slot: usize, gate: Gate) -> Way {
+        if self.space.gates() > MAX_DOORS.into() {
+            return self.explore(slot, gate);
+        }
+        let way = self.at(slot).ways[usize::from(gate)];
+        if way.known { way } else { self.explore(slot, gate) }
     }
 
     #[cold]
@@ -152,9 +155,9 @@ impl<S: Tabled> Regions<S> {
 
     #[cold]
     #[inline(never)]
-    fn explore(&mut self, slot: usize, door: Door) -> Way {
+    fn explore(&mut self, slot: usize, gate: Gate) -> Way {
         let key = self.keys[slot / WAYS][slot % WAYS];
-        let crossing = self.space.crossing(key, door);
+        let crossing = self.space.crossing(key, gate);
         let way = Way {
             target: EntryKey {
                 shard: (self.space.shard_hash(crossing.target) % u64::from(self.shards)) as u32,
@@ -164,8 +167,9 @@ impl<S: Tabled> Regions<S> {
             folds: self.space.folds(&self.space.class(crossing.target)),
             known: true,
         };
-        if let Some(region) = &mut self.slots[slot] {
-            region.ways[usize::from(door)] = way;
+        let slot = self.slots[slot].as_mut();
+        if let Some(known) = slot.and_then(|region| region.ways.get_mut(usize::from(gate))) {
+            *known = way;
         }
         way
     }

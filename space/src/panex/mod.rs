@@ -34,7 +34,7 @@ pub use tokens::{CentreTop, Column, Config, Tokens};
 
 use crate::digest::mix;
 use crate::{
-    Chain, Crossing, Door, Finish, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
+    Chain, Crossing, Door, Finish, Gate, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
     StateSpace, Tabled, Weight,
 };
 use group::Group;
@@ -401,8 +401,8 @@ impl Tabled for Panex {
     }
 
     #[inline(always)]
-    fn carry(&self, index: u32, door: Door, symmetry: u8) -> Local {
-        self.tables.carried(index, door.into(), Symmetry::from_number(symmetry))
+    fn carry(&self, index: u32, gate: Gate, symmetry: u8) -> Local {
+        self.tables.carried(index, gate.into(), Symmetry::from_number(symmetry))
     }
 
     #[inline(always)]
@@ -421,9 +421,9 @@ impl Tabled for Panex {
         symmetries.any(|s| self.tables.image(index, s) == index << 1)
     }
 
-    fn crossing(&self, region: RegionKey, door: Door) -> Crossing {
+    fn crossing(&self, region: RegionKey, gate: Gate) -> Crossing {
         let mut large = self.arrangement(region);
-        let (from, to) = DOORS[usize::from(door)];
+        let (from, to) = DOORS[usize::from(gate)];
         if let Some(tile) = large.columns[from].pop() {
             large.columns[to].push(tile);
         }

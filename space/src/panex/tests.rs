@@ -38,9 +38,9 @@ fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
             found.push(State { region: state.region, local });
         }
         if open.exits >> door & 1 == 1 {
-            let crossing = space.crossing(state.region, door);
+            let crossing = space.crossing(state.region, door.into());
             let target = space.class(crossing.target);
-            let entered = space.carry(index, door, crossing.symmetry) ^ side;
+            let entered = space.carry(index, door.into(), crossing.symmetry) ^ side;
             found.push(State { region: crossing.target, local: space.fold(&target, entered) });
         }
     }

@@ -1,0 +1,31 @@
+//! The arguments of `strata tiles`.
+
+use clap::{Args, Subcommand};
+use strata_tiles::Shape;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TilesCommand {
+    /// Count a board's inversions and tell whether it can be solved (exit code 3 if not)
+    Check(BoardArgs),
+    /// Solve a board by a walk without counterclockwise turns, made by construction and checked
+    ///
+    /// The blank goes straight as long as it can, else it turns right; it has a choice on few squares
+    /// only. Squares are numbered from 1, row by row.
+    Walk(BoardArgs),
+}
+
+/// A board.
+#[derive(Debug, Args)]
+pub(crate) struct BoardArgs {
+    /// Rows and columns, such as 3x4
+    #[arg(value_name = "RxC", value_parser = shape)]
+    pub(crate) shape: Shape,
+
+    /// The board, such as "1 2 3 / 4 5 6 / 7 _ 8"
+    pub(crate) start: String,
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    text.parse().map_err(|error: strata_tiles::ShapeError| error.to_string())
+}
