@@ -6,10 +6,11 @@ use std::sync::Arc;
 use strata_space::Digest;
 use strata_space::nested::{Nested, NestedFinish, NestedSpace};
 
-use crate::diagram::{Diagram, LeafSets};
+use crate::diagram::Diagram;
 use crate::full::Full;
 use crate::levels::Configs;
 use crate::meet::meets_itself;
+use crate::node::LeafSets;
 use crate::refs::Ref;
 use crate::snapshot::{self, SnapshotError};
 use crate::sums::fixed;

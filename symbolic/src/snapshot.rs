@@ -10,9 +10,10 @@
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
 
-use crate::diagram::{Diagram, Entry, LeafSets};
+use crate::diagram::{Diagram, Entry};
 use crate::full::Full;
 use crate::levels::{ClassId, ConfigId, Configs};
+use crate::node::LeafSets;
 use crate::refs::Ref;
 
 /// Why bytes are not a layer.

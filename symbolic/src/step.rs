@@ -3,9 +3,11 @@
 
 use strata_space::nested::NestedSpace;
 
-use crate::diagram::{Diagram, Gathered, LeafSets, fold};
+use crate::diagram::{Diagram, fold};
 use crate::full::Full;
+use crate::gathered::Gathered;
 use crate::levels::{ClassId, Configs, Moved, bits};
+use crate::node::LeafSets;
 use crate::prefetch::prefetch;
 use crate::refs::Ref;
 
