@@ -108,6 +108,7 @@ fn a_submitted_job_is_followed_to_its_result() {
     assert_eq!(
         ran.stdout,
         "X(3) = 42\n  \
+         engine      explicit\n  \
          layers      21\n  \
          states      253      (widest layer 22 at depth 21)\n  \
          generated   759\n  \

@@ -156,15 +156,19 @@ fn several_ways_to_the_same_number_agree() {
         ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["X(4)"]);
     assert_eq!(rows[1][..6], ["search", "over", "positions", "128", "11,620", "states"]);
-    assert_eq!(rows[2][..5], ["search", "over", "choke", "points", "128"]);
-    assert_eq!(rows[3][..5], ["exchange", "of", "the", "paper", "128"]);
-    assert_eq!(rows[4..], [["all", "agree", "on", "128"]]);
-    let ran = expect(0, &mut strata("panex check 8 --explicit-max 7 --json --progress none"));
+    assert_eq!(rows[2][..6], ["search", "over", "diagrams", "128", "11,620", "states"]);
+    assert_eq!(rows[3][..5], ["search", "over", "choke", "points", "128"]);
+    assert_eq!(rows[4][..5], ["exchange", "of", "the", "paper", "128"]);
+    assert_eq!(rows[5..], [["all", "agree", "on", "128"]]);
+    let limits = "--explicit-max 7 --symbolic-max 6";
+    let ran = expect(0, &mut strata(&format!("panex check 8 {limits} --json --progress none")));
     let check = ran.event("check");
     assert_eq!((&check["level"], &check["agree"]), (&8.into(), &true.into()));
     let moves = |row: usize| check["checks"][row]["moves"].clone();
-    assert_eq!([moves(0), moves(1), moves(2)], [Value::Null, 5359.into(), 5359.into()]);
+    let found = [moves(0), moves(1), moves(2), moves(3)];
+    assert_eq!(found, [Value::Null, Value::Null, 5359.into(), 5359.into()]);
     assert_eq!(check["checks"][0]["note"], "left out above 7 (--explicit-max)");
+    assert_eq!(check["checks"][1]["note"], "left out above 6 (--symbolic-max)");
     refused(&mut strata("panex check 22"), "22 is not in 1..=21");
 }
 

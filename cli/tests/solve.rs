@@ -20,8 +20,9 @@ fn panex_has_the_known_answers() {
         let ran = expect(0, command.arg("--data-dir").arg(dir.path()));
         let first = ran.stdout.lines().next().unwrap();
         assert_eq!(first, format!("X({level}) = {moves}"));
-        let shown: Vec<&str> = ran.stdout.lines().nth(1).unwrap().split_whitespace().collect();
-        assert_eq!(shown, ["layers", &layers.to_string()]);
+        let shown = |line| ran.stdout.lines().nth(line).unwrap().split_whitespace();
+        assert!(shown(1).eq(["engine", "symbolic"]), "{}", ran.stdout);
+        assert!(shown(2).eq(["layers", &layers.to_string()]), "{}", ran.stdout);
         assert_eq!(ran.stderr, "");
     }
 }

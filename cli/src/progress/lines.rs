@@ -61,7 +61,7 @@ impl Lines {
             job = %job.job,
             space = %job.space,
             params = %params,
-            engine = job.engine,
+            engine = %job.engine,
             shards = job.shards,
             data_dir = (!job.data_dir.is_empty()).then(|| tracing::field::display(&job.data_dir)),
             threads = own(job.threads as u64),
