@@ -65,7 +65,6 @@ impl SymbolicWorker {
                 odd: layer.odd,
                 even: layer.even,
                 found: layer.found,
-                ..Tally::default()
             },
             bytes: 0,
             kept: None,
