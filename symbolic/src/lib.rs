@@ -25,6 +25,8 @@ mod search;
 mod snapshot;
 mod step;
 mod sums;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use frontier::{Ends, Frontier, open};
