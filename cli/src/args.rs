@@ -21,6 +21,7 @@ use crate::client::args::{
 };
 use crate::cmdline::SolveLine;
 use crate::exit;
+use crate::layer::LayerArgs;
 use crate::nodes_args::{CoordinatorArgs, WorkerArgs};
 use crate::panex::args::PanexCommand;
 use crate::replay::ReplayArgs;
@@ -113,6 +114,9 @@ pub(crate) enum Command {
     /// Print the layer table of a finished or running job
     #[command(after_help = exit::help_table())]
     Stats(StatsArgs),
+    /// Count or list the states of a layer of a job in a folder
+    #[command(after_help = exit::help_table())]
+    Layer(LayerArgs),
     /// Replay moves from standard input and check every one
     #[command(after_help = exit::help_table())]
     Replay(ReplayArgs),

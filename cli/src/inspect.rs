@@ -27,7 +27,7 @@ const REGIONS: usize = 64 << 20;
 const ATTEMPTS: u32 = 100;
 
 /// The job that a folder stands for: its own, or the only one in a data directory.
-fn job_folder(dir: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn job_folder(dir: &Path) -> Result<PathBuf, Failure> {
     // `.` has no name of its own, and a job is called as its folder.
     let missing = |error| Failure::new(ExitCode::NoSuchJob, format!("{}: {error}", dir.display()));
     let dir = dir.canonicalize().map_err(missing)?;
@@ -49,7 +49,7 @@ fn job_folder(dir: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-fn open(dir: &Path) -> Result<(JobDir, Manifest), StoreError> {
+pub(crate) fn open(dir: &Path) -> Result<(JobDir, Manifest), StoreError> {
     JobDir::open(Arc::new(RealFs), dir)
 }
 
@@ -166,7 +166,7 @@ fn kernel(folder: &JobDir, manifest: &Manifest) -> Result<Box<dyn Kernel>, Failu
 }
 
 /// The job's space.
-fn space(folder: &JobDir, manifest: &Manifest) -> Result<Space, StoreError> {
+pub(crate) fn space(folder: &JobDir, manifest: &Manifest) -> Result<Space, StoreError> {
     let spec = &manifest.spec;
     Space::open(&spec.space, &spec.params).map_err(|error| strange(folder, &error))
 }

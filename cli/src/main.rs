@@ -11,6 +11,7 @@ mod events;
 mod exit;
 mod gold;
 mod inspect;
+mod layer;
 mod moves;
 mod nodes;
 mod nodes_args;
@@ -69,6 +70,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Resume(args) => client::resume(args, &console),
         Command::Path(args) => client::path(args, &console),
         Command::Stats(args) => inspect::stats(args, &console),
+        Command::Layer(args) => layer::run(args, &console),
         Command::Replay(args) => replay::run(args, &console),
         Command::Verify(args) => inspect::verify(args, &console),
         Command::Coordinator(args) => nodes::coordinator(args),

@@ -175,3 +175,44 @@ fn damage_is_found() {
     fs::write(&file, &whole).unwrap();
     expect(0, &mut solve(dir.path(), &format!("{line} --resume")));
 }
+
+#[test]
+fn a_layer_is_the_same_list_from_both_engines() {
+    for (line, depth) in [("panex 4", 40), ("panex 3 --symmetry off", 20), ("hanoi 5 --pegs 4", 6)]
+    {
+        let lists = ["explicit --keep-layers all", "symbolic"].map(|engine| {
+            let dir = tempdir().unwrap();
+            let states = expect(0, &mut solve(dir.path(), &format!("{line} --engine {engine}")))
+                .layers()[depth]
+                .1;
+            let layer = |how: &str| {
+                let mut command = strata("layer");
+                command.arg(dir.path()).arg(depth.to_string()).args(how.split_whitespace());
+                expect(0, &mut command).stdout
+            };
+            assert_eq!(layer(""), format!("depth {depth}: {states} states\n"));
+            let counted: Value = serde_json::from_str(&layer("--json")).unwrap();
+            assert_eq!(
+                (&counted["event"], &counted["states"]),
+                (&"layer_states".into(), &states.into())
+            );
+            let mut list: Vec<String> = layer("--list").lines().map(str::to_owned).collect();
+            assert_eq!(list.len() as u64, states, "{line}");
+            let sample = layer("--sample 5");
+            assert!((3..=5).contains(&sample.lines().count()), "{sample}");
+            list.sort();
+            list
+        });
+        assert_eq!(lists[0], lists[1], "{line}");
+        assert!(lists[0].windows(2).all(|pair| pair[0] != pair[1]));
+    }
+    let dir = tempdir().unwrap();
+    expect(0, &mut solve(dir.path(), "panex 3"));
+    refused(
+        strata("layer").arg(dir.path()).arg("5"),
+        "does not hold layer 5: it holds layers 20 and 21",
+    );
+    let dir = tempdir().unwrap();
+    expect(0, &mut solve(dir.path(), "panex 2 --engine symbolic --exhaust"));
+    refused(strata("layer").arg(dir.path()).arg("99"), "there is no layer 99: the last is");
+}

@@ -99,6 +99,11 @@ impl Engine {
         self.locals
     }
 
+    /// A position that a state stands for, in the space's text form.
+    pub fn text(&self, state: State) -> String {
+        self.space.text(state)
+    }
+
     /// When the search is over.
     pub fn finish(&self) -> Finish {
         self.space.finish()

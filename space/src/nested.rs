@@ -145,4 +145,9 @@ pub trait NestedSpace: Send + Sync + 'static {
 
     /// The state in the space's text form.
     fn text(&self, state: &Nested<Self::Config>) -> String;
+
+    /// Whether the state is the one of itself and its flip that is shown where they count as one.
+    fn stands_for_its_orbit(&self, _state: &Nested<Self::Config>) -> bool {
+        true
+    }
 }

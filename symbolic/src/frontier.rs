@@ -44,6 +44,12 @@ pub trait Frontier: Send {
     /// When the search is over.
     fn ends(&self) -> Ends;
 
+    /// Number of positions of the last layer: states, or both of a state and its flip.
+    fn positions(&self) -> u64;
+
+    /// One of them in the space's text form, by its place in the order of the diagram.
+    fn position(&self, at: u64) -> Option<String>;
+
     /// Shows the states of the last layer in the space's text form until `visit` breaks off.
     fn texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>);
 
@@ -78,7 +84,18 @@ impl<S: NestedSpace> Frontier for Search<S> {
 
     fn texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>) {
         let space = Arc::clone(self.space());
-        let _: ControlFlow<()> = self.visit(|state| visit(space.text(state)));
+        let _: ControlFlow<()> = self.visit(|state| match space.stands_for_its_orbit(state) {
+            true => visit(space.text(state)),
+            false => ControlFlow::Continue(()),
+        });
+    }
+
+    fn positions(&self) -> u64 {
+        Search::positions(self)
+    }
+
+    fn position(&self, at: u64) -> Option<String> {
+        Some(self.space().text(&self.nth(at)?))
     }
 
     fn usage(&self) -> Usage {

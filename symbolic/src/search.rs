@@ -240,6 +240,16 @@ impl<S: NestedSpace> Search<S> {
         Some(self.diagram.contains(self.tops[at], state))
     }
 
+    /// Number of positions of the last layer: states, with both of a state and its flip.
+    pub fn positions(&self) -> u64 {
+        self.diagram.sums.states(self.top())
+    }
+
+    /// One of them, by its place in the order of the diagram; None if there are not as many.
+    pub fn nth(&self, at: u64) -> Option<Nested<S::Config>> {
+        (at < self.positions()).then(|| self.diagram.nth(self.top(), at))
+    }
+
     /// Shows the states of the last layer, with both of a state and its flip, until `visit` breaks
     /// off.
     pub fn visit<B>(

@@ -30,6 +30,27 @@ impl<S: NestedSpace> Diagram<S> {
         leaf.is_some_and(|leaf| self.leaf(leaf).current >> state.leaf & 1 == 1)
     }
 
+    /// One of the current states of a layer, by its place in the order of the diagram, which must be
+    /// less than their number.
+    pub(crate) fn nth(&self, top: Ref, at: u64) -> Nested<S::Config> {
+        let mut state = Nested { configs: Vec::new(), leaf: 0 };
+        let (mut set, mut left) = (top, at);
+        for level in (self.levels.leaf() + 1..=self.levels.top()).rev() {
+            for entry in self.entries(level, set) {
+                let states = self.sums.states(entry.below);
+                if left < states {
+                    state.configs.push(self.levels.config(level, entry.config).config);
+                    set = entry.below;
+                    break;
+                }
+                left -= states;
+            }
+        }
+        let leaf = bits(self.leaf(set).current).nth(left as usize);
+        state.leaf = leaf.unwrap_or_default() as u8;
+        state
+    }
+
     /// Shows the current states of a layer, in the order of the diagram, until `visit` breaks off.
     pub(crate) fn visit<B>(
         &self,

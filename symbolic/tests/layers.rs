@@ -174,6 +174,11 @@ fn states_are_listed_and_found_again() {
         position == position.image(panex::Symmetry::BOTH)
     });
     assert_eq!((listed.len() + fixed.count()) as u64 / 2, search.layer().states);
+    assert_eq!(search.positions(), listed.len() as u64);
+    for (at, state) in (0..).zip(&listed) {
+        assert_eq!(search.nth(at).as_ref(), Some(state));
+    }
+    assert_eq!(search.nth(search.positions()), None);
     for state in &listed {
         assert_eq!(search.contains(12, state), Some(true));
         assert_eq!(search.contains(11, state), Some(false));

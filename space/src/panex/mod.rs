@@ -353,8 +353,11 @@ impl StateSpace for Panex {
         (weigh(&position, self.config.level) + second) * origin_weight(self.origin(state))
     }
 
+    /// The first in the order of their texts of the positions reached from one end.
     fn text(&self, state: State) -> String {
-        self.position(state).to_string()
+        let position = self.position(state);
+        let other = self.group.fixing().map(|s| position.image(s).to_string());
+        other.into_iter().fold(position.to_string(), String::min)
     }
 }
 

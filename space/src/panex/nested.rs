@@ -281,6 +281,11 @@ impl NestedSpace for NestedPanex {
     fn text(&self, state: &Nested<Tokens>) -> String {
         self.position(state).to_string()
     }
+
+    fn stands_for_its_orbit(&self, state: &Nested<Tokens>) -> bool {
+        let position = self.position(state);
+        !self.counts_orbits() || position.to_string() <= position.image(FLIP).to_string()
+    }
 }
 
 fn image_of_leaf(leaves: &Numbering, leaf: u8, symmetry: Symmetry) -> u8 {
