@@ -92,6 +92,25 @@ impl Puzzle {
         }
     }
 
+    /// The moves between positions of which each is one move from the one before.
+    pub(crate) fn moves_between(&self, way: &[String]) -> Option<Moves> {
+        let Puzzle::Panex(panex) = self else { return None };
+        let level = panex.config().level;
+        let read = |text: &String| Position::parse(text, level).ok();
+        let positions: Vec<Position> = way.iter().map(read).collect::<Option<_>>()?;
+        let between = |pair: &[Position]| {
+            Column::ALL.into_iter().flat_map(|from| Column::ALL.map(|to| (from, to))).find_map(
+                |(from, to)| {
+                    let mv = Move::between(from, to)?;
+                    let mut run = Replay::new(pair[0].clone(), CentreTop::Allowed).ok()?;
+                    run.step(mv).ok()?;
+                    (*run.position() == pair[1]).then(|| mv.to_string())
+                },
+            )
+        };
+        positions.windows(2).map(between).collect()
+    }
+
     /// The moves as they are shown, if they lead from start to goal and are as many as expected.
     /// Those of Panex Gold are shown without tiles, which have no names.
     pub(crate) fn replayed(

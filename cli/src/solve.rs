@@ -182,9 +182,36 @@ impl Run<'_> {
             Ended::Stopped { reason, depth } => {
                 Ok(report::stopped(args, self.progress, reason, depth))
             }
+            Ended::Finished(ExitCode::Done) if !self.search.spec.engine.is_explicit() => {
+                self.path_of_diagrams(args, &folder)
+            }
             Ended::Finished(ExitCode::Done) => self.path(args, folder),
             Ended::Finished(code) => Ok(code),
         }
+    }
+
+    /// Shows the path of the finished symbolic job, by a search that remembers all layers.
+    fn path_of_diagrams(&self, args: &SolveArgs, folder: &JobDir) -> Result<ExitCode, Failure> {
+        let spec = &self.search.spec;
+        let puzzle = Puzzle::open(spec)?;
+        let options = strata_symbolic::Options {
+            keep_layers: true,
+            digests: false,
+            ..self.search.symbolic(args)
+        };
+        let expected = folder.read_manifest()?.result.and_then(|result| result.moves);
+        let way = match engine::way(spec, options, self.signals)? {
+            engine::Way::Found(way) => way,
+            engine::Way::Interrupted(depth) => {
+                let reason = StopReason::Interrupted;
+                return Ok(report::stopped(args, self.progress, reason, depth));
+            }
+        };
+        let moves = puzzle.moves_between(&way).ok_or_else(|| {
+            Failure::new(ExitCode::Unexpected, "the way traced back is none".to_owned())
+        })?;
+        moves::show(&puzzle, expected, &moves, &args.path.form, args.own.gold, self.progress)?;
+        Ok(ExitCode::Done)
     }
 
     /// Shows the path of the finished job.

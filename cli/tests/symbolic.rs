@@ -177,6 +177,25 @@ fn damage_is_found() {
 }
 
 #[test]
+fn the_way_is_traced_back_in_memory() {
+    let dir = tempdir().unwrap();
+    let ran = expect(0, &mut solve(dir.path(), &format!("panex 6 {SYMBOLIC} --path")));
+    // It has been replayed by other code.
+    assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), 881);
+    let ran = expect(0, &mut solve(dir.path(), &format!("panex 6 {SYMBOLIC} --path --resume")));
+    assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), 881);
+    let dir = tempdir().unwrap();
+    let line = format!("panex 3 --symmetry off --goal towers --start 'X' {SYMBOLIC} --path");
+    let mut command = solve(dir.path(), &line.replace(" --start 'X'", ""));
+    command.args(["--start", "b2 b3 / b1 / o1 o2 o3"]);
+    assert_eq!(expect(0, &mut command).event("path")["moves"].as_array().unwrap().len(), 1);
+    let dir = tempdir().unwrap();
+    let line = format!("panex 7 {SYMBOLIC} --path --memory 4MiB");
+    let ran = expect(4, &mut solve(dir.path(), &line));
+    assert!(ran.stderr.contains("all layers are remembered"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_layer_is_the_same_list_from_both_engines() {
     for (line, depth) in [("panex 4", 40), ("panex 3 --symmetry off", 20), ("hanoi 5 --pegs 4", 6)]
     {

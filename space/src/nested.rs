@@ -151,3 +151,29 @@ pub trait NestedSpace: Send + Sync + 'static {
         true
     }
 }
+
+/// The states one move away from a state, one for each legal move.
+pub fn successors<S: NestedSpace>(space: &S, state: &Nested<S::Config>) -> Vec<Nested<S::Config>> {
+    let first = space.leaf_levels() + 1;
+    let levels = (first..=space.levels()).rev().zip(&state.configs);
+    let class =
+        levels.fold(space.root(), |class, (level, config)| space.inner(&class, level, *config));
+    let row = space.row(&class, state.leaf);
+    let inside = (0..space.leaf_states()).filter(|leaf| row.inside >> leaf & 1 == 1);
+    let inside = inside.map(|leaf| Nested { configs: state.configs.clone(), leaf });
+    let exits = (0..space.moves()).filter(|mv| row.exits >> mv & 1 == 1).map(|mv| {
+        let leaf = space.leave(state.leaf, mv);
+        let mut next = Nested { configs: state.configs.clone(), leaf };
+        for (level, config) in (first..).zip(next.configs.iter_mut().rev()) {
+            match space.shift(level, *config, mv) {
+                Shift::Inside(inside) => {
+                    *config = inside;
+                    break;
+                }
+                Shift::Outside(outside) => *config = outside,
+            }
+        }
+        next
+    });
+    inside.chain(exits).collect()
+}

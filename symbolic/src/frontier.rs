@@ -53,6 +53,9 @@ pub trait Frontier: Send {
     /// Shows the states of the last layer in the space's text form until `visit` breaks off.
     fn texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>);
 
+    /// See [`Search::trace`]; in the space's text form.
+    fn trace(&self) -> Option<Vec<String>>;
+
     /// See [`Search::usage`].
     fn usage(&self) -> Usage;
 }
@@ -96,6 +99,11 @@ impl<S: NestedSpace> Frontier for Search<S> {
 
     fn position(&self, at: u64) -> Option<String> {
         Some(self.space().text(&self.nth(at)?))
+    }
+
+    fn trace(&self) -> Option<Vec<String>> {
+        let way = Search::trace(self)?;
+        Some(way.iter().map(|state| self.space().text(state)).collect())
     }
 
     fn usage(&self) -> Usage {

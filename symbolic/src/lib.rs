@@ -27,6 +27,7 @@ mod step;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod walk;
 
 pub use frontier::{Ends, Frontier, open};

@@ -24,7 +24,12 @@ impl Meeting {
 
 /// Whether the layer of a top node meets its own image.
 pub(crate) fn meets_itself<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> Meeting {
-    meet(diagram, diagram.levels.top(), top, top, &mut FxHashMap::default())
+    meets(diagram, diagram.levels.top(), top, top)
+}
+
+/// Where the image of one set of a level meets another.
+pub(crate) fn meets<S: NestedSpace>(diagram: &Diagram<S>, level: u8, a: Ref, b: Ref) -> Meeting {
+    meet(diagram, level, a, b, &mut FxHashMap::default())
 }
 
 /// Where the image of `a` meets `b`.

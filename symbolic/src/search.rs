@@ -146,7 +146,11 @@ impl<S: NestedSpace> Search<S> {
         self.depth
     }
 
-    fn top(&self) -> Ref {
+    pub(crate) fn diagram(&self) -> &Diagram<S> {
+        &self.diagram
+    }
+
+    pub(crate) fn top(&self) -> Ref {
         self.tops.last().copied().unwrap_or(Ref::EMPTY)
     }
 

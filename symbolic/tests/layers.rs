@@ -190,6 +190,31 @@ fn states_are_listed_and_found_again() {
 }
 
 #[test]
+fn ways_are_traced_back() {
+    use strata_space::nested::successors;
+    let keeping = Options { keep_layers: true, ..PLENTY };
+    for level in 1..=5 {
+        let mut search = panex_of(level, keeping);
+        let (_, moves) = layers(&mut search);
+        let way = search.trace().unwrap();
+        assert_eq!(way.len() as u32 - 1, moves.unwrap());
+        let space = search.space();
+        let ends = [&way[0], &way[way.len() - 1]].map(|end| space.position(end));
+        let (start, goal) = (panex::Position::start(level), panex::Position::goal(level));
+        assert_eq!(ends, [start, goal]);
+        assert!(way.windows(2).all(|pair| successors(&**space, &pair[0]).contains(&pair[1])));
+    }
+    let space = NestedHanoi::new(Hanoi::new(6, 4, false).unwrap()).unwrap();
+    let mut search = Search::new(Arc::new(space), keeping).unwrap();
+    let (_, moves) = layers(&mut search);
+    assert_eq!(search.trace().unwrap().len() as u32 - 1, moves.unwrap());
+    // Without all layers there is no way back.
+    let mut search = panex_of(4, PLENTY);
+    layers(&mut search);
+    assert_eq!(search.trace(), None);
+}
+
+#[test]
 fn bytes_that_are_no_layer_are_refused() {
     let mut search = panex_of(4, PLENTY);
     for _ in 0..30 {

@@ -296,41 +296,11 @@ fn image_of_leaf(leaves: &Numbering, leaf: u8, symmetry: Symmetry) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nested::successors;
     use crate::panex::weigh;
 
     fn space(level: u8, centre_top: CentreTop) -> NestedPanex {
         NestedPanex::new(PanexConfig { centre_top, ..PanexConfig::new(level) }).unwrap()
-    }
-
-    /// Moves of a nested state by the rules of nested spaces alone, with the legal exits.
-    fn moves(space: &NestedPanex, state: &Nested<Tokens>) -> Vec<Nested<Tokens>> {
-        let levels = (2..=space.levels()).rev();
-        let class = levels
-            .zip(&state.configs)
-            .fold(space.root(), |class, (level, config)| space.inner(&class, level, *config));
-        let row = space.row(&class, state.leaf);
-        let stay = (0..64).filter(|leaf| row.inside >> leaf & 1 == 1);
-        let mut all: Vec<_> =
-            stay.map(|leaf| Nested { configs: state.configs.clone(), leaf }).collect();
-        for mv in (0..space.moves()).filter(|mv| row.exits >> mv & 1 == 1) {
-            let mut next =
-                Nested { configs: state.configs.clone(), leaf: space.leave(state.leaf, mv) };
-            let levels = 2..=space.levels();
-            let mut moved = false;
-            for (level, config) in levels.zip(next.configs.iter_mut().rev()) {
-                match space.shift(level, *config, mv) {
-                    Shift::Inside(inside) => {
-                        *config = inside;
-                        moved = true;
-                        break;
-                    }
-                    Shift::Outside(outside) => *config = outside,
-                }
-            }
-            assert!(moved, "an exit of the root");
-            all.push(next);
-        }
-        all
     }
 
     #[test]
@@ -348,7 +318,7 @@ mod tests {
                 let nested = space.nest(&position).unwrap();
                 assert_eq!(space.position(&nested), position);
                 let mut found: Vec<String> =
-                    moves(&space, &nested).iter().map(|next| space.text(next)).collect();
+                    successors(&space, &nested).iter().map(|next| space.text(next)).collect();
                 let next = position.moves(centre_top);
                 let mut expected: Vec<String> = next.iter().map(ToString::to_string).collect();
                 found.sort();
