@@ -122,6 +122,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
         let code = match &error {
             error if error.is_corrupt() => ExitCode::Corrupt,
+            StoreError::Memory { .. } => ExitCode::Limit,
             error if error.is_disk_full() => ExitCode::Limit,
             StoreError::Locked { .. } | StoreError::Exists { .. } | StoreError::Name { .. } => {
                 ExitCode::Usage

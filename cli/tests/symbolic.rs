@@ -151,6 +151,10 @@ fn memory_is_a_hard_budget() {
     let ran = expect(4, &mut solve(dir.path(), &format!("{line} --resume")));
     assert_eq!(ran.event("stopped")["reason"], "max_layers");
     assert_eq!(ran.layers().len(), 901);
+    // Nor is anything lost where not even the checkpoint fits.
+    let ran = expect(4, &mut solve(dir.path(), &format!("{line}0 --resume --memory 1MiB")));
+    assert_eq!(ran.event("stopped")["depth"], 900);
+    expect(0, &mut verify(dir.path()));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strata_coordinator::{
-    Driver, Keeper, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal, Rule, Start,
-    StopReason, Totals, Trouble,
+    Driver, Fault, Keeper, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal, Rule,
+    Start, StopReason, Totals, Trouble,
 };
 use strata_search::Engine;
 use strata_space::catalogue::Space;
@@ -106,16 +106,16 @@ impl<'a> Session<'a> {
         let records = self.driver.keeper();
         match outcome {
             Ok(outcome) => Ok(self.end(outcome)),
-            Err(Trouble::Failed(error)) if error.is_disk_full() => {
+            Err(Trouble::Failed(error)) => {
+                let Some(reason) = error.shortage() else { return Err(error.into()) };
                 tracing::error!("{error}");
                 // No manifest names unfinished files: their room is free for what comes next.
                 if let Err(error) = records.folder.remove_others(|name| !name.ends_with(".tmp")) {
                     tracing::warn!("{error}");
                 }
                 let depth = records.manifest.checkpoint.as_ref().map_or(0, |c| c.depth);
-                Ok(Ended::Stopped { reason: StopReason::DiskFull, depth })
+                Ok(Ended::Stopped { reason, depth })
             }
-            Err(Trouble::Failed(error)) => Err(error.into()),
             Err(Trouble::Refused(refusal @ Refusal::Differs { .. })) => {
                 let path = records.folder.path().display();
                 Err(Failure::new(ExitCode::Corrupt, format!("{path} is corrupt: {refusal}")))
