@@ -214,6 +214,11 @@ pub(crate) struct SolveArgs {
     #[arg(env = "STRATA_ENGINE", hide_env_values = true)]
     pub(crate) engine: Engine,
 
+    /// Make one of 64 steps that the symbolic engine remembers again, and compare
+    #[arg(long, env = "STRATA_VERIFY", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) verify: bool,
+
     /// Shards to divide the states among (fixed for the life of a job)
     #[arg(long, value_name = "N", env = "STRATA_SHARDS", hide_env_values = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]

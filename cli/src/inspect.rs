@@ -121,6 +121,7 @@ fn verify_diagrams(
         memory: usize::MAX,
         keep_layers: false,
         digests: manifest.spec.engine == EngineKind::Symbolic,
+        verify: 0,
     };
     let form = space(folder, &manifest)?.nested().map_err(|error| strange(folder, &error))?;
     let mut frontier = strata_symbolic::open(form, options)

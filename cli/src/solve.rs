@@ -31,6 +31,9 @@ use crate::solve::session::{Ended, Job, Session};
 use crate::solve::signals::Signals;
 use crate::units;
 
+/// Of so many steps that the symbolic engine remembers `--verify` makes one again.
+const VERIFY: u32 = 64;
+
 /// Shards unless something else is asked for: enough to share out among many workers.
 const SHARDS: u32 = 64;
 
@@ -96,6 +99,7 @@ impl Search {
             memory: usize::try_from(args.memory).unwrap_or(usize::MAX),
             keep_layers: false,
             digests: self.spec.engine == EngineKind::Symbolic,
+            verify: if args.verify { VERIFY } else { 0 },
         }
     }
 
@@ -197,6 +201,7 @@ impl Run<'_> {
         let options = strata_symbolic::Options {
             keep_layers: true,
             digests: false,
+            verify: 0,
             ..self.search.symbolic(args)
         };
         let expected = folder.read_manifest()?.result.and_then(|result| result.moves);

@@ -96,6 +96,7 @@ fn what_the_engine_cannot_do_is_refused() {
         refused(&mut solve(dir.path(), &format!("{line} {SYMBOLIC}")), reason);
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    refused(&mut solve(dir.path(), "panex 3 --verify"), "it has no use for --verify");
     // A job's engine is its own.
     expect(4, &mut solve(dir.path(), &format!("panex 4 --max-layers 9 {SYMBOLIC}")));
     refused(&mut solve(dir.path(), "panex 4 --resume"), "engine is symbolic in job panex-4-");

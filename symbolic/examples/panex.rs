@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let digests = args.next().is_some();
     let started = Instant::now();
     let space = NestedPanex::new(PanexConfig::new(level))?;
-    let options = Options { memory: memory << 20, keep_layers: false, digests };
+    let options = Options { memory: memory << 20, keep_layers: false, digests, verify: 0 };
     let mut search = Search::new(Arc::new(space), options)?;
     let mut states = search.layer().states;
     let mut widest = 1;

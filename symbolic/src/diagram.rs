@@ -47,6 +47,10 @@ pub(crate) struct Diagram<S: NestedSpace> {
     /// What became of a node when something else came in than its own memory holds.
     pub(crate) further: FxHashMap<(u32, u64), Ref>,
     pub(crate) budget: usize,
+    /// Of so many steps from memory one is made again; 0 for none.
+    pub(crate) verify: u32,
+    /// Steps from memory since the last that was made again.
+    pub(crate) remembered: u32,
     /// Scratch of a step: sets that come in.
     pub(crate) incoming: Vec<Ref>,
     /// Scratch of a step: sets that come in below a node of a level, by configuration.
@@ -90,6 +94,8 @@ impl<S: NestedSpace> Diagram<S> {
             recent_exits: Box::new([(0, 0); RECENT]),
             further: FxHashMap::default(),
             budget,
+            verify: 0,
+            remembered: 0,
             incoming: Vec::new(),
             gathered: vec![Gathered::default(); all],
             made: Vec::new(),

@@ -3,7 +3,7 @@
 use strata_space::nested::{MAX_MOVES, NestedSpace};
 
 use crate::diagram::Diagram;
-use crate::full::Full;
+use crate::error::StepError;
 use crate::levels::{Configs, Moved, bits};
 use crate::refs::Ref;
 
@@ -26,7 +26,7 @@ impl Default for Slots {
 impl<S: NestedSpace> Diagram<S> {
     /// The current states of a node that let something larger make a move, after it.
     #[inline(always)]
-    pub(crate) fn exits(&mut self, level: u8, set: Ref, mv: usize) -> Result<Ref, Full> {
+    pub(crate) fn exits(&mut self, level: u8, set: Ref, mv: usize) -> Result<Ref, StepError> {
         let flipped = set.is_flipped();
         let mv = if flipped { self.levels.flip_move(mv) } else { mv };
         let id = set.id();
@@ -38,7 +38,7 @@ impl<S: NestedSpace> Diagram<S> {
 
     /// Works out a node's exits by all moves: who needs one mostly needs all.
     #[inline(never)]
-    fn find_exits(&mut self, level: u8, id: usize) -> Result<(), Full> {
+    fn find_exits(&mut self, level: u8, id: usize) -> Result<(), StepError> {
         let node = Ref::new(id as u32, false, false);
         let moves = self.node(node).exits().into();
         if level == self.levels.leaf() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use strata_space::NestedForm;
 use strata_space::nested::{NestedFinish, NestedSpace};
 
-use crate::full::Full;
+use crate::error::StepError;
 use crate::search::{Layer, Options, Search, Usage};
 use crate::snapshot::SnapshotError;
 
@@ -30,7 +30,7 @@ pub trait Frontier: Send {
     ///
     /// # Errors
     /// If the layer does not fit; the last one is still there.
-    fn advance(&mut self) -> Result<Layer, Full>;
+    fn advance(&mut self) -> Result<Layer, StepError>;
 
     /// See [`Search::snapshot`].
     fn snapshot(&self) -> Vec<u8>;
@@ -65,7 +65,7 @@ impl<S: NestedSpace> Frontier for Search<S> {
         Search::layer(self)
     }
 
-    fn advance(&mut self) -> Result<Layer, Full> {
+    fn advance(&mut self) -> Result<Layer, StepError> {
         Search::advance(self)
     }
 
@@ -115,7 +115,7 @@ impl<S: NestedSpace> Frontier for Search<S> {
 ///
 /// # Errors
 /// If even that does not fit.
-pub fn open(form: NestedForm, options: Options) -> Result<Box<dyn Frontier>, Full> {
+pub fn open(form: NestedForm, options: Options) -> Result<Box<dyn Frontier>, StepError> {
     Ok(match form {
         NestedForm::Panex(space) => Box::new(Search::new(Arc::new(*space), options)?),
         NestedForm::Hanoi(space) => Box::new(Search::new(Arc::new(space), options)?),

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use strata_space::nested::NestedSpace;
 
 use crate::diagram::{Diagram, fold, joined, split};
-use crate::full::Full;
+use crate::error::StepError;
 use crate::levels::{ClassId, Configs, Moved, bits};
 use crate::node::{HOLLOW, LeafSets, MASK_BITS, Node};
 use crate::refs::Ref;
@@ -78,7 +78,7 @@ impl<S: NestedSpace> Diagram<S> {
         (level, class): (u8, ClassId),
         configs: Configs,
         base: usize,
-    ) -> Result<Ref, Full> {
+    ) -> Result<Ref, StepError> {
         if configs == Configs::default() {
             return Ok(Ref::EMPTY);
         }
@@ -122,7 +122,7 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     /// The leaf node of two sets.
-    pub(crate) fn intern_leaf(&mut self, class: ClassId, sets: LeafSets) -> Result<Ref, Full> {
+    pub(crate) fn intern_leaf(&mut self, class: ClassId, sets: LeafSets) -> Result<Ref, StepError> {
         if sets == LeafSets::default() {
             return Ok(Ref::EMPTY);
         }
@@ -196,7 +196,7 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     /// A new node with two words and the content that was made from `base` on, which is taken away.
-    fn push_node(&mut self, meta: u32, first: [u32; 2], base: usize) -> Result<u32, Full> {
+    fn push_node(&mut self, meta: u32, first: [u32; 2], base: usize) -> Result<u32, StepError> {
         let node = Node { meta, words: self.words.len() as u32, ..Node::default() };
         let far = node.far();
         self.make_room(far + 2 + self.made.len() - base)?;
@@ -216,7 +216,7 @@ impl<S: NestedSpace> Diagram<S> {
         level: u8,
         configs: Configs,
         base: usize,
-    ) -> Result<Ref, Full> {
+    ) -> Result<Ref, StepError> {
         if configs == Configs::default() {
             return Ok(Ref::EMPTY);
         }
@@ -250,7 +250,7 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     /// The set of exits of some leaf states.
-    pub(crate) fn intern_leaf_exits(&mut self, set: u64) -> Result<Ref, Full> {
+    pub(crate) fn intern_leaf_exits(&mut self, set: u64) -> Result<Ref, StepError> {
         if set == 0 {
             return Ok(Ref::EMPTY);
         }
@@ -271,7 +271,7 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     /// A new set of exits with a word of 64 bits and the content that was made from `base` on.
-    fn push_exits(&mut self, first: u64, base: usize) -> Result<u32, Full> {
+    fn push_exits(&mut self, first: u64, base: usize) -> Result<u32, StepError> {
         let words = (2 + self.made.len() - base).next_multiple_of(2);
         self.make_exit_room(words)?;
         let begin = self.exit_words.len();
@@ -282,7 +282,7 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     /// Makes sure that there is room for a node and its words, within the budget.
-    fn make_room(&mut self, words: usize) -> Result<(), Full> {
+    fn make_room(&mut self, words: usize) -> Result<(), StepError> {
         let is_full = self.numbers.len() == self.numbers.capacity();
         if self.nodes.len() == self.nodes.capacity()
             || self.words.len() + words > self.words.capacity()
@@ -321,7 +321,7 @@ impl<S: NestedSpace> Diagram<S> {
         }
     }
 
-    fn make_exit_room(&mut self, words: usize) -> Result<(), Full> {
+    fn make_exit_room(&mut self, words: usize) -> Result<(), StepError> {
         let (len, capacity) = (self.exit_words.len(), self.exit_words.capacity());
         let is_full = self.exit_numbers.len() == self.exit_numbers.capacity();
         if len + words > capacity || is_full {
@@ -333,14 +333,14 @@ impl<S: NestedSpace> Diagram<S> {
         Ok(())
     }
 
-    fn check(&self, growth: usize) -> Result<(), Full> {
+    fn check(&self, growth: usize) -> Result<(), StepError> {
         let budget = self.budget;
-        if self.bytes() + growth > budget { Err(Full::Memory { budget }) } else { Ok(()) }
+        if self.bytes() + growth > budget { Err(StepError::Memory { budget }) } else { Ok(()) }
     }
 }
 
-fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), Full> {
-    if wanted > most { Err(Full::Numbers { what, most }) } else { Ok(()) }
+fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), StepError> {
+    if wanted > most { Err(StepError::Numbers { what, most }) } else { Ok(()) }
 }
 
 /// By how many items a list grows that is to take so many more: little, so that little is

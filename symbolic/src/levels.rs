@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use strata_space::Weight;
 use strata_space::nested::{MAX_MOVES, NestedSpace, Row, Shift};
 
-use crate::full::Full;
+use crate::error::StepError;
 
 /// A configuration's number at its level.
 pub(crate) type ConfigId = u8;
@@ -230,7 +230,7 @@ impl<S: NestedSpace> Levels<S> {
 
     /// The number of a configuration, a new one if it is met for the first time. Its images have
     /// numbers, too.
-    pub(crate) fn number(&mut self, level: u8, config: S::Config) -> Result<ConfigId, Full> {
+    pub(crate) fn number(&mut self, level: u8, config: S::Config) -> Result<ConfigId, StepError> {
         if let Some(number) = self.known(level, config) {
             return Ok(number);
         }
@@ -239,7 +239,7 @@ impl<S: NestedSpace> Levels<S> {
         let known = &mut self.levels[usize::from(level)];
         if known.entries.len() >= MOST_CONFIGS {
             let what = "configurations of a level";
-            return Err(Full::Numbers { what, most: MOST_CONFIGS });
+            return Err(StepError::Numbers { what, most: MOST_CONFIGS });
         }
         let number = known.entries.len() as ConfigId;
         known.numbers.insert(config, number);
@@ -253,7 +253,12 @@ impl<S: NestedSpace> Levels<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn shift(&mut self, level: u8, config: ConfigId, mv: usize) -> Result<Moved, Full> {
+    pub(crate) fn shift(
+        &mut self,
+        level: u8,
+        config: ConfigId,
+        mv: usize,
+    ) -> Result<Moved, StepError> {
         match self.levels[usize::from(level)].shifts[usize::from(config)][mv] {
             UNKNOWN => self.find_shift(level, config, mv),
             code if code & INSIDE != 0 => Ok(Moved::Inside(code ^ INSIDE)),
@@ -262,7 +267,7 @@ impl<S: NestedSpace> Levels<S> {
     }
 
     #[cold]
-    fn find_shift(&mut self, level: u8, config: ConfigId, mv: usize) -> Result<Moved, Full> {
+    fn find_shift(&mut self, level: u8, config: ConfigId, mv: usize) -> Result<Moved, StepError> {
         let from = self.config(level, config).config;
         let moved = match self.space.shift(level, from, mv as u8) {
             Shift::Inside(to) => Moved::Inside(self.number(level, to)?),
@@ -277,12 +282,12 @@ impl<S: NestedSpace> Levels<S> {
     }
 
     /// The class of everything.
-    pub(crate) fn root(&mut self) -> Result<ClassId, Full> {
+    pub(crate) fn root(&mut self) -> Result<ClassId, StepError> {
         self.class(self.top(), self.space.root())
     }
 
     #[inline(always)]
-    pub(crate) fn inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, Full> {
+    pub(crate) fn inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, StepError> {
         match self.classes[class as usize].inner.get(usize::from(config)) {
             Some(Some(inner)) => Ok(*inner),
             _ => self.find_inner(class, config),
@@ -290,7 +295,7 @@ impl<S: NestedSpace> Levels<S> {
     }
 
     #[cold]
-    fn find_inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, Full> {
+    fn find_inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, StepError> {
         let entry = &self.classes[class as usize];
         let level = entry.level;
         let inner = self.space.inner(&entry.class, level, self.config(level, config).config);
@@ -327,14 +332,14 @@ impl<S: NestedSpace> Levels<S> {
         self.classes.len()
     }
 
-    fn class(&mut self, level: u8, class: S::Class) -> Result<ClassId, Full> {
+    fn class(&mut self, level: u8, class: S::Class) -> Result<ClassId, StepError> {
         let key = (level, class);
         if let Some(number) = self.class_numbers.get(&key) {
             return Ok(*number);
         }
         let most = 1 << CLASS_BITS;
         if self.classes.len() >= most {
-            return Err(Full::Numbers { what: "classes", most });
+            return Err(StepError::Numbers { what: "classes", most });
         }
         let number = self.classes.len() as ClassId;
         let class = key.1.clone();

@@ -11,9 +11,9 @@
 #![deny(unsafe_code)]
 
 mod diagram;
+mod error;
 mod exits;
 mod frontier;
-mod full;
 mod gathered;
 mod intern;
 mod levels;
@@ -30,7 +30,7 @@ mod tests;
 mod trace;
 mod walk;
 
+pub use error::StepError;
 pub use frontier::{Ends, Frontier, open};
-pub use full::Full;
 pub use search::{Layer, Options, Search, Usage};
 pub use snapshot::SnapshotError;

@@ -7,7 +7,7 @@ use strata_space::Digest;
 use strata_space::nested::{Nested, NestedFinish, NestedSpace};
 
 use crate::diagram::Diagram;
-use crate::full::Full;
+use crate::error::StepError;
 use crate::levels::Configs;
 use crate::meet::meets_itself;
 use crate::node::LeafSets;
@@ -25,6 +25,8 @@ pub struct Options {
     pub keep_layers: bool,
     /// Whether moves are counted and digests are made: 40 bytes a node.
     pub digests: bool,
+    /// Of so many steps from memory one is made again and compared; 0 for none.
+    pub verify: u32,
 }
 
 /// What was found in a layer.
@@ -76,12 +78,18 @@ pub struct Search<S: NestedSpace> {
     collections: u32,
 }
 
+/// An empty diagram for a search.
+fn diagram<S: NestedSpace>(space: &Arc<S>, options: Options) -> Diagram<S> {
+    let Options { memory, digests, verify, .. } = options;
+    Diagram { verify, ..Diagram::new(Arc::clone(space), memory, digests) }
+}
+
 impl<S: NestedSpace> Search<S> {
     /// A search that has made layer 0.
     ///
     /// # Errors
     /// If even that does not fit.
-    pub fn new(space: Arc<S>, options: Options) -> Result<Search<S>, Full> {
+    pub fn new(space: Arc<S>, options: Options) -> Result<Search<S>, StepError> {
         let mut search = Search::empty(space, options);
         let top = search.seed()?;
         search.tops.push(top);
@@ -102,7 +110,7 @@ impl<S: NestedSpace> Search<S> {
 
     fn empty(space: Arc<S>, options: Options) -> Search<S> {
         Search {
-            diagram: Diagram::new(Arc::clone(&space), options.memory, options.digests),
+            diagram: diagram(&space, options),
             finish: space.finish(),
             space,
             options,
@@ -113,7 +121,7 @@ impl<S: NestedSpace> Search<S> {
         }
     }
 
-    fn seed(&mut self) -> Result<Ref, Full> {
+    fn seed(&mut self) -> Result<Ref, StepError> {
         let Nested { configs, leaf } = self.space.start();
         let diagram = &mut self.diagram;
         let (first, top) = (diagram.levels.leaf() + 1, diagram.levels.top());
@@ -158,10 +166,10 @@ impl<S: NestedSpace> Search<S> {
     ///
     /// # Errors
     /// If the layer does not fit; the last one is still there.
-    pub fn advance(&mut self) -> Result<Layer, Full> {
+    pub fn advance(&mut self) -> Result<Layer, StepError> {
         self.nodes_before = self.diagram.nodes.len();
         let next = match self.diagram.step_top(self.top()) {
-            Err(Full::Memory { .. }) if !self.options.keep_layers => {
+            Err(StepError::Memory { .. }) if !self.options.keep_layers => {
                 self.collect()?;
                 self.nodes_before = self.diagram.nodes.len();
                 self.diagram.step_top(self.top())
@@ -178,10 +186,9 @@ impl<S: NestedSpace> Search<S> {
     }
 
     /// Forgets everything but the last layer.
-    fn collect(&mut self) -> Result<(), Full> {
+    fn collect(&mut self) -> Result<(), StepError> {
         let bytes = self.snapshot();
-        let Options { memory, digests, .. } = self.options;
-        self.diagram = Diagram::new(Arc::clone(&self.space), memory, digests);
+        self.diagram = diagram(&self.space, self.options);
         self.tops.clear();
         self.collections += 1;
         match snapshot::read(&mut self.diagram, &bytes) {
@@ -189,7 +196,7 @@ impl<S: NestedSpace> Search<S> {
                 self.tops.push(top);
                 Ok(())
             }
-            Err(SnapshotError::Full(full)) => Err(full),
+            Err(SnapshotError::Step(full)) => Err(full),
             Err(SnapshotError::Malformed { what, at }) => {
                 unreachable!("a layer that has just been written: {what} at byte {at}")
             }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
 
 use crate::diagram::{Diagram, Entry};
-use crate::full::Full;
+use crate::error::StepError;
 use crate::levels::{ClassId, ConfigId, Configs};
 use crate::node::LeafSets;
 use crate::refs::Ref;
@@ -29,7 +29,7 @@ pub enum SnapshotError {
     },
     /// It does not fit.
     #[error(transparent)]
-    Full(#[from] Full),
+    Step(#[from] StepError),
 }
 
 type Result<T> = std::result::Result<T, SnapshotError>;

@@ -4,7 +4,7 @@
 use strata_space::nested::NestedSpace;
 
 use crate::diagram::{Diagram, fold};
-use crate::full::Full;
+use crate::error::StepError;
 use crate::gathered::Gathered;
 use crate::levels::{ClassId, Configs, Moved, bits};
 use crate::node::LeafSets;
@@ -23,14 +23,14 @@ fn print(set: Ref) -> u64 {
 
 impl<S: NestedSpace> Diagram<S> {
     /// The layer after the one whose top node is given.
-    pub(crate) fn step_top(&mut self, top: Ref) -> Result<Ref, Full> {
+    pub(crate) fn step_top(&mut self, top: Ref) -> Result<Ref, StepError> {
         let class = self.levels.root()?;
         self.step(self.levels.top(), class, top, 0)
     }
 
     /// What becomes of a node of a class when the sets in `incoming` from `from` on come in, which
     /// are taken away.
-    fn step(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, Full> {
+    fn step(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
         if from == self.incoming.len() && self.node(set).is_hollow() {
             // What was before is no longer of interest either.
             return Ok(Ref::EMPTY);
@@ -61,26 +61,27 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     /// [`Self::step`] for a node that is not flipped, from memory if possible.
-    fn recall(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, Full> {
+    fn recall(
+        &mut self,
+        level: u8,
+        class: ClassId,
+        set: Ref,
+        from: usize,
+    ) -> Result<Ref, StepError> {
         let key = self.fingerprint(from, false);
         let id = set.id();
         let node = &self.nodes[id];
         let free = set != Ref::EMPTY && node.next == 0;
         if node.next != 0 && node.incoming == key {
-            self.incoming.truncate(from);
-            return Ok(Ref::of_word(node.next));
+            let next = Ref::of_word(node.next);
+            return self.remembered(level, class, set, from, next);
         }
         // The empty set is one for all classes. Numbers of nodes are below those of its stand-ins.
         let whose = if set == Ref::EMPTY { u32::MAX - class } else { id as u32 };
         if !free && let Some(next) = self.further.get(&(whose, key)) {
-            self.incoming.truncate(from);
-            return Ok(*next);
+            return self.remembered(level, class, set, from, *next);
         }
-        let next = if level == self.levels.leaf() {
-            self.step_leaf(class, set, from)?
-        } else {
-            self.step_inner(level, class, set, from)?
-        };
+        let next = self.make(level, class, set, from)?;
         if free {
             let node = &mut self.nodes[id];
             (node.incoming, node.next) = (key, next.word());
@@ -90,7 +91,41 @@ impl<S: NestedSpace> Diagram<S> {
         Ok(next)
     }
 
-    fn step_leaf(&mut self, class: ClassId, set: Ref, from: usize) -> Result<Ref, Full> {
+    /// What becomes of a node that is not flipped.
+    fn make(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
+        if level == self.levels.leaf() {
+            self.step_leaf(class, set, from)
+        } else {
+            self.step_inner(level, class, set, from)
+        }
+    }
+
+    /// A step from memory; now and then it is made again, as far as what is below is remembered.
+    #[inline(always)]
+    fn remembered(
+        &mut self,
+        level: u8,
+        class: ClassId,
+        set: Ref,
+        from: usize,
+        next: Ref,
+    ) -> Result<Ref, StepError> {
+        if self.verify != 0 {
+            self.remembered += 1;
+            // A step that is being checked is not interrupted by others: scratch is one a level.
+            if self.remembered >= self.verify {
+                self.remembered = 0;
+                let verify = std::mem::take(&mut self.verify);
+                let again = self.make(level, class, set, from);
+                self.verify = verify;
+                return if again? == next { Ok(next) } else { Err(StepError::Differs { level }) };
+            }
+        }
+        self.incoming.truncate(from);
+        Ok(next)
+    }
+
+    fn step_leaf(&mut self, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
         let LeafSets { current, previous } = self.leaf(set);
         let come_in = self.incoming[from..].iter().map(|set| self.leaf_exits(*set));
         let inside = bits(current).map(|leaf| self.levels.row(class, leaf).inside);
@@ -107,7 +142,7 @@ impl<S: NestedSpace> Diagram<S> {
         class: ClassId,
         set: Ref,
         from: usize,
-    ) -> Result<Ref, Full> {
+    ) -> Result<Ref, StepError> {
         let id = set.id();
         self.prefetch_children(id);
         let own = self.configs(id);
@@ -126,7 +161,7 @@ impl<S: NestedSpace> Diagram<S> {
         id: usize,
         own: Configs,
         gathered: &Gathered,
-    ) -> Result<Ref, Full> {
+    ) -> Result<Ref, StepError> {
         let made = self.made.len();
         let mut configs = Configs::default();
         let children = self.children(id);
@@ -160,7 +195,7 @@ impl<S: NestedSpace> Diagram<S> {
         id: usize,
         from: usize,
         gathered: &mut Gathered,
-    ) -> Result<(), Full> {
+    ) -> Result<(), StepError> {
         gathered.clear();
         for set in &self.incoming[from..] {
             for mut entry in self.stored_exits(set.id()) {

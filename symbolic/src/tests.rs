@@ -11,6 +11,7 @@ use strata_space::nested::{Nested, NestedSpace};
 use strata_space::panex::{CentreTop, NestedPanex, PanexConfig, Position, Symmetry, Tokens};
 
 use crate::diagram::Diagram;
+use crate::error::StepError;
 use crate::levels::{ClassId, ConfigId, Configs};
 use crate::meet::meets_itself;
 use crate::node::LeafSets;
@@ -115,6 +116,15 @@ proptest! {
             // From memory, and of the flip.
             prop_assert_eq!(diagram.step_top(top).unwrap(), next);
             prop_assert_eq!(diagram.step_top(top.flip()).unwrap(), next.flip());
+        }
+
+        // What memory says is compared with what is so.
+        diagram.verify = 1;
+        prop_assert_eq!(diagram.step_top(top), Ok(next));
+        if next != top && !now.is_empty() {
+            diagram.nodes[top.id()].next = top.flip_if(top.is_flipped()).word();
+            let wrong = diagram.step_top(top);
+            prop_assert_eq!(wrong, Err(StepError::Differs { level: LEVEL }));
         }
 
         let exchanged = |text: &str| {

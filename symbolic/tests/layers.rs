@@ -12,9 +12,9 @@ use reference::{CentreTop, Options as Reference, Stop, Symmetry};
 use strata_space::nested::NestedSpace;
 use strata_space::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
 use strata_space::{Hanoi, NestedHanoi};
-use strata_symbolic::{Full, Layer, Options, Search};
+use strata_symbolic::{Layer, Options, Search, StepError};
 
-const PLENTY: Options = Options { memory: 1 << 30, keep_layers: false, digests: true };
+const PLENTY: Options = Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0 };
 
 fn ends(layer: &Layer) -> bool {
     layer.odd || layer.even || layer.found || layer.states == 0
@@ -137,7 +137,7 @@ fn little_memory_costs_time_only_and_too_little_is_refused() {
             Err(full) => break full,
         }
     };
-    assert_eq!(full, Full::Memory { budget: 300 << 10 });
+    assert_eq!(full, StepError::Memory { budget: 300 << 10 });
     // The last layer is as it was, and more memory is all it takes.
     let depth = search.depth();
     let bytes = search.snapshot();
@@ -187,6 +187,15 @@ fn states_are_listed_and_found_again() {
     let texts: std::collections::HashSet<String> =
         listed.iter().map(|state| search.space().text(state)).collect();
     assert_eq!(texts.len(), listed.len());
+}
+
+#[test]
+fn steps_from_memory_are_what_they_are_when_made_again() {
+    for verify in [1, 2, 7] {
+        let (found, moves) = layers(&mut panex_of(5, Options { verify, ..PLENTY }));
+        assert_eq!(moves, Some(343));
+        assert_eq!(found.iter().map(|layer| layer.states).sum::<u64>(), 218_855);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use strata_space::NestedForm;
 use strata_store::{
     Hex64, Hex128, JobDir, LayerRecord, SealedFrontier, StoreError, read_frontier, write_frontier,
 };
-use strata_symbolic::{Ends, Frontier, Full, Layer, Options, SnapshotError};
+use strata_symbolic::{Ends, Frontier, Layer, Options, SnapshotError, StepError};
 
 use crate::work::Work;
 use crate::{LayerReport, Restore, Result};
@@ -37,7 +37,7 @@ impl SymbolicWorker {
         form: NestedForm,
         options: Options,
     ) -> Result<SymbolicWorker> {
-        let frontier = strata_symbolic::open(form, options).map_err(full)?;
+        let frontier = strata_symbolic::open(form, options).map_err(failed(&folder))?;
         Ok(SymbolicWorker {
             number: number as u32,
             folder,
@@ -81,8 +81,15 @@ impl SymbolicWorker {
     }
 }
 
-fn full(full: Full) -> StoreError {
-    StoreError::Memory { what: full.to_string() }
+/// What a step that cannot be made means for the job in a folder.
+fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> StoreError + '_ {
+    move |error| match error {
+        StepError::Differs { .. } => {
+            let file = folder.path().to_owned();
+            StoreError::Inconsistent { file, what: error.to_string() }
+        }
+        _ => StoreError::Memory { what: error.to_string() },
+    }
 }
 
 /// The diagram in a checkpoint's file.
@@ -98,7 +105,7 @@ pub fn load_frontier(
     let sealed = SealedFrontier { bytes: record.bytes, seal: record.seal.0 };
     let content = read_frontier(&**folder.fs(), &path, folder.job(), record.depth, sealed)?;
     frontier.load(record.depth, &content).map_err(|error| match error {
-        SnapshotError::Full(error) => full(error),
+        SnapshotError::Step(error) => failed(folder)(error),
         SnapshotError::Malformed { what, at } => StoreError::Corrupt {
             file: path,
             offset: at as u64,
@@ -131,7 +138,7 @@ impl Work for SymbolicWorker {
 
     fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
-        let layer = self.frontier.advance().map_err(full)?;
+        let layer = self.frontier.advance().map_err(failed(&self.folder))?;
         Ok(self.report(layer, started))
     }
 

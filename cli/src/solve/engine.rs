@@ -2,7 +2,7 @@
 
 use strata_space::catalogue::Space;
 use strata_store::{EngineKind, JobSpec};
-use strata_symbolic::{Full, Options};
+use strata_symbolic::{Options, StepError};
 
 use super::signals::Signals;
 use crate::args::SolveArgs;
@@ -25,7 +25,10 @@ pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineKind, Fail
         return Ok(if explicit { EngineKind::Explicit } else { EngineKind::Symbolic });
     };
     if kind.is_explicit() {
-        return Ok(kind);
+        return match args.line.typed("verify") {
+            true => Err(Failure::usage("--engine explicit: it has no use for --verify")),
+            false => Ok(kind),
+        };
     }
     let refused = |why: String| Failure::usage(format!("--engine {}: {why}", kind.name()));
     nested.map_err(|error| refused(error.to_string()))?;
@@ -45,7 +48,7 @@ pub(super) enum Way {
 
 /// Searches, remembering all layers, for a goal that can be reached, and traces the way back.
 pub(super) fn way(spec: &JobSpec, options: Options, signals: &Signals) -> Result<Way, Failure> {
-    let full = |error: Full| {
+    let full = |error: StepError| {
         let message = format!(
             "{error}: for --path all layers are remembered; --engine explicit keeps them on disk"
         );
