@@ -303,7 +303,8 @@ mod tests {
             ("strata solve panex 6 --pegs 4", "panex has no parameter 'pegs'"),
             ("strata solve hanoi 4 --symmetry off", "hanoi has no parameter 'symmetry'"),
             ("strata solve panex 6 --workers 3 --shards 2", "3 workers cannot share 2 shards"),
-            ("strata solve panex 6 --memory 1MiB", "too small"),
+            ("strata solve panex 6 --engine explicit --memory 1MiB", "too small"),
+            ("strata solve panex 6 --memory 1000KiB", "takes at least 1.0 MiB"),
         ] {
             let message = search(line).err().unwrap();
             assert!(message.contains(reason), "{line}: {message}");

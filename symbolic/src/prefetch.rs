@@ -1,8 +1,8 @@
 //! Asking for memory ahead of its use.
 //!
 //! A diagram is far larger than the processor's caches, and a step goes from node to node: without
-//! this it spends most of its time waiting for one line after the other. Measured at Panex 9: see
-//! the bench `panex` of this crate. There is no safe way to ask.
+//! this it spends more of its time waiting for one line after the other. There is no safe way to
+//! ask.
 #![allow(unsafe_code)]
 
 /// Asks for the line of an item. Nothing happens if there is no such item.
