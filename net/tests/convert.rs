@@ -141,7 +141,7 @@ proptest! {
         if let Ok(taken) = convert::line_from(line) {
             prop_assert_eq!(convert::line_to(&taken), line);
         }
-        let spec = v1::JobSpec { space: name, parameters, shards, engine: String::new() };
+        let spec = v1::JobSpec { space: name, parameters, shards, engine: "symbolic".into() };
         if let Ok(taken) = convert::spec_from(Some(spec.clone())) {
             prop_assert_eq!(convert::spec_to(&taken), spec);
         }
@@ -247,6 +247,15 @@ fn impossible_specifications_are_refused_by_field() {
         v1::JobSpec { space: "panex".into(), parameters: many, shards: 1, engine: String::new() };
     let error = convert::spec_from(Some(spec)).unwrap_err();
     assert_eq!(error.to_string(), "parameters: 65 are more than 64");
+    let engine = |engine: &str| {
+        let spec =
+            v1::JobSpec { space: "panex".into(), engine: engine.into(), ..Default::default() };
+        convert::spec_from(Some(spec)).map(|spec| spec.engine).map_err(|error| error.to_string())
+    };
+    assert_eq!(engine(""), Ok(EngineKind::Explicit));
+    assert_eq!(engine("symbolic-lean"), Ok(EngineKind::SymbolicLean));
+    let refused = engine("quick").unwrap_err();
+    assert!(refused.starts_with("engine: \"quick\" is none"), "{refused}");
 }
 
 #[test]
