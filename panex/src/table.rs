@@ -115,10 +115,10 @@ pub enum TableError {
     },
 }
 
-/// X(1) to X(17).
-pub const X: [u128; 17] = [
+/// X(1) to X(18).
+pub const X: [u128; 18] = [
     3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245, 184_191, 444_807, 1_074_001,
-    2_593_021, 6_260_271, 15_113_807,
+    2_593_021, 6_260_271, 15_113_807, 36_488_145,
 ];
 
 /// To which level this project's engine has searched a quantity, with `strata solve` and
@@ -133,7 +133,7 @@ pub const SEARCHED: [(Quantity, u8); 5] = [
 ];
 
 /// To which level X(n) was found with choke points here.
-pub const X_CHOKE_POINTS: u8 = 17;
+pub const X_CHOKE_POINTS: u8 = 18;
 
 /// To which level X(n) was published: 1 to 6 by the paper's authors and 7 to 9 by David Bagley (2002
 /// and 2004, reported by Baxter), who searched positions, 10 to 13 by Derek Kisman (2010), who
@@ -355,15 +355,15 @@ mod tests {
 
     #[test]
     fn every_known_x_from_5_on_is_u() {
-        let table = Table::new(18).unwrap();
-        for n in 5..=17 {
+        let table = Table::new(19).unwrap();
+        for n in 5..=18 {
             let value = |quantity| table.cell(quantity, n).map(|cell| cell.value);
             assert_eq!(value(Quantity::X), value(Quantity::U), "n = {n}");
         }
         let known = |n| table.cell(Quantity::X, n).unwrap().evidence().collect::<Vec<_>>();
         assert_eq!(known(14), [Evidence::ChokePoint]);
-        assert_eq!(table.cell(Quantity::X, 18), None);
-        assert_eq!(table.cell(Quantity::U, 18).unwrap().value, 36_488_145);
+        assert_eq!(table.cell(Quantity::X, 19), None);
+        assert_eq!(table.cell(Quantity::U, 19).unwrap().value, 88_090_373);
     }
 
     #[test]
