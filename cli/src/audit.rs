@@ -7,10 +7,10 @@ use strata_search::{Kernel, count};
 use strata_space::{Digest, Weight};
 use strata_store::{
     Checkpoint, Counters, Hex128, JobDir, JobState, LayerLine, LayerRecord, LayerTotals, Manifest,
-    SealedFrontier, StoreError, read_frontier,
+    StoreError,
 };
 use strata_symbolic::{Frontier, Layer};
-use strata_worker::load_frontier;
+use strata_worker::{load_frontier, read_diagram};
 
 /// What a checkpoint vouches for in a job's history.
 #[derive(Debug, Default)]
@@ -184,13 +184,6 @@ pub(crate) fn reread(
 
 fn of_record(record: &LayerRecord) -> Reread {
     Reread { files: 1, bytes: record.bytes, states: record.states }
-}
-
-/// The content of a symbolic checkpoint's file.
-pub(crate) fn read_diagram(folder: &JobDir, record: &LayerRecord) -> Result<Vec<u8>, StoreError> {
-    let sealed = SealedFrontier { bytes: record.bytes, seal: record.seal.0 };
-    let path = folder.file_path(&record.file)?;
-    read_frontier(&**folder.fs(), &path, folder.job(), record.depth, sealed)
 }
 
 /// Reads a symbolic checkpoint again and recomputes what its states add up to.

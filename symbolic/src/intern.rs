@@ -343,8 +343,7 @@ fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), StepError>
     if wanted > most { Err(StepError::Numbers { what, most }) } else { Ok(()) }
 }
 
-/// By how many items a list grows that is to take so many more: little, so that little is
-/// reserved in vain.
+/// By how many items a list grows that is to take so many more, so that little is reserved in vain.
 fn grown(len: usize, capacity: usize, more: usize) -> usize {
     // Small lists are copied when they grow, large ones are mapped elsewhere.
     let part = if capacity < 1 << 20 { 2 } else { 8 };

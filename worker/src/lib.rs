@@ -15,7 +15,7 @@ pub use budget::{Budget, BudgetError};
 pub use files::Keep;
 pub use node::{Node, NodeError, NodeOptions};
 pub use restore::Restore;
-pub use symbolic::{SymbolicWorker, load_frontier};
+pub use symbolic::{SymbolicWorker, load_frontier, read_diagram};
 pub use work::Work;
 pub use worker::{LayerReport, Setup, Worker};
 

@@ -92,6 +92,16 @@ fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> StoreError + '_ {
     }
 }
 
+/// The content of a checkpoint's file.
+///
+/// # Errors
+/// If the file is missing or damaged.
+pub fn read_diagram(folder: &JobDir, record: &LayerRecord) -> Result<Vec<u8>> {
+    let path = folder.file_path(&record.file)?;
+    let sealed = SealedFrontier { bytes: record.bytes, seal: record.seal.0 };
+    read_frontier(&**folder.fs(), &path, folder.job(), record.depth, sealed)
+}
+
 /// The diagram in a checkpoint's file.
 ///
 /// # Errors
@@ -102,8 +112,7 @@ pub fn load_frontier(
     frontier: &mut dyn Frontier,
 ) -> Result<()> {
     let path = folder.file_path(&record.file)?;
-    let sealed = SealedFrontier { bytes: record.bytes, seal: record.seal.0 };
-    let content = read_frontier(&**folder.fs(), &path, folder.job(), record.depth, sealed)?;
+    let content = read_diagram(folder, record)?;
     frontier.load(record.depth, &content).map_err(|error| match error {
         SnapshotError::Step(error) => failed(folder)(error),
         SnapshotError::Malformed { what, at } => StoreError::Corrupt {

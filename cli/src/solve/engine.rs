@@ -48,11 +48,12 @@ pub(super) enum Way {
 
 /// Searches, remembering all layers, for a goal that can be reached, and traces the way back.
 pub(super) fn way(spec: &JobSpec, options: Options, signals: &Signals) -> Result<Way, Failure> {
-    let full = |error: StepError| {
-        let message = format!(
-            "{error}: for --path all layers are remembered; --engine explicit keeps them on disk"
-        );
-        Failure::new(ExitCode::Limit, message)
+    let full = |error: StepError| match error {
+        StepError::Differs { .. } => Failure::new(ExitCode::Unexpected, error.to_string()),
+        _ => {
+            let why = "for --path all layers are remembered; --engine explicit keeps them on disk";
+            Failure::new(ExitCode::Limit, format!("{error}: {why}"))
+        }
     };
     let form = puzzle::reopen(spec)?.nested().map_err(Failure::usage)?;
     let mut frontier = strata_symbolic::open(form, options).map_err(full)?;
