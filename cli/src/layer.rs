@@ -186,11 +186,12 @@ fn symbolic(
     if let Some(record) = records.into_iter().find(|record| record.depth <= args.depth) {
         load_frontier(folder, record, &mut *frontier)?;
     }
-    while frontier.layer().depth < args.depth && frontier.layer().states > 0 {
-        frontier.advance().map_err(full)?;
+    let mut states = frontier.layer().states;
+    while frontier.depth() < args.depth && states > 0 {
+        states = frontier.advance().map_err(full)?.states;
     }
-    if frontier.layer().depth < args.depth {
-        let last = frontier.layer().depth.saturating_sub(1);
+    if states == 0 {
+        let last = frontier.depth().saturating_sub(1);
         return Err(Failure::usage(format!(
             "there is no layer {}: the last is {last}",
             args.depth

@@ -23,6 +23,9 @@ pub enum Ends {
 
 /// A search, see [`Search`].
 pub trait Frontier: Send {
+    /// See [`Search::depth`].
+    fn depth(&self) -> u32;
+
     /// See [`Search::layer`].
     fn layer(&self) -> Layer;
 
@@ -61,6 +64,10 @@ pub trait Frontier: Send {
 }
 
 impl<S: NestedSpace> Frontier for Search<S> {
+    fn depth(&self) -> u32 {
+        Search::depth(self)
+    }
+
     fn layer(&self) -> Layer {
         Search::layer(self)
     }

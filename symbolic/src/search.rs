@@ -68,7 +68,7 @@ pub struct Usage {
 /// A search. It holds the last two layers, and whatever else it remembers of those before.
 pub struct Search<S: NestedSpace> {
     space: Arc<S>,
-    options: Options,
+    pub(crate) options: Options,
     diagram: Diagram<S>,
     finish: NestedFinish<S::Config>,
     depth: u32,
@@ -171,7 +171,6 @@ impl<S: NestedSpace> Search<S> {
         let next = match self.diagram.step_top(self.top()) {
             Err(StepError::Memory { .. }) if !self.options.keep_layers => {
                 self.collect()?;
-                self.nodes_before = self.diagram.nodes.len();
                 self.diagram.step_top(self.top())
             }
             next => next,
@@ -185,18 +184,30 @@ impl<S: NestedSpace> Search<S> {
         Ok(self.layer())
     }
 
-    /// Forgets everything but the last layer.
-    fn collect(&mut self) -> Result<(), StepError> {
+    /// Forgets everything but the last layer, which is there afterwards even if it does not fit.
+    pub(crate) fn collect(&mut self) -> Result<(), StepError> {
         let bytes = self.snapshot();
-        self.diagram = diagram(&self.space, self.options);
-        self.tops.clear();
         self.collections += 1;
-        match snapshot::read(&mut self.diagram, &bytes) {
+        let kept = self.keep_only(&bytes, self.options.memory);
+        if kept.is_err() {
+            // A layer is small: better over the budget than lost.
+            self.keep_only(&bytes, usize::MAX)?;
+            self.diagram.budget = self.options.memory;
+        }
+        self.nodes_before = self.diagram.nodes.len();
+        kept
+    }
+
+    /// Replaces everything by a layer that has just been written.
+    fn keep_only(&mut self, bytes: &[u8], memory: usize) -> Result<(), StepError> {
+        self.diagram = diagram(&self.space, Options { memory, ..self.options });
+        self.tops.clear();
+        match snapshot::read(&mut self.diagram, bytes) {
             Ok(top) => {
                 self.tops.push(top);
                 Ok(())
             }
-            Err(SnapshotError::Step(full)) => Err(full),
+            Err(SnapshotError::Step(error)) => Err(error),
             Err(SnapshotError::Malformed { what, at }) => {
                 unreachable!("a layer that has just been written: {what} at byte {at}")
             }

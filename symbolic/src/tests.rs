@@ -16,6 +16,7 @@ use crate::levels::{ClassId, ConfigId, Configs};
 use crate::meet::meets_itself;
 use crate::node::LeafSets;
 use crate::refs::Ref;
+use crate::search::{Layer, Options, Search};
 
 type State = Nested<Tokens>;
 
@@ -76,6 +77,27 @@ fn positions() -> impl Strategy<Value = Vec<(Position, bool)>> {
     let steps = prop::collection::vec(any::<u8>(), 0..60);
     let one = (steps, any::<bool>()).prop_map(|(steps, current)| (walk(&steps), current));
     prop::collection::vec(one, 1..40)
+}
+
+#[test]
+fn a_layer_that_does_not_fit_is_not_lost() {
+    let space = Arc::new(NestedPanex::new(PanexConfig::new(LEVEL)).unwrap());
+    let options = Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0 };
+    let mut search = Search::new(space, options).unwrap();
+    for _ in 0..40 {
+        search.advance().unwrap();
+    }
+    let expected = search.layer();
+    search.options.memory = 1 << 10;
+    assert_eq!(search.collect(), Err(StepError::Memory { budget: 1 << 10 }));
+    assert_eq!(Layer { nodes: expected.nodes, ..search.layer() }, expected);
+    // Nor can it go on, but with more memory.
+    assert!(search.advance().is_err());
+    let bytes = search.snapshot();
+    search.options.memory = 1 << 30;
+    search.load(40, &bytes).unwrap();
+    assert_eq!(search.layer().digest, expected.digest);
+    search.advance().unwrap();
 }
 
 proptest! {

@@ -126,7 +126,7 @@ pub fn load_frontier(
 
 impl Work for SymbolicWorker {
     fn depth(&self) -> u32 {
-        self.frontier.layer().depth
+        self.frontier.depth()
     }
 
     fn seed(&mut self) -> Result<LayerReport> {
