@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use strata_search::{Engine, Kernel};
+use strata_search::{Engine, Kernel, KernelMemory};
 use strata_space::{Space, SpaceError};
 use strata_store::job::jobs_in;
 use strata_store::{EngineKind, JobDir, JobState, Layer, Manifest, RealFs, StoreError};
@@ -21,7 +21,7 @@ use crate::stats::{self, Row};
 use crate::{client, stdout, units};
 
 /// Memory for the regions of the kernel that recomputes digests.
-const REGIONS: usize = 64 << 20;
+const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, steps: 0 };
 
 /// A running job may publish a checkpoint while another is being opened, this often at most.
 const ATTEMPTS: u32 = 100;
@@ -163,7 +163,7 @@ fn snapshot(
 
 /// What recomputes the digests of the job's layers.
 fn kernel(folder: &JobDir, manifest: &Manifest) -> Result<Box<dyn Kernel>, Failure> {
-    Ok(Engine::open(space(folder, manifest)?, manifest.spec.shards).kernel(REGIONS))
+    Ok(Engine::open(space(folder, manifest)?, manifest.spec.shards).kernel(MEMORY))
 }
 
 /// The job's space.

@@ -129,7 +129,7 @@ fn explicit(
         for layer in &layers {
             cursor.start(layer, None, None)?;
             while let Some(key) = cursor.key() {
-                for local in cursor.locals() {
+                for local in cursor.locals()? {
                     at += 1;
                     let state = State { region: RegionKey(key.region), local: *local };
                     if (at - 1) % step == 0 && print(engine.text(state)).is_break() {

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use strata_space::{Local, RegionKey, State, StateSpace};
-use strata_store::EntryKey;
+use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
-use crate::kernel::{ExitSink, Inputs, Kernel, Tally};
+use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output, Tally};
 
 /// See the module.
 pub(crate) struct DirectKernel<S: StateSpace> {
@@ -17,12 +17,16 @@ pub(crate) struct DirectKernel<S: StateSpace> {
     /// Exits of one region before they are grouped by target.
     leaving: Vec<State>,
     batch: Vec<Local>,
+    /// A region's current, previous and new states.
+    lists: [Vec<Local>; 3],
+    encoded: ListBuf,
 }
 
 impl<S: StateSpace> DirectKernel<S> {
     pub(crate) fn new(space: Arc<S>, shards: u32) -> DirectKernel<S> {
         let (moves, leaving, batch) = Default::default();
-        DirectKernel { space, shards, moves, leaving, batch }
+        let (lists, encoded) = Default::default();
+        DirectKernel { space, shards, moves, leaving, batch, lists, encoded }
     }
 
     fn key(&self, region: RegionKey) -> EntryKey {
@@ -32,23 +36,34 @@ impl<S: StateSpace> DirectKernel<S> {
 }
 
 impl<S: StateSpace> Kernel for DirectKernel<S> {
-    fn expand(
-        &mut self,
-        at: EntryKey,
-        inputs: Inputs<'_>,
-        next: &mut Vec<Local>,
-        tally: &mut Tally,
-        exits: &mut dyn ExitSink,
-    ) -> Result<()> {
+    fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
+        let [current, previous, next] = &mut self.lists;
+        let decoded = inputs.current.decode(current).and(inputs.previous.decode(previous));
+        decoded.ok_or_else(|| output.damaged(at))?;
         let region = RegionKey(at.region);
-        for local in inputs.current {
+        next.clear();
+        for local in &*current {
             self.moves.clear();
             self.space.moves(State { region, local: *local }, &mut self.moves);
             let inside = self.moves.iter().filter(|state| state.region == region);
             next.extend(inside.map(|state| state.local));
         }
-        settle(inputs, next, tally);
-        self.emit(at, next, tally, exits)
+        let mut tally = Tally::default();
+        settle(Decoded { current, previous, inbox: inputs.inbox.locals() }, next, &mut tally);
+        if next.is_empty() {
+            return Ok(());
+        }
+        let next = std::mem::take(next);
+        output.put(at, self.encoded.encode(&next))?;
+        self.emit(at, &next, &mut tally, output)?;
+        self.lists[2] = next;
+        output.tally().add(&tally);
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut dyn Output) -> Result<()> {
+        // None has waited.
+        Ok(())
     }
 
     fn emit(
@@ -86,7 +101,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
 
 /// Makes the new layer's states out of the inside successors: adds the inbox, removes what is
 /// not new, and notes whether two searches have met.
-pub(crate) fn settle(inputs: Inputs<'_>, next: &mut Vec<Local>, tally: &mut Tally) {
+pub(crate) fn settle(inputs: Decoded<'_>, next: &mut Vec<Local>, tally: &mut Tally) {
     next.extend_from_slice(inputs.inbox);
     next.sort_unstable();
     next.dedup();

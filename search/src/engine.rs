@@ -18,9 +18,18 @@ pub struct Engine {
     kernels: Box<dyn Kernels>,
 }
 
+/// What a kernel may keep, in bytes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct KernelMemory {
+    /// For what is known of regions.
+    pub regions: usize,
+    /// For steps that may be met again.
+    pub steps: usize,
+}
+
 /// Makes kernels of one kind, whatever the type of the space.
 trait Kernels: Send + Sync {
-    fn make(&self, cache_bytes: usize) -> Box<dyn Kernel>;
+    fn make(&self, memory: KernelMemory) -> Box<dyn Kernel>;
     fn bytes(&self) -> usize;
 }
 
@@ -30,7 +39,7 @@ struct Direct<S> {
 }
 
 impl<S: StateSpace> Kernels for Direct<S> {
-    fn make(&self, _: usize) -> Box<dyn Kernel> {
+    fn make(&self, _: KernelMemory) -> Box<dyn Kernel> {
         Box::new(DirectKernel::new(self.space.clone(), self.shards))
     }
 
@@ -45,8 +54,9 @@ struct ByTables<S> {
 }
 
 impl<S: Tabled> Kernels for ByTables<S> {
-    fn make(&self, cache_bytes: usize) -> Box<dyn Kernel> {
-        Box::new(TabledKernel::new(self.space.clone(), self.shards, cache_bytes))
+    fn make(&self, memory: KernelMemory) -> Box<dyn Kernel> {
+        let KernelMemory { regions, steps } = memory;
+        Box::new(TabledKernel::new(self.space.clone(), self.shards, regions, steps))
     }
 
     fn bytes(&self) -> usize {
@@ -109,9 +119,9 @@ impl Engine {
         self.space.finish()
     }
 
-    /// A kernel for one lane; its cache of regions may take `cache_bytes`.
-    pub fn kernel(&self, cache_bytes: usize) -> Box<dyn Kernel> {
-        self.kernels.make(cache_bytes)
+    /// A kernel for one lane.
+    pub fn kernel(&self, memory: KernelMemory) -> Box<dyn Kernel> {
+        self.kernels.make(memory)
     }
 
     /// Bytes of the space's tables, which all lanes share.

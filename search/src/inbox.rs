@@ -12,6 +12,7 @@ use strata_store::{BlockEncoder, EncodeOptions, EntryKey, Fs, Layer, LayerWriter
 
 use crate::Result;
 use crate::image::{self, Bounds, run_header, write_run};
+use crate::kernel::Batches;
 use crate::run::{MemoryRun, Run, RunCursor};
 
 /// Spilled runs that are merged into one when there are as many.
@@ -324,10 +325,12 @@ impl Inbox {
     fn merge(&self, writer: LayerWriter, runs: &[Run]) -> Result<Layer> {
         let mut merged = Merge::new(runs, None, None)?;
         write_run(writer, &mut lock(&self.spilling), |encoder, writer| {
-            let mut locals: Vec<Local> = Vec::new();
+            let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());
             while let Some(key) = merged.key() {
+                batches.clear();
+                merged.take(key, &mut batches)?;
                 locals.clear();
-                merged.take(key, &mut locals)?;
+                locals.extend_from_slice(batches.locals());
                 locals.sort_unstable();
                 locals.dedup();
                 encoder.push(writer, key, &locals)?;
@@ -354,9 +357,9 @@ impl Merge {
         self.runs.iter().filter_map(RunCursor::key).min()
     }
 
-    /// Appends the locals of the region `key` from all runs.
+    /// Appends the batches of the region `key` from all runs.
     #[inline]
-    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Vec<Local>) -> Result<()> {
+    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
         for run in &mut self.runs {
             if run.key() == Some(key) {
                 run.take(key, out)?;

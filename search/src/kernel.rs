@@ -1,19 +1,66 @@
 //! What expands a region: the interface between a space's structure and the pass over a layer.
 
 use strata_space::{Digest, Local};
-use strata_store::EntryKey;
+use strata_store::{EntryKey, List};
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// The three inputs of one region.
 #[derive(Copy, Clone, Debug)]
 pub struct Inputs<'a> {
+    /// Layer d.
+    pub current: List<'a>,
+    /// Layer d-1.
+    pub previous: List<'a>,
+    /// Exits of layer d that lead here.
+    pub inbox: &'a Batches,
+}
+
+/// The same, decoded.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Decoded<'a> {
     /// Layer d, strictly increasing.
-    pub current: &'a [Local],
+    pub(crate) current: &'a [Local],
     /// Layer d-1, strictly increasing.
-    pub previous: &'a [Local],
-    /// Exits of layer d that lead here, in any order and repeated at will.
-    pub inbox: &'a [Local],
+    pub(crate) previous: &'a [Local],
+    /// Exits of layer d, in any order and repeated at will.
+    pub(crate) inbox: &'a [Local],
+}
+
+/// Exits that lead to one region, as they came: each batch in any order and repeated at will.
+#[derive(Clone, Debug, Default)]
+pub struct Batches {
+    locals: Vec<Local>,
+    /// Where each batch ends.
+    ends: Vec<usize>,
+}
+
+impl Batches {
+    /// Adds a batch.
+    #[inline]
+    pub fn push(&mut self, batch: &[Local]) {
+        self.locals.extend_from_slice(batch);
+        self.ends.push(self.locals.len());
+    }
+
+    /// Forgets all batches, keeping the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.locals.clear();
+        self.ends.clear();
+    }
+
+    /// All exits.
+    #[inline]
+    pub fn locals(&self) -> &[Local] {
+        &self.locals
+    }
+
+    /// The batches.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[Local]> {
+        let mut from = 0;
+        self.ends.iter().map(move |end| &self.locals[std::mem::replace(&mut from, *end)..*end])
+    }
 }
 
 /// Where a kernel sends what leaves a region.
@@ -58,21 +105,37 @@ impl Tally {
     }
 }
 
-/// Expands regions for one thread. It holds caches only: dropping it loses nothing but time.
-pub trait Kernel: Send {
-    /// Computes the new layer's states of a region (`next`, empty before, strictly increasing
-    /// after), notes a meeting in `tally` and then does what [`Self::emit`] does.
+/// Takes what a pass makes.
+pub trait Output: ExitSink {
+    /// Takes a region's new states; regions come in key order.
     ///
     /// # Errors
-    /// If `exits` fails.
-    fn expand(
-        &mut self,
-        at: EntryKey,
-        inputs: Inputs<'_>,
-        next: &mut Vec<Local>,
-        tally: &mut Tally,
-        exits: &mut dyn ExitSink,
-    ) -> Result<()>;
+    /// If they cannot be written.
+    fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()>;
+
+    /// Where what is found is summed up.
+    fn tally(&mut self) -> &mut Tally;
+
+    /// The error of a region with an input that is not what was written.
+    fn damaged(&self, at: EntryKey) -> Error;
+}
+
+/// Expands regions for one thread. It holds caches, and between [`Self::expand`] and
+/// [`Self::finish`] regions that wait: dropping it then loses nothing but time.
+pub trait Kernel: Send {
+    /// Takes a region's inputs, in key order. When the kernel comes to it, but before
+    /// [`Self::finish`] returns, it computes the new layer's states of the region, notes a meeting
+    /// and does what [`Self::emit`] does.
+    ///
+    /// # Errors
+    /// If an input is damaged or the output fails. No region waits then.
+    fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()>;
+
+    /// Computes what waits.
+    ///
+    /// # Errors
+    /// If an input is damaged or the output fails. No region waits then.
+    fn finish(&mut self, output: &mut dyn Output) -> Result<()>;
 
     /// Counts a region's new states and their moves, and sends their exits.
     ///

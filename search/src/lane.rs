@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use strata_space::{Local, State};
-use strata_store::{BlockEncoder, EncodeOptions, EntryKey, Layer, LayerCursor, LayerWriter, Part};
+use strata_store::{
+    BlockEncoder, EncodeOptions, EntryKey, Layer, LayerCursor, LayerWriter, List, Part, StoreError,
+};
 
-use crate::Result;
 use crate::inbox::{Exchange, Merge};
-use crate::kernel::{ExitSink, Inputs, Kernel, Tally};
+use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output, Tally};
 use crate::run::{MemoryRun, Run};
+use crate::{Error, Result};
 
 /// Settings of a [`Lane`].
 #[derive(Copy, Clone, Debug)]
@@ -42,8 +44,7 @@ pub struct Lane {
     current: LayerCursor,
     previous: LayerCursor,
     outboxes: Outboxes,
-    inbox: Vec<Local>,
-    next: Vec<Local>,
+    inbox: Batches,
 }
 
 impl Lane {
@@ -58,8 +59,7 @@ impl Lane {
             current: LayerCursor::new()?,
             previous: LayerCursor::new()?,
             outboxes,
-            inbox: Vec::new(),
-            next: Vec::new(),
+            inbox: Batches::default(),
         })
     }
 
@@ -75,7 +75,7 @@ impl Lane {
         to: Option<EntryKey>,
     ) -> Result<(Part, Tally)> {
         let mut tally = Tally::default();
-        let result = self.advance_regions(pass, from, to, &mut tally);
+        let result = self.advance_regions(pass, (from, to), &mut tally);
         self.current.stop();
         self.previous.stop();
         let finished = result.and_then(|()| {
@@ -92,11 +92,12 @@ impl Lane {
     fn advance_regions(
         &mut self,
         pass: Pass<'_>,
-        from: Option<EntryKey>,
-        to: Option<EntryKey>,
+        (from, to): (Option<EntryKey>, Option<EntryKey>),
         tally: &mut Tally,
     ) -> Result<()> {
         self.outboxes.depth = pass.depth + 1;
+        let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
+        let mut output = LaneOutput { pass, encoder, outboxes, tally };
         self.current.start(pass.current, from, to)?;
         if let Some(previous) = pass.previous {
             self.previous.start(previous, from, to)?;
@@ -104,7 +105,7 @@ impl Lane {
         let mut inbox = Merge::new(pass.inbox, from, to)?;
         loop {
             let at = match (self.current.key(), inbox.key()) {
-                (None, None) => return Ok(()),
+                (None, None) => return self.kernel.finish(&mut output),
                 (Some(key), None) | (None, Some(key)) => key,
                 (Some(a), Some(b)) => a.min(b),
             };
@@ -113,20 +114,14 @@ impl Lane {
             while self.previous.key().is_some_and(|key| key < at) {
                 self.previous.advance()?;
             }
-            let at_hand = |cursor: &'_ LayerCursor| cursor.key() == Some(at);
-            let is_current = at_hand(&self.current);
+            let is_current = self.current.key() == Some(at);
+            let is_previous = self.previous.key() == Some(at);
             let inputs = Inputs {
-                current: if is_current { self.current.locals() } else { &[] },
-                previous: if at_hand(&self.previous) { self.previous.locals() } else { &[] },
+                current: if is_current { self.current.list() } else { List::EMPTY },
+                previous: if is_previous { self.previous.list() } else { List::EMPTY },
                 inbox: &self.inbox,
             };
-            self.next.clear();
-            self.kernel.expand(at, inputs, &mut self.next, tally, &mut self.outboxes)?;
-            if !self.next.is_empty() {
-                self.encoder.push(pass.writer, at, &self.next)?;
-                let goal = pass.goal.filter(|goal| goal.region.0 == at.region);
-                tally.found |= goal.is_some_and(|g| self.next.binary_search(&g.local).is_ok());
-            }
+            self.kernel.expand(at, inputs, &mut output)?;
             if is_current {
                 self.current.advance()?;
             }
@@ -148,11 +143,52 @@ impl Lane {
         let mut tally = Tally::default();
         self.current.start(layer, from, to)?;
         while let Some(at) = self.current.key() {
-            self.kernel.emit(at, self.current.locals(), &mut tally, &mut self.outboxes)?;
+            self.kernel.emit(at, self.current.locals()?, &mut tally, &mut self.outboxes)?;
             self.current.advance()?;
         }
         self.outboxes.flush()?;
         Ok(tally)
+    }
+}
+
+/// Writes a lane's part of a layer.
+struct LaneOutput<'a> {
+    pass: Pass<'a>,
+    encoder: &'a mut BlockEncoder,
+    outboxes: &'a mut Outboxes,
+    tally: &'a mut Tally,
+}
+
+impl Output for LaneOutput<'_> {
+    #[inline]
+    fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()> {
+        if let Some(goal) = self.pass.goal.filter(|goal| goal.region.0 == at.region) {
+            let mut locals = Vec::new();
+            states.decode(&mut locals).ok_or_else(|| self.damaged(at))?;
+            self.tally.found |= locals.binary_search(&goal.local).is_ok();
+        }
+        self.encoder.push_list(self.pass.writer, at, states)
+    }
+
+    fn tally(&mut self) -> &mut Tally {
+        self.tally
+    }
+
+    fn damaged(&self, at: EntryKey) -> Error {
+        // The block's checksum was right; a look at all of the file tells where it is wrong.
+        let files = [Some(self.pass.current), self.pass.previous];
+        let found = files.into_iter().flatten().find_map(|file| file.verify(&mut |_, _| ()).err());
+        found.unwrap_or_else(|| StoreError::Inconsistent {
+            file: self.pass.current.name(),
+            what: format!("the states of region {at} could be read the second time only"),
+        })
+    }
+}
+
+impl ExitSink for LaneOutput<'_> {
+    #[inline]
+    fn send(&mut self, target: EntryKey, locals: &[Local]) -> Result<()> {
+        self.outboxes.send(target, locals)
     }
 }
 
@@ -180,7 +216,7 @@ pub fn count(
     cursor.start(layer, None, None)?;
     while let Some(at) = cursor.key() {
         if keep(at) {
-            kernel.emit(at, cursor.locals(), &mut tally, &mut Nowhere)?;
+            kernel.emit(at, cursor.locals()?, &mut tally, &mut Nowhere)?;
         }
         cursor.advance()?;
     }

@@ -23,10 +23,10 @@ mod run;
 mod tabled;
 mod trace;
 
-pub use engine::Engine;
+pub use engine::{Engine, KernelMemory};
 pub use image::{Bounds, image, run_header};
 pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
-pub use kernel::{ExitSink, Inputs, Kernel, Tally};
+pub use kernel::{Batches, ExitSink, Inputs, Kernel, Output, Tally};
 pub use lane::{Lane, LaneOptions, Nowhere, Outboxes, Pass, count};
 pub use run::{MemoryRun, Run};
 pub use trace::{Candidate, Finder, Layers, Trace};

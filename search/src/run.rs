@@ -6,6 +6,7 @@ use strata_space::Local;
 use strata_store::{EntryKey, Layer, LayerCursor};
 
 use crate::Result;
+use crate::kernel::Batches;
 
 /// One batch of exits within a run.
 #[derive(Copy, Clone, Debug)]
@@ -133,19 +134,19 @@ impl RunCursor {
         }
     }
 
-    /// Appends all locals of the region `key` and goes to the next region.
+    /// Appends all batches of the region `key` and goes to the next region.
     #[inline]
-    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Vec<Local>) -> Result<()> {
+    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
         match self {
             RunCursor::Memory { run, next, end } => {
                 while next < end && run.heads[*next].key == key {
-                    out.extend_from_slice(run.batch(&run.heads[*next]));
+                    out.push(run.batch(&run.heads[*next]));
                     *next += 1;
                 }
             }
             RunCursor::File { cursor } => {
                 while cursor.key() == Some(key) {
-                    out.extend_from_slice(cursor.locals());
+                    out.push(cursor.locals()?);
                     cursor.advance()?;
                 }
             }

@@ -53,7 +53,7 @@ impl Finder {
             let key = group[0].0;
             for file in files {
                 self.0.start(file, Some(key), None)?;
-                let locals = if self.0.key() == Some(key) { self.0.locals() } else { &[] };
+                let locals = if self.0.key() == Some(key) { self.0.locals()? } else { &[] };
                 let found = group.iter().position(|(_, l)| locals.binary_search(l).is_ok());
                 self.0.stop();
                 if let Some(found) = found {
@@ -176,9 +176,10 @@ impl<'a> Trace<'a> {
             } else if key < at {
                 b.advance()?;
             } else {
-                let twin = |local: &&u32| b.locals().binary_search(&(**local ^ 1)).is_ok();
+                let others = b.locals()?;
+                let twin = |local: &&u32| others.binary_search(&(**local ^ 1)).is_ok();
                 let region = RegionKey(at.region);
-                found = a.locals().iter().find(twin).map(|local| State { region, local: *local });
+                found = a.locals()?.iter().find(twin).map(|local| State { region, local: *local });
                 a.advance()?;
                 b.advance()?;
             }

@@ -83,7 +83,7 @@ fn read(runs: &[Run]) -> BTreeMap<EntryKey, BTreeSet<u32>> {
                 let mut cursor = LayerCursor::new().unwrap();
                 cursor.start(layer, None, None).unwrap();
                 while let Some(key) = cursor.key() {
-                    all.entry(key).or_default().extend(cursor.locals());
+                    all.entry(key).or_default().extend(cursor.locals().unwrap());
                     cursor.advance().unwrap();
                 }
             }

@@ -51,7 +51,7 @@ fn read(runs: &[Run]) -> BTreeSet<Exit> {
                 cursor.start(file, None, None).unwrap();
                 let mut inside = Vec::new();
                 while let Some(key) = cursor.key() {
-                    inside.extend(cursor.locals().iter().map(|local| (key, *local)));
+                    inside.extend(cursor.locals().unwrap().iter().map(|local| (key, *local)));
                     cursor.advance().unwrap();
                 }
                 assert!(inside.is_sorted_by(|a, b| a < b), "a spilled run is out of order");

@@ -175,7 +175,7 @@ pub trait Tabled: StateSpace {
     const DOORS: Door;
 
     /// What a region allows.
-    type Class: Copy + Send + Sync;
+    type Class: Copy + Eq + std::hash::Hash + Send + Sync;
 
     /// Number of local indices: locals are below twice as much.
     fn indices(&self) -> u32;

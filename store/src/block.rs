@@ -11,6 +11,7 @@ use crate::error::{Result, StoreError};
 use crate::format::FileKind;
 use crate::key::EntryKey;
 use crate::layer::LayerWriter;
+use crate::list::{List, ListBuf};
 use crate::sample::{Sample, Sampler};
 
 /// Most states in one region: bounds what a reader has to allocate.
@@ -89,6 +90,7 @@ pub struct BlockEncoder {
     block_bytes: usize,
     compressor: Compressor<'static>,
     columns: Columns,
+    list: ListBuf,
     /// The block being filled; its `last` is the key before the next one.
     open: BlockMeta,
     directory: Vec<u8>,
@@ -120,6 +122,7 @@ impl BlockEncoder {
             block_bytes,
             compressor,
             columns: Columns::new(block_bytes),
+            list: ListBuf::default(),
             open: BlockMeta::default(),
             directory: Vec::new(),
             gathered: Vec::new(),
@@ -136,9 +139,20 @@ impl BlockEncoder {
     /// # Errors
     /// `Io` if the file cannot be written, `Inconsistent` for a region out of order or of a size
     /// that is not allowed. Afterwards the encoder is empty and the file is to be dropped.
-    #[inline]
     pub fn push(&mut self, to: &LayerWriter, key: EntryKey, locals: &[u32]) -> Result<()> {
         debug_assert!(locals.is_sorted_by(|a, b| a < b), "locals of {key} out of order");
+        let mut buffer = std::mem::take(&mut self.list);
+        let pushed = self.push_list(to, key, buffer.encode(locals));
+        self.list = buffer;
+        pushed
+    }
+
+    /// [`Self::push`] for a list that is encoded already.
+    ///
+    /// # Errors
+    /// The same.
+    #[inline]
+    pub fn push_list(&mut self, to: &LayerWriter, key: EntryKey, list: List<'_>) -> Result<()> {
         let before = self.open.last;
         let fresh = self.open.regions == 0;
         let ordered = if fresh {
@@ -146,20 +160,20 @@ impl BlockEncoder {
         } else {
             in_order(to, before, key)
         };
-        if !ordered || locals.is_empty() || locals.len() > MAX_REGION_STATES {
-            return Err(self.refuse(to, key, locals.len()));
+        if !ordered || list.is_empty() || list.len() > MAX_REGION_STATES {
+            return Err(self.refuse(to, key, list.len()));
         }
         // A block starts from key 0:0, so that it can be read by itself.
         let before = if fresh { EntryKey::default() } else { before };
-        self.columns.push(before, key, locals);
+        self.columns.push(before, key, list);
         if fresh {
             self.open.first = key;
         }
         self.open.last = key;
         self.open.regions += 1;
-        self.open.states += locals.len() as u32;
-        self.count(key.shard, locals.len() as u64);
-        self.sampler.count(key, locals.len() as u64);
+        self.open.states += list.len() as u32;
+        self.count(key.shard, list.len() as u64);
+        self.sampler.count(key, list.len() as u64);
         if self.columns.len() >= self.block_bytes { self.close_block(to) } else { Ok(()) }
     }
 

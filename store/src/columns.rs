@@ -2,8 +2,9 @@
 //! one sort of bytes. Compressed by themselves they become smaller than interleaved, and regions can
 //! be passed over without decoding their lists.
 
-use crate::gaps::{self, Lists};
+use crate::gaps::Lists;
 use crate::key::EntryKey;
+use crate::list::List;
 use crate::varint;
 
 /// Heads, symbols, counts, gaps, lows, highs.
@@ -24,9 +25,7 @@ pub(crate) struct Columns {
     heads: Vec<u8>,
     symbols: Vec<u8>,
     counts: Vec<u8>,
-    /// Filled up to `gaps_len`: the rest is zeroed already.
     gaps: Vec<u8>,
-    gaps_len: usize,
     lows: Vec<u8>,
     highs: Vec<u8>,
 }
@@ -38,8 +37,7 @@ impl Columns {
             heads: Vec::new(),
             symbols: Vec::new(),
             counts: Vec::new(),
-            gaps: vec![0; gaps],
-            gaps_len: 0,
+            gaps: Vec::with_capacity(gaps),
             lows: Vec::new(),
             highs: Vec::new(),
         }
@@ -47,25 +45,19 @@ impl Columns {
 
     /// Adds a region; `before` is the key of the one before, or (0, 0).
     #[inline]
-    pub(crate) fn push(&mut self, before: EntryKey, key: EntryKey, locals: &[u32]) {
+    pub(crate) fn push(&mut self, before: EntryKey, key: EntryKey, list: List<'_>) {
         self.push_key(before, key);
-        let count = locals.len() as u32;
-        let bit = gaps::common_bit(locals);
-        match bit {
+        let count = list.len() as u32;
+        match list.bit {
             Some(bit) => varint::put(&mut self.counts, count << 1 | bit),
             None => {
                 self.counts.push(0);
                 varint::put(&mut self.counts, count);
             }
         }
-        let end = self.gaps_len + locals.len();
-        let room = end + gaps::SLACK;
-        if self.gaps.len() < room {
-            grow(&mut self.gaps, self.gaps_len, room);
-        }
-        let bytes = &mut self.gaps[self.gaps_len..room];
-        gaps::put_list(locals, bit.is_some(), bytes, &mut self.lows, &mut self.highs);
-        self.gaps_len = end;
+        self.gaps.extend_from_slice(list.gaps);
+        self.lows.extend_from_slice(list.lows);
+        self.highs.extend_from_slice(list.highs);
     }
 
     #[inline]
@@ -91,8 +83,7 @@ impl Columns {
 
     /// The columns' bytes, in their order in the block.
     pub(crate) fn all(&self) -> [&[u8]; COLUMNS] {
-        let gaps = &self.gaps[..self.gaps_len];
-        [&self.heads, &self.symbols, &self.counts, gaps, &self.lows, &self.highs]
+        [&self.heads, &self.symbols, &self.counts, &self.gaps, &self.lows, &self.highs]
     }
 
     /// Bytes in all columns.
@@ -102,10 +93,8 @@ impl Columns {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.gaps_len = 0;
-        for column in
-            [&mut self.heads, &mut self.symbols, &mut self.counts, &mut self.lows, &mut self.highs]
-        {
+        let Self { heads, symbols, counts, gaps, lows, highs } = self;
+        for column in [heads, symbols, counts, gaps, lows, highs] {
             column.clear();
         }
     }
@@ -272,6 +261,7 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::list::ListBuf;
     use proptest::prelude::*;
 
     fn key() -> impl Strategy<Value = EntryKey> {
@@ -280,7 +270,7 @@ mod tests {
     }
 
     fn reader(columns: [&[u8]; COLUMNS]) -> (Vec<u8>, Reader) {
-        let raw = [&columns.concat()[..], &[0xff; gaps::SLACK]].concat();
+        let raw = [&columns.concat()[..], &[0xff; 8]].concat();
         (raw, Reader::new(columns.map(|column| column.len() as u32)))
     }
 
@@ -291,21 +281,22 @@ mod tests {
         ) {
             let locals: Vec<u32> =
                 std::collections::BTreeSet::from(locals).into_iter().collect();
+            let mut list = ListBuf::default();
             let mut columns = Columns::new(10);
             let mut before = EntryKey::default();
             for key in &keys {
-                columns.push(before, *key, &locals);
+                columns.push(before, *key, list.encode(&locals));
                 before = *key;
             }
             let (raw, mut reader) = reader(columns.all());
-            prop_assert_eq!(columns.len() + gaps::SLACK, raw.len());
+            prop_assert_eq!(columns.len() + 8, raw.len());
             let mut before = EntryKey::default();
             for key in &keys {
                 prop_assert_eq!(reader.key(&raw, before), Ok(*key));
                 let (count, bit) = reader.count(&raw).unwrap();
-                let mut out = vec![0; count as usize + gaps::SLACK];
-                reader.lists.get(&raw, count as usize, bit, &mut out).unwrap();
-                prop_assert_eq!(&out[..count as usize], &locals[..]);
+                let spans = reader.lists.take(&raw, count as usize).unwrap();
+                let [gaps, lows, highs] = spans.map(|span| &raw[span.at..span.end]);
+                prop_assert_eq!(List { bit, gaps, lows, highs }, list.list());
                 before = *key;
             }
             prop_assert!(reader.at_end());

@@ -6,12 +6,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::Decompressor;
 
 use crate::block::BlockMeta;
-use crate::columns::{Directory, Reader, grow};
+use crate::columns::{Directory, Reader, Span, grow};
 use crate::error::{Result, StoreError};
 use crate::format::FileKind;
 use crate::gaps;
 use crate::key::EntryKey;
 use crate::layer::{Layer, LayerData};
+use crate::list::List;
 
 /// Mapped pages are let go after this many bytes, so that resident memory stays small.
 const RELEASE: usize = 4 << 20;
@@ -33,8 +34,12 @@ pub struct LayerCursor {
     regions_left: u32,
     states_left: u32,
     key: Option<EntryKey>,
+    /// Where the current region's list is, and its lowest bit.
+    list: [Span; 3],
+    bit: Option<u32>,
+    /// The list's states once it is decoded, and room to decode in.
     locals: Vec<u32>,
-    count: usize,
+    decoded: bool,
     /// File range that was read and not let go yet.
     touched: std::ops::Range<usize>,
 }
@@ -65,8 +70,10 @@ impl LayerCursor {
             regions_left: 0,
             states_left: 0,
             key: None,
+            list: [Span::default(); 3],
+            bit: None,
             locals: Vec::new(),
-            count: 0,
+            decoded: false,
             touched: 0..0,
         })
     }
@@ -99,11 +106,35 @@ impl LayerCursor {
         self.key
     }
 
-    /// The current region's states, strictly increasing; empty at the end.
+    /// The current region's states as they stand in the file; empty at the end.
     #[inline]
     #[must_use]
-    pub fn locals(&self) -> &[u32] {
-        &self.locals[..self.count]
+    pub fn list(&self) -> List<'_> {
+        let [gaps, lows, highs] = self.list.map(|span| &self.raw[span.at..span.end]);
+        List { bit: self.bit, gaps, lows, highs }
+    }
+
+    /// The current region's states, strictly increasing; empty at the end.
+    ///
+    /// # Errors
+    /// `Corrupt` if they are not what was written; the cursor is at the end then.
+    #[inline]
+    pub fn locals(&mut self) -> Result<&[u32]> {
+        let count = self.list[0].left();
+        if !self.decoded {
+            let room = count + gaps::SLACK;
+            let mut locals = std::mem::take(&mut self.locals);
+            if locals.len() < room {
+                locals.resize(room, 0);
+            }
+            let found = gaps::get_list(self.list(), &mut locals);
+            self.locals = locals;
+            if found.is_none() {
+                return Err(self.malformed("a list of states"));
+            }
+            self.decoded = true;
+        }
+        Ok(&self.locals[..count])
     }
 
     /// Goes to the next region; stays at the end.
@@ -141,7 +172,8 @@ impl LayerCursor {
         }
         self.touched = 0..0;
         self.key = None;
-        self.count = 0;
+        self.list = [Span::default(); 3];
+        self.decoded = false;
         self.regions_left = 0;
     }
 
@@ -159,20 +191,15 @@ impl LayerCursor {
                 self.key = Some(key);
                 (key, count, bit) = self.decode_head()?;
             }
-            self.reader.lists.skip(&self.raw, skipped).ok_or("lists of states")?;
+            self.reader.lists.take(&self.raw, skipped).ok_or("lists of states")?;
         }
         if self.to.is_some_and(|to| key >= to) {
             return Ok(false);
         }
-        let count = count as usize;
-        let room = count + gaps::SLACK;
-        if self.locals.len() < room {
-            self.locals.resize(room, 0);
-        }
-        let list = self.reader.lists.get(&self.raw, count, bit, &mut self.locals);
-        list.ok_or("a list of states")?;
+        self.list = self.reader.lists.take(&self.raw, count as usize).ok_or("a list of states")?;
+        self.bit = bit;
+        self.decoded = false;
         self.key = Some(key);
-        self.count = count;
         if self.regions_left == 0 {
             if self.states_left != 0 || !self.reader.at_end() {
                 return Err("as many states as the index says");
@@ -256,9 +283,8 @@ impl LayerCursor {
         let Some(directory) = Directory::read(stored, block.raw_len) else {
             return Err(wrong(format!("columns of {raw_len} bytes"), "others".to_owned()));
         };
-        let room = raw_len + gaps::SLACK;
-        if self.raw.len() < room {
-            grow(&mut self.raw, 0, room);
+        if self.raw.len() < raw_len {
+            grow(&mut self.raw, 0, raw_len);
         }
         let (mut rest, mut target) = (stored, &mut self.raw[..raw_len]);
         for (raw, len) in directory.raw.into_iter().zip(directory.stored) {

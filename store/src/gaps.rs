@@ -3,6 +3,7 @@
 //! long ones. The decoder never reads past its input and reports malformed input as `None`.
 
 use crate::columns::Span;
+use crate::list::List;
 use crate::varint;
 
 /// The smallest long gap. The bytes of long gaps are those with the two highest bits set.
@@ -10,7 +11,7 @@ const LONG: u32 = 192;
 /// What the byte of a very long gap says of its high part: at least this.
 const MOST: u32 = 255 - LONG;
 
-/// Lists are decoded eight values at a time: input and output need this much room at the end.
+/// Lists are written and read eight values at a time: the output needs this much room at the end.
 pub(crate) const SLACK: usize = 8;
 
 /// A list's lowest bits, if all of its values have the same one.
@@ -111,89 +112,70 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Reads `count` values (at least one) written by [`put_list`] into `out`, with `bit` as their
-    /// common lowest bit. Behind the columns, `raw` has `SLACK` more bytes of any value; `out` holds
-    /// at least `count + SLACK` values.
+    /// Passes over `count` values written by [`put_list`] and returns where they are in each of the
+    /// three columns: how much the long ones have in the other two has to be counted.
     #[inline]
-    pub(crate) fn get(
-        &mut self,
-        raw: &[u8],
-        count: usize,
-        bit: Option<u32>,
-        out: &mut [u32],
-    ) -> Option<()> {
-        match bit {
-            Some(bit) => self.get_shifted::<1>(raw, count, bit, out),
-            None => self.get_shifted::<0>(raw, count, 0, out),
-        }
-    }
-
-    #[inline]
-    fn get_shifted<const SHIFT: u32>(
-        &mut self,
-        raw: &[u8],
-        count: usize,
-        bit: u32,
-        out: &mut [u32],
-    ) -> Option<()> {
-        let start = self.gaps.take(count)?;
-        let padded = count.next_multiple_of(8);
-        let bytes = raw.get(start..start + padded)?;
-        let targets = out.get_mut(..padded)?;
-        let mut next = 0_u64;
-        let mut left = count;
-        for (bytes, targets) in bytes.chunks(MARKED).zip(targets.chunks_mut(MARKED)) {
-            let here = left.min(MARKED);
-            // In three steps: whether a gap is long is hard to foresee, so that a branch for each
-            // group of gaps would cost more than all the rest.
-            for (slot, byte) in targets.iter_mut().zip(bytes) {
-                *slot = u32::from(*byte);
-            }
-            let long = marks(bytes) & (u64::MAX >> (MARKED - here));
-            self.complete(raw, long, targets)?;
-            for slot in &mut targets[..here] {
-                // A gap counts from the value after the one before: the first one from 0.
-                next += u64::from(*slot) + 1;
-                *slot = ((next - 1) << SHIFT) as u32 | bit;
-            }
-            left -= here;
-        }
-        // Values only grow: if the last one fits, all do.
-        (next - 1 <= u64::from(u32::MAX >> SHIFT)).then_some(())
-    }
-
-    /// Replaces the bytes of long gaps, which `long` marks, by the gaps.
-    #[inline(always)]
-    fn complete(&mut self, raw: &[u8], mut long: u64, gaps: &mut [u32]) -> Option<()> {
-        let start = self.lows.take(long.count_ones() as usize)?;
-        for low in raw.get(start..self.lows.at)? {
-            let gap = gaps.get_mut(long.trailing_zeros() as usize)?;
-            let mut high = *gap - LONG;
-            if high == MOST {
-                high = high.checked_add(self.highs.varint(raw)?)?;
-            }
-            *gap = high.checked_mul(256)?.checked_add(LONG + u32::from(*low))?;
-            long &= long - 1;
-        }
-        Some(())
-    }
-
-    /// Passes over `count` values: what the long ones among them have in the other columns has to be
-    /// counted.
-    pub(crate) fn skip(&mut self, raw: &[u8], count: usize) -> Option<()> {
-        let start = self.gaps.take(count)?;
+    pub(crate) fn take(&mut self, raw: &[u8], count: usize) -> Option<[Span; 3]> {
+        let at = self.gaps.take(count)?;
         let (mut long, mut very_long) = (0, 0);
-        for chunk in raw.get(start..start + count)?.chunks(8) {
+        for chunk in raw.get(at..at + count)?.chunks(8) {
             let word = word_of(chunk);
             long += longs(word).count_ones() as usize;
             very_long += very_longs(word).count_ones() as usize;
         }
-        self.lows.take(long)?;
+        let (low, high) = (self.lows.take(long)?, self.highs.at);
         for _ in 0..very_long {
             self.highs.varint(raw)?;
         }
-        Some(())
+        Some(
+            [(at, self.gaps), (low, self.lows), (high, self.highs)]
+                .map(|(at, rest)| Span { at, end: rest.at }),
+        )
     }
+}
+
+/// Reads a list's values into `out`, which holds at least [`SLACK`] more than there are.
+pub(crate) fn get_list(list: List<'_>, out: &mut [u32]) -> Option<()> {
+    match list.bit {
+        Some(bit) => get_shifted::<1>(list, bit, out),
+        None => get_shifted::<0>(list, 0, out),
+    }
+}
+
+#[inline]
+fn get_shifted<const SHIFT: u32>(list: List<'_>, bit: u32, out: &mut [u32]) -> Option<()> {
+    let List { gaps, lows, mut highs, .. } = list;
+    let mut lows = lows.iter();
+    let targets = out.get_mut(..gaps.len().next_multiple_of(8))?;
+    let mut next = 0_u64;
+    for (bytes, targets) in gaps.chunks(MARKED).zip(targets.chunks_mut(MARKED)) {
+        let mut padded = [0; MARKED];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        // In three steps: whether a gap is long is hard to foresee, so that a branch for each
+        // group of gaps would cost more than all the rest.
+        for (slot, byte) in targets.iter_mut().zip(padded) {
+            *slot = u32::from(byte);
+        }
+        let mut long = marks(&padded[..targets.len()]);
+        while long != 0 {
+            let gap = targets.get_mut(long.trailing_zeros() as usize)?;
+            let mut high = *gap - LONG;
+            if high == MOST {
+                let mut pos = 0;
+                high = high.checked_add(varint::get(highs, &mut pos)?)?;
+                highs = &highs[pos..];
+            }
+            *gap = high.checked_mul(256)?.checked_add(LONG + u32::from(*lows.next()?))?;
+            long &= long - 1;
+        }
+        for slot in &mut targets[..bytes.len()] {
+            // A gap counts from the value after the one before: the first one from 0.
+            next += u64::from(*slot) + 1;
+            *slot = ((next - 1) << SHIFT) as u32 | bit;
+        }
+    }
+    // Values only grow: if the last one fits, all do.
+    (next <= u64::from(u32::MAX >> SHIFT) + 1).then_some(())
 }
 
 const HIGHEST: u64 = 0x8080_8080_8080_8080;
@@ -253,6 +235,14 @@ mod tests {
         (raw, Lists { gaps, lows, highs })
     }
 
+    fn get(raw: &[u8], spans: [Span; 3], bit: Option<u32>) -> Option<Vec<u32>> {
+        let [gaps, lows, highs] = spans.map(|span| &raw[span.at..span.end]);
+        let mut out = vec![0; gaps.len() + SLACK];
+        get_list(List { bit, gaps, lows, highs }, &mut out)?;
+        out.truncate(gaps.len());
+        Some(out)
+    }
+
     fn encode(lists: &[Vec<u32>]) -> [Vec<u8>; 3] {
         let (mut bytes, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
         for list in lists {
@@ -270,18 +260,14 @@ mod tests {
         let (raw, all) = join([&bytes, &lows, &highs]);
         let mut rest = all;
         for list in lists {
-            let mut out = vec![0; list.len() + SLACK];
-            let mut skipped = rest;
-            rest.get(&raw, list.len(), common_bit(list), &mut out).unwrap();
-            assert_eq!(&out[..list.len()], &list[..]);
-            skipped.skip(&raw, list.len()).unwrap();
-            assert_eq!(format!("{skipped:?}"), format!("{rest:?}"));
+            let spans = rest.take(&raw, list.len()).unwrap();
+            assert_eq!(get(&raw, spans, common_bit(list)).unwrap(), list[..]);
         }
         for span in [rest.gaps, rest.lows, rest.highs] {
             assert_eq!(span.at, span.end);
         }
         let mut skipped = all;
-        skipped.skip(&raw, lists.iter().map(Vec::len).sum()).unwrap();
+        skipped.take(&raw, lists.iter().map(Vec::len).sum()).unwrap();
         assert_eq!(format!("{skipped:?}"), format!("{rest:?}"));
     }
 
@@ -321,10 +307,10 @@ mod tests {
             count in 1_usize..300, bit in proptest::option::of(0_u32..2),
         ) {
             let (raw, lists) = join([&gaps, &lows, &highs]);
-            let mut out = vec![0; count + SLACK];
-            if lists.clone().get(&raw, count, bit, &mut out).is_some() {
-                prop_assert!(out[..count].is_sorted_by(|a, b| a < b));
-                lists.clone().skip(&raw, count).unwrap();
+            if let Some(spans) = lists.clone().take(&raw, count)
+                && let Some(values) = get(&raw, spans, bit)
+            {
+                prop_assert!(values.is_sorted_by(|a, b| a < b));
             }
         }
     }
@@ -349,7 +335,8 @@ mod tests {
             let [mut bytes, lows, highs] = encode(&[vec![last]]);
             bytes.push(0);
             let (raw, mut lists) = join([&bytes, &lows, &highs]);
-            assert!(lists.get(&raw, 2, Some(last & 1), &mut [0; 10]).is_none());
+            let spans = lists.take(&raw, 2).unwrap();
+            assert_eq!(get(&raw, spans, Some(last & 1)), None);
         }
     }
 }

@@ -442,8 +442,9 @@ impl Layer {
         let mut count = Recount::default();
         cursor.start(self, None, None)?;
         while let Some(key) = cursor.key() {
-            let states = cursor.locals().len() as u64;
-            visit(key, cursor.locals());
+            let locals = cursor.locals()?;
+            let states = locals.len() as u64;
+            visit(key, locals);
             match shards.last_mut() {
                 Some(last) if last.0 == key.shard => {
                     last.1 += 1;

@@ -14,6 +14,7 @@ pub mod history;
 pub mod job;
 mod key;
 pub mod layer;
+mod list;
 pub mod manifest;
 mod mapping;
 mod sample;
@@ -29,6 +30,7 @@ pub use history::{History, HistoryView, KeptFile, LayerLine, read_history};
 pub use job::{DataDir, JobDir};
 pub use key::EntryKey;
 pub use layer::{Expect, Layer, LayerWriter, Recount};
+pub use list::{List, ListBuf};
 pub use manifest::{
     Checkpoint, Counters, EngineKind, Hex64, Hex128, HistoryRecord, JobResult, JobSpec, JobState,
     LayerRecord, Manifest,

@@ -59,10 +59,10 @@ fn read(layer: &Layer, from: Option<EntryKey>, to: Option<EntryKey>) -> Entries 
     cursor.start(layer, from, to).unwrap();
     let mut found = Vec::new();
     while let Some(key) = cursor.key() {
-        found.push((key, cursor.locals().to_vec()));
+        found.push((key, cursor.locals().unwrap().to_vec()));
         cursor.advance().unwrap();
     }
-    assert!(cursor.locals().is_empty());
+    assert!(cursor.locals().unwrap().is_empty());
     cursor.advance().unwrap();
     found
 }
@@ -302,7 +302,7 @@ fn released_pages_read_the_same_again() {
         cursor.start(&layer, None, None).unwrap();
         for (key, locals) in &entries {
             assert_eq!(cursor.key(), Some(*key));
-            assert!(cursor.locals() == locals);
+            assert!(cursor.locals().unwrap() == locals);
             cursor.advance().unwrap();
         }
         assert_eq!(cursor.key(), None);

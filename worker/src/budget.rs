@@ -1,10 +1,12 @@
 //! How the memory of a process is shared out.
 
+use strata_search::KernelMemory;
+
 const MIB: usize = 1 << 20;
 
 /// The memory budget of a process and how it is shared out.
 ///
-/// What it covers: the space's tables, caches of regions, exits that wait (of the layer being
+/// What it covers: the space's tables, caches of regions and of steps, exits that wait (of the layer being
 /// read and of the one being written) and buffers. The program itself, its stacks and what the
 /// allocator keeps back come on top: less than 64 MiB.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -95,14 +97,14 @@ impl Budget {
         (tables.div_ceil(MIB) + Self::BASE + lanes * Self::PER_LANE) * MIB
     }
 
-    /// Bytes for one lane's cache of regions.
-    pub fn regions(&self) -> usize {
-        self.free / 4 / self.lanes
+    /// What one lane's kernel may keep.
+    pub fn kernel(&self) -> KernelMemory {
+        KernelMemory { regions: self.free / 4 / self.lanes, steps: self.free / 8 / self.lanes }
     }
 
     /// Bytes of exits in memory in one worker's inbox, for each of the two layers it holds.
     pub fn inbox(&self) -> usize {
-        self.free / 4 / self.workers
+        self.free * 3 / 16 / self.workers
     }
 
     /// Bytes of exits that one lane gathers for each worker it sends to.
@@ -120,13 +122,17 @@ impl Budget {
 mod tests {
     use super::*;
 
+    fn kernel_bytes(budget: Budget) -> usize {
+        budget.kernel().regions + budget.kernel().steps
+    }
+
     #[test]
     fn shares_stay_within_the_total() {
         for (workers, threads, spare) in [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)] {
             let lanes = workers * threads;
             let total = Budget::least(9 * MIB, lanes) + spare;
             let budget = Budget::new(total as u64, 9 * MIB, workers, threads).unwrap();
-            let sum = lanes * (budget.regions() + workers * budget.outbox())
+            let sum = lanes * (kernel_bytes(budget) + workers * budget.outbox())
                 + 2 * workers * budget.inbox();
             assert!(sum + (9 + lanes * Budget::PER_LANE) * MIB <= total);
             assert!(sum >= (spare + Budget::BASE * MIB) / 2);
@@ -139,11 +145,12 @@ mod tests {
             let total = Budget::least(9 * MIB, threads) + spare;
             let node = Budget::for_node(total as u64, 9 * MIB, threads, peers).unwrap();
             let free = spare + Budget::BASE * MIB;
-            assert_eq!(node.regions(), free / 4 / threads);
-            assert_eq!(node.inbox(), free / 4);
+            assert_eq!(node.kernel().regions, free / 4 / threads);
+            assert_eq!(node.kernel().steps, free / 8 / threads);
+            assert_eq!(node.inbox(), free * 3 / 16);
             assert_eq!(node.outbox(), free / 8 / threads / peers);
             assert_eq!(node.reserve(), free / 8);
-            let sum = threads * (node.regions() + peers * node.outbox()) + 2 * node.inbox();
+            let sum = threads * (kernel_bytes(node) + peers * node.outbox()) + 2 * node.inbox();
             assert!(sum + node.reserve() <= free);
         }
         // Alone, it is the only worker of its process.

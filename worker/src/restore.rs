@@ -110,7 +110,7 @@ impl Worker {
         if files.is_empty() {
             return empty(&self.setup, depth);
         }
-        let mut kernel = self.engine.kernel(self.setup.budget.regions());
+        let mut kernel = self.engine.kernel(self.setup.budget.kernel());
         let mut encoder = BlockEncoder::new(self.setup.encode)?;
         let mut cursor = LayerCursor::new()?;
         let mut tally = Tally::default();
@@ -118,8 +118,8 @@ impl Worker {
         for Piece { worker, from, to } in pieces {
             cursor.start(&files[&worker], Some(from), Some(to))?;
             while let Some(key) = cursor.key() {
-                kernel.emit(key, cursor.locals(), &mut tally, &mut Nowhere)?;
-                encoder.push(&writer, key, cursor.locals())?;
+                kernel.emit(key, cursor.locals()?, &mut tally, &mut Nowhere)?;
+                encoder.push_list(&writer, key, cursor.list())?;
                 cursor.advance()?;
             }
         }

@@ -120,7 +120,7 @@ impl Worker {
                 setup.owners.clone(),
                 setup.budget.outbox(),
             );
-            Lane::new(engine.kernel(setup.budget.regions()), options, outboxes)
+            Lane::new(engine.kernel(setup.budget.kernel()), options, outboxes)
         };
         let lanes = (0..setup.threads).map(lane).collect::<Result<Vec<_>>>()?;
         let builder = rayon::ThreadPoolBuilder::new()

@@ -2,18 +2,24 @@
 //! that stays in cache.
 
 mod marks;
+mod memo;
 mod regions;
+mod survey;
+mod visits;
 
 use std::sync::Arc;
 
-use strata_space::{Door, Local, MAX_DOORS, RegionKey, Tabled, Weight};
-use strata_store::EntryKey;
+use strata_space::{Gate, Local, MAX_DOORS, RegionKey, Tabled, Weight};
+use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
 use crate::direct::settle;
-use crate::kernel::{ExitSink, Inputs, Kernel, Tally};
+use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output, Tally};
 use marks::Marks;
+use memo::{Leave, Memo, Step, hash};
 use regions::Regions;
+use survey::{Survey, for_open};
+use visits::Visits;
 
 /// Indices for which the smaller marks suffice.
 const NARROW: usize = 1 << 15;
@@ -28,11 +34,15 @@ type WideMarks = Marks<WIDE, { WIDE / 64 }>;
 pub(crate) struct TabledKernel<S: Tabled> {
     space: Arc<S>,
     regions: Regions<S>,
+    memo: Memo,
+    visits: Visits,
+    /// Hashes of the waiting regions' questions, of those that ask.
+    asked: Vec<Option<u64>>,
     marks: AnyMarks,
-    /// New states with an exit.
-    border: Vec<Local>,
-    /// New states that leave, by gate.
-    leaving: Vec<Vec<Local>>,
+    /// New states of one region.
+    next: Vec<Local>,
+    list: ListBuf,
+    survey: Survey,
     batch: Vec<Local>,
 }
 
@@ -42,8 +52,9 @@ enum AnyMarks {
 }
 
 impl<S: Tabled> TabledKernel<S> {
-    /// A kernel with a region cache of at most `cache_bytes`.
-    pub(crate) fn new(space: Arc<S>, shards: u32, cache_bytes: usize) -> TabledKernel<S> {
+    /// A kernel with a cache of regions of at most `cache_bytes` and a memory of steps of at most
+    /// `memo_bytes`.
+    pub(crate) fn new(space: Arc<S>, shards: u32, cache_bytes: usize, memo_bytes: usize) -> Self {
         let indices = space.indices() as usize;
         assert!(indices < WIDE && S::DOORS <= MAX_DOORS, "within the limits of tabled spaces");
         let marks = if indices < NARROW {
@@ -53,9 +64,13 @@ impl<S: Tabled> TabledKernel<S> {
         };
         TabledKernel {
             regions: Regions::new(space.clone(), shards, cache_bytes),
+            memo: Memo::new(memo_bytes),
+            visits: Visits::default(),
+            asked: Vec::new(),
             marks,
-            border: Vec::new(),
-            leaving: vec![Vec::new(); space.gates().into()],
+            next: Vec::new(),
+            list: ListBuf::default(),
+            survey: Survey::new(space.gates()),
             space,
             batch: Vec::new(),
         }
@@ -63,35 +78,22 @@ impl<S: Tabled> TabledKernel<S> {
 }
 
 impl<S: Tabled> Kernel for TabledKernel<S> {
-    fn expand(
-        &mut self,
-        at: EntryKey,
-        inputs: Inputs<'_>,
-        next: &mut Vec<Local>,
-        tally: &mut Tally,
-        exits: &mut dyn ExitSink,
-    ) -> Result<()> {
-        let slot = self.regions.find(RegionKey(at.region));
-        self.regions.touch(slot);
-        let (class, space) = (&self.regions.at(slot).class, &*self.space);
-        match common_side(inputs) {
-            // The usual case: only one of the two sides is in the region, so they cannot meet.
-            Some(side) if !space.folds(class) => match &mut self.marks {
-                AnyMarks::Narrow(marks) => expand(space, class, inputs, side, marks, next),
-                AnyMarks::Wide(marks) => expand(space, class, inputs, side, marks, next),
-            },
-            _ => {
-                for local in inputs.current {
-                    let (index, side) = (local >> 1, local & 1);
-                    for_open(space.open(class, index).inside, |door| {
-                        let index = space.neighbour(index, door);
-                        next.push(space.fold(class, index << 1 | side));
-                    });
-                }
-                settle(inputs, next, tally);
-            }
-        }
-        self.emit_from(slot, next, tally, exits)
+    #[inline]
+    fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
+        self.visits.push(at, inputs);
+        if self.visits.is_full() { self.finish(output) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, output: &mut dyn Output) -> Result<()> {
+        self.fetch();
+        let mut visits = std::mem::take(&mut self.visits);
+        let mut asked = std::mem::take(&mut self.asked);
+        let queue = 0..visits.queue().len();
+        let done = queue.into_iter().try_for_each(|i| self.visit(&mut visits, i, asked[i], output));
+        visits.clear();
+        asked.clear();
+        (self.visits, self.asked) = (visits, asked);
+        done
     }
 
     fn emit(
@@ -102,121 +104,171 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         let slot = self.regions.find(RegionKey(at.region));
-        self.emit_from(slot, states, tally, exits)
+        let class = &self.regions.at(slot).class;
+        self.survey.take(&*self.space, class, states);
+        if self.space.folds(class) {
+            tally.digest += self.twice_counted(slot, states);
+        }
+        let step = self.survey.step(self.list.encode(states));
+        let known = (&*self.space, &mut self.regions);
+        report(known, slot, &step, &mut self.batch, tally, exits)
     }
 }
 
 impl<S: Tabled> TabledKernel<S> {
-    /// [`Kernel::emit`] for the region in a slot.
-    fn emit_from(
+    /// Gets what is known of the regions that wait into the processor's cache. Each loop asks for
+    /// the memory of all of them, so that it arrives at the same time.
+    fn fetch(&mut self) {
+        for visit in self.visits.queue() {
+            self.regions.touch_keys(RegionKey(visit.at.region));
+        }
+        for i in 0..self.visits.queue().len() {
+            let visit = self.visits.queue()[i];
+            let slot = self.regions.find(RegionKey(visit.at.region));
+            self.regions.touch(slot);
+            let region = self.regions.at(slot);
+            let asks = visit.side.zip(region.number).filter(|_| self.memo.is_worth_it());
+            self.asked
+                .push(asks.map(|(side, class)| hash(self.visits.question(&visit, class, side))));
+        }
+        for hash in self.asked.iter().flatten() {
+            self.memo.touch(*hash);
+        }
+        for hash in self.asked.iter().flatten() {
+            self.memo.touch_step(*hash);
+        }
+    }
+
+    /// Expands a region that has waited; `asked` is its question's hash, if it has one.
+    fn visit(
         &mut self,
-        slot: usize,
-        states: &[Local],
-        tally: &mut Tally,
-        exits: &mut dyn ExitSink,
+        visits: &mut Visits,
+        number: usize,
+        asked: Option<u64>,
+        output: &mut dyn Output,
     ) -> Result<()> {
-        if states.is_empty() {
-            return Ok(());
+        let visit = visits.queue()[number];
+        let slot = self.regions.find(RegionKey(visit.at.region));
+        if let Some(hash) = asked
+            && let Some(place) = self.memo.find(hash, visits.asked(&visit))
+        {
+            let step = self.memo.step(place);
+            let known = (&*self.space, &mut self.regions);
+            return deliver(known, (visit.at, slot), &step, &mut self.batch, output);
         }
-        let space = &*self.space;
-        let region = self.regions.at(slot);
-        let class = &region.class;
-        self.border.clear();
-        // Mostly there is but one run, of one side.
-        for run in states.chunk_by(|a, b| (a ^ b) & 1 == 0) {
-            let side = (run[0] & 1) as usize;
-            let mut sums = DigestSums::default();
-            let weights = space.local_weights(side);
-            tally.generated += survey(space, class, run, weights, &mut sums, &mut self.border);
-            tally.digest += sums.total(&region.weights[side]);
+        self.next.clear();
+        let folds = self.space.folds(&self.regions.at(slot).class);
+        let inputs = visits.decode(&visit).ok_or_else(|| output.damaged(visit.at))?;
+        match visit.side {
+            Some(side) if !folds => self.expand_side(slot, inputs, side),
+            _ => self.expand_mixed(slot, inputs, output.tally()),
         }
-        tally.regions += 1;
-        tally.states += states.len() as u64;
-        if space.folds(class) {
-            tally.digest += twice_counted(space, class, states, &region.weights);
+        self.list.encode(&self.next);
+        self.survey.take(&*self.space, &self.regions.at(slot).class, &self.next);
+        let step = self.survey.step(self.list.list());
+        if let Some(hash) = asked {
+            self.memo.learn(hash, visits.asked(&visit), &step);
         }
-        for local in &self.border {
-            let index = local >> 1;
-            for_open(space.open(class, index).exits, |door| {
-                self.leaving[usize::from(space.gate(index, door))].push(*local);
+        if folds {
+            output.tally().digest += self.twice_counted(slot, &self.next);
+        }
+        let known = (&*self.space, &mut self.regions);
+        deliver(known, (visit.at, slot), &step, &mut self.batch, output)
+    }
+
+    /// The new states of a region of which all states have one side, and which no symmetry fixes.
+    fn expand_side(&mut self, slot: usize, inputs: Decoded<'_>, side: u32) {
+        let (class, space) = (&self.regions.at(slot).class, &*self.space);
+        match &mut self.marks {
+            AnyMarks::Narrow(marks) => expand(space, class, inputs, side, marks, &mut self.next),
+            AnyMarks::Wide(marks) => expand(space, class, inputs, side, marks, &mut self.next),
+        }
+    }
+
+    /// The new states of any region.
+    fn expand_mixed(&mut self, slot: usize, inputs: Decoded<'_>, tally: &mut Tally) {
+        let (class, space) = (&self.regions.at(slot).class, &*self.space);
+        for local in inputs.current {
+            let (index, side) = (local >> 1, local & 1);
+            for_open(space.open(class, index).inside, |door| {
+                let index = space.neighbour(index, door);
+                self.next.push(space.fold(class, index << 1 | side));
             });
         }
-        for gate in 0..space.gates() {
-            let leaving = &mut self.leaving[usize::from(gate)];
-            if leaving.is_empty() {
-                continue;
-            }
-            let way = self.regions.way(slot, gate);
-            self.batch.clear();
-            let entered = |local: &Local| space.carry(local >> 1, gate, way.symmetry) ^ local & 1;
-            self.batch.extend(leaving.iter().map(entered));
-            if way.folds {
-                let class = space.class(RegionKey(way.target.region));
-                self.batch.iter_mut().for_each(|local| *local = space.fold(&class, *local));
-            }
-            leaving.clear();
-            exits.send(way.target, &self.batch)?;
+        settle(inputs, &mut self.next, tally);
+    }
+
+    /// What has to be added to a digest so that states whose two images are one position count
+    /// once.
+    fn twice_counted(&self, slot: usize, states: &[Local]) -> Weight {
+        let (region, space) = (self.regions.at(slot), &*self.space);
+        let fixed = states.iter().filter(|local| space.is_fixed(&region.class, *local >> 1));
+        let second = fixed.map(|local| {
+            let (index, side) = ((local >> 1) as usize, (local & 1) as usize);
+            -(region.weights[side][1] * space.local_weights(side)[index][1])
+        });
+        second.sum()
+    }
+}
+
+/// [`report`], and hands over the new states.
+#[inline]
+fn deliver<S: Tabled>(
+    known: (&S, &mut Regions<S>),
+    (at, slot): (EntryKey, usize),
+    step: &Step<'_>,
+    batch: &mut Vec<Local>,
+    output: &mut dyn Output,
+) -> Result<()> {
+    if step.next.is_empty() {
+        return Ok(());
+    }
+    output.put(at, step.next)?;
+    let mut tally = Tally::default();
+    report(known, slot, step, batch, &mut tally, output)?;
+    output.tally().add(&tally);
+    Ok(())
+}
+
+/// Counts what a step has made in the region of a slot and sends its exits; `batch` is memory for
+/// them.
+#[inline]
+fn report<S: Tabled>(
+    (space, regions): (&S, &mut Regions<S>),
+    slot: usize,
+    step: &Step<'_>,
+    batch: &mut Vec<Local>,
+    tally: &mut Tally,
+    exits: &mut dyn ExitSink,
+) -> Result<()> {
+    if step.next.is_empty() {
+        return Ok(());
+    }
+    tally.regions += 1;
+    tally.states += step.next.len() as u64;
+    tally.generated += u64::from(step.generated);
+    for (weights, sums) in regions.at(slot).weights.iter().zip(&step.sums) {
+        if *sums != [Weight::ZERO; 2] {
+            tally.digest += weights[0] * sums[0] + weights[1] * sums[1];
         }
-        Ok(())
     }
-}
-
-/// Calls `visit` for every door of a set.
-#[inline(always)]
-fn for_open(mut doors: u8, mut visit: impl FnMut(Door)) {
-    while doors != 0 {
-        visit(doors.trailing_zeros() as Door);
-        doors &= doors - 1;
+    let mut rest = step.leaving;
+    for Leave { gate, count } in step.leaves {
+        let (leaving, others) = rest.split_at(*count as usize);
+        rest = others;
+        let gate = *gate as Gate;
+        let way = regions.way(slot, gate);
+        let target = way.target();
+        batch.clear();
+        let entered = |local: &Local| space.carry(local >> 1, gate, way.symmetry) ^ local & 1;
+        batch.extend(leaving.iter().map(entered));
+        if way.folds {
+            let class = space.class(RegionKey(target.region));
+            batch.iter_mut().for_each(|local| *local = space.fold(&class, *local));
+        }
+        exits.send(target, batch)?;
     }
-}
-
-/// Number of bits of every mask of doors: the baseline instruction set has no instruction for it.
-const COUNT: [u8; 1 << MAX_DOORS] = {
-    let mut count = [0; 1 << MAX_DOORS];
-    let mut mask = 0;
-    while mask < count.len() {
-        count[mask] = (mask as u32).count_ones() as u8;
-        mask += 1;
-    }
-    count
-};
-
-/// Goes through new states of one side: adds up their weights, lists those with an exit, and
-/// returns the number of their moves.
-#[inline(always)]
-fn survey<S: Tabled>(
-    space: &S,
-    class: &S::Class,
-    states: &[Local],
-    weights: &[[Weight; 2]],
-    sums: &mut DigestSums,
-    border: &mut Vec<Local>,
-) -> u64 {
-    let count = |mask: u8| u64::from(COUNT[usize::from(mask & (COUNT.len() - 1) as u8)]);
-    let mut degrees = 0;
-    // Most states have no exit: writing every state and keeping some makes a loop without
-    // branches that cannot be predicted.
-    let mut kept = border.len();
-    border.resize(kept + states.len(), 0);
-    for local in states {
-        let index = local >> 1;
-        let open = space.open(class, index);
-        degrees += count(open.inside) + count(open.exits);
-        sums.add(&weights[index as usize]);
-        border[kept] = *local;
-        kept += usize::from(open.exits != 0);
-    }
-    border.truncate(kept);
-    degrees
-}
-
-/// The side of all states of a region, if they have the same.
-#[inline(always)]
-fn common_side(inputs: Inputs<'_>) -> Option<u32> {
-    let first = inputs.current.first().or(inputs.inbox.first())? & 1;
-    let differ = |locals: &[Local]| locals.iter().fold(0, |any, local| any | (local ^ first)) & 1;
-    let differ = differ(inputs.current) | differ(inputs.inbox) | differ(inputs.previous);
-    (differ == 0).then_some(first)
+    Ok(())
 }
 
 /// Lists `(inside successors of current ∪ inbox) − current − previous` for states of one side.
@@ -224,7 +276,7 @@ fn common_side(inputs: Inputs<'_>) -> Option<u32> {
 fn expand<S: Tabled, const N: usize, const W: usize>(
     space: &S,
     class: &S::Class,
-    inputs: Inputs<'_>,
+    inputs: Decoded<'_>,
     side: u32,
     marks: &mut Marks<N, W>,
     next: &mut Vec<Local>,
@@ -251,44 +303,4 @@ fn expand<S: Tabled, const N: usize, const W: usize>(
         }
     }
     marks.drain(count, side, next);
-}
-
-/// Plain sums of weights in halves of 32 bits, which cannot overflow.
-#[derive(Default)]
-struct DigestSums {
-    low: [u64; 4],
-    high: [u64; 4],
-}
-
-impl DigestSums {
-    #[inline(always)]
-    fn add(&mut self, images: &[Weight; 2]) {
-        let [Weight([a, b]), Weight([c, d])] = *images;
-        for (i, weight) in [a, b, c, d].into_iter().enumerate() {
-            self.low[i] += weight & 0xffff_ffff;
-            self.high[i] += weight >> 32;
-        }
-    }
-
-    /// The sum over images of region weight times local sum.
-    fn total(&self, region: &[Weight; 2]) -> Weight {
-        let sum = |i: usize| u128::from(self.low[i]) + (u128::from(self.high[i]) << 32);
-        let image = |i: usize| region[i] * Weight::reduce([sum(2 * i), sum(2 * i + 1)]);
-        image(0) + image(1)
-    }
-}
-
-/// What has to be added to a digest so that states whose two images are one position count once.
-fn twice_counted<S: Tabled>(
-    space: &S,
-    class: &S::Class,
-    states: &[Local],
-    region: &[[Weight; 2]; 2],
-) -> Weight {
-    let fixed = states.iter().filter(|local| space.is_fixed(class, *local >> 1));
-    let second = fixed.map(|local| {
-        let (index, side) = ((local >> 1) as usize, (local & 1) as usize);
-        -(region[side][1] * space.local_weights(side)[index][1])
-    });
-    second.sum()
 }

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use strata_space::{Gate, MAX_DOORS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
 /// Where a gate leads.
 #[derive(Copy, Clone)]
 pub(super) struct Way {
-    pub(super) target: EntryKey,
+    /// The target, packed so that a region takes few lines of the processor's cache.
+    region: [u64; 2],
+    shard: u32,
     pub(super) symmetry: u8,
     /// Whether locals are folded on arrival.
     pub(super) folds: bool,
@@ -16,10 +19,24 @@ pub(super) struct Way {
     known: bool,
 }
 
+impl Way {
+    const UNKNOWN: Way = Way { region: [0; 2], shard: 0, symmetry: 0, folds: false, known: false };
+
+    /// The region that the gate leads to.
+    #[inline]
+    pub(super) fn target(&self) -> EntryKey {
+        let [high, low] = self.region.map(u128::from);
+        EntryKey { shard: self.shard, region: high << 64 | low }
+    }
+}
+
 /// What is known of one region.
 #[derive(Copy, Clone)]
+#[repr(align(64))]
 pub(super) struct Region<C> {
     pub(super) class: C,
+    /// The class's number, if it has one; not if symmetries fix the region.
+    pub(super) number: Option<u32>,
     /// By side and image.
     pub(super) weights: [[Weight; 2]; 2],
     ways: [Way; MAX_DOORS as usize],
@@ -39,7 +56,12 @@ pub(super) struct Regions<S: Tabled> {
     used: usize,
     most_sets: usize,
     victim: usize,
+    /// Classes by the order in which they were met.
+    classes: FxHashMap<S::Class, u32>,
 }
+
+/// Most classes that are numbered: a space may have as many as regions.
+const MOST_CLASSES: usize = 1 << 14;
 
 const WAYS: usize = 4;
 const EMPTY: RegionKey = RegionKey(u128::MAX);
@@ -58,6 +80,7 @@ impl<S: Tabled> Regions<S> {
             // Round down to a power of two.
             most_sets: 1 << most_sets.ilog2(),
             victim: 0,
+            classes: FxHashMap::default(),
         };
         regions.reset(FIRST_SETS);
         regions
@@ -74,6 +97,12 @@ impl<S: Tabled> Regions<S> {
         let folded = (key.0 as u64) ^ (key.0 >> 64) as u64;
         let hash = folded.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (hash >> (64 - self.keys.len().ilog2())) as usize
+    }
+
+    /// Asks for the memory that [`Self::find`] is going to read first.
+    #[inline]
+    pub(super) fn touch_keys(&self, key: RegionKey) {
+        std::hint::black_box(self.keys[self.set(key)][0]);
     }
 
     /// The region's slot, from the cache or filled anew. It stays the region's until the next
@@ -102,7 +131,7 @@ impl<S: Tabled> Regions<S> {
     pub(super) fn touch(&self, slot: usize) {
         let region = self.at(slot);
         std::hint::black_box(region.weights[1][1].0[1]);
-        for door in (0..MAX_DOORS as usize).step_by(2) {
+        for door in (0..MAX_DOORS as usize).step_by(3) {
             std::hint::black_box(region.ways[door].symmetry);
         }
     }
@@ -130,14 +159,22 @@ impl<S: Tabled> Regions<S> {
                 }
             }
         }
-        let target = EntryKey { shard: 0, region: 0 };
-        let unknown = Way { target, symmetry: 0, folds: false, known: false };
+        let class = self.space.class(key);
         let region = Region {
-            class: self.space.class(key),
+            class,
+            number: if self.space.folds(&class) { None } else { self.number(class) },
             weights: self.space.region_weights(key),
-            ways: [unknown; MAX_DOORS as usize],
+            ways: [Way::UNKNOWN; MAX_DOORS as usize],
         };
         self.insert(key, region)
+    }
+
+    fn number(&mut self, class: S::Class) -> Option<u32> {
+        let next = self.classes.len();
+        if next == MOST_CLASSES {
+            return self.classes.get(&class).copied();
+        }
+        Some(*self.classes.entry(class).or_insert(next as u32))
     }
 
     fn insert(&mut self, key: RegionKey, region: Region<S::Class>) -> usize {
@@ -159,10 +196,8 @@ impl<S: Tabled> Regions<S> {
         let key = self.keys[slot / WAYS][slot % WAYS];
         let crossing = self.space.crossing(key, gate);
         let way = Way {
-            target: EntryKey {
-                shard: (self.space.shard_hash(crossing.target) % u64::from(self.shards)) as u32,
-                region: crossing.target.0,
-            },
+            region: [(crossing.target.0 >> 64) as u64, crossing.target.0 as u64],
+            shard: (self.space.shard_hash(crossing.target) % u64::from(self.shards)) as u32,
             symmetry: crossing.symmetry,
             folds: self.space.folds(&self.space.class(crossing.target)),
             known: true,

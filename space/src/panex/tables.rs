@@ -46,7 +46,7 @@ pub(super) fn lanes() -> std::ops::Range<usize> {
 }
 
 /// What a region allows.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Class {
     /// How many tiles each large tile bears, with all guard bits set.
     pub(super) supply: u64,
