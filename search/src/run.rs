@@ -8,13 +8,26 @@ use strata_store::{EntryKey, Layer, LayerCursor};
 use crate::Result;
 use crate::kernel::Batches;
 
-/// One batch of exits within a run.
+/// One batch of exits within a run. Sorting moves it about: it is kept small.
 #[derive(Copy, Clone, Debug)]
 struct Head {
-    key: EntryKey,
+    shard: u32,
+    /// The region's high and low half.
+    region: [u64; 2],
     from: u32,
     len: u32,
 }
+
+impl Head {
+    #[inline]
+    fn key(&self) -> EntryKey {
+        let [high, low] = self.region.map(u128::from);
+        EntryKey { shard: self.shard, region: high << 64 | low }
+    }
+}
+
+/// How many batches ahead of the one that is read memory is asked for.
+const AHEAD: usize = 8;
 
 const HEAD_BYTES: usize = size_of::<Head>();
 const LOCAL_BYTES: usize = size_of::<Local>();
@@ -30,8 +43,10 @@ impl MemoryRun {
     /// Adds exits to one region.
     #[inline]
     pub fn push(&mut self, key: EntryKey, locals: &[Local]) {
-        let head = Head { key, from: self.locals.len() as u32, len: locals.len() as u32 };
-        self.heads.push(head);
+        let EntryKey { shard, region } = key;
+        let region = [(region >> 64) as u64, region as u64];
+        let (from, len) = (self.locals.len() as u32, locals.len() as u32);
+        self.heads.push(Head { shard, region, from, len });
         self.locals.extend_from_slice(locals);
     }
 
@@ -59,7 +74,7 @@ impl MemoryRun {
 
     /// Orders the batches by region. Must come before reading.
     pub fn sort(&mut self) {
-        self.heads.sort_unstable_by_key(|head| head.key);
+        self.heads.sort_unstable_by_key(|head| (head.shard, head.region));
     }
 
     /// Calls `visit` once for each region, in order, with its locals sorted and without
@@ -72,12 +87,12 @@ impl MemoryRun {
         mut visit: impl FnMut(EntryKey, &[Local]) -> Result<()>,
     ) -> Result<()> {
         let mut all = Vec::new();
-        for group in self.heads.chunk_by(|a, b| a.key == b.key) {
+        for group in self.heads.chunk_by(|a, b| a.key() == b.key()) {
             all.clear();
             group.iter().for_each(|head| all.extend_from_slice(self.batch(head)));
             all.sort_unstable();
             all.dedup();
-            visit(group[0].key, &all)?;
+            visit(group[0].key(), &all)?;
         }
         Ok(())
     }
@@ -113,7 +128,7 @@ impl RunCursor {
         match run {
             Run::Memory(run) => {
                 let at = |key: Option<EntryKey>, default| {
-                    key.map_or(default, |key| run.heads.partition_point(|head| head.key < key))
+                    key.map_or(default, |key| run.heads.partition_point(|head| head.key() < key))
                 };
                 let (next, end) = (at(from, 0), at(to, run.heads.len()));
                 Ok(RunCursor::Memory { run: run.clone(), next, end })
@@ -129,7 +144,7 @@ impl RunCursor {
     #[inline]
     pub(crate) fn key(&self) -> Option<EntryKey> {
         match self {
-            RunCursor::Memory { run, next, end } => (next < end).then(|| run.heads[*next].key),
+            RunCursor::Memory { run, next, end } => (next < end).then(|| run.heads[*next].key()),
             RunCursor::File { cursor } => cursor.key(),
         }
     }
@@ -139,9 +154,13 @@ impl RunCursor {
     pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
         match self {
             RunCursor::Memory { run, next, end } => {
-                while next < end && run.heads[*next].key == key {
+                while next < end && run.heads[*next].key() == key {
                     out.push(run.batch(&run.heads[*next]));
                     *next += 1;
+                    // Sorting has scattered the batches: ask for one of the next ones now.
+                    if let Some(head) = run.heads.get(*next + AHEAD) {
+                        std::hint::black_box(run.locals.get(head.from as usize).copied());
+                    }
                 }
             }
             RunCursor::File { cursor } => {

@@ -57,7 +57,9 @@ impl Columns {
         }
         self.gaps.extend_from_slice(list.gaps);
         self.lows.extend_from_slice(list.lows);
-        self.highs.extend_from_slice(list.highs);
+        if !list.highs.is_empty() {
+            self.highs.extend_from_slice(list.highs);
+        }
     }
 
     #[inline]

@@ -117,12 +117,13 @@ impl Lists {
     #[inline]
     pub(crate) fn take(&mut self, raw: &[u8], count: usize) -> Option<[Span; 3]> {
         let at = self.gaps.take(count)?;
-        let (mut long, mut very_long) = (0, 0);
-        for chunk in raw.get(at..at + count)?.chunks(8) {
-            let word = word_of(chunk);
-            long += longs(word).count_ones() as usize;
-            very_long += very_longs(word).count_ones() as usize;
-        }
+        let bytes = raw.get(at..at + count)?;
+        let (long, any_very_long) = count_longs(bytes);
+        let very_long = if any_very_long {
+            bytes.iter().filter(|byte| u32::from(**byte) == LONG + MOST).count()
+        } else {
+            0
+        };
         let (low, high) = (self.lows.take(long)?, self.highs.at);
         for _ in 0..very_long {
             self.highs.varint(raw)?;
@@ -185,6 +186,27 @@ const HIGHEST: u64 = 0x8080_8080_8080_8080;
 fn longs(word: u64) -> u64 {
     word & (word << 1) & HIGHEST
 }
+
+/// How many of some bytes are those of long gaps, and whether one is that of a very long one.
+#[inline]
+fn count_longs(bytes: &[u8]) -> (usize, bool) {
+    // Eight counters of one byte each.
+    const MOST_STEPS: usize = 255;
+    let (mut count, mut any) = (0, 0);
+    for part in bytes.chunks(8 * MOST_STEPS) {
+        let mut counters = 0;
+        for chunk in part.chunks(8) {
+            let word = word_of(chunk);
+            counters += longs(word) >> 7;
+            any |= very_longs(word);
+        }
+        let pairs = (counters & EVEN_BYTES) + (counters >> 8 & EVEN_BYTES);
+        count += (pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48) as usize;
+    }
+    (count, any != 0)
+}
+
+const EVEN_BYTES: u64 = 0x00ff_00ff_00ff_00ff;
 
 /// The highest bit of each of the eight bytes that is 255.
 #[inline(always)]
@@ -294,6 +316,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn long_gaps_are_counted(
+            bytes in proptest::collection::vec(prop_oneof![any::<u8>(), Just(255)], 0..5000),
+        ) {
+            let long = bytes.iter().filter(|byte| **byte >= 192).count();
+            prop_assert_eq!(count_longs(&bytes), (long, bytes.contains(&255)));
+        }
+
         #[test]
         fn lists_round_trip(lists in proptest::collection::vec(list(), 1..4)) {
             assert_round_trip(&lists);

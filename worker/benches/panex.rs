@@ -21,11 +21,11 @@ fn rate(states: u64, started: Instant) -> f64 {
 fn engine_rate(level: u8, threads: usize, states: u64, moves: u32) -> f64 {
     let parameters: Parameters = [("level".to_string(), level.to_string())].into();
     let started = Instant::now();
-    let outcome = drive::search(Crew { threads, ..Crew::default() }, |shards| {
-        match Space::open("panex", &parameters) {
-            Ok(space) => Engine::open(space, shards),
-            Err(error) => panic!("{error}"),
-        }
+    // As much as a job has if nobody says otherwise.
+    let crew = Crew { threads, spare_memory: 1 << 30, ..Crew::default() };
+    let outcome = drive::search(crew, |shards| match Space::open("panex", &parameters) {
+        Ok(space) => Engine::open(space, shards),
+        Err(error) => panic!("{error}"),
     });
     let rate = rate(states, started);
     assert_eq!(outcome.states().iter().sum::<u64>(), states, "the baseline's states");

@@ -122,10 +122,14 @@ impl<S: Tabled> TabledKernel<S> {
         for visit in self.visits.queue() {
             self.regions.touch_keys(RegionKey(visit.at.region));
         }
-        for i in 0..self.visits.queue().len() {
-            let visit = self.visits.queue()[i];
+        for visit in self.visits.queue() {
             let slot = self.regions.find(RegionKey(visit.at.region));
             self.regions.touch(slot);
+        }
+        for i in 0..self.visits.queue().len() {
+            let visit = self.visits.queue()[i];
+            // Again: another one may have taken its slot.
+            let slot = self.regions.find(RegionKey(visit.at.region));
             let region = self.regions.at(slot);
             let asks = visit.side.zip(region.number).filter(|_| self.memo.is_worth_it());
             self.asked

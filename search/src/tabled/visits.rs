@@ -91,7 +91,9 @@ impl Visits {
         for list in [current, previous] {
             bytes.extend_from_slice(list.gaps);
             bytes.extend_from_slice(list.lows);
-            bytes.extend_from_slice(list.highs);
+            if !list.highs.is_empty() {
+                bytes.extend_from_slice(list.highs);
+            }
         }
         let batches = inbox.iter();
         if batches.len() < 2 {
