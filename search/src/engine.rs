@@ -7,7 +7,7 @@ use strata_store::EntryKey;
 
 use crate::direct::DirectKernel;
 use crate::kernel::Kernel;
-use crate::tabled::TabledKernel;
+use crate::tabled::{Shared, TabledKernel};
 
 /// A space made ready. Lanes of one process share one engine.
 pub struct Engine {
@@ -48,15 +48,15 @@ impl<S: StateSpace> Kernels for Direct<S> {
     }
 }
 
-struct ByTables<S> {
+struct ByTables<S: Tabled> {
     space: Arc<S>,
     shards: u32,
+    shared: Shared<S::Class>,
 }
 
 impl<S: Tabled> Kernels for ByTables<S> {
     fn make(&self, memory: KernelMemory) -> Box<dyn Kernel> {
-        let KernelMemory { regions, steps } = memory;
-        Box::new(TabledKernel::new(self.space.clone(), self.shards, regions, steps))
+        Box::new(TabledKernel::new(self.space.clone(), self.shards, memory, &self.shared))
     }
 
     fn bytes(&self) -> usize {
@@ -88,7 +88,8 @@ impl Engine {
     pub fn tabled<S: Tabled>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
         let locals = 2 * space.indices();
-        let kernels = Box::new(ByTables { space: space.clone(), shards });
+        let kernels =
+            Box::new(ByTables { space: space.clone(), shards, shared: Shared::default() });
         Engine { space, shards, locals, kernels }
     }
 

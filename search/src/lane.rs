@@ -96,6 +96,8 @@ impl Lane {
         tally: &mut Tally,
     ) -> Result<()> {
         self.outboxes.depth = pass.depth + 1;
+        // What was current is previous now: the cursor may still hold a block of it.
+        std::mem::swap(&mut self.current, &mut self.previous);
         let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
         let mut output = LaneOutput { pass, encoder, outboxes, tally };
         self.current.start(pass.current, from, to)?;

@@ -1,12 +1,12 @@
 //! Reading the regions of a sealed file in key order, within a range of keys.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::Decompressor;
 
 use crate::block::BlockMeta;
-use crate::columns::{Directory, Reader, Span, grow};
+use crate::columns::{COLUMNS, Directory, Reader, Span, grow};
 use crate::error::{Result, StoreError};
 use crate::format::FileKind;
 use crate::gaps;
@@ -29,6 +29,9 @@ pub struct LayerCursor {
     block: BlockMeta,
     /// The block's columns, one after the other.
     raw: Vec<u8>,
+    /// The block that they are, and their lengths: it may be read again soon, by the next pass.
+    held: Option<(Weak<LayerData>, usize)>,
+    lengths: [u32; COLUMNS],
     reader: Reader,
     /// Regions and states of the current block that are not decoded yet.
     regions_left: u32,
@@ -66,6 +69,8 @@ impl LayerCursor {
             next_block: 0,
             block: BlockMeta::default(),
             raw: Vec::new(),
+            held: None,
+            lengths: [0; COLUMNS],
             reader: Reader::default(),
             regions_left: 0,
             states_left: 0,
@@ -252,14 +257,22 @@ impl LayerCursor {
             self.stop();
             return Ok(false);
         }
-        self.next_block += 1;
         self.block = block;
-        let start = block.offset as usize;
-        self.touch(&data, start..start + block.stored_len as usize);
-        if let Err(error) = self.unpack(&data, start) {
-            self.stop();
-            return Err(error);
+        let is_held = |(held, at): &(Weak<LayerData>, usize)| {
+            *at == self.next_block && std::ptr::eq(held.as_ptr(), Arc::as_ptr(&data))
+        };
+        if !self.held.as_ref().is_some_and(is_held) {
+            self.held = None;
+            let start = block.offset as usize;
+            self.touch(&data, start..start + block.stored_len as usize);
+            if let Err(error) = self.unpack(&data, start) {
+                self.stop();
+                return Err(error);
+            }
+            self.held = Some((Arc::downgrade(&data), self.next_block));
         }
+        self.reader = Reader::new(self.lengths);
+        self.next_block += 1;
         self.regions_left = block.regions;
         self.states_left = block.states;
         Ok(true)
@@ -303,7 +316,7 @@ impl LayerCursor {
             }
             (rest, target) = (others, places);
         }
-        self.reader = Reader::new(directory.raw);
+        self.lengths = directory.raw;
         Ok(())
     }
 

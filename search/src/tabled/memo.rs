@@ -6,10 +6,13 @@
 //! copied to the young one when they are met again and forgotten with it otherwise.
 
 use std::hash::Hasher;
+use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 use strata_space::{Local, Weight};
 use strata_store::List;
+
+use super::news::{Board, Member};
 
 /// Some of a step's exits.
 #[repr(C)]
@@ -73,11 +76,15 @@ pub(super) struct Memo {
     asked: u32,
     known: u32,
     pause: u32,
+    /// The young shelf's words from there on are not told yet.
+    untold: usize,
+    /// None if nothing is remembered.
+    member: Option<Member>,
 }
 
 impl Memo {
-    /// A memory of about `bytes` at most.
-    pub(super) fn new(bytes: usize) -> Memo {
+    /// A memory of about `bytes` at most, of one of the kernels of a board.
+    pub(super) fn new(bytes: usize, board: Arc<Board>) -> Memo {
         Memo {
             young: Shelf::new(bytes / 2),
             old: Shelf::new(bytes / 2),
@@ -85,6 +92,8 @@ impl Memo {
             asked: 0,
             known: 0,
             pause: 0,
+            untold: FIRST,
+            member: (bytes > 0).then(|| Member::join(board)),
         }
     }
 
@@ -150,10 +159,31 @@ impl Memo {
         kept
     }
 
+    /// Tells the other kernels what is new here, and learns what is new there.
+    pub(super) fn share(&mut self) {
+        let Some(member) = self.member.take() else { return };
+        member.tell(&self.young.words[self.untold..]);
+        for steps in member.hear() {
+            let mut rest = &steps[..];
+            while !rest.is_empty() {
+                let (step, others) = rest.split_at(words_of(rest));
+                rest = others;
+                let question = question_of(step);
+                let hash = hash(question);
+                if self.young.find(hash, question).is_none() {
+                    self.keep(hash, step);
+                }
+            }
+        }
+        self.untold = self.young.words.len();
+        self.member = Some(member);
+    }
+
     fn keep(&mut self, hash: u64, words: &[u64]) -> Option<usize> {
         if !self.young.has_room(words.len()) {
             std::mem::swap(&mut self.young, &mut self.old);
             self.young.clear();
+            self.untold = FIRST;
             if !self.young.has_room(words.len()) {
                 return None;
             }
@@ -203,6 +233,27 @@ fn entry(question: &[u8], step: &Step<'_>, words: &mut Vec<u64>) {
     }
 }
 
+/// The head of the step at the beginning of some words.
+#[inline]
+fn head_of(words: &[u64]) -> &Head {
+    bytemuck::from_bytes(bytemuck::cast_slice(&words[..HEAD_WORDS]))
+}
+
+/// Its question.
+#[inline]
+fn question_of(words: &[u64]) -> &[u8] {
+    let len = head_of(words).question as usize;
+    &bytemuck::cast_slice(&words[HEAD_WORDS..])[..len]
+}
+
+/// How many words it has.
+fn words_of(words: &[u64]) -> usize {
+    let head = head_of(words);
+    let bytes =
+        [head.question, 8 * head.leaves, 4 * head.leaving, head.gaps, head.lows, head.highs];
+    HEAD_WORDS + bytes.iter().map(|bytes| bytes.div_ceil(8) as usize).sum::<usize>()
+}
+
 /// Where the table of a shelf points.
 #[derive(Copy, Clone, Default)]
 struct Slot {
@@ -211,6 +262,9 @@ struct Slot {
     /// Words before the step, or 0 if there is none: the first word of a shelf is not used.
     at: u32,
 }
+
+/// Where a shelf's first step is.
+const FIRST: usize = 1;
 
 /// Words of a step for which a shelf has a slot, at least: few are as small.
 const SMALL: usize = 32;
@@ -236,12 +290,12 @@ impl Shelf {
             ((bytes - bytes.min(slots * size_of::<Slot>())) / 8).min(u32::MAX as usize);
         // Memory that is not used yet is not there yet.
         let mut words = Vec::with_capacity(most_words.max(1));
-        words.push(0);
+        words.resize(FIRST, 0);
         Shelf { words, most_words, slots: vec![Slot::default(); slots], used: 0 }
     }
 
     fn clear(&mut self) {
-        self.words.truncate(1);
+        self.words.truncate(FIRST);
         self.slots.fill(Slot::default());
         self.used = 0;
     }
@@ -279,7 +333,7 @@ impl Shelf {
             if at == 0 {
                 return None;
             }
-            if tag == (hash >> 32) as u32 && self.question(at as usize) == question {
+            if tag == (hash >> 32) as u32 && question_of(&self.words[at as usize..]) == question {
                 return Some(at as usize);
             }
             slot = (slot + 1) & (self.slots.len() - 1);
@@ -298,30 +352,17 @@ impl Shelf {
         at
     }
 
-    #[inline]
-    fn head(&self, at: usize) -> &Head {
-        bytemuck::from_bytes(bytemuck::cast_slice(&self.words[at..at + HEAD_WORDS]))
-    }
-
-    #[inline]
-    fn question(&self, at: usize) -> &[u8] {
-        let len = self.head(at).question as usize;
-        &bytemuck::cast_slice(&self.words[at + HEAD_WORDS..])[..len]
-    }
-
     /// All words of a step.
     fn entry(&self, at: usize) -> &[u64] {
-        let head = self.head(at);
-        let bytes =
-            [head.question, 8 * head.leaves, 4 * head.leaving, head.gaps, head.lows, head.highs];
-        let words: usize = bytes.iter().map(|bytes| bytes.div_ceil(8) as usize).sum();
-        &self.words[at..at + HEAD_WORDS + words]
+        let words = &self.words[at..];
+        &words[..words_of(words)]
     }
 
     #[inline]
     fn step(&self, at: usize) -> Step<'_> {
-        let head = self.head(at);
-        let mut rest = &self.words[at + HEAD_WORDS + head.question.div_ceil(8) as usize..];
+        let words = &self.words[at..];
+        let head = head_of(words);
+        let mut rest = &words[HEAD_WORDS + head.question.div_ceil(8) as usize..];
         let mut part = |bytes: u32| {
             let (part, after) = rest.split_at(bytes.div_ceil(8) as usize);
             rest = after;
@@ -385,6 +426,32 @@ mod tests {
         }
     }
 
+    fn alone(bytes: usize) -> Memo {
+        Memo::new(bytes, Arc::default())
+    }
+
+    #[test]
+    fn what_one_has_learned_the_others_know() {
+        let board = Arc::<Board>::default();
+        let [mut a, mut b] = [(); 2].map(|()| Memo::new(1 << 20, board.clone()));
+        let questions = [&b"first"[..], b"second", b"a third, longer one"];
+        for question in questions {
+            a.learn(hash(question), question, &Answer::to(question).step());
+        }
+        // Both may have learned the same.
+        b.learn(hash(b"first"), b"first", &Answer::to(b"first").step());
+        for _ in 0..2 {
+            a.share();
+            b.share();
+        }
+        let used = b.young.used;
+        for question in questions {
+            let place = b.find(hash(question), question).unwrap();
+            assert_eq!(b.step(place), Answer::to(question).step());
+        }
+        assert_eq!((used, a.young.used), (3, 3));
+    }
+
     proptest! {
         /// Whatever is asked, forgotten and asked again, and with whatever hashes, no answer is
         /// that to another question.
@@ -394,7 +461,7 @@ mod tests {
             bytes in 0_usize..40_000,
             hashes in prop_oneof![Just(u64::MAX), Just(0xffff_ffff_0000_000f), Just(0)],
         ) {
-            let mut memo = Memo::new(bytes);
+            let mut memo = alone(bytes);
             for (byte, len) in asked {
                 let question = vec![byte; len];
                 let hash = hash(&question) & hashes;
@@ -411,7 +478,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_often_stays_and_the_rest_goes() {
-        let mut memo = Memo::new(64 << 10);
+        let mut memo = alone(64 << 10);
         let ask = |memo: &mut Memo, question: &[u8]| {
             let hash = hash(question);
             let known = memo.find(hash, question).is_some();
@@ -436,7 +503,7 @@ mod tests {
 
     #[test]
     fn asking_in_vain_is_given_up_for_a_while() {
-        let mut memo = Memo::new(1 << 20);
+        let mut memo = alone(1 << 20);
         let mut asked = 0;
         for i in 0..2 * (WINDOW + PAUSE) {
             if memo.is_worth_it() {
@@ -454,7 +521,7 @@ mod tests {
 
     #[test]
     fn without_memory_nothing_is_remembered() {
-        let mut memo = Memo::new(0);
+        let mut memo = alone(0);
         memo.learn(5, b"question", &Answer::to(b"question").step());
         assert!(memo.find(5, b"question").is_none());
     }

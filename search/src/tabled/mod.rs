@@ -3,6 +3,7 @@
 
 mod marks;
 mod memo;
+mod news;
 mod regions;
 mod survey;
 mod visits;
@@ -14,10 +15,12 @@ use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
 use crate::direct::settle;
+use crate::engine::KernelMemory;
 use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output, Tally};
 use marks::Marks;
 use memo::{Leave, Memo, Step, hash};
-use regions::Regions;
+use news::Board;
+use regions::{Classes, Regions};
 use survey::{Survey, for_open};
 use visits::Visits;
 
@@ -46,15 +49,31 @@ pub(crate) struct TabledKernel<S: Tabled> {
     batch: Vec<Local>,
 }
 
+/// What the kernels of an engine have in common.
+pub(crate) struct Shared<C> {
+    classes: Arc<Classes<C>>,
+    board: Arc<Board>,
+}
+
+impl<C> Default for Shared<C> {
+    fn default() -> Shared<C> {
+        Shared { classes: Arc::default(), board: Arc::default() }
+    }
+}
+
 enum AnyMarks {
     Narrow(NarrowMarks),
     Wide(WideMarks),
 }
 
 impl<S: Tabled> TabledKernel<S> {
-    /// A kernel with a cache of regions of at most `cache_bytes` and a memory of steps of at most
-    /// `memo_bytes`.
-    pub(crate) fn new(space: Arc<S>, shards: u32, cache_bytes: usize, memo_bytes: usize) -> Self {
+    /// A kernel that keeps as much; those that share something tell each other the steps they learn.
+    pub(crate) fn new(
+        space: Arc<S>,
+        shards: u32,
+        memory: KernelMemory,
+        shared: &Shared<S::Class>,
+    ) -> TabledKernel<S> {
         let indices = space.indices() as usize;
         assert!(indices < WIDE && S::DOORS <= MAX_DOORS, "within the limits of tabled spaces");
         let marks = if indices < NARROW {
@@ -63,8 +82,8 @@ impl<S: Tabled> TabledKernel<S> {
             AnyMarks::Wide(WideMarks::new())
         };
         TabledKernel {
-            regions: Regions::new(space.clone(), shards, cache_bytes),
-            memo: Memo::new(memo_bytes),
+            regions: Regions::new(space.clone(), shards, memory.regions, shared.classes.clone()),
+            memo: Memo::new(memory.steps, shared.board.clone()),
             visits: Visits::default(),
             asked: Vec::new(),
             marks,
@@ -81,19 +100,13 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
     #[inline]
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
         self.visits.push(at, inputs);
-        if self.visits.is_full() { self.finish(output) } else { Ok(()) }
+        if self.visits.is_full() { self.expand_waiting(output) } else { Ok(()) }
     }
 
     fn finish(&mut self, output: &mut dyn Output) -> Result<()> {
-        self.fetch();
-        let mut visits = std::mem::take(&mut self.visits);
-        let mut asked = std::mem::take(&mut self.asked);
-        let queue = 0..visits.queue().len();
-        let done = queue.into_iter().try_for_each(|i| self.visit(&mut visits, i, asked[i], output));
-        visits.clear();
-        asked.clear();
-        (self.visits, self.asked) = (visits, asked);
-        done
+        self.expand_waiting(output)?;
+        self.memo.share();
+        Ok(())
     }
 
     fn emit(
@@ -116,6 +129,18 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
 }
 
 impl<S: Tabled> TabledKernel<S> {
+    fn expand_waiting(&mut self, output: &mut dyn Output) -> Result<()> {
+        self.fetch();
+        let mut visits = std::mem::take(&mut self.visits);
+        let mut asked = std::mem::take(&mut self.asked);
+        let queue = 0..visits.queue().len();
+        let done = queue.into_iter().try_for_each(|i| self.visit(&mut visits, i, asked[i], output));
+        visits.clear();
+        asked.clear();
+        (self.visits, self.asked) = (visits, asked);
+        done
+    }
+
     /// Gets what is known of the regions that wait into the processor's cache. Each loop asks for
     /// the memory of all of them, so that it arrives at the same time.
     fn fetch(&mut self) {

@@ -1,6 +1,7 @@
 //! A bounded cache of what is known of regions: class, weights and where the gates lead.
 
-use std::sync::Arc;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use strata_space::{Gate, MAX_DOORS, RegionKey, Tabled, Weight};
@@ -56,19 +57,47 @@ pub(super) struct Regions<S: Tabled> {
     used: usize,
     most_sets: usize,
     victim: usize,
-    /// Classes by the order in which they were met.
-    classes: FxHashMap<S::Class, u32>,
+    classes: Arc<Classes<S::Class>>,
+    /// The numbers of those that were met here.
+    numbers: FxHashMap<S::Class, u32>,
 }
 
 /// Most classes that are numbered: a space may have as many as regions.
 const MOST_CLASSES: usize = 1 << 14;
+
+/// The numbers of classes, the same for all kernels of an engine: in the order in which they were
+/// met.
+pub(super) struct Classes<C>(Mutex<FxHashMap<C, u32>>);
+
+impl<C> Default for Classes<C> {
+    fn default() -> Classes<C> {
+        Classes(Mutex::default())
+    }
+}
+
+impl<C: Eq + Hash> Classes<C> {
+    /// The number of a class, if it has one.
+    fn number(&self, class: C) -> Option<u32> {
+        let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = numbers.len();
+        if next == MOST_CLASSES {
+            return numbers.get(&class).copied();
+        }
+        Some(*numbers.entry(class).or_insert(next as u32))
+    }
+}
 
 const WAYS: usize = 4;
 const EMPTY: RegionKey = RegionKey(u128::MAX);
 const FIRST_SETS: usize = 1 << 8;
 
 impl<S: Tabled> Regions<S> {
-    pub(super) fn new(space: Arc<S>, shards: u32, bytes: usize) -> Regions<S> {
+    pub(super) fn new(
+        space: Arc<S>,
+        shards: u32,
+        bytes: usize,
+        classes: Arc<Classes<S::Class>>,
+    ) -> Regions<S> {
         let region = size_of::<Option<Region<S::Class>>>() + size_of::<RegionKey>();
         let most_sets = (bytes / region / WAYS).max(FIRST_SETS);
         let mut regions = Regions {
@@ -80,7 +109,8 @@ impl<S: Tabled> Regions<S> {
             // Round down to a power of two.
             most_sets: 1 << most_sets.ilog2(),
             victim: 0,
-            classes: FxHashMap::default(),
+            classes,
+            numbers: FxHashMap::default(),
         };
         regions.reset(FIRST_SETS);
         regions
@@ -170,11 +200,12 @@ impl<S: Tabled> Regions<S> {
     }
 
     fn number(&mut self, class: S::Class) -> Option<u32> {
-        let next = self.classes.len();
-        if next == MOST_CLASSES {
-            return self.classes.get(&class).copied();
+        if let Some(number) = self.numbers.get(&class) {
+            return Some(*number);
         }
-        Some(*self.classes.entry(class).or_insert(next as u32))
+        let number = self.classes.number(class)?;
+        self.numbers.insert(class, number);
+        Some(number)
     }
 
     fn insert(&mut self, key: RegionKey, region: Region<S::Class>) -> usize {
