@@ -474,13 +474,14 @@ impl Layer {
     #[must_use]
     pub fn cuts(&self, parts: usize) -> Vec<EntryKey> {
         let total = self.totals().states;
+        let blocks = self.blocks().iter();
+        let firsts =
+            blocks.map(|block| Sample { key: block.first, states: u64::from(block.states) });
         if self.data.samples.is_empty() {
-            let blocks = self.blocks().iter();
-            let firsts =
-                blocks.map(|block| Sample { key: block.first, states: u64::from(block.states) });
             sample::cuts(firsts, total, parts)
         } else {
-            sample::cuts(self.data.samples.iter().copied(), total, parts)
+            let cuts = sample::cuts(self.data.samples.iter().copied(), total, parts);
+            sample::snap(cuts, firsts, total, parts)
         }
     }
 

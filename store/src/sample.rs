@@ -99,6 +99,34 @@ pub(crate) fn cuts(
     cuts
 }
 
+/// How much of a part may be amiss so that it begins where a block does.
+const AMISS: u64 = 24;
+
+/// Moves cuts to where blocks begin, if that is about as even: a block with a cut in it is read for
+/// both parts, and parts that stay the same from layer to layer find more of what they know.
+pub(crate) fn snap(
+    mut cuts: Vec<EntryKey>,
+    blocks: impl Iterator<Item = Sample>,
+    total: u64,
+    parts: usize,
+) -> Vec<EntryKey> {
+    if cuts.len() + 1 != parts {
+        return cuts;
+    }
+    let part = total / parts as u64;
+    let mut done = 0;
+    for block in blocks {
+        let mark = if part == 0 { 0 } else { (done + part / 2) / part };
+        if done.abs_diff(mark * part) <= part / AMISS
+            && let Some(cut) = (mark as usize).checked_sub(1).and_then(|i| cuts.get_mut(i))
+        {
+            *cut = block.key;
+        }
+        done += block.states;
+    }
+    cuts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,5 +174,30 @@ mod tests {
     fn repeated_keys_are_not_cut() {
         let samples = [5, 5, 5, 6, 6, 6].map(|region| Sample { key: key(region), states: 1000 });
         assert_eq!(cuts(samples.into_iter(), 6000, 6), [key(6)]);
+    }
+
+    #[test]
+    fn cuts_go_to_blocks_that_begin_nearby() {
+        let blocks = |states: &[u64]| -> Vec<Sample> {
+            (0..)
+                .zip(states)
+                .map(|(i, states)| Sample { key: key(100 * i), states: *states })
+                .collect()
+        };
+        let snapped = |at: &[u128], states: &[u64], parts| {
+            let total = states.iter().sum();
+            let cuts = at.iter().map(|at| key(*at)).collect();
+            let cuts = snap(cuts, blocks(states).into_iter(), total, parts);
+            cuts.iter().map(|cut| cut.region).collect::<Vec<_>>()
+        };
+        assert_eq!(snapped(&[98], &[1020, 980], 2), [100]);
+        assert_eq!(snapped(&[105], &[980, 1020], 2), [100]);
+        // Too far away.
+        assert_eq!(snapped(&[80], &[1200, 800], 2), [80]);
+        assert_eq!(snapped(&[95, 205], &[1010, 990, 500, 500], 3), [100, 200]);
+        // Fewer cuts than parts, nothing at all, and the whole.
+        assert_eq!(snapped(&[95], &[1000, 1000, 1000], 3), [95]);
+        assert_eq!(snapped(&[], &[], 1), [0; 0]);
+        assert_eq!(snapped(&[], &[10, 10], 1), [0; 0]);
     }
 }
