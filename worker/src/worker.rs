@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::prelude::*;
 use strata_search::{
     Engine, Exchange, Inbox, InboxOptions, Lane, LaneOptions, Outboxes, Pass, Tally,
 };
 use strata_space::{Finish, State};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, Layer, LayerHeader,
-    LayerRecord, LayerTotals, LayerWriter, Part, StoreError,
+    LayerRecord, LayerTotals, LayerWriter, StoreError,
 };
 
 use crate::files::{Files, Keep};
@@ -123,9 +122,10 @@ impl Worker {
             Lane::new(engine.kernel(setup.budget.kernel()), options, outboxes)
         };
         let lanes = (0..setup.threads).map(lane).collect::<Result<Vec<_>>>()?;
+        // The first lane runs on the thread that asks for the pass: one less to wake up.
         let builder = rayon::ThreadPoolBuilder::new()
-            .num_threads(setup.threads)
-            .thread_name(|i| format!("lane-{i}"));
+            .num_threads(setup.threads - 1)
+            .thread_name(|i| format!("lane-{}", i + 1));
         let pool = if setup.threads > 1 {
             let failed = |error| StoreError::Io {
                 op: "start threads for",
@@ -219,14 +219,8 @@ impl Worker {
             goal: self.goal,
         };
         let ranges = ranges(&self.current, self.setup.threads);
-        let work = |(lane, range): (&mut Lane, &Range)| lane.advance(pass, range.0, range.1);
-        let done: Vec<(Part, Tally)> = match &self.pool {
-            Some(pool) if ranges.len() > 1 => {
-                let lanes = self.lanes.par_iter_mut().with_max_len(1).zip(&ranges);
-                pool.install(|| lanes.map(work).collect::<Result<_>>())?
-            }
-            _ => self.lanes.iter_mut().zip(&ranges).map(work).collect::<Result<_>>()?,
-        };
+        let work = |lane: &mut Lane, range: Range| lane.advance(pass, range.0, range.1);
+        let done = each(self.pool.as_ref(), &mut self.lanes, &ranges, work)?;
         let mut tally = Tally::default();
         let mut parts = Vec::with_capacity(done.len());
         for (part, found) in done {
@@ -313,17 +307,34 @@ pub(crate) fn emit(
     layer: &Layer,
 ) -> Result<Tally> {
     let ranges = ranges(layer, lanes.len());
-    let work = |(lane, range): (&mut Lane, &Range)| lane.emit(layer, range.0, range.1);
-    let tallies: Vec<Tally> = match pool {
-        Some(pool) => {
-            let lanes = lanes.par_iter_mut().with_max_len(1).zip(&ranges);
-            pool.install(|| lanes.map(work).collect::<Result<_>>())?
-        }
-        None => lanes.iter_mut().zip(&ranges).map(work).collect::<Result<_>>()?,
-    };
+    let work = |lane: &mut Lane, range: Range| lane.emit(layer, range.0, range.1);
+    let tallies = each(pool, lanes, &ranges, work)?;
     let mut total = Tally::default();
     tallies.iter().for_each(|tally| total.add(tally));
     Ok(total)
+}
+
+/// Gives each lane a range and a thread.
+fn each<T: Send>(
+    pool: Option<&rayon::ThreadPool>,
+    lanes: &mut [Lane],
+    ranges: &[Range],
+    work: impl Fn(&mut Lane, Range) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let mut results: Vec<Option<Result<T>>> = ranges.iter().map(|_| None).collect();
+    let mut shares = lanes.iter_mut().zip(ranges).zip(&mut results);
+    let work = |((lane, range), result): ((&mut Lane, &Range), &mut Option<Result<T>>)| {
+        *result = Some(work(lane, *range));
+    };
+    match pool {
+        Some(pool) if ranges.len() > 1 => pool.in_place_scope(|scope| {
+            let (first, work) = (shares.next(), &work);
+            shares.for_each(|share| scope.spawn(move |_| work(share)));
+            first.into_iter().for_each(work);
+        }),
+        _ => shares.for_each(work),
+    }
+    results.into_iter().flatten().collect()
 }
 
 type Range = (Option<EntryKey>, Option<EntryKey>);
