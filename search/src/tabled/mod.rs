@@ -6,7 +6,7 @@ mod regions;
 
 use std::sync::Arc;
 
-use strata_space::{Door, Local, MAX_DOORS, RegionKey, Tabled, Weight};
+use strata_space::{Door, Local, MAX_DOORS, RegionKey, State, Tabled, Weight};
 use strata_store::EntryKey;
 
 use crate::Result;
@@ -34,6 +34,8 @@ pub(crate) struct TabledKernel<S: Tabled> {
     /// New states that leave, by gate.
     leaving: Vec<Vec<Local>>,
     batch: Vec<Local>,
+    /// States behind gates that scatter.
+    scattered: Vec<State>,
 }
 
 enum AnyMarks {
@@ -58,6 +60,7 @@ impl<S: Tabled> TabledKernel<S> {
             leaving: vec![Vec::new(); space.gates().into()],
             space,
             batch: Vec::new(),
+            scattered: Vec::new(),
         }
     }
 }
@@ -91,7 +94,7 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
                 settle(inputs, next, tally);
             }
         }
-        self.emit_from(slot, next, tally, exits)
+        self.emit_from(slot, at, next, tally, exits)
     }
 
     fn emit(
@@ -102,7 +105,7 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         let slot = self.regions.find(RegionKey(at.region));
-        self.emit_from(slot, states, tally, exits)
+        self.emit_from(slot, at, states, tally, exits)
     }
 }
 
@@ -111,6 +114,7 @@ impl<S: Tabled> TabledKernel<S> {
     fn emit_from(
         &mut self,
         slot: usize,
+        at: EntryKey,
         states: &[Local],
         tally: &mut Tally,
         exits: &mut dyn ExitSink,
@@ -135,13 +139,21 @@ impl<S: Tabled> TabledKernel<S> {
         if space.folds(class) {
             tally.digest += twice_counted(space, class, states, &region.weights);
         }
+        tally.digest += space.scattered_weight(RegionKey(at.region), states);
         for local in &self.border {
             let index = local >> 1;
             for_open(space.open(class, index).exits, |door| {
                 self.leaving[usize::from(space.gate(index, door))].push(*local);
             });
         }
-        for gate in 0..space.gates() {
+        self.leave(slot, exits)?;
+        self.scatter(RegionKey(at.region), exits)
+    }
+
+    /// Sends what leaves by gates that lead to one region each.
+    fn leave(&mut self, slot: usize, exits: &mut dyn ExitSink) -> Result<()> {
+        let space = &*self.space;
+        for gate in 0..space.scattering() {
             let leaving = &mut self.leaving[usize::from(gate)];
             if leaving.is_empty() {
                 continue;
@@ -156,6 +168,26 @@ impl<S: Tabled> TabledKernel<S> {
             }
             leaving.clear();
             exits.send(way.target, &self.batch)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what leaves by gates that scatter.
+    fn scatter(&mut self, region: RegionKey, exits: &mut dyn ExitSink) -> Result<()> {
+        let space = &*self.space;
+        self.scattered.clear();
+        for gate in space.scattering()..space.gates() {
+            let leaving = &mut self.leaving[usize::from(gate)];
+            if !leaving.is_empty() {
+                space.scatter(region, gate, leaving, &mut self.scattered);
+                leaving.clear();
+            }
+        }
+        self.scattered.sort_unstable();
+        for group in self.scattered.chunk_by(|a, b| a.region == b.region) {
+            self.batch.clear();
+            self.batch.extend(group.iter().map(|state| state.local));
+            exits.send(self.regions.place(group[0].region), &self.batch)?;
         }
         Ok(())
     }

@@ -117,6 +117,12 @@ impl<S: Tabled> Regions<S> {
         if way.known { way } else { self.explore(slot, gate) }
     }
 
+    /// A region's shard and key.
+    pub(super) fn place(&self, region: RegionKey) -> EntryKey {
+        let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
+        EntryKey { shard, region: region.0 }
+    }
+
     #[cold]
     #[inline(never)]
     fn load(&mut self, key: RegionKey) -> usize {
@@ -159,10 +165,7 @@ impl<S: Tabled> Regions<S> {
         let key = self.keys[slot / WAYS][slot % WAYS];
         let crossing = self.space.crossing(key, gate);
         let way = Way {
-            target: EntryKey {
-                shard: (self.space.shard_hash(crossing.target) % u64::from(self.shards)) as u32,
-                region: crossing.target.0,
-            },
+            target: self.place(crossing.target),
             symmetry: crossing.symmetry,
             folds: self.space.folds(&self.space.class(crossing.target)),
             known: true,
