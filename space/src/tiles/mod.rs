@@ -98,7 +98,7 @@ impl Tiles {
         let locals = Numbering::new(shape.squares() - 1, small);
         let gates = Gates::new(shape, shape.squares() - 1 - small);
         let transposition = symmetry.then(|| Transposition::fixing(start, goal.as_ref())).flatten();
-        let symmetry = transposition.map(|found| Symmetry::new(shape, locals, found));
+        let symmetry = transposition.map(|found| Symmetry::new(shape, small, locals, found));
         let order =
             |index| symmetry.as_ref().map_or(Ordering::Less, |symmetry| symmetry.order(index));
         let tables = Tables::new(shape, small, locals, gates, &order);

@@ -31,7 +31,7 @@ impl Tiles {
         let Some(symmetry) = &self.symmetry else { return };
         let large = self.large(region);
         out.extend(locals.iter().filter_map(|local| {
-            let mut next = symmetry.reading(local >> 1, self.small, &large);
+            let mut next = symmetry.reading(local >> 1, &large);
             let blank = symmetry.blank(local >> 1);
             next.swap(blank.into(), behind(self.shape, blank, door)?.into());
             Some(self.canonical(&next, local & 1))
@@ -44,7 +44,7 @@ impl Tiles {
         let large = self.large(region);
         let mut sums = [Weight::ZERO; 2];
         for local in locals {
-            let reading = symmetry.reading(local >> 1, self.small, &large);
+            let reading = symmetry.reading(local >> 1, &large);
             let image = symmetry.image(&reading);
             if symmetry.order(local >> 1).is_ne() || image != reading {
                 sums[(local & 1) as usize] += symmetry.weigh(&image);

@@ -85,9 +85,6 @@ impl Transposition {
     }
 }
 
-/// The most tiles that are local on a square board, and the blank.
-const MOST_PLACES: usize = 6;
-
 /// What is looked up where a transposition is used.
 #[derive(Debug)]
 pub(super) struct Symmetry {
@@ -95,31 +92,30 @@ pub(super) struct Symmetry {
     /// By index: as [`Transposition::compare`].
     orders: Vec<Ordering>,
     /// By index: the places of the blank and of the small tiles.
-    places: Vec<[u8; MOST_PLACES]>,
+    places: Vec<u8>,
+    /// How many these are of an index.
+    row: usize,
     weights: ReadingWeights,
 }
 
 impl Symmetry {
-    pub(super) fn new(shape: Shape, locals: Numbering, transposition: Transposition) -> Symmetry {
-        let mut symmetry = Symmetry {
-            transposition,
-            orders: Vec::new(),
-            places: Vec::new(),
-            weights: ReadingWeights::new(shape.squares() - 1),
-        };
+    pub(super) fn new(
+        shape: Shape,
+        small: u8,
+        locals: Numbering,
+        transposition: Transposition,
+    ) -> Symmetry {
+        let row = usize::from(small) + 1;
+        let (mut orders, mut all) = (Vec::new(), Vec::new());
         for index in 0..locals.len() {
-            let Some(places) = locals.places(index) else {
-                // It stands for nothing.
-                symmetry.orders.push(Ordering::Greater);
-                symmetry.places.push([0; MOST_PLACES]);
-                continue;
-            };
-            symmetry.orders.push(symmetry.transposition.compare(&places));
-            let mut row = [0; MOST_PLACES];
-            row.iter_mut().zip(places).for_each(|(to, place)| *to = place);
-            symmetry.places.push(row);
+            let places = locals.places(index);
+            let order = places.as_ref().map(|places| transposition.compare(places));
+            // What stands for nothing is not held.
+            orders.push(order.unwrap_or(Ordering::Greater));
+            all.extend(places.unwrap_or_else(|| vec![0; row]));
         }
-        symmetry
+        let weights = ReadingWeights::new(shape.squares() - 1);
+        Symmetry { transposition, orders, places: all, row, weights }
     }
 
     /// As [`Transposition::compare`].
@@ -136,13 +132,14 @@ impl Symmetry {
 
     /// The board of a local part among large tiles.
     #[inline]
-    pub(super) fn reading(&self, index: u32, small: u8, large: &[u8]) -> Reading {
+    pub(super) fn reading(&self, index: u32, large: &[u8]) -> Reading {
         const NONE: u8 = u8::MAX;
         let mut reading = Reading::default();
-        let squares = &mut reading[..large.len() + usize::from(small) + 1];
+        let places = &self.places[index as usize * self.row..][..self.row];
+        let squares = &mut reading[..large.len() + self.row];
         squares.fill(NONE);
-        for (tile, place) in (0..=small).zip(self.places[index as usize]) {
-            squares[usize::from(place)] = tile;
+        for (tile, place) in (0..).zip(places) {
+            squares[usize::from(*place)] = tile;
         }
         let mut next = large.iter();
         for tile in squares.iter_mut().filter(|tile| **tile == NONE) {
@@ -154,7 +151,7 @@ impl Symmetry {
     /// The place of the blank.
     #[inline]
     pub(super) fn blank(&self, index: u32) -> u8 {
-        self.places[index as usize][0]
+        self.places[index as usize * self.row]
     }
 
     /// What a board weighs.
