@@ -5,7 +5,7 @@ use strata_panex::{CentreTop, Column, Move, NamedMove, Position, Replay, parse_m
 use strata_space::catalogue::Space;
 use strata_space::panex::Panex;
 use strata_space::tiles::Tiles;
-use strata_space::{Chain, State, StateSpace};
+use strata_space::{Chain, StateSpace};
 use strata_store::JobSpec;
 use strata_tiles::Board;
 
@@ -76,11 +76,9 @@ impl Puzzle {
                 doors.map(|door| Some(word(door)?.to_string())).collect()
             }
             Puzzle::Tiles(tiles) => {
-                // The searches met in the last state of both parts.
-                let back = chain.from_goal.iter().rev().skip(1);
-                let text = |state: &State| tiles.text(*state).parse::<Board>().ok();
+                let text = |board: &strata_space::tiles::Board| board.to_string().parse().ok();
                 let boards: Vec<Board> =
-                    chain.from_start.iter().chain(back).map(text).collect::<Option<_>>()?;
+                    tiles.unfold(chain)?.iter().map(text).collect::<Option<_>>()?;
                 let between = |pair: &[Board]| {
                     strata_tiles::Move::ALL.into_iter().find(|mv| {
                         let mut board = pair[0].clone();

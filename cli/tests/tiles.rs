@@ -61,9 +61,18 @@ fn walks_are_made_and_checked() {
 #[test]
 fn boards_are_searched_from_both_ends() {
     let dir = tempfile::tempdir().unwrap();
-    let layers = expect(0, &mut solve(dir.path(), "tiles 3x3 --exhaust")).layers();
+    let layers = expect(0, &mut solve(dir.path(), "tiles 3x3 --exhaust --symmetry off")).layers();
     assert_eq!(layers.iter().map(|layer| layer.1).sum::<u64>(), 181_440);
     assert_eq!((layers[24].1, layers[31].1, layers.len()), (24_047, 2, 32));
+
+    let symmetric = expect(0, &mut solve(dir.path(), "tiles 3x3 --exhaust"));
+    assert_eq!(symmetric.event("job")["params"]["symmetry"], "on");
+    let symmetric = symmetric.layers();
+    assert_eq!(symmetric.iter().map(|layer| layer.1).sum::<u64>(), 90_792);
+    let digests = |layers: &[(u64, u64, u64, String)]| -> Vec<String> {
+        layers.iter().map(|layer| layer.3.clone()).collect()
+    };
+    assert_eq!(digests(&symmetric), digests(&layers));
 
     let mut command = solve(dir.path(), "tiles 3x3");
     let found = expect(0, command.args(["--start", "8 6 7 / 2 5 4 / 3 _ 1"])).event("result");
@@ -96,14 +105,26 @@ fn boards_are_searched_from_both_ends() {
 #[test]
 fn the_first_layers_of_the_15_puzzle_are_the_known_ones() {
     let dir = tempfile::tempdir().unwrap();
-    let ran = expect(4, &mut solve(dir.path(), "tiles 4x4 --exhaust --max-layers 18"));
-    let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
+    let layers = |symmetry: &str| {
+        let line = format!("tiles 4x4 --exhaust --max-layers 18 --symmetry {symmetry}");
+        expect(4, &mut solve(dir.path(), &line)).layers()
+    };
+    let (boards, orbits) = (layers("off"), layers("on"));
+    let states: Vec<u64> = boards.iter().map(|layer| layer.1).collect();
     // A089484.
     let known = [
         1, 2, 4, 10, 24, 54, 107, 212, 446, 946, 1_948, 3_938, 7_808, 15_544, 30_821, 60_842,
         119_000, 231_844, 447_342,
     ];
     assert_eq!(states, known);
+    // With symmetry as many boards, in pairs but for those that are their own images.
+    for (boards, orbits) in boards.iter().zip(&orbits) {
+        assert_eq!((boards.0, &boards.3), (orbits.0, &orbits.3));
+        assert!((boards.1.div_ceil(2)..=boards.1).contains(&orbits.1), "{orbits:?}");
+    }
+    let total =
+        |layers: &[(u64, u64, u64, String)]| layers.iter().map(|layer| layer.1).sum::<u64>();
+    assert!(10 * total(&orbits) < 6 * total(&boards));
 }
 
 #[test]
@@ -115,6 +136,10 @@ fn paths_are_traced_and_replayed() {
         ("--keep-layers last", "8 6 7 / 2 5 4 / 3 _ 1", 31),
         ("", "1 2 3 / 4 5 6 / 7 _ 8", 1),
         ("", "1 2 3 / 4 5 6 / 7 8 _", 0),
+        // Both ends are symmetric.
+        ("", "5 4 8 / 2 1 7 / 6 3 _", 26),
+        ("--keep-layers last", "5 4 8 / 2 1 7 / 6 3 _", 26),
+        ("--symmetry off", "5 4 8 / 2 1 7 / 6 3 _", 26),
     ] {
         let mut command = solve(dir.path(), &format!("tiles 3x3 --path {flags}"));
         let ran = expect(0, command.args(["--start", start]));

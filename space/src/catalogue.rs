@@ -197,6 +197,12 @@ static DOMAINS: [Domain; 3] = [
                 default: Some(SORTED),
                 help: "where to end: a board, or sorted: the tiles in order, the blank last",
             },
+            Parameter {
+                name: "symmetry",
+                positional: false,
+                default: Some("on"),
+                help: "on: identify boards that a transposition exchanges, where one fixes the ends; off: search every board",
+            },
             EXHAUST,
             Parameter {
                 name: "moves",
@@ -316,6 +322,7 @@ impl Space {
                 ("k", tiles.k().to_string()),
                 ("start", board_word(tiles.start())),
                 ("goal", tiles.goal().map_or_else(|| SORTED.into(), board_word)),
+                ("symmetry", if tiles.symmetry() { "on" } else { "off" }.into()),
                 ("exhaust", tiles.goal().is_none().to_string()),
                 ("moves", "any".into()),
                 ("choices", "free".into()),
@@ -477,7 +484,8 @@ impl Reader<'_> {
                 why: "a search of the whole space has none".into(),
             });
         }
-        Ok(TilesConfig { start, goal: (!exhaust).then_some(goal), k: self.number("k")? })
+        let symmetry = self.choice("symmetry", ["on", "off"])? == 0;
+        Ok(TilesConfig { start, goal: (!exhaust).then_some(goal), k: self.number("k")?, symmetry })
     }
 
     /// A board of tiles.
@@ -546,6 +554,7 @@ mod tests {
             ("hanoi", &[("discs", "5"), ("pegs", "4")]),
             ("tiles", &[("size", "3x2"), ("start", "5 2 / 4 3 / _ 1"), ("k", "2")]),
             ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
+            ("tiles", &[("size", "3x3"), ("symmetry", "off")]),
         ] {
             let space = Space::open(name, &given(pairs)).unwrap();
             let all = space.parameters();

@@ -205,6 +205,23 @@ pub trait Tabled: StateSpace {
         door.into()
     }
 
+    /// The first of the gates that *scatter*: each state that leaves by one comes to a region of its own,
+    /// which [`Self::scatter`] tells instead of [`Self::crossing`] and [`Self::carry`]. It costs much
+    /// more time. There are none by default.
+    fn scattering(&self) -> Gate {
+        self.gates()
+    }
+
+    /// Appends the states, in the order of `locals`, that states of a region come to by a gate that
+    /// scatters.
+    fn scatter(&self, _region: RegionKey, _gate: Gate, _locals: &[Local], _out: &mut Vec<State>) {}
+
+    /// The weight of those positions that states of a region stand for and that are no product of a
+    /// region's and a local part's weight. There are none by default.
+    fn scattered_weight(&self, _region: RegionKey, _locals: &[Local]) -> Weight {
+        Weight::ZERO
+    }
+
     /// The local in the target region of a state with side 0 that leaves by a gate, after
     /// the symmetry that makes the target region canonical.
     fn carry(&self, index: u32, gate: Gate, symmetry: u8) -> Local;

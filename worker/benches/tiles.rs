@@ -1,6 +1,6 @@
 //! Sliding tiles to the last position, with every size of the local part:
 //! `cargo bench -p strata-worker --bench tiles -- [SIZE [K [THREADS]]]` (3x4 and 2x6, the greatest
-//! k, one thread by default). The totals must be the known ones.
+//! k, one thread by default). The totals must be the known ones, so no symmetry is used.
 
 #[path = "../tests/drive/mod.rs"]
 mod drive;
@@ -23,7 +23,8 @@ const KNOWN: [(&str, u64, usize); 5] = [
 ];
 
 fn open(size: &str, k: Option<&str>) -> Tiles {
-    let pairs = [("size", Some(size)), ("exhaust", Some("true")), ("k", k)];
+    let pairs =
+        [("size", Some(size)), ("exhaust", Some("true")), ("symmetry", Some("off")), ("k", k)];
     let given = pairs.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
     let parameters: Parameters = given.map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
     match Space::open("tiles", &parameters) {

@@ -1,5 +1,5 @@
 //! How to add a puzzle: the sliding tiles on three by three cells, listed to the last position, as
-//! a plain list of keys. (`strata solve tiles 3x3 --exhaust` does the same by tables.)
+//! a plain list of keys. (`strata solve tiles 3x3 --exhaust --symmetry off` does the same by tables.)
 //!
 //! `cargo run --release --example sliding_tiles -p strata-worker`
 

@@ -10,7 +10,7 @@ mod visits;
 
 use std::sync::Arc;
 
-use strata_space::{Gate, Local, MAX_DOORS, RegionKey, Tabled, Weight};
+use strata_space::{Gate, Local, MAX_DOORS, RegionKey, State, Tabled, Weight};
 use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
@@ -46,7 +46,9 @@ pub(crate) struct TabledKernel<S: Tabled> {
     next: Vec<Local>,
     list: ListBuf,
     survey: Survey,
-    batch: Vec<Local>,
+    leaving: Leaving,
+    /// Whether the space has gates that scatter.
+    scatters: bool,
 }
 
 /// What the kernels of an engine have in common.
@@ -90,8 +92,9 @@ impl<S: Tabled> TabledKernel<S> {
             next: Vec::new(),
             list: ListBuf::default(),
             survey: Survey::new(space.gates()),
+            scatters: space.scattering() < space.gates(),
             space,
-            batch: Vec::new(),
+            leaving: Leaving::default(),
         }
     }
 }
@@ -122,9 +125,10 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         if self.space.folds(class) {
             tally.digest += self.twice_counted(slot, states);
         }
+        tally.digest += self.space.scattered_weight(RegionKey(at.region), states);
         let step = self.survey.step(self.list.encode(states));
         let known = (&*self.space, &mut self.regions);
-        report(known, slot, &step, &mut self.batch, tally, exits)
+        report(known, (at, slot), &step, &mut self.leaving, tally, exits)
     }
 }
 
@@ -182,8 +186,14 @@ impl<S: Tabled> TabledKernel<S> {
             && let Some(place) = self.memo.find(hash, visits.asked(&visit))
         {
             let step = self.memo.step(place);
+            if self.scatters {
+                let states = step.next.decode(&mut self.next);
+                states.ok_or_else(|| output.damaged(visit.at))?;
+                output.tally().digest +=
+                    self.space.scattered_weight(RegionKey(visit.at.region), &self.next);
+            }
             let known = (&*self.space, &mut self.regions);
-            return deliver(known, (visit.at, slot), &step, &mut self.batch, output);
+            return deliver(known, (visit.at, slot), &step, &mut self.leaving, output);
         }
         self.next.clear();
         let folds = self.space.folds(&self.regions.at(slot).class);
@@ -201,8 +211,10 @@ impl<S: Tabled> TabledKernel<S> {
         if folds {
             output.tally().digest += self.twice_counted(slot, &self.next);
         }
+        let region = RegionKey(visit.at.region);
+        output.tally().digest += self.space.scattered_weight(region, &self.next);
         let known = (&*self.space, &mut self.regions);
-        deliver(known, (visit.at, slot), &step, &mut self.batch, output)
+        deliver(known, (visit.at, slot), &step, &mut self.leaving, output)
     }
 
     /// The new states of a region of which all states have one side, and which no symmetry fixes.
@@ -246,7 +258,7 @@ fn deliver<S: Tabled>(
     known: (&S, &mut Regions<S>),
     (at, slot): (EntryKey, usize),
     step: &Step<'_>,
-    batch: &mut Vec<Local>,
+    leaving: &mut Leaving,
     output: &mut dyn Output,
 ) -> Result<()> {
     if step.next.is_empty() {
@@ -254,19 +266,18 @@ fn deliver<S: Tabled>(
     }
     output.put(at, step.next)?;
     let mut tally = Tally::default();
-    report(known, slot, step, batch, &mut tally, output)?;
+    report(known, (at, slot), step, leaving, &mut tally, output)?;
     output.tally().add(&tally);
     Ok(())
 }
 
-/// Counts what a step has made in the region of a slot and sends its exits; `batch` is memory for
-/// them.
+/// Counts what a step has made in the region of a slot and sends its exits.
 #[inline]
 fn report<S: Tabled>(
     (space, regions): (&S, &mut Regions<S>),
-    slot: usize,
+    (at, slot): (EntryKey, usize),
     step: &Step<'_>,
-    batch: &mut Vec<Local>,
+    leaving: &mut Leaving,
     tally: &mut Tally,
     exits: &mut dyn ExitSink,
 ) -> Result<()> {
@@ -281,16 +292,23 @@ fn report<S: Tabled>(
             tally.digest += weights[0] * sums[0] + weights[1] * sums[1];
         }
     }
+    let scattering = u32::from(space.scattering());
     let mut rest = step.leaving;
-    for Leave { gate, count } in step.leaves {
-        let (leaving, others) = rest.split_at(*count as usize);
+    for (i, Leave { gate, count }) in step.leaves.iter().enumerate() {
+        if *gate >= scattering {
+            // Gates come in order: so do all that are left.
+            leaving.gather(space, RegionKey(at.region), &step.leaves[i..], rest);
+            leaving.send(regions, exits)?;
+            break;
+        }
+        let (locals, others) = rest.split_at(*count as usize);
         rest = others;
         let gate = *gate as Gate;
         let way = regions.way(slot, gate);
-        let target = way.target();
+        let (target, batch) = (way.target(), &mut leaving.batch);
         batch.clear();
         let entered = |local: &Local| space.carry(local >> 1, gate, way.symmetry) ^ local & 1;
-        batch.extend(leaving.iter().map(entered));
+        batch.extend(locals.iter().map(entered));
         if way.folds {
             let class = space.class(RegionKey(target.region));
             batch.iter_mut().for_each(|local| *local = space.fold(&class, *local));
@@ -298,6 +316,43 @@ fn report<S: Tabled>(
         exits.send(target, batch)?;
     }
     Ok(())
+}
+
+/// Memory for what leaves a region.
+#[derive(Default)]
+struct Leaving {
+    batch: Vec<Local>,
+    /// States behind gates that scatter.
+    scattered: Vec<State>,
+}
+
+impl Leaving {
+    /// Works out where what leaves by gates that scatter comes to.
+    fn gather<S: Tabled>(
+        &mut self,
+        space: &S,
+        region: RegionKey,
+        leaves: &[Leave],
+        mut rest: &[Local],
+    ) {
+        self.scattered.clear();
+        for Leave { gate, count } in leaves {
+            let (locals, others) = rest.split_at(*count as usize);
+            rest = others;
+            space.scatter(region, *gate as Gate, locals, &mut self.scattered);
+        }
+        self.scattered.sort_unstable();
+    }
+
+    /// Sends it.
+    fn send<S: Tabled>(&mut self, regions: &Regions<S>, exits: &mut dyn ExitSink) -> Result<()> {
+        for group in self.scattered.chunk_by(|a, b| a.region == b.region) {
+            self.batch.clear();
+            self.batch.extend(group.iter().map(|state| state.local));
+            exits.send(regions.place(group[0].region), &self.batch)?;
+        }
+        Ok(())
+    }
 }
 
 /// Lists `(inside successors of current ∪ inbox) − current − previous` for states of one side.

@@ -176,6 +176,12 @@ impl<S: Tabled> Regions<S> {
         if way.known { way } else { self.explore(slot, gate) }
     }
 
+    /// A region's shard and key.
+    pub(super) fn place(&self, region: RegionKey) -> EntryKey {
+        let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
+        EntryKey { shard, region: region.0 }
+    }
+
     #[cold]
     #[inline(never)]
     fn load(&mut self, key: RegionKey) -> usize {
@@ -228,7 +234,7 @@ impl<S: Tabled> Regions<S> {
         let crossing = self.space.crossing(key, gate);
         let way = Way {
             region: [(crossing.target.0 >> 64) as u64, crossing.target.0 as u64],
-            shard: (self.space.shard_hash(crossing.target) % u64::from(self.shards)) as u32,
+            shard: self.place(crossing.target).shard,
             symmetry: crossing.symmetry,
             folds: self.space.folds(&self.space.class(crossing.target)),
             known: true,

@@ -7,6 +7,9 @@ use crate::SpaceError;
 /// The most squares: a region's key holds 23 tiles of five bits, and one tile at least is local.
 pub const MAX_SQUARES: u8 = 25;
 
+/// What stands where, in the order in which squares are read, 0 for the blank.
+pub(super) type Reading = [u8; MAX_SQUARES as usize];
+
 /// Why a text is not a board. The first wrong token is named, rows and columns counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
@@ -86,6 +89,11 @@ impl Shape {
         self.rows.min(self.columns)
     }
 
+    /// The length of the sides of a square board.
+    pub(super) fn side(self) -> Option<u8> {
+        (self.rows == self.columns).then_some(self.rows)
+    }
+
     /// The squares, numbered row by row from 0, in the order in which they are read: line by line,
     /// every second line backwards, so that neighbours in the order are neighbours on the board.
     pub(super) fn path(self) -> Vec<u8> {
@@ -161,22 +169,20 @@ impl Board {
         self.shape
     }
 
-    /// The tiles as they are read, without the blank, and where the blank is in that order.
-    pub(super) fn read(&self) -> (Vec<u8>, u8) {
-        let path = self.shape.path();
-        let all: Vec<u8> = path.iter().map(|square| self.tiles[usize::from(*square)]).collect();
-        let blank = all.iter().position(|tile| *tile == 0).unwrap_or_default();
-        (all.into_iter().filter(|tile| *tile != 0).collect(), blank as u8)
+    /// What is read on the squares.
+    pub(super) fn reading(&self) -> Reading {
+        let mut reading = [0; MAX_SQUARES as usize];
+        for (tile, square) in reading.iter_mut().zip(self.shape.path()) {
+            *tile = self.tiles[usize::from(square)];
+        }
+        reading
     }
 
     /// The board that is read so.
-    pub(super) fn written(shape: Shape, order: &[u8], blank: u8) -> Board {
+    pub(super) fn written(shape: Shape, reading: &Reading) -> Board {
         let mut tiles = vec![0; shape.squares().into()];
-        let mut order = order.iter();
-        for (at, square) in (0..).zip(shape.path()) {
-            if at != blank {
-                tiles[usize::from(square)] = order.next().copied().unwrap_or_default();
-            }
+        for (tile, square) in reading.iter().zip(shape.path()) {
+            tiles[usize::from(square)] = *tile;
         }
         Board { shape, tiles }
     }
@@ -231,9 +237,9 @@ mod tests {
         );
         let board = Board::parse(shape, " 1 _ 3/4 5 2").unwrap();
         assert_eq!(board.to_string(), "1 _ 3 / 4 5 2");
-        let (order, blank) = board.read();
-        assert_eq!((&order[..], blank), (&[1, 4, 5, 3, 2][..], 3));
-        assert_eq!(Board::written(shape, &order, blank), board);
+        let reading = board.reading();
+        assert_eq!(reading[..6], [1, 4, 5, 0, 3, 2]);
+        assert_eq!(Board::written(shape, &reading), board);
     }
 
     #[test]

@@ -9,25 +9,30 @@
 //! inversions never changes. Two boards are connected if and only if they have the same parity
 //! (Johnson and Story, "Notes on the '15' puzzle", 1879).
 //!
-//! No symmetry is used. Turning or reflecting a board (and renaming its tiles) keeps moves, but not
-//! regions, unless it reverses the reading order: whether two tiles are read in the same order after
-//! a transposition depends on where they are, not on which is read first, so that states of one
-//! region have images in many. The maps that reverse the reading order fix no corner, so that they
-//! fix no search that begins or ends as usual.
+//! On a square board a transposition may fix the ends of a search. Then one state stands for a board
+//! and its image: `symmetry.rs` says when, and why that is right. The maps that reverse the reading
+//! order, and with it map regions to regions, fix no corner: they are of no use to a search that
+//! begins or ends as usual.
+
+use std::cmp::Ordering;
 
 mod board;
 mod numbering;
+mod scatter;
+mod symmetry;
 mod tables;
 
 pub use board::{Board, BoardError, MAX_SQUARES, Shape};
 
 use crate::digest::mix;
 use crate::{
-    Crossing, Door, Finish, Gate, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
+    Chain, Crossing, Door, Finish, Gate, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
     StateSpace, Tabled, Weight,
 };
+use board::Reading;
 use numbering::{Numbering, digits, insert};
-use tables::{DOORS, Gates, Jump, Tables, behind, move_blank, weigh};
+use symmetry::{Symmetry, Transposition};
+use tables::{DOORS, Gates, Jump, Tables, behind, weigh};
 
 /// A tile in a region's key takes 5 bits.
 const TILE_BITS: u32 = 5;
@@ -44,18 +49,21 @@ pub struct TilesConfig {
     pub goal: Option<Board>,
     /// Tiles up to k move inside a region; if none, as many as the tables hold.
     pub k: Option<u8>,
+    /// Whether symmetric boards are identified, where a symmetry fixes start and goal.
+    pub symmetry: bool,
 }
 
 /// The state space of a board.
 #[derive(Debug)]
 pub struct Tiles {
     shape: Shape,
-    start: Board,
-    goal: Option<Board>,
+    config: TilesConfig,
     small: u8,
     locals: Numbering,
     gates: Gates,
     tables: Tables,
+    /// If symmetric boards are identified.
+    symmetry: Option<Symmetry>,
 }
 
 /// The greatest k of a shape: the tables hold fewer than 2^17 indices, a region's key 23 tiles.
@@ -70,7 +78,7 @@ impl Tiles {
     /// # Errors
     /// If k is out of range, start and goal differ in shape, or the goal cannot be reached.
     pub fn new(config: TilesConfig) -> Result<Tiles, SpaceError> {
-        let TilesConfig { start, goal, k } = config;
+        let TilesConfig { start, goal, k, symmetry } = &config;
         let shape = start.shape();
         let most = max_k(shape);
         let small = k.unwrap_or(most);
@@ -82,15 +90,19 @@ impl Tiles {
                     why: format!("it is a board of {}, the start one of {shape}", goal.shape()),
                 });
             }
-            if parity(&start) != parity(goal) {
+            if parity(start) != parity(goal) {
                 let (start, goal) = (start.to_string(), goal.to_string());
                 return Err(SpaceError::Unsolvable { start, goal });
             }
         }
         let locals = Numbering::new(shape.squares() - 1, small);
         let gates = Gates::new(shape, shape.squares() - 1 - small);
-        let tables = Tables::new(shape, small, locals, gates);
-        Ok(Tiles { shape, start, goal, small, locals, gates, tables })
+        let transposition = symmetry.then(|| Transposition::fixing(start, goal.as_ref())).flatten();
+        let symmetry = transposition.map(|found| Symmetry::new(shape, small, locals, found));
+        let order =
+            |index| symmetry.as_ref().map_or(Ordering::Less, |symmetry| symmetry.order(index));
+        let tables = Tables::new(shape, small, locals, gates, &order);
+        Ok(Tiles { shape, config, small, locals, gates, tables, symmetry })
     }
 
     /// Rows and columns.
@@ -100,12 +112,12 @@ impl Tiles {
 
     /// Where the search begins.
     pub fn start(&self) -> &Board {
-        &self.start
+        &self.config.start
     }
 
     /// Where it ends, unless the whole reachable space is listed.
     pub fn goal(&self) -> Option<&Board> {
-        self.goal.as_ref()
+        self.config.goal.as_ref()
     }
 
     /// Tiles up to k move inside a region.
@@ -113,27 +125,54 @@ impl Tiles {
         self.small
     }
 
-    /// The board of a state.
-    pub fn board(&self, state: State) -> Board {
-        let (order, blank) = self.order(state);
-        Board::written(self.shape, &order, blank)
+    /// Whether symmetric boards are identified, where a symmetry fixes start and goal.
+    pub fn symmetry(&self) -> bool {
+        self.config.symmetry
     }
 
     fn locate(&self, board: &Board, side: u32) -> State {
-        let (order, blank) = board.read();
-        self.state(&order, blank, side)
+        self.canonical(&board.reading(), side)
     }
 
-    fn state(&self, order: &[u8], blank: u8, side: u32) -> State {
-        let large = order.iter().filter(|tile| **tile > self.small);
-        let region = large.fold(0, |key, tile| key << TILE_BITS | u128::from(*tile));
-        let index = self.locals.index(&digits(order, self.small), blank);
+    /// A board as region and local part.
+    #[inline]
+    fn state(&self, reading: &Reading, side: u32) -> State {
+        let (mut region, mut large, mut seen, mut blank) = (0, 0, 0u32, 0);
+        let mut digits = Reading::default();
+        for (place, tile) in (0..self.shape.squares()).zip(reading) {
+            if *tile > self.small {
+                region = region << TILE_BITS | u128::from(*tile);
+                large += 1;
+            } else if *tile > 0 {
+                digits[usize::from(tile - 1)] = large + (seen >> tile).count_ones() as u8;
+                seen |= 1 << tile;
+            } else {
+                blank = place;
+            }
+        }
+        let index = self.locals.index(&digits[..self.small.into()], blank);
         State { region: RegionKey(region), local: index << 1 | side }
     }
 
-    fn order(&self, state: State) -> (Vec<u8>, u8) {
+    /// The board of a state.
+    fn reading(&self, state: State) -> Reading {
         let (digits, blank) = self.locals.digits(state.local >> 1).unwrap_or_default();
-        (insert(&digits, &self.large(state.region)), blank)
+        let mut order = insert(&digits, &self.large(state.region));
+        order.insert(blank.into(), 0);
+        let mut reading = Reading::default();
+        reading.iter_mut().zip(order).for_each(|(to, tile)| *to = tile);
+        reading
+    }
+
+    /// The boards that are one move away.
+    fn neighbours(&self, reading: &Reading) -> impl Iterator<Item = Reading> {
+        let blank = reading.iter().position(|tile| *tile == 0).unwrap_or_default();
+        let to = (0..DOORS).filter_map(move |door| behind(self.shape, blank as u8, door));
+        to.map(move |to| {
+            let mut next = *reading;
+            next.swap(blank, to.into());
+            next
+        })
     }
 
     /// The large tiles of a region as they are read.
@@ -146,7 +185,7 @@ impl Tiles {
 
 /// The parity of the order in which a board's tiles are read.
 fn parity(board: &Board) -> u32 {
-    let (order, _) = board.read();
+    let order: Vec<u8> = board.reading().into_iter().filter(|tile| *tile > 0).collect();
     let digits = digits(&order, board.shape().squares() - 1);
     digits.into_iter().map(u32::from).sum::<u32>() & 1
 }
@@ -160,21 +199,18 @@ fn origin_weight(side: usize) -> Weight {
 
 impl StateSpace for Tiles {
     fn seeds(&self) -> Vec<State> {
-        let goal = self.goal.iter().map(|goal| self.locate(goal, 1));
-        [self.locate(&self.start, 0)].into_iter().chain(goal).collect()
+        let goal = self.goal().map(|goal| self.locate(goal, 1));
+        [self.locate(self.start(), 0)].into_iter().chain(goal).collect()
     }
 
     fn finish(&self) -> Finish {
-        if self.goal.is_some() { Finish::Meeting } else { Finish::Exhausted }
+        if self.goal().is_some() { Finish::Meeting } else { Finish::Exhausted }
     }
 
     fn moves(&self, state: State, out: &mut Vec<State>) {
-        let (order, blank) = self.order(state);
-        for to in (0..DOORS).filter_map(|door| behind(self.shape, blank, door)) {
-            let mut order = order.clone();
-            move_blank(&mut order, blank, to);
-            out.push(self.state(&order, to, state.local & 1));
-        }
+        let reading = self.reading(state);
+        let next = self.neighbours(&reading);
+        out.extend(next.map(|next| self.canonical(&next, state.local & 1)));
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
@@ -184,11 +220,17 @@ impl StateSpace for Tiles {
     fn weight(&self, state: State) -> Weight {
         let index = state.local >> 1;
         let side = (state.local & 1) as usize;
-        self.region_weights(state.region)[side][0] * self.tables.weights()[index as usize][0]
+        let first = self.region_weights(state.region)[side][0];
+        first * self.tables.weights()[index as usize][0]
+            + self.scattered_weight(state.region, &[state.local])
     }
 
+    /// The first in the order of their texts of the boards the state stands for.
     fn text(&self, state: State) -> String {
-        self.board(state).to_string()
+        let reading = self.reading(state);
+        let text = |reading: &Reading| Board::written(self.shape, reading).to_string();
+        let image = self.symmetry.as_ref().map(|symmetry| text(&symmetry.image(&reading)));
+        image.into_iter().fold(text(&reading), String::min)
     }
 }
 
@@ -198,7 +240,19 @@ impl Tabled for Tiles {
     type Class = ();
 
     fn gates(&self) -> Gate {
+        self.gates.len() + if self.symmetry.is_some() { DOORS as Gate } else { 0 }
+    }
+
+    fn scattering(&self) -> Gate {
         self.gates.len()
+    }
+
+    fn scatter(&self, region: RegionKey, gate: Gate, locals: &[Local], out: &mut Vec<State>) {
+        self.scattered(region, usize::from(gate - self.gates.len()), locals, out);
+    }
+
+    fn scattered_weight(&self, region: RegionKey, locals: &[Local]) -> Weight {
+        self.image_weight(region, locals)
     }
 
     fn indices(&self) -> u32 {
@@ -275,7 +329,7 @@ impl Tabled for Tiles {
     }
 
     fn bytes(&self) -> usize {
-        self.tables.bytes()
+        self.tables.bytes() + self.symmetry.as_ref().map_or(0, Symmetry::bytes)
     }
 }
 

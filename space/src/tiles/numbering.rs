@@ -64,6 +64,17 @@ impl Numbering {
         digits.push(last as u8);
         (last <= u32::from(self.tiles - self.small)).then_some((digits, blank as u8))
     }
+
+    /// The places of the blank and of tiles 1 to k among all squares; none of an index that stands for
+    /// nothing.
+    pub(super) fn places(self, index: u32) -> Option<Vec<u8>> {
+        let (digits, blank) = self.digits(index)?;
+        let others = vec![self.tiles + 1; (self.tiles - self.small).into()];
+        let mut reading = insert(&digits, &others);
+        reading.insert(blank.into(), 0);
+        let place = |tile: u8| reading.iter().position(|at| *at == tile).map(|at| at as u8);
+        (0..=self.small).map(place).collect()
+    }
 }
 
 /// The digits of an order of tiles, for tiles 1 to `small`.

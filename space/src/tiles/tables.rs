@@ -4,7 +4,11 @@
 //! the line before and after. A move along the order keeps the order of the tiles. A move across
 //! takes a tile past an even number of others. It leaves the region if it is a large tile that
 //! goes past large ones: the gate tells in which direction, which of the large tiles it is, and
-//! past how many it goes.
+//! past how many it goes. Where symmetric boards are identified a door also leaves the region if the
+//! board behind it may not be the one that is held. Then its gate scatters: there is one for each
+//! door, after all others.
+
+use std::cmp::Ordering;
 
 use super::board::Shape;
 use super::numbering::{Numbering, digits, insert};
@@ -26,6 +30,8 @@ pub(super) struct Tables {
     beyond: Vec<[u32; 2]>,
     /// The gate of the doors across.
     gates: Vec<[Gate; 2]>,
+    /// The first of the gates that scatter.
+    scattering: Gate,
     weights: Vec<[Weight; 2]>,
 }
 
@@ -102,53 +108,69 @@ pub(super) fn move_blank(order: &mut [u8], from: u8, to: u8) -> (usize, usize) {
     (was, is)
 }
 
+/// What the move of a tile does to the order of the large tiles, if anything.
+fn jump(before: &[u8], was: usize, is: usize, small: u8) -> Option<Jump> {
+    let count = |tiles: &[u8]| tiles.iter().filter(|tile| **tile > small).count() as u8;
+    let past = count(if was < is { &before[was + 1..=is] } else { &before[is..was] });
+    let leaves = before[was] > small && past > 0;
+    leaves.then(|| Jump { on: was < is, tile: count(&before[..was]), past })
+}
+
 impl Tables {
-    pub(super) fn new(shape: Shape, small: u8, locals: Numbering, gates: Gates) -> Tables {
+    /// Of local parts, `order` says whether their boards are held (less), or their images (greater),
+    /// or some of both (equal).
+    pub(super) fn new(
+        shape: Shape,
+        small: u8,
+        locals: Numbering,
+        gates: Gates,
+        order: &dyn Fn(u32) -> Ordering,
+    ) -> Tables {
         let size = locals.len() as usize;
         let mut tables = Tables {
             inside: (0..locals.len()).map(|index| [index; DOORS]).collect(),
             open: vec![OpenDoors::default(); size],
             beyond: vec![[0; 2]; size],
             gates: vec![[0; 2]; size],
+            scattering: gates.len(),
             weights: vec![[Weight::ZERO; 2]; size],
         };
         let large: Vec<u8> = (small + 1..shape.squares()).collect();
         for index in 0..size {
-            let Some((digits, blank)) = locals.digits(index as u32) else { continue };
-            tables.weights[index][0] = weigh_local(&digits, blank);
-            let order = insert(&digits, &large);
+            let Some((local, blank)) = locals.digits(index as u32) else { continue };
+            tables.weights[index][0] = weigh_local(&local, blank);
+            let before = insert(&local, &large);
             for door in 0..DOORS {
                 let Some(to) = behind(shape, blank, door) else { continue };
-                tables.add(index, door, small, locals, gates, (order.clone(), blank, to));
+                let mut after = before.clone();
+                let (was, is) = move_blank(&mut after, blank, to);
+                let next = locals.index(&digits(&after, small), to);
+                if order(next).is_lt() {
+                    let jump = jump(&before, was, is, small);
+                    tables.add(index, door, next, jump.map(|jump| gates.number(jump)));
+                } else {
+                    tables.open[index].exits |= 1 << door;
+                    if door >= ACROSS {
+                        tables.gates[index][door - ACROSS] = gates.len() + door as Gate;
+                    }
+                }
             }
         }
         tables
     }
 
-    fn add(
-        &mut self,
-        index: usize,
-        door: usize,
-        small: u8,
-        locals: Numbering,
-        gates: Gates,
-        (mut order, blank, to): (Vec<u8>, u8, u8),
-    ) {
-        let before = order.clone();
-        let (was, is) = move_blank(&mut order, blank, to);
-        let next = locals.index(&digits(&order, small), to);
-        let is_large = |tile: &&u8| **tile > small;
-        let passed = if was < is { &before[was + 1..=is] } else { &before[is..was] };
-        let past = passed.iter().filter(is_large).count() as u8;
-        if before[was] <= small || past == 0 {
-            self.inside[index][door] = next;
-            self.open[index].inside |= 1 << door;
-            return;
+    fn add(&mut self, index: usize, door: usize, next: u32, gate: Option<Gate>) {
+        match gate {
+            None => {
+                self.inside[index][door] = next;
+                self.open[index].inside |= 1 << door;
+            }
+            Some(gate) => {
+                self.open[index].exits |= 1 << door;
+                self.beyond[index][door - ACROSS] = next;
+                self.gates[index][door - ACROSS] = gate;
+            }
         }
-        let tile = before[..was].iter().filter(is_large).count() as u8;
-        self.open[index].exits |= 1 << door;
-        self.beyond[index][door - ACROSS] = next;
-        self.gates[index][door - ACROSS] = gates.number(Jump { on: was < is, tile, past });
     }
 
     #[inline(always)]
@@ -163,7 +185,11 @@ impl Tables {
 
     #[inline(always)]
     pub(super) fn gate(&self, index: u32, door: usize) -> Gate {
-        self.gates[index as usize][(door - ACROSS) & 1]
+        match door.checked_sub(ACROSS) {
+            Some(across) => self.gates[index as usize][across & 1],
+            // Along the order no large tile goes past another.
+            None => self.scattering + door as Gate,
+        }
     }
 
     /// The index behind the first (0) or second (1) door across.
