@@ -19,12 +19,14 @@ mod intern;
 mod levels;
 mod meet;
 mod node;
+mod packed;
 mod prefetch;
 mod refs;
 mod search;
 mod snapshot;
 mod step;
 mod sums;
+mod table;
 #[cfg(test)]
 mod tests;
 mod trace;
