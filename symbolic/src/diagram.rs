@@ -10,9 +10,9 @@ use crate::exits::Slots;
 use crate::gathered::Gathered;
 use crate::intern::RECENT;
 use crate::levels::{ConfigId, Levels};
+use crate::memory::{prefetch, promise};
 use crate::node::{EXIT, LeafSets, NEAR, Node, UNIT, moves_in};
 use crate::packed::{ConfigSets, List, Packed, Store};
-use crate::prefetch::prefetch;
 use crate::refs::Ref;
 use crate::sums::Sums;
 use crate::table::Table;
@@ -77,16 +77,21 @@ impl<S: NestedSpace> Diagram<S> {
     pub(crate) fn new(space: Arc<S>, budget: usize, with_digests: bool) -> Diagram<S> {
         let levels = Levels::new(space);
         let all = usize::from(levels.top()) + 1;
+        // More than any of them takes of a budget that is full.
+        let promised = budget / 2;
+        let mut nodes = Vec::new();
+        promise(&mut nodes, promised);
+        // Number 0 is the empty set.
+        nodes.push(Node::default());
         Diagram {
-            // Number 0 is the empty set.
-            nodes: vec![Node::default()],
-            sums: Sums::new(with_digests),
-            content: Store::new(0),
+            nodes,
+            sums: Sums::new(with_digests, promised),
+            content: Store::new(0, promised),
             config_sets: ConfigSets::new(),
-            numbers: Table::new(),
+            numbers: Table::new(promised / 4),
             leaf_numbers: HashTable::new(),
-            exit_content: Store::new(1),
-            exit_numbers: Table::new(),
+            exit_content: Store::new(1, promised / 2),
+            exit_numbers: Table::new(promised / 4),
             leaf_exit_numbers: HashTable::new(),
             recent_exits: Box::new([(0, 0); RECENT]),
             further: FxHashMap::default(),
@@ -106,10 +111,15 @@ impl<S: NestedSpace> Diagram<S> {
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         let further = self.further.capacity() * 3 * size_of::<u64>();
-        let nodes = self.nodes.capacity() * size_of::<Node>() + self.sums.bytes();
+        let nodes = self.nodes.len() * self.bytes_each();
         let contents = self.content.bytes() + self.exit_content.bytes() + self.config_sets.bytes();
         let tables = self.numbers.bytes() + self.exit_numbers.bytes();
         nodes + contents + tables + further
+    }
+
+    /// Bytes of a node besides its content.
+    pub(crate) fn bytes_each(&self) -> usize {
+        size_of::<Node>() + self.sums.bytes_each()
     }
 
     /// Drops what a step left behind that could not be finished.

@@ -7,6 +7,7 @@ use strata_space::nested::NestedSpace;
 use crate::diagram::{Diagram, EXIT_UNIT, fold};
 use crate::error::StepError;
 use crate::levels::{ClassId, Configs, Moved, bits};
+use crate::memory::reserve;
 use crate::node::{EXIT, LeafSets, MASK_BITS, Node, UNIT};
 use crate::refs::Ref;
 
@@ -275,37 +276,24 @@ impl<S: NestedSpace> Diagram<S> {
     /// Makes sure that there is room for a node and its bytes, within the budget.
     fn make_room(&mut self, bytes: usize) -> Result<(), StepError> {
         let id = self.nodes.len();
+        most("nodes", id + 1, Ref::MOST)?;
+        most("children", self.content.end() + bytes, u32::MAX as usize)?;
         let bytes = bytes + UNIT;
-        let content = self.content.list();
-        let growth = [
-            grown(self.nodes.len(), self.nodes.capacity(), 1),
-            grown(content.len(), content.capacity(), bytes),
-            self.numbers.growth(id as u32),
-        ];
-        if growth != [0; 3] {
-            let node = size_of::<Node>() + self.sums.bytes_each();
-            self.check(growth[0] * node + growth[1] + growth[2])?;
-            most("nodes", id + 1, Ref::MOST)?;
-            reserve(&mut self.nodes, 1);
-            self.sums.reserve(self.nodes.capacity());
-            reserve(self.content.list(), bytes);
-        }
-        most("children", self.content.end() + bytes, u32::MAX as usize)
+        self.check(bytes + self.bytes_each() + self.numbers.growth(id as u32))?;
+        reserve(&mut self.nodes, 1);
+        self.sums.reserve();
+        reserve(self.content.list(), bytes);
+        Ok(())
     }
 
     /// The number of the next set of exits. Makes sure that there is room for its bytes, within the
     /// budget.
     fn make_exit_room(&mut self, bytes: usize) -> Result<u32, StepError> {
         let id = self.exit_content.end();
-        let bytes = bytes + EXIT_UNIT;
-        let content = self.exit_content.list();
-        let growth = grown(content.len(), content.capacity(), bytes);
-        let table = self.exit_numbers.growth(id as u32);
-        if growth + table > 0 {
-            self.check(growth + table)?;
-            reserve(self.exit_content.list(), bytes);
-        }
         most("exits", id + 1, Ref::MOST)?;
+        let bytes = bytes + EXIT_UNIT;
+        self.check(bytes + self.exit_numbers.growth(id as u32))?;
+        reserve(self.exit_content.list(), bytes);
         Ok(id as u32)
     }
 
@@ -317,18 +305,4 @@ impl<S: NestedSpace> Diagram<S> {
 
 fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), StepError> {
     if wanted > most { Err(StepError::Numbers { what, most }) } else { Ok(()) }
-}
-
-/// By how many items a list grows that is to take so many more, so that little is reserved in vain.
-fn grown(len: usize, capacity: usize, more: usize) -> usize {
-    // Small lists are copied when they grow, large ones are mapped elsewhere.
-    let part = if capacity < 1 << 20 { 2 } else { 8 };
-    if len + more <= capacity { 0 } else { more.max(capacity / part).max(1 << 8) }
-}
-
-fn reserve<T>(list: &mut Vec<T>, more: usize) {
-    let growth = grown(list.len(), list.capacity(), more);
-    if growth > 0 {
-        list.reserve_exact(growth + list.capacity() - list.len());
-    }
 }

@@ -18,9 +18,10 @@ mod gathered;
 mod intern;
 mod levels;
 mod meet;
+mod memory;
 mod node;
 mod packed;
-mod prefetch;
+
 mod refs;
 mod search;
 mod snapshot;

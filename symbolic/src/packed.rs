@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::diagram::Entry;
 use crate::error::StepError;
 use crate::levels::Configs;
+use crate::memory::promise;
 use crate::refs::Ref;
 
 /// Bytes before what is below: the number of the set of configurations, and the number of bits.
@@ -34,14 +35,17 @@ pub(crate) struct Store<const UNIT: usize> {
 }
 
 impl<const UNIT: usize> Store<UNIT> {
-    /// A store whose first so many units mean nothing.
-    pub(crate) fn new(units: usize) -> Store<UNIT> {
-        Store { bytes: vec![0; units * UNIT + SPARE] }
+    /// A store whose first so many units mean nothing, and that is promised so many bytes.
+    pub(crate) fn new(units: usize, promised: usize) -> Store<UNIT> {
+        let mut bytes = Vec::new();
+        promise(&mut bytes, promised);
+        bytes.resize(units * UNIT + SPARE, 0);
+        Store { bytes }
     }
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.capacity()
+        self.bytes.len()
     }
 
     /// The list of bytes.
@@ -216,7 +220,7 @@ mod tests {
     #[test]
     fn lists_of_any_width_are_read_as_they_were_packed() {
         let mut sets = ConfigSets::new();
-        let mut store = Store::<2>::new(1);
+        let mut store = Store::<2>::new(1, 0);
         let mut packed = Packed::default();
         let mut expected = Vec::new();
         for bits in 1..=32 {

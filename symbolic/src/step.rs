@@ -7,8 +7,8 @@ use crate::diagram::{Diagram, Entry, fold};
 use crate::error::StepError;
 use crate::gathered::Gathered;
 use crate::levels::{ClassId, Configs, Moved, bits};
+use crate::memory::prefetch;
 use crate::node::LeafSets;
-use crate::prefetch::prefetch;
 use crate::refs::Ref;
 
 const MIX: u64 = 0xd6e8_feb8_6659_fd93;

@@ -6,8 +6,8 @@ use strata_space::nested::NestedSpace;
 
 use crate::diagram::Diagram;
 use crate::levels::{ClassId, Configs, Levels, bits};
+use crate::memory::{prefetch, promise, reserve};
 use crate::node::MANY;
-use crate::prefetch::prefetch;
 use crate::refs::Ref;
 
 /// What is known of a node's current states besides their number.
@@ -30,23 +30,27 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Of the empty set.
-    pub(crate) fn new(with_details: bool) -> Sums {
-        Sums { many: FxHashMap::default(), details: with_details.then(|| vec![Detail::default()]) }
+    /// Of the empty set; the details are promised so many bytes.
+    pub(crate) fn new(with_details: bool, promised: usize) -> Sums {
+        let details = || {
+            let mut details = Vec::new();
+            promise(&mut details, promised);
+            details.push(Detail::default());
+            details
+        };
+        Sums { many: FxHashMap::default(), details: with_details.then(details) }
     }
 
+    /// Bytes of memory for each node.
     pub(crate) fn bytes_each(&self) -> usize {
         self.details.as_ref().map_or(0, |_| size_of::<Detail>())
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.details.as_ref().map_or(0, |details| details.capacity() * size_of::<Detail>())
-    }
-
-    /// Makes room for so many nodes in all.
-    pub(crate) fn reserve(&mut self, nodes: usize) {
+    /// Makes room for a node.
+    #[inline(always)]
+    pub(crate) fn reserve(&mut self) {
         if let Some(details) = &mut self.details {
-            details.reserve_exact(nodes - details.len());
+            reserve(details, 1);
         }
     }
 
@@ -174,7 +178,7 @@ mod tests {
 
     #[test]
     fn many_states_are_noted_beside_the_node() {
-        let mut sums = Sums::new(false);
+        let mut sums = Sums::new(false, 0);
         for (id, states) in (1..).zip([0, 1, 1 << 31, u32::MAX.into(), 1 << 32, 3 << 60]) {
             let noted = sums.note(id, states);
             assert_eq!(sums.states(id as usize, noted), states);

@@ -6,7 +6,7 @@
 
 use hashbrown::HashTable;
 
-use crate::prefetch::prefetch;
+use crate::memory::{prefetch, promise};
 
 /// Numbers of a line, one of the processor's cache.
 const SLOTS: usize = 16;
@@ -43,8 +43,11 @@ fn skipped(slots: &[u32]) -> usize {
 }
 
 impl<const BITS: u32> Table<BITS> {
-    pub(crate) fn new() -> Table<BITS> {
-        let slots = vec![0; (LEAST + 1) * SLOTS];
+    /// An empty table that is promised so many bytes.
+    pub(crate) fn new(promised: usize) -> Table<BITS> {
+        let mut slots = Vec::new();
+        promise(&mut slots, promised);
+        slots.resize((LEAST + 1) * SLOTS, 0);
         let skipped = skipped(&slots);
         Table { slots, skipped, lines: LEAST, len: 0, more: HashTable::new() }
     }
@@ -56,7 +59,7 @@ impl<const BITS: u32> Table<BITS> {
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<u32>() + self.more.allocation_size()
+        self.slots.len() * size_of::<u32>() + self.more.allocation_size()
     }
 
     /// Bits of a line's share of the hashes.
@@ -198,7 +201,7 @@ mod tests {
     }
 
     fn filled<const BITS: u32>(factor: u32) -> usize {
-        let mut table = Table::<BITS>::new();
+        let mut table = Table::<BITS>::new(0);
         for number in (1..60_000).map(|number| number * factor) {
             assert_eq!(table.find(hash(number), |other| other == number), None);
             let (growth, before) = (table.growth(number), table.bytes());
@@ -223,7 +226,7 @@ mod tests {
 
     #[test]
     fn many_of_one_hash_are_all_found() {
-        let mut table = Table::<27>::new();
+        let mut table = Table::<27>::new(0);
         for number in 1..100 {
             table.insert(1 << 60, number);
         }
