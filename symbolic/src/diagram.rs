@@ -223,6 +223,12 @@ impl<S: NestedSpace> Diagram<S> {
         self.exit_content.entries(list)
     }
 
+    /// Asks for a set of exits, ahead of its use.
+    #[inline(always)]
+    pub(crate) fn prefetch_exits(&self, set: Ref) {
+        prefetch(self.exit_content.from(set.id() * EXIT_UNIT), 0);
+    }
+
     /// Reads the entries of a node above the leaf, and asks for what is below them, ahead of its use.
     #[inline(always)]
     pub(crate) fn read_entries(&self, id: usize, entries: &mut Vec<Entry>) {
@@ -233,8 +239,8 @@ impl<S: NestedSpace> Diagram<S> {
         }
         for entry in entries.iter() {
             let child = self.node(entry.below);
-            // Those that are new will be gone through themselves.
-            if child.near[0] == 0 || child.next == 0 {
+            // Those that are new will be gone through themselves; of others exits may be there.
+            if child.near[0] == 0 || child.next == 0 || child.near[NEAR - 1] != 0 {
                 prefetch(self.content.from(child.begin()), 0);
             }
         }

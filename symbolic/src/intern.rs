@@ -85,6 +85,8 @@ impl<S: NestedSpace> Diagram<S> {
         let key = hash(class, configs, below);
         self.numbers.prefetch(key);
         self.packed.pack(below);
+        // Nearly all are new, and the line of the table is under way.
+        let (mask, states) = self.sum_up(level, configs, base)?;
         let Diagram { nodes, content, config_sets, packed, .. } = &*self;
         let found = self.numbers.find(key, |id| {
             let node = &nodes[id as usize];
@@ -92,20 +94,30 @@ impl<S: NestedSpace> Diagram<S> {
         });
         let id = match found {
             Some(id) => id,
-            None => self.push_inner((level, class), configs, base, key)?,
+            None => {
+                let set = self.config_sets.number(configs)?;
+                let meta = class << MASK_BITS | mask;
+                let id = self.push_node(meta, states, self.packed.len())?;
+                let content = self.packed.finish(set);
+                self.content.push(self.nodes[id as usize].far() * EXIT, content);
+                self.sums.add_node(&self.levels, level, configs, &self.made[base..]);
+                self.numbers.insert(key, id);
+                id
+            }
         };
         self.made.truncate(base);
         Ok(turned.reference(id))
     }
 
-    /// A new node above the leaf: its list has been packed.
-    fn push_inner(
+    /// By which moves something larger may move, and how many states there are, in what has been made
+    /// from `base` on.
+    #[inline(always)]
+    fn sum_up(
         &mut self,
-        (level, class): (u8, ClassId),
+        level: u8,
         configs: Configs,
         base: usize,
-        key: u64,
-    ) -> Result<u32, StepError> {
+    ) -> Result<(u32, u64), StepError> {
         let mut mask = 0;
         let mut states = 0u64;
         for (config, at) in configs.iter().zip(base..) {
@@ -117,14 +129,7 @@ impl<S: NestedSpace> Diagram<S> {
                 }
             }
         }
-        let set = self.config_sets.number(configs)?;
-        let meta = class << MASK_BITS | mask;
-        let id = self.push_node(meta, states, self.packed.len())?;
-        let content = self.packed.finish(set);
-        self.content.push(self.nodes[id as usize].far() * EXIT, content);
-        self.sums.add_node(&self.levels, level, configs, &self.made[base..]);
-        self.numbers.insert(key, id);
-        Ok(id)
+        Ok((mask, states))
     }
 
     /// The leaf node of two sets.

@@ -143,6 +143,9 @@ impl<S: NestedSpace> Diagram<S> {
         set: Ref,
         from: usize,
     ) -> Result<Ref, StepError> {
+        for set in &self.incoming[from..] {
+            self.prefetch_exits(*set);
+        }
         // A level's scratch is free: this is the only step of the level under way.
         let mut gathered = std::mem::take(&mut self.gathered[usize::from(level)]);
         self.read_entries(set.id(), &mut gathered.own);
