@@ -4,6 +4,7 @@ use strata_space::nested::{MAX_MOVES, NestedSpace};
 
 use crate::diagram::{Diagram, Entry};
 use crate::error::StepError;
+use crate::intern::Wanted;
 use crate::levels::{Configs, Moved, bits};
 use crate::refs::Ref;
 
@@ -45,7 +46,7 @@ impl<S: NestedSpace> Diagram<S> {
     #[inline(never)]
     fn find_exits(&mut self, level: u8, id: usize) -> Result<(), StepError> {
         let node = Ref::new(id as u32, false, false);
-        let moves = self.node(node).exits().into();
+        let moves: u64 = self.node(node).exits().into();
         if level == self.levels.leaf() {
             let class = self.node(node).class();
             let current = self.leaf(node).current;
@@ -66,14 +67,23 @@ impl<S: NestedSpace> Diagram<S> {
         let sorted = self.sort_exits(level, &entries);
         self.slots[usize::from(level)].entries = entries;
         sorted?;
-        for mv in bits(moves) {
+        let mut wanted = [(0, Wanted::default()); MAX_MOVES as usize];
+        for (wanted, mv) in wanted.iter_mut().zip(bits(moves)) {
             let base = self.made.len();
             let slots = &self.slots[usize::from(level)];
             let configs = slots.configs[mv];
             let below = configs.iter().map(|config| slots.below[mv][usize::from(config)]);
             self.made.extend(below);
-            let set = self.intern_exits(level, configs, base)?;
-            self.keep_exits(id, mv, set);
+            *wanted = (mv, self.want_exits(level, configs, base));
+        }
+        // What was made last is taken away first.
+        let wanted = &wanted[..moves.count_ones() as usize];
+        for (_, wanted) in wanted {
+            self.prefetch_wanted(wanted);
+        }
+        for (mv, wanted) in wanted.iter().rev() {
+            let set = self.intern_exits(wanted)?;
+            self.keep_exits(id, *mv, set);
         }
         Ok(())
     }

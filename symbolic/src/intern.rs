@@ -7,7 +7,7 @@ use strata_space::nested::NestedSpace;
 use crate::diagram::{Diagram, EXIT_UNIT, fold};
 use crate::error::StepError;
 use crate::levels::{ClassId, Configs, Moved, bits};
-use crate::memory::reserve;
+use crate::memory::{prefetch, reserve};
 use crate::node::{EXIT, LeafSets, MASK_BITS, Node, UNIT};
 use crate::refs::Ref;
 
@@ -32,6 +32,21 @@ impl Turned {
 
     fn reference(self, id: u32) -> Ref {
         Ref::new(id, self == Turned::Symmetric, self == Turned::Flipped)
+    }
+}
+
+/// A set of exits that is to be looked up: how it would be stored, and by what hash.
+#[derive(Copy, Clone)]
+pub(crate) struct Wanted {
+    configs: Configs,
+    turned: Turned,
+    base: usize,
+    key: u64,
+}
+
+impl Default for Wanted {
+    fn default() -> Wanted {
+        Wanted { configs: Configs::default(), turned: Turned::Own, base: 0, key: 0 }
     }
 }
 
@@ -218,20 +233,33 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     /// The set of exits with these configurations, what is below them having been made from `base`
-    /// on, which is taken away.
-    pub(crate) fn intern_exits(
-        &mut self,
-        level: u8,
-        configs: Configs,
-        base: usize,
-    ) -> Result<Ref, StepError> {
+    /// on. It is not looked up yet, but its places are asked for.
+    #[inline(always)]
+    pub(crate) fn want_exits(&mut self, level: u8, configs: Configs, base: usize) -> Wanted {
+        let (configs, turned) = self.orient(level, configs, base, Ordering::Equal);
+        let key = hash(0, configs, &self.made[base..]);
+        self.exit_numbers.prefetch(key);
+        prefetch(&self.recent_exits[..], key as usize % RECENT);
+        Wanted { configs, turned, base, key }
+    }
+
+    /// Asks for the set that it probably is.
+    #[inline(always)]
+    pub(crate) fn prefetch_wanted(&self, wanted: &Wanted) {
+        let (key, recent) = self.recent_exits[wanted.key as usize % RECENT];
+        if key == wanted.key {
+            self.prefetch_exits(Ref::new(recent, false, false));
+        }
+    }
+
+    /// The set of exits that was wanted last, which is taken away.
+    #[inline(always)]
+    pub(crate) fn intern_exits(&mut self, wanted: &Wanted) -> Result<Ref, StepError> {
+        let Wanted { configs, turned, base, key } = *wanted;
         if configs == Configs::default() {
             return Ok(Ref::EMPTY);
         }
-        let (configs, turned) = self.orient(level, configs, base, Ordering::Equal);
         let below = &self.made[base..];
-        let key = hash(0, configs, below);
-        self.exit_numbers.prefetch(key);
         self.packed.pack(below);
         let Diagram { exit_content, config_sets, packed, .. } = &*self;
         let is_it = |id| exit_content.is_at(config_sets, id as usize * EXIT_UNIT, configs, packed);
