@@ -9,23 +9,16 @@ use strata_space::nested::NestedSpace;
 use crate::exits::Slots;
 use crate::gathered::Gathered;
 use crate::intern::RECENT;
-use crate::levels::{ConfigId, Configs, Levels};
-use crate::node::{HOLLOW, LeafSets, NEAR, Node, moves_in};
-use crate::prefetch::prefetch;
+use crate::levels::{ConfigId, Levels};
+use crate::memory::{prefetch, promise};
+use crate::node::{EXIT, LeafSets, NEAR, Node, UNIT, moves_in};
+use crate::packed::{ConfigSets, List, Packed, Store};
 use crate::refs::Ref;
 use crate::sums::Sums;
+use crate::table::Table;
 
-/// A word of 64 bits, in two.
-#[inline(always)]
-pub(crate) fn split(word: u64) -> [u32; 2] {
-    [word as u32, (word >> 32) as u32]
-}
-
-/// Undoes [`split`].
-#[inline(always)]
-pub(crate) fn joined(words: &[u32]) -> u64 {
-    u64::from(words[0]) | u64::from(words[1]) << 32
-}
+/// Sets of exits begin at multiples of so many bytes.
+pub(crate) const EXIT_UNIT: usize = 4;
 
 /// See the module.
 pub(crate) struct Diagram<S: NestedSpace> {
@@ -33,13 +26,14 @@ pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) nodes: Vec<Node>,
     /// By node.
     pub(crate) sums: Sums,
-    pub(crate) words: Vec<u32>,
-    pub(crate) numbers: HashTable<u32>,
+    /// What the nodes hold.
+    pub(crate) content: Store<UNIT>,
+    pub(crate) config_sets: ConfigSets,
+    pub(crate) numbers: Table<27>,
     pub(crate) leaf_numbers: HashTable<u32>,
-    /// Sets of exits, each an even number of words: its configurations (two words) and what is below
-    /// each, in order; of the leaf its states (two words). A set's number is half of where it begins.
-    pub(crate) exit_words: Vec<u32>,
-    pub(crate) exit_numbers: HashTable<u32>,
+    /// Sets of exits: lists; of the leaf the states. A set's number is where it begins, in units.
+    pub(crate) exit_content: Store<EXIT_UNIT>,
+    pub(crate) exit_numbers: Table<25>,
     pub(crate) leaf_exit_numbers: HashTable<u32>,
     /// Sets of exits that were asked for lately, by hash: few, so that they stay in the processor's
     /// cache.
@@ -60,6 +54,8 @@ pub(crate) struct Diagram<S: NestedSpace> {
     /// Scratch: by level, the sets of exits of a node that are being made.
     pub(crate) slots: Vec<Slots>,
     pub(crate) flipped: [u32; 64],
+    /// Scratch: a list that is being looked for.
+    pub(crate) packed: Packed,
 }
 
 /// A configuration and what hangs below it.
@@ -81,15 +77,21 @@ impl<S: NestedSpace> Diagram<S> {
     pub(crate) fn new(space: Arc<S>, budget: usize, with_digests: bool) -> Diagram<S> {
         let levels = Levels::new(space);
         let all = usize::from(levels.top()) + 1;
+        // More than any of them takes of a budget that is full.
+        let promised = budget / 2;
+        let mut nodes = Vec::new();
+        promise(&mut nodes, promised);
+        // Number 0 is the empty set.
+        nodes.push(Node::default());
         Diagram {
-            // Number 0 is the empty set.
-            nodes: vec![Node { meta: HOLLOW, ..Node::default() }],
-            sums: Sums::new(with_digests),
-            words: Vec::new(),
-            numbers: HashTable::new(),
+            nodes,
+            sums: Sums::new(with_digests, promised),
+            content: Store::new(0, promised),
+            config_sets: ConfigSets::new(),
+            numbers: Table::new(promised / 4),
             leaf_numbers: HashTable::new(),
-            exit_words: vec![0; 2],
-            exit_numbers: HashTable::new(),
+            exit_content: Store::new(1, promised / 2),
+            exit_numbers: Table::new(promised / 4),
             leaf_exit_numbers: HashTable::new(),
             recent_exits: Box::new([(0, 0); RECENT]),
             further: FxHashMap::default(),
@@ -101,17 +103,23 @@ impl<S: NestedSpace> Diagram<S> {
             made: Vec::new(),
             slots: vec![Slots::default(); all],
             flipped: [0; 64],
+            packed: Packed::default(),
             levels,
         }
     }
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        let tables = [&self.numbers, &self.exit_numbers].map(HashTable::allocation_size);
         let further = self.further.capacity() * 3 * size_of::<u64>();
-        let words = (self.words.capacity() + self.exit_words.capacity()) * size_of::<u32>();
-        let nodes = self.nodes.capacity() * size_of::<Node>();
-        nodes + self.sums.bytes() + words + tables.iter().sum::<usize>() + further
+        let nodes = self.nodes.len() * self.bytes_each();
+        let contents = self.content.bytes() + self.exit_content.bytes() + self.config_sets.bytes();
+        let tables = self.numbers.bytes() + self.exit_numbers.bytes();
+        nodes + contents + tables + further
+    }
+
+    /// Bytes of a node besides its content.
+    pub(crate) fn bytes_each(&self) -> usize {
+        size_of::<Node>() + self.sums.bytes_each()
     }
 
     /// Drops what a step left behind that could not be finished.
@@ -132,34 +140,25 @@ impl<S: NestedSpace> Diagram<S> {
         if set.is_flipped() { self.levels.flip_moves(mask) } else { mask }
     }
 
-    /// The configurations of a node above the leaf, not flipped.
+    /// How many current states a set has.
     #[inline(always)]
-    pub(crate) fn configs(&self, id: usize) -> Configs {
+    pub(crate) fn states(&self, set: Ref) -> u64 {
+        self.sums.states(set.id(), self.node(set).states)
+    }
+
+    /// What hangs below a node above the leaf, not flipped.
+    #[inline(always)]
+    pub(crate) fn list(&self, id: usize) -> List {
         if id == 0 {
-            return Configs::default();
+            return List::default();
         }
-        Configs(joined(&self.words[self.nodes[id].content()..]))
-    }
-
-    /// Where what hangs below the configurations of a node above the leaf begins.
-    #[inline(always)]
-    pub(crate) fn children(&self, id: usize) -> usize {
-        self.nodes[id].content() + 2
-    }
-
-    /// What hangs below a configuration, by [`Self::children`] and its place, not flipped.
-    #[inline(always)]
-    pub(crate) fn child(&self, children: usize, at: usize) -> Ref {
-        Ref::of_word(self.words[children + at])
+        self.content.list_at(&self.config_sets, self.nodes[id].content())
     }
 
     /// The entries of a node above the leaf, not flipped.
     #[inline(always)]
     pub(crate) fn stored(&self, id: usize) -> impl Iterator<Item = Entry> {
-        let begin = self.children(id);
-        let children = (0..).map(move |at| self.child(begin, at));
-        let entries = self.configs(id).iter().zip(children);
-        entries.map(|(config, below)| Entry { config, below })
+        self.content.entries(self.list(id))
     }
 
     /// The entries of a node above the leaf, flipped if the reference is.
@@ -179,7 +178,7 @@ impl<S: NestedSpace> Diagram<S> {
             return LeafSets::default();
         }
         let at = self.node(set).content();
-        let [current, previous] = [at, at + 2].map(|at| joined(&self.words[at..]));
+        let [current, previous] = [at, at + size_of::<u64>()].map(|at| self.content.word(at));
         let sets = LeafSets { current, previous };
         if set.is_flipped() { self.flip_leaf(sets) } else { sets }
     }
@@ -189,45 +188,60 @@ impl<S: NestedSpace> Diagram<S> {
         LeafSets { current: flip(sets.current), previous: flip(sets.previous) }
     }
 
-    /// A node's memory of its exits by a move.
+    /// A node's exits by a move; 0 if not known yet.
     #[inline(always)]
-    pub(crate) fn exit_memory(&mut self, id: usize, mv: usize) -> &mut u32 {
+    pub(crate) fn known_exits(&self, id: usize, mv: usize) -> u32 {
+        let node = &self.nodes[id];
+        let before = moves_in(node.exits() & ((1 << mv) - 1));
+        match before.checked_sub(NEAR) {
+            None => node.near[before],
+            Some(far) => self.content.half(node.begin() + far * EXIT),
+        }
+    }
+
+    /// Keeps a node's exits by a move.
+    #[inline(always)]
+    pub(crate) fn keep_exits(&mut self, id: usize, mv: usize, set: Ref) {
         let node = &mut self.nodes[id];
         let before = moves_in(node.exits() & ((1 << mv) - 1));
         match before.checked_sub(NEAR) {
-            None => &mut node.near[before],
-            Some(far) => &mut self.words[node.words as usize + far],
+            None => node.near[before] = set.word(),
+            Some(far) => self.content.set_half(node.begin() + far * EXIT, set.word()),
         }
     }
 
     /// The leaf states of a set of exits.
     pub(crate) fn leaf_exits(&self, set: Ref) -> u64 {
-        let states = joined(&self.exit_words[2 * set.id()..]);
+        let states = self.exit_content.word(set.id() * EXIT_UNIT);
         if set.is_flipped() { self.levels.leaves.flip(states) } else { states }
     }
 
     /// The entries of a set of exits above the leaf, not flipped.
     #[inline(always)]
     pub(crate) fn stored_exits(&self, id: usize) -> impl Iterator<Item = Entry> {
-        let content = &self.exit_words[2 * id..];
-        let below = content[2..].iter().map(|word| Ref::of_word(*word));
-        let entries = Configs(joined(content)).iter().zip(below);
-        entries.map(|(config, below)| Entry { config, below })
+        let list = self.exit_content.list_at(&self.config_sets, id * EXIT_UNIT);
+        self.exit_content.entries(list)
     }
 
-    /// Asks for what is below a node's configurations, ahead of its use.
+    /// Asks for a set of exits, ahead of its use.
     #[inline(always)]
-    pub(crate) fn prefetch_children(&self, id: usize) {
-        let below = self.nodes[id].content() + 2;
-        let children = &self.words[below..][..self.configs(id).len()];
-        for word in children {
-            prefetch(&self.nodes, Ref::of_word(*word).id());
+    pub(crate) fn prefetch_exits(&self, set: Ref) {
+        prefetch(self.exit_content.from(set.id() * EXIT_UNIT), 0);
+    }
+
+    /// Reads the entries of a node above the leaf, and asks for what is below them, ahead of its use.
+    #[inline(always)]
+    pub(crate) fn read_entries(&self, id: usize, entries: &mut Vec<Entry>) {
+        entries.clear();
+        for entry in self.stored(id) {
+            prefetch(&self.nodes, entry.below.id());
+            entries.push(entry);
         }
-        for word in children {
-            let child = &self.nodes[Ref::of_word(*word).id()];
-            // Those that are new will be gone through themselves.
-            if child.near[0] == 0 || child.next == 0 {
-                prefetch(&self.words, child.words as usize);
+        for entry in entries.iter() {
+            let child = self.node(entry.below);
+            // Those that are new will be gone through themselves; of others exits may be there.
+            if child.near[0] == 0 || child.next == 0 || child.near[NEAR - 1] != 0 {
+                prefetch(self.content.from(child.begin()), 0);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What comes in below a node, by configuration.
 
+use crate::diagram::Entry;
 use crate::levels::{ConfigId, Configs};
 use crate::refs::Ref;
 
@@ -11,11 +12,13 @@ pub(crate) struct Gathered {
     heads: [u32; 64],
     /// A set, and one more than the place of the one before.
     links: Vec<(Ref, u32)>,
+    /// What is below the node itself.
+    pub(crate) own: Vec<Entry>,
 }
 
 impl Default for Gathered {
     fn default() -> Gathered {
-        Gathered { configs: Configs::default(), heads: [0; 64], links: Vec::new() }
+        Gathered { configs: Configs::default(), heads: [0; 64], links: Vec::new(), own: Vec::new() }
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use hashbrown::HashTable;
 use strata_space::nested::NestedSpace;
 
-use crate::diagram::{Diagram, fold, joined, split};
+use crate::diagram::{Diagram, EXIT_UNIT, fold};
 use crate::error::StepError;
 use crate::levels::{ClassId, Configs, Moved, bits};
-use crate::node::{HOLLOW, LeafSets, MASK_BITS, Node};
+use crate::memory::{prefetch, reserve};
+use crate::node::{EXIT, LeafSets, MASK_BITS, Node, UNIT};
 use crate::refs::Ref;
 
 /// Whether a set is stored as it is or flipped.
@@ -35,6 +35,21 @@ impl Turned {
     }
 }
 
+/// A set of exits that is to be looked up: how it would be stored, and by what hash.
+#[derive(Copy, Clone)]
+pub(crate) struct Wanted {
+    configs: Configs,
+    turned: Turned,
+    base: usize,
+    key: u64,
+}
+
+impl Default for Wanted {
+    fn default() -> Wanted {
+        Wanted { configs: Configs::default(), turned: Turned::Own, base: 0, key: 0 }
+    }
+}
+
 /// Places for sets of exits that were asked for lately.
 pub(crate) const RECENT: usize = 1 << 15;
 
@@ -47,27 +62,23 @@ fn hash(class: ClassId, configs: Configs, below: &[u32]) -> u64 {
     let mut hash = fold(configs.0 ^ MIX, u64::from(class) ^ MIX2);
     let mut pairs = below.chunks_exact(2);
     for pair in &mut pairs {
-        hash = fold(hash ^ joined(pair), MIX);
+        let word = u64::from(pair[0]) | u64::from(pair[1]) << 32;
+        hash = fold(hash ^ word, MIX);
     }
     for word in pairs.remainder() {
         hash = fold(hash ^ u64::from(*word), MIX2);
     }
-    // The table takes its tags from the top.
     fold(hash ^ MIX2, MIX)
 }
 
-/// The hash of a node above the leaf.
-fn node_hash(node: &Node, words: &[u32]) -> u64 {
-    let content = &words[node.content()..];
-    let configs = Configs(joined(content));
-    hash(node.class(), configs, &content[2..][..configs.len()])
+/// The hash of a leaf node.
+fn leaf_hash(class: ClassId, sets: LeafSets) -> u64 {
+    fold(fold(sets.current ^ MIX, u64::from(class) ^ MIX2) ^ sets.previous, MIX)
 }
 
-/// The hash of a set of exits above the leaf.
-fn exits_hash(words: &[u32], id: u32) -> u64 {
-    let content = &words[2 * id as usize..];
-    let configs = Configs(joined(content));
-    hash(0, configs, &content[2..][..configs.len()])
+/// The hash of a set of exits of the leaf.
+fn leaf_exits_hash(set: u64) -> u64 {
+    fold(set ^ MIX, MIX2)
 }
 
 impl<S: NestedSpace> Diagram<S> {
@@ -87,38 +98,53 @@ impl<S: NestedSpace> Diagram<S> {
         let class = if turned == Turned::Flipped { flip_class } else { class };
         let below = &self.made[base..];
         let key = hash(class, configs, below);
-        let (nodes, words) = (&self.nodes, &self.words);
+        self.numbers.prefetch(key);
+        self.packed.pack(below);
+        // Nearly all are new, and the line of the table is under way.
+        let (mask, states) = self.sum_up(level, configs, base)?;
+        let Diagram { nodes, content, config_sets, packed, .. } = &*self;
         let found = self.numbers.find(key, |id| {
-            let node = &nodes[*id as usize];
-            let content = &words[node.content()..];
-            node.class() == class
-                && joined(content) == configs.0
-                && content[2..][..below.len()] == *below
+            let node = &nodes[id as usize];
+            node.class() == class && content.is_at(config_sets, node.content(), configs, packed)
         });
-        if let Some(id) = found {
-            self.made.truncate(base);
-            return Ok(turned.reference(*id));
-        }
+        let id = match found {
+            Some(id) => id,
+            None => {
+                let set = self.config_sets.number(configs)?;
+                let meta = class << MASK_BITS | mask;
+                let id = self.push_node(meta, states, self.packed.len())?;
+                let content = self.packed.finish(set);
+                self.content.push(self.nodes[id as usize].far() * EXIT, content);
+                self.sums.add_node(&self.levels, level, configs, &self.made[base..]);
+                self.numbers.insert(key, id);
+                id
+            }
+        };
+        self.made.truncate(base);
+        Ok(turned.reference(id))
+    }
+
+    /// By which moves something larger may move, and how many states there are, in what has been made
+    /// from `base` on.
+    #[inline(always)]
+    fn sum_up(
+        &mut self,
+        level: u8,
+        configs: Configs,
+        base: usize,
+    ) -> Result<(u32, u64), StepError> {
         let mut mask = 0;
-        let mut hollow = HOLLOW;
+        let mut states = 0u64;
         for (config, at) in configs.iter().zip(base..) {
             let below = Ref::of_word(self.made[at]);
-            if !self.node(below).is_hollow() {
-                hollow = 0;
-            }
+            states = states.saturating_add(self.states(below));
             for mv in bits(self.exit_moves(below).into()) {
                 if let Moved::Outside(_) = self.levels.shift(level, config, mv)? {
                     mask |= 1 << mv;
                 }
             }
         }
-        let meta = class << (MASK_BITS + 1) | hollow | mask;
-        let id = self.push_node(meta, split(configs.0), base)?;
-        let below = &self.words[self.nodes[id as usize].content() + 2..];
-        self.sums.add_node(&self.levels, level, configs, below);
-        let (nodes, words) = (&self.nodes, &self.words);
-        self.numbers.insert_unique(key, id, |id| node_hash(&nodes[*id as usize], words));
-        Ok(turned.reference(id))
+        Ok((mask, states))
     }
 
     /// The leaf node of two sets.
@@ -130,31 +156,33 @@ impl<S: NestedSpace> Diagram<S> {
         let flip = (self.levels.flip_class(class), self.flip_leaf(sets));
         let turned = Turned::of(flip.cmp(&own));
         let (class, sets) = own.min(flip);
-        let previous = split(sets.previous);
-        let key = hash(class, Configs(sets.current), &previous);
-        let (nodes, words) = (&self.nodes, &self.words);
+        let key = leaf_hash(class, sets);
+        let (nodes, content) = (&self.nodes, &self.content);
+        let stored = |node: &Node| LeafSets {
+            current: content.word(node.content()),
+            previous: content.word(node.content() + size_of::<u64>()),
+        };
         let found = self.leaf_numbers.find(key, |id| {
             let node = &nodes[*id as usize];
-            let content = &words[node.content()..];
-            node.class() == class
-                && [joined(content), joined(&content[2..])] == [sets.current, sets.previous]
+            node.class() == class && stored(node) == sets
         });
         if let Some(id) = found {
             return Ok(turned.reference(*id));
         }
         let open = |leaf| self.levels.row(class, leaf).exits;
         let exits = bits(sets.current).fold(0, |mask, leaf| mask | open(leaf));
-        let hollow = if sets.current == 0 { HOLLOW } else { 0 };
-        let base = self.made.len();
-        self.made.extend(previous);
-        let meta = class << (MASK_BITS + 1) | hollow | u32::from(exits);
-        let id = self.push_node(meta, split(sets.current), base)?;
+        let meta = class << MASK_BITS | u32::from(exits);
+        let words = [sets.current, sets.previous].map(u64::to_le_bytes);
+        let states = sets.current.count_ones().into();
+        let id = self.push_node(meta, states, words.as_flattened().len())?;
+        self.content.push(self.nodes[id as usize].far() * EXIT, words.as_flattened());
         self.sums.add_leaf(&self.levels, class, sets.current);
-        let (nodes, words) = (&self.nodes, &self.words);
+        let (nodes, content) = (&self.nodes, &self.content);
         self.leaf_numbers.insert_unique(key, id, |id| {
             let node = &nodes[*id as usize];
-            let content = &words[node.content()..];
-            hash(node.class(), Configs(joined(content)), &content[2..4])
+            let [current, previous] =
+                [0, size_of::<u64>()].map(|at| content.word(node.content() + at));
+            leaf_hash(node.class(), LeafSets { current, previous })
         });
         Ok(turned.reference(id))
     }
@@ -195,52 +223,60 @@ impl<S: NestedSpace> Diagram<S> {
         (configs, turned)
     }
 
-    /// A new node with two words and the content that was made from `base` on, which is taken away.
-    fn push_node(&mut self, meta: u32, first: [u32; 2], base: usize) -> Result<u32, StepError> {
-        let node = Node { meta, words: self.words.len() as u32, ..Node::default() };
-        let far = node.far();
-        self.make_room(far + 2 + self.made.len() - base)?;
+    /// A new node whose content, of so many bytes, is still to be added.
+    fn push_node(&mut self, meta: u32, states: u64, content: usize) -> Result<u32, StepError> {
+        let node = Node { meta, bytes: self.content.end() as u32, ..Node::default() };
+        self.make_room(node.far() * EXIT + content)?;
         let id = self.nodes.len() as u32;
-        self.nodes.push(node);
-        self.words.resize(self.words.len() + far, 0);
-        self.words.extend_from_slice(&first);
-        self.words.extend_from_slice(&self.made[base..]);
-        self.made.truncate(base);
+        self.nodes.push(Node { states: self.sums.note(id, states), ..node });
         Ok(id)
     }
 
     /// The set of exits with these configurations, what is below them having been made from `base`
-    /// on, which is taken away.
-    pub(crate) fn intern_exits(
-        &mut self,
-        level: u8,
-        configs: Configs,
-        base: usize,
-    ) -> Result<Ref, StepError> {
+    /// on. It is not looked up yet, but its places are asked for.
+    #[inline(always)]
+    pub(crate) fn want_exits(&mut self, level: u8, configs: Configs, base: usize) -> Wanted {
+        let (configs, turned) = self.orient(level, configs, base, Ordering::Equal);
+        let key = hash(0, configs, &self.made[base..]);
+        self.exit_numbers.prefetch(key);
+        prefetch(&self.recent_exits[..], key as usize % RECENT);
+        Wanted { configs, turned, base, key }
+    }
+
+    /// Asks for the set that it probably is.
+    #[inline(always)]
+    pub(crate) fn prefetch_wanted(&self, wanted: &Wanted) {
+        let (key, recent) = self.recent_exits[wanted.key as usize % RECENT];
+        if key == wanted.key {
+            self.prefetch_exits(Ref::new(recent, false, false));
+        }
+    }
+
+    /// The set of exits that was wanted last, which is taken away.
+    #[inline(always)]
+    pub(crate) fn intern_exits(&mut self, wanted: &Wanted) -> Result<Ref, StepError> {
+        let Wanted { configs, turned, base, key } = *wanted;
         if configs == Configs::default() {
             return Ok(Ref::EMPTY);
         }
-        let (configs, turned) = self.orient(level, configs, base, Ordering::Equal);
         let below = &self.made[base..];
-        let key = hash(0, configs, below);
-        let words = &self.exit_words;
-        let is_it = |id: &u32| {
-            let content = &words[2 * *id as usize..];
-            joined(content) == configs.0 && content[2..][..below.len()] == *below
-        };
+        self.packed.pack(below);
+        let Diagram { exit_content, config_sets, packed, .. } = &*self;
+        let is_it = |id| exit_content.is_at(config_sets, id as usize * EXIT_UNIT, configs, packed);
         let place = key as usize % RECENT;
         let (recent_key, recent) = self.recent_exits[place];
-        let found = if recent_key == key && is_it(&recent) {
+        let found = if recent_key == key && is_it(recent) {
             Some(recent)
         } else {
-            self.exit_numbers.find(key, is_it).copied()
+            self.exit_numbers.find(key, is_it)
         };
         let id = match found {
             Some(id) => id,
             None => {
-                let id = self.push_exits(configs.0, base)?;
-                let words = &self.exit_words;
-                self.exit_numbers.insert_unique(key, id, |id| exits_hash(words, *id));
+                let set = self.config_sets.number(configs)?;
+                let id = self.make_exit_room(self.packed.len())?;
+                self.exit_content.push(0, self.packed.finish(set));
+                self.exit_numbers.insert(key, id);
                 id
             }
         };
@@ -256,81 +292,42 @@ impl<S: NestedSpace> Diagram<S> {
         }
         let flip = self.levels.leaves.flip(set);
         let (turned, least) = (Turned::of(flip.cmp(&set)), set.min(flip));
-        let key = hash(0, Configs(least), &[]);
-        let words = &self.exit_words;
-        let found =
-            self.leaf_exit_numbers.find(key, |id| joined(&words[2 * *id as usize..]) == least);
-        if let Some(id) = found {
+        let key = leaf_exits_hash(least);
+        let content = &self.exit_content;
+        let stored = |id: &u32| content.word(*id as usize * EXIT_UNIT);
+        if let Some(id) = self.leaf_exit_numbers.find(key, |id| stored(id) == least) {
             return Ok(turned.reference(*id));
         }
-        let id = self.push_exits(least, self.made.len())?;
-        let words = &self.exit_words;
-        self.leaf_exit_numbers
-            .insert_unique(key, id, |id| hash(0, Configs(joined(&words[2 * *id as usize..])), &[]));
+        let id = self.make_exit_room(size_of::<u64>())?;
+        self.exit_content.push(0, &least.to_le_bytes());
+        let content = &self.exit_content;
+        let stored = |id: &u32| content.word(*id as usize * EXIT_UNIT);
+        self.leaf_exit_numbers.insert_unique(key, id, |id| leaf_exits_hash(stored(id)));
         Ok(turned.reference(id))
     }
 
-    /// A new set of exits with a word of 64 bits and the content that was made from `base` on.
-    fn push_exits(&mut self, first: u64, base: usize) -> Result<u32, StepError> {
-        let words = (2 + self.made.len() - base).next_multiple_of(2);
-        self.make_exit_room(words)?;
-        let begin = self.exit_words.len();
-        self.exit_words.extend(split(first));
-        self.exit_words.extend_from_slice(&self.made[base..]);
-        self.exit_words.resize(begin + words, 0);
-        Ok((begin / 2) as u32)
-    }
-
-    /// Makes sure that there is room for a node and its words, within the budget.
-    fn make_room(&mut self, words: usize) -> Result<(), StepError> {
-        let is_full = self.numbers.len() == self.numbers.capacity();
-        if self.nodes.len() == self.nodes.capacity()
-            || self.words.len() + words > self.words.capacity()
-            || is_full
-        {
-            let node = size_of::<Node>() + self.sums.bytes_each();
-            let growth = [
-                grown(self.nodes.len(), self.nodes.capacity(), 1) * node,
-                grown(self.words.len(), self.words.capacity(), words) * size_of::<u32>(),
-                if is_full { 2 * self.numbers.allocation_size() } else { 0 },
-            ];
-            self.check(growth.iter().sum())?;
-            most("nodes", self.nodes.len() + 1, Ref::MOST)?;
-            most("children", self.words.len() + words, u32::MAX as usize)?;
-            reserve(&mut self.nodes, 1);
-            self.sums.reserve(self.nodes.capacity());
-            reserve(&mut self.words, words);
-            if is_full {
-                self.grow_numbers();
-            }
-        }
+    /// Makes sure that there is room for a node and its bytes, within the budget.
+    fn make_room(&mut self, bytes: usize) -> Result<(), StepError> {
+        let id = self.nodes.len();
+        most("nodes", id + 1, Ref::MOST)?;
+        most("children", self.content.end() + bytes, u32::MAX as usize)?;
+        let bytes = bytes + UNIT;
+        self.check(bytes + self.bytes_each() + self.numbers.growth(id as u32))?;
+        reserve(&mut self.nodes, 1);
+        self.sums.reserve();
+        reserve(self.content.list(), bytes);
         Ok(())
     }
 
-    /// Makes the table of nodes anew, twice as large: going through the nodes in order is faster than
-    /// through the table, which would ask for each of them from somewhere else.
-    fn grow_numbers(&mut self) {
-        let capacity = 2 * self.numbers.capacity();
-        self.numbers = HashTable::new();
-        self.numbers.reserve(capacity, |_| 0);
-        for (node, id) in self.nodes.iter().zip(0..).skip(1) {
-            if !self.levels.is_leaf(node.class()) {
-                let key = node_hash(node, &self.words);
-                self.numbers.insert_unique(key, id, |_| key);
-            }
-        }
-    }
-
-    fn make_exit_room(&mut self, words: usize) -> Result<(), StepError> {
-        let (len, capacity) = (self.exit_words.len(), self.exit_words.capacity());
-        let is_full = self.exit_numbers.len() == self.exit_numbers.capacity();
-        if len + words > capacity || is_full {
-            let table = if is_full { 2 * self.exit_numbers.allocation_size() } else { 0 };
-            self.check(grown(len, capacity, words) * size_of::<u32>() + table)?;
-            most("exits", len + words, 2 * Ref::MOST)?;
-            reserve(&mut self.exit_words, words);
-        }
-        Ok(())
+    /// The number of the next set of exits. Makes sure that there is room for its bytes, within the
+    /// budget.
+    fn make_exit_room(&mut self, bytes: usize) -> Result<u32, StepError> {
+        let id = self.exit_content.end();
+        most("exits", id + 1, Ref::MOST)?;
+        let bytes = bytes + EXIT_UNIT;
+        self.check(bytes + self.exit_numbers.growth(id as u32))?;
+        reserve(self.exit_content.list(), bytes);
+        Ok(id as u32)
     }
 
     fn check(&self, growth: usize) -> Result<(), StepError> {
@@ -341,18 +338,4 @@ impl<S: NestedSpace> Diagram<S> {
 
 fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), StepError> {
     if wanted > most { Err(StepError::Numbers { what, most }) } else { Ok(()) }
-}
-
-/// By how many items a list grows that is to take so many more, so that little is reserved in vain.
-fn grown(len: usize, capacity: usize, more: usize) -> usize {
-    // Small lists are copied when they grow, large ones are mapped elsewhere.
-    let part = if capacity < 1 << 20 { 2 } else { 8 };
-    if len + more <= capacity { 0 } else { more.max(capacity / part).max(1 << 8) }
-}
-
-fn reserve<T>(list: &mut Vec<T>, more: usize) {
-    let growth = grown(list.len(), list.capacity(), more);
-    if growth > 0 {
-        list.reserve_exact(growth + list.capacity() - list.len());
-    }
 }

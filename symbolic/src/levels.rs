@@ -18,7 +18,7 @@ const MOST_CONFIGS: usize = 64;
 const CLASS_BITS: u32 = 21;
 
 /// A set of configurations of one level.
-#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) struct Configs(pub(crate) u64);
 
 impl Configs {
@@ -36,10 +36,6 @@ impl Configs {
     #[inline(always)]
     pub(crate) fn contains(self, config: ConfigId) -> bool {
         self.0 >> config & 1 == 1
-    }
-
-    pub(crate) fn len(self) -> usize {
-        self.0.count_ones() as usize
     }
 
     /// How many in the set come before a configuration.
@@ -315,10 +311,6 @@ impl<S: NestedSpace> Levels<S> {
     #[inline(always)]
     pub(crate) fn row(&self, class: ClassId, leaf: usize) -> Row {
         self.classes[class as usize].rows[leaf]
-    }
-
-    pub(crate) fn is_leaf(&self, class: ClassId) -> bool {
-        self.classes[class as usize].level == self.leaf()
     }
 
     /// Legal moves of a leaf state.

@@ -18,13 +18,16 @@ mod gathered;
 mod intern;
 mod levels;
 mod meet;
+mod memory;
 mod node;
-mod prefetch;
+mod packed;
+
 mod refs;
 mod search;
 mod snapshot;
 mod step;
 mod sums;
+mod table;
 #[cfg(test)]
 mod tests;
 mod trace;

@@ -218,7 +218,7 @@ impl<S: NestedSpace> Search<S> {
     pub fn layer(&self) -> Layer {
         let top = self.top();
         let nodes = self.diagram.nodes.len() - self.nodes_before;
-        let mut states = self.diagram.sums.states(top);
+        let mut states = self.diagram.states(top);
         let detail = self.diagram.sums.detail(top).unwrap_or_default();
         let mut generated = detail.moves;
         if self.space.counts_orbits() {
@@ -264,7 +264,7 @@ impl<S: NestedSpace> Search<S> {
 
     /// Number of positions of the last layer: states, with both of a state and its flip.
     pub fn positions(&self) -> u64 {
-        self.diagram.sums.states(self.top())
+        self.diagram.states(self.top())
     }
 
     /// One of them, by its place in the order of the diagram; None if there are not as many.

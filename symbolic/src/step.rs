@@ -3,12 +3,12 @@
 
 use strata_space::nested::NestedSpace;
 
-use crate::diagram::{Diagram, fold};
+use crate::diagram::{Diagram, Entry, fold};
 use crate::error::StepError;
 use crate::gathered::Gathered;
 use crate::levels::{ClassId, Configs, Moved, bits};
+use crate::memory::prefetch;
 use crate::node::LeafSets;
-use crate::prefetch::prefetch;
 use crate::refs::Ref;
 
 const MIX: u64 = 0xd6e8_feb8_6659_fd93;
@@ -143,13 +143,14 @@ impl<S: NestedSpace> Diagram<S> {
         set: Ref,
         from: usize,
     ) -> Result<Ref, StepError> {
-        let id = set.id();
-        self.prefetch_children(id);
-        let own = self.configs(id);
+        for set in &self.incoming[from..] {
+            self.prefetch_exits(*set);
+        }
         // A level's scratch is free: this is the only step of the level under way.
         let mut gathered = std::mem::take(&mut self.gathered[usize::from(level)]);
-        let next = self.gather(level, id, from, &mut gathered);
-        let next = next.and_then(|()| self.step_children((level, class), id, own, &gathered));
+        self.read_entries(set.id(), &mut gathered.own);
+        let next = self.gather(level, from, &mut gathered);
+        let next = next.and_then(|()| self.step_children((level, class), &gathered));
         self.gathered[usize::from(level)] = gathered;
         next
     }
@@ -158,21 +159,15 @@ impl<S: NestedSpace> Diagram<S> {
     fn step_children(
         &mut self,
         (level, class): (u8, ClassId),
-        id: usize,
-        own: Configs,
         gathered: &Gathered,
     ) -> Result<Ref, StepError> {
         let made = self.made.len();
         let mut configs = Configs::default();
-        let children = self.children(id);
-        let mut at = 0;
+        let own: Configs = gathered.own.iter().map(|entry| entry.config).collect();
+        let mut entries = gathered.own.iter();
         for config in Configs(own.0 | gathered.configs.0).iter() {
-            let below = if own.contains(config) {
-                at += 1;
-                self.child(children, at - 1)
-            } else {
-                Ref::EMPTY
-            };
+            let entry = if own.contains(config) { entries.next() } else { None };
+            let below = entry.map_or(Ref::EMPTY, |entry| entry.below);
             let from = self.incoming.len();
             self.incoming.extend(gathered.at(config));
             let inner = self.levels.inner(class, config)?;
@@ -189,13 +184,7 @@ impl<S: NestedSpace> Diagram<S> {
 
     /// Gathers what comes in below a node: from outside, in `incoming`, which is taken away, and from
     /// one of its children to another.
-    fn gather(
-        &mut self,
-        level: u8,
-        id: usize,
-        from: usize,
-        gathered: &mut Gathered,
-    ) -> Result<(), StepError> {
+    fn gather(&mut self, level: u8, from: usize, gathered: &mut Gathered) -> Result<(), StepError> {
         gathered.clear();
         for set in &self.incoming[from..] {
             for mut entry in self.stored_exits(set.id()) {
@@ -206,9 +195,8 @@ impl<S: NestedSpace> Diagram<S> {
             }
         }
         self.incoming.truncate(from);
-        let children = self.children(id);
-        for (config, at) in self.configs(id).iter().zip(0..) {
-            let below = self.child(children, at);
+        for at in 0..gathered.own.len() {
+            let Entry { config, below } = gathered.own[at];
             for mv in bits(self.exit_moves(below).into()) {
                 if let Moved::Inside(config) = self.levels.shift(level, config, mv)? {
                     gathered.push(config, self.exits(level - 1, below, mv)?);

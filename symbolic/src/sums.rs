@@ -6,7 +6,8 @@ use strata_space::nested::NestedSpace;
 
 use crate::diagram::Diagram;
 use crate::levels::{ClassId, Configs, Levels, bits};
-use crate::prefetch::prefetch;
+use crate::memory::{prefetch, promise, reserve};
+use crate::node::MANY;
 use crate::refs::Ref;
 
 /// What is known of a node's current states besides their number.
@@ -20,38 +21,58 @@ pub(crate) struct Detail {
     flipped: Weight,
 }
 
-/// Numbers of current states, by node.
+/// Numbers of current states, as far as they are not in the nodes.
 pub(crate) struct Sums {
-    states: Vec<u64>,
-    /// None if they are not wanted: they take five times as much memory as the states.
+    /// By node, how many there are where that is [`MANY`] or more.
+    many: FxHashMap<u32, u64>,
+    /// By node; None if they are not wanted: they take half as much memory as all the rest.
     details: Option<Vec<Detail>>,
 }
 
 impl Sums {
-    /// Of the empty set.
-    pub(crate) fn new(with_details: bool) -> Sums {
-        Sums { states: vec![0], details: with_details.then(|| vec![Detail::default()]) }
+    /// Of the empty set; the details are promised so many bytes.
+    pub(crate) fn new(with_details: bool, promised: usize) -> Sums {
+        let details = || {
+            let mut details = Vec::new();
+            promise(&mut details, promised);
+            details.push(Detail::default());
+            details
+        };
+        Sums { many: FxHashMap::default(), details: with_details.then(details) }
     }
 
+    /// Bytes of memory for each node.
     pub(crate) fn bytes_each(&self) -> usize {
-        size_of::<u64>() + self.details.as_ref().map_or(0, |_| size_of::<Detail>())
+        self.details.as_ref().map_or(0, |_| size_of::<Detail>())
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.states.capacity() * self.bytes_each()
-    }
-
-    /// Makes room for so many nodes in all.
-    pub(crate) fn reserve(&mut self, nodes: usize) {
-        self.states.reserve_exact(nodes - self.states.len());
+    /// Makes room for a node.
+    #[inline(always)]
+    pub(crate) fn reserve(&mut self) {
         if let Some(details) = &mut self.details {
-            details.reserve_exact(nodes - details.len());
+            reserve(details, 1);
         }
     }
 
-    /// The number of a node's current states.
-    pub(crate) fn states(&self, set: Ref) -> u64 {
-        self.states[set.id()]
+    /// How many states a node has, of which many are noted here.
+    #[inline(always)]
+    pub(crate) fn states(&self, id: usize, noted: u32) -> u64 {
+        if noted < MANY { noted.into() } else { self.many_states(id) }
+    }
+
+    #[cold]
+    fn many_states(&self, id: usize) -> u64 {
+        self.many.get(&(id as u32)).copied().unwrap_or(MANY.into())
+    }
+
+    /// What a node notes of its number of states.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, id: u32, states: u64) -> u32 {
+        let noted = states.min(MANY.into()) as u32;
+        if noted == MANY {
+            self.many.insert(id, states);
+        }
+        noted
     }
 
     /// What else is known of them.
@@ -65,16 +86,15 @@ impl Sums {
         })
     }
 
-    /// Asks for the numbers of a node, ahead of their use.
+    /// Asks for what else is known of a node's states, ahead of its use.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: Ref) {
-        prefetch(&self.states, set.id());
         if let Some(details) = &self.details {
             prefetch(details, set.id());
         }
     }
 
-    /// The numbers of the next node, which has these configurations and what is below them.
+    /// What else is known of the next node, which has these configurations and what is below them.
     pub(crate) fn add_node<S: NestedSpace>(
         &mut self,
         levels: &Levels<S>,
@@ -82,11 +102,10 @@ impl Sums {
         configs: Configs,
         below: &[u32],
     ) {
-        let sets = || below.iter().map(|word| Ref::of_word(*word));
-        self.states.push(sets().map(|set| self.states[set.id()]).sum());
         let Some(details) = &mut self.details else { return };
         let mut sum = Detail::default();
-        for (config, set) in configs.iter().zip(sets()) {
+        for (config, set) in configs.iter().zip(below) {
+            let set = Ref::of_word(*set);
             let Detail { moves, digest, flipped } = details[set.id()];
             let (digest, flipped) =
                 if set.is_flipped() { (flipped, digest) } else { (digest, flipped) };
@@ -98,14 +117,13 @@ impl Sums {
         details.push(sum);
     }
 
-    /// The numbers of the next node, which is a leaf.
+    /// What else is known of the next node, which is a leaf.
     pub(crate) fn add_leaf<S: NestedSpace>(
         &mut self,
         levels: &Levels<S>,
         class: ClassId,
         current: u64,
     ) {
-        self.states.push(current.count_ones().into());
         let Some(details) = &mut self.details else { return };
         let mut sum = Detail::default();
         for leaf in bits(current) {
@@ -152,4 +170,18 @@ fn fixed_below<S: NestedSpace>(
     }
     known.insert(id, sums);
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_states_are_noted_beside_the_node() {
+        let mut sums = Sums::new(false, 0);
+        for (id, states) in (1..).zip([0, 1, 1 << 31, u32::MAX.into(), 1 << 32, 3 << 60]) {
+            let noted = sums.note(id, states);
+            assert_eq!(sums.states(id as usize, noted), states);
+        }
+    }
 }

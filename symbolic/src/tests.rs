@@ -122,7 +122,7 @@ proptest! {
         let class = diagram.levels.root().unwrap();
         let top = build(&mut diagram, LEVEL, class, 0, &states);
         prop_assert_eq!(current(&diagram, top), now.clone());
-        prop_assert_eq!(diagram.sums.states(top), now.len() as u64);
+        prop_assert_eq!(diagram.states(top), now.len() as u64);
 
         let moves = drawn.iter().filter(|(_, current)| *current);
         let moves: Vec<Position> =

@@ -16,9 +16,10 @@ impl<S: NestedSpace> Diagram<S> {
         }
         let flipped = set.is_flipped();
         let stored = if flipped { self.levels.config(level, config).flip } else { config };
-        let configs = self.configs(set.id());
-        let is_there = configs.contains(stored);
-        is_there.then(|| self.child(self.children(set.id()), configs.rank(stored)).flip_if(flipped))
+        let list = self.list(set.id());
+        let is_there = list.configs.contains(stored);
+        let below = || self.content.below(list, list.configs.rank(stored)).flip_if(flipped);
+        is_there.then(below)
     }
 
     /// Whether a state is among the current ones of a layer.
@@ -37,7 +38,7 @@ impl<S: NestedSpace> Diagram<S> {
         let (mut set, mut left) = (top, at);
         for level in (self.levels.leaf() + 1..=self.levels.top()).rev() {
             for entry in self.entries(level, set) {
-                let states = self.sums.states(entry.below);
+                let states = self.states(entry.below);
                 if left < states {
                     state.configs.push(self.levels.config(level, entry.config).config);
                     set = entry.below;
