@@ -116,7 +116,7 @@ pub(crate) fn snap(
     let part = total / parts as u64;
     let mut done = 0;
     for block in blocks {
-        let mark = if part == 0 { 0 } else { (done + part / 2) / part };
+        let mark = (done + part / 2).checked_div(part).unwrap_or(0);
         if done.abs_diff(mark * part) <= part / AMISS
             && let Some(cut) = (mark as usize).checked_sub(1).and_then(|i| cuts.get_mut(i))
         {
