@@ -66,6 +66,8 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         Ok(())
     }
 
+    fn discard(&mut self) {}
+
     fn emit(
         &mut self,
         at: EntryKey,

@@ -128,14 +128,17 @@ pub trait Kernel: Send {
     /// and does what [`Self::emit`] does.
     ///
     /// # Errors
-    /// If an input is damaged or the output fails. No region waits then.
+    /// If an input is damaged or the output fails; then the pass has to be given up.
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()>;
 
     /// Computes what waits.
     ///
     /// # Errors
-    /// If an input is damaged or the output fails. No region waits then.
+    /// If an input is damaged or the output fails; then the pass has to be given up.
     fn finish(&mut self, output: &mut dyn Output) -> Result<()>;
+
+    /// Forgets the regions that wait: the pass is given up.
+    fn discard(&mut self);
 
     /// Counts a region's new states and their moves, and sends their exits.
     ///

@@ -83,6 +83,7 @@ impl Lane {
             self.encoder.finish(pass.writer)
         });
         let part = finished.inspect_err(|_| {
+            self.kernel.discard();
             self.encoder.discard();
             self.outboxes.clear();
         })?;

@@ -64,7 +64,7 @@ fn decode(layer: &Layer, cursor: &mut LayerCursor) -> Result<u64> {
     let mut sum = 0;
     cursor.start(layer, None, None)?;
     while cursor.key().is_some() {
-        sum += cursor.locals().unwrap().len() as u64;
+        sum += cursor.locals().expect("the layer is intact").len() as u64;
         cursor.advance()?;
     }
     Ok(sum)

@@ -42,7 +42,9 @@ pub(crate) struct TabledKernel<S: Tabled> {
     /// Hashes of the waiting regions' questions, of those that ask.
     asked: Vec<Option<u64>>,
     marks: AnyMarks,
-    /// New states of one region.
+    /// A region's inputs, decoded.
+    lists: [Vec<Local>; 3],
+    /// Its new states.
     next: Vec<Local>,
     list: ListBuf,
     survey: Survey,
@@ -89,6 +91,7 @@ impl<S: Tabled> TabledKernel<S> {
             visits: Visits::default(),
             asked: Vec::new(),
             marks,
+            lists: Default::default(),
             next: Vec::new(),
             list: ListBuf::default(),
             survey: Survey::new(space.gates()),
@@ -102,6 +105,10 @@ impl<S: Tabled> TabledKernel<S> {
 impl<S: Tabled> Kernel for TabledKernel<S> {
     #[inline]
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
+        if visits::is_wide(&inputs) || !self.memo.is_worth_it() {
+            self.expand_waiting(output)?;
+            return self.expand_now(at, inputs, output);
+        }
         self.visits.push(at, inputs);
         if self.visits.is_full() { self.expand_waiting(output) } else { Ok(()) }
     }
@@ -110,6 +117,10 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         self.expand_waiting(output)?;
         self.memo.share();
         Ok(())
+    }
+
+    fn discard(&mut self) {
+        self.visits.clear();
     }
 
     fn emit(
@@ -160,7 +171,7 @@ impl<S: Tabled> TabledKernel<S> {
             // Again: another one may have taken its slot.
             let slot = self.regions.find(RegionKey(visit.at.region));
             let region = self.regions.at(slot);
-            let asks = visit.side.zip(region.number).filter(|_| self.memo.is_worth_it());
+            let asks = visit.side.zip(region.number);
             self.asked
                 .push(asks.map(|(side, class)| hash(self.visits.question(&visit, class, side))));
         }
@@ -195,26 +206,68 @@ impl<S: Tabled> TabledKernel<S> {
             let known = (&*self.space, &mut self.regions);
             return deliver(known, (visit.at, slot), &step, &mut self.leaving, output);
         }
-        self.next.clear();
+        let mut lists = std::mem::take(&mut self.lists);
+        let done = match visits.decode(&visit, &mut lists) {
+            Some(inputs) => {
+                let question = asked.map(|hash| (hash, visits.asked(&visit)));
+                self.compute(visit.at, visit.side, inputs, question, output)
+            }
+            None => Err(output.damaged(visit.at)),
+        };
+        self.lists = lists;
+        done
+    }
+
+    /// Expands a region that does not wait.
+    fn expand_now(
+        &mut self,
+        at: EntryKey,
+        inputs: Inputs<'_>,
+        output: &mut dyn Output,
+    ) -> Result<()> {
+        let mut lists = std::mem::take(&mut self.lists);
+        let [current, previous, _] = &mut lists;
+        let decoded = inputs.current.decode(current).and(inputs.previous.decode(previous));
+        let side = visits::common_side(&inputs);
+        let inputs = Decoded { current, previous, inbox: inputs.inbox.locals() };
+        let done = match decoded {
+            Some(()) => self.compute(at, side, inputs, None, output),
+            None => Err(output.damaged(at)),
+        };
+        self.lists = lists;
+        done
+    }
+
+    /// Makes a region's step, of which all states have a side if there is one, and takes down the
+    /// answer if it was asked for.
+    fn compute(
+        &mut self,
+        at: EntryKey,
+        side: Option<u32>,
+        inputs: Decoded<'_>,
+        question: Option<(u64, &[u8])>,
+        output: &mut dyn Output,
+    ) -> Result<()> {
+        let slot = self.regions.find(RegionKey(at.region));
         let folds = self.space.folds(&self.regions.at(slot).class);
-        let inputs = visits.decode(&visit).ok_or_else(|| output.damaged(visit.at))?;
-        match visit.side {
+        self.next.clear();
+        match side {
             Some(side) if !folds => self.expand_side(slot, inputs, side),
             _ => self.expand_mixed(slot, inputs, output.tally()),
         }
         self.list.encode(&self.next);
         self.survey.take(&*self.space, &self.regions.at(slot).class, &self.next);
         let step = self.survey.step(self.list.list());
-        if let Some(hash) = asked {
-            self.memo.learn(hash, visits.asked(&visit), &step);
+        if let Some((hash, question)) = question {
+            self.memo.learn(hash, question, &step);
         }
         if folds {
             output.tally().digest += self.twice_counted(slot, &self.next);
         }
-        let region = RegionKey(visit.at.region);
+        let region = RegionKey(at.region);
         output.tally().digest += self.space.scattered_weight(region, &self.next);
         let known = (&*self.space, &mut self.regions);
-        deliver(known, (visit.at, slot), &step, &mut self.leaving, output)
+        deliver(known, (at, slot), &step, &mut self.leaving, output)
     }
 
     /// The new states of a region of which all states have one side, and which no symmetry fixes.

@@ -58,7 +58,6 @@ pub(super) struct Visits {
     bytes: Vec<u8>,
     /// A region's batches by their hash.
     order: Vec<(u64, usize, usize)>,
-    decoded: [Vec<Local>; 3],
 }
 
 /// Bytes of a question before the lists: class and side, and how many states are in which.
@@ -130,10 +129,14 @@ impl Visits {
         &self.bytes[visit.from..visit.to]
     }
 
-    /// A region's inputs; None if they are no lists.
-    pub(super) fn decode(&mut self, visit: &Visit) -> Option<Decoded<'_>> {
+    /// Puts a region's inputs into `lists`; None if they are no lists.
+    pub(super) fn decode<'a>(
+        &self,
+        visit: &Visit,
+        lists: &'a mut [Vec<Local>; 3],
+    ) -> Option<Decoded<'a>> {
         let bytes = &self.bytes[visit.from + HEAD..visit.to];
-        let ((current, bytes), [a, b, c]) = (visit.current.split(bytes), &mut self.decoded);
+        let ((current, bytes), [a, b, c]) = (visit.current.split(bytes), lists);
         let (previous, bytes) = visit.previous.split(bytes);
         current.decode(a)?;
         previous.decode(b)?;
@@ -143,9 +146,17 @@ impl Visits {
     }
 }
 
+/// Whether a region has so many states that it should not wait: its step is as good as never met
+/// again, and copying its inputs would cost more than waiting gains.
+#[inline]
+pub(super) fn is_wide(inputs: &Inputs<'_>) -> bool {
+    let Inputs { current, previous, inbox } = inputs;
+    current.len() + previous.len() + size_of_val(inbox.locals()) > MOST_BYTES / 2
+}
+
 /// The side of all states of a region, if they have the same.
 #[inline(always)]
-fn common_side(inputs: &Inputs<'_>) -> Option<u32> {
+pub(super) fn common_side(inputs: &Inputs<'_>) -> Option<u32> {
     let Inputs { current, previous, inbox } = inputs;
     let first = current.bit.or(inbox.locals().first().map(|local| local & 1))?;
     let has = |list: &List<'_>| list.is_empty() || list.bit == Some(first);
@@ -180,22 +191,23 @@ mod tests {
 
     #[test]
     fn inputs_come_back() {
-        let mut visits = Visits::default();
+        let (mut visits, mut lists) = (Visits::default(), Default::default());
         let (mut a, mut b) = (ListBuf::default(), ListBuf::default());
-        let inputs: [(&[Local], &[Local], Batches, Option<u32>); 4] = [
-            (&[2, 70_000, 20_000_000], &[4], batches(&[&[8, 6], &[2]]), Some(0)),
-            (&[], &[], batches(&[&[7, 5, 7]]), Some(1)),
-            (&[1, 2], &[3], batches(&[]), None),
-            (&[2], &[3], batches(&[]), None),
+        let inputs: [(&[Local], &[Local], Batches); 4] = [
+            (&[2, 70_000, 20_000_000], &[4], batches(&[&[8, 6], &[2]])),
+            (&[], &[], batches(&[&[7, 5, 7]])),
+            (&[1, 2], &[3], batches(&[])),
+            (&[2], &[3], batches(&[])),
         ];
-        for (current, previous, inbox, _) in &inputs {
+        let sides = [Some(0), Some(1), None, None];
+        for (current, previous, inbox) in &inputs {
             let (current, previous) = (a.encode(current), b.encode(previous));
             visits.push(EntryKey::default(), Inputs { current, previous, inbox });
         }
-        for (i, (current, previous, inbox, side)) in inputs.iter().enumerate() {
+        for (i, (current, previous, inbox)) in inputs.iter().enumerate() {
             let visit = visits.queue()[i];
-            assert_eq!(visit.side, *side);
-            let found = visits.decode(&visit).unwrap();
+            assert_eq!(visit.side, sides[i]);
+            let found = visits.decode(&visit, &mut lists).unwrap();
             assert_eq!((found.current, found.previous), (*current, *previous));
             let sorted = |mut locals: Vec<Local>| {
                 locals.sort_unstable();
