@@ -263,6 +263,10 @@ struct Slot {
     at: u32,
 }
 
+/// The most bytes of a shelf: the system may refuse to promise more, and places are numbers of words
+/// in 32 bits.
+const MOST_BYTES: usize = 4 << 30;
+
 /// Where a shelf's first step is.
 const FIRST: usize = 1;
 
@@ -283,15 +287,23 @@ struct Shelf {
 }
 
 impl Shelf {
+    /// A shelf of about so many bytes, or of what the system grants.
     fn new(bytes: usize) -> Shelf {
+        let mut bytes = bytes.min(MOST_BYTES);
         // A quarter of the bytes are slots, at most.
-        let slots = 1 << (bytes / 4 / size_of::<Slot>()).min(bytes / 8 / SMALL * 2).max(16).ilog2();
-        let most_words =
-            ((bytes - bytes.min(slots * size_of::<Slot>())) / 8).min(u32::MAX as usize);
+        let slots = |bytes: usize| -> usize {
+            let slots = (bytes / 4 / size_of::<Slot>()).min(bytes / 8 / SMALL * 2);
+            1 << slots.max(16).ilog2()
+        };
+        let most = |bytes: usize| (bytes - bytes.min(slots(bytes) * size_of::<Slot>())) / 8;
         // Memory that is not used yet is not there yet.
-        let mut words = Vec::with_capacity(most_words.max(1));
+        let mut words = Vec::new();
+        while words.try_reserve_exact(most(bytes).max(FIRST)).is_err() {
+            bytes /= 2;
+        }
         words.resize(FIRST, 0);
-        Shelf { words, most_words, slots: vec![Slot::default(); slots], used: 0 }
+        let slots = vec![Slot::default(); slots(bytes)];
+        Shelf { words, most_words: most(bytes), slots, used: 0 }
     }
 
     fn clear(&mut self) {
@@ -524,6 +536,14 @@ mod tests {
         let mut memo = alone(1 << 20);
         memo.learn(1, &1_u32.to_ne_bytes(), &Answer::to(b"known").step());
         assert!(questions(&mut memo, 10 * WINDOW, |_| 1) >= 10 * WINDOW);
+    }
+
+    #[test]
+    fn a_budget_beyond_all_memory_is_fine() {
+        let mut memo = alone(usize::MAX);
+        memo.learn(5, b"question", &Answer::to(b"question").step());
+        assert!(memo.find(5, b"question").is_some());
+        assert!(8 * memo.young.words.capacity() <= MOST_BYTES);
     }
 
     #[test]
