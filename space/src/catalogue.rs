@@ -200,7 +200,7 @@ static DOMAINS: [Domain; 3] = [
             Parameter {
                 name: "symmetry",
                 positional: false,
-                default: Some("on"),
+                default: Some("on, with --exhaust off"),
                 help: "on: identify boards that a transposition exchanges, where one fixes the ends; off: search every board",
             },
             EXHAUST,
@@ -484,7 +484,9 @@ impl Reader<'_> {
                 why: "a search of the whole space has none".into(),
             });
         }
-        let symmetry = self.choice("symmetry", ["on", "off"])? == 0;
+        // Who lists a whole space wants to know how many boards there are.
+        let given = self.parameters.contains_key("symmetry");
+        let symmetry = if given { self.choice("symmetry", ["on", "off"])? == 0 } else { !exhaust };
         Ok(TilesConfig { start, goal: (!exhaust).then_some(goal), k: self.number("k")?, symmetry })
     }
 

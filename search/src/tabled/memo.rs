@@ -85,15 +85,18 @@ pub(super) struct Memo {
 impl Memo {
     /// A memory of about `bytes` at most, of one of the kernels of a board.
     pub(super) fn new(bytes: usize, board: Arc<Board>) -> Memo {
+        // What others tell waits in a part of it.
+        let news = bytes / 16;
+        let shelf = (bytes - news) / 2;
         Memo {
-            young: Shelf::new(bytes / 2),
-            old: Shelf::new(bytes / 2),
+            young: Shelf::new(shelf),
+            old: Shelf::new(shelf),
             moving: Vec::new(),
             asked: 0,
             known: 0,
             pause: 0,
             untold: FIRST,
-            member: (bytes > 0).then(|| Member::join(board)),
+            member: (bytes > 0).then(|| Member::join(board, news / size_of::<u64>())),
         }
     }
 

@@ -3,16 +3,16 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Words that wait for a kernel at most: what is more is lost to it, and learned by itself.
-const MOST_WORDS: usize = 1 << 20;
-
 /// The kernels of one engine.
 #[derive(Default)]
 pub(super) struct Board(Mutex<Vec<Weak<Post>>>);
 
 /// What has been told to one kernel.
-#[derive(Default)]
-struct Post(Mutex<Vec<Arc<[u64]>>>);
+struct Post {
+    steps: Mutex<Vec<Arc<[u64]>>>,
+    /// Words that wait at most: what is more is lost to the kernel, and learned by itself.
+    most_words: usize,
+}
 
 /// One kernel's place.
 pub(super) struct Member {
@@ -25,9 +25,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Member {
-    /// A place of its own, for as long as it is held.
-    pub(super) fn join(board: Arc<Board>) -> Member {
-        let post = Arc::new(Post::default());
+    /// A place of its own, for as long as it is held; as many words wait for it at most.
+    pub(super) fn join(board: Arc<Board>, most_words: usize) -> Member {
+        let post = Arc::new(Post { steps: Mutex::default(), most_words });
         let mut posts = lock(&board.0);
         posts.retain(|post| post.strong_count() > 0);
         posts.push(Arc::downgrade(&post));
@@ -46,8 +46,9 @@ impl Member {
         }
         let steps: Arc<[u64]> = steps.into();
         for post in others {
-            let mut waiting = lock(&post.0);
-            if waiting.iter().map(|steps| steps.len()).sum::<usize>() + steps.len() <= MOST_WORDS {
+            let mut waiting = lock(&post.steps);
+            let words: usize = waiting.iter().map(|steps| steps.len()).sum();
+            if words + steps.len() <= post.most_words {
                 waiting.push(steps.clone());
             }
         }
@@ -55,7 +56,7 @@ impl Member {
 
     /// What the others have told since the last time.
     pub(super) fn hear(&self) -> Vec<Arc<[u64]>> {
-        std::mem::take(&mut *lock(&self.post.0))
+        std::mem::take(&mut *lock(&self.post.steps))
     }
 }
 
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     fn everybody_hears_the_others_once() {
         let board = Arc::<Board>::default();
-        let [a, b, c] = [(); 3].map(|()| Member::join(board.clone()));
+        let [a, b, c] = [(); 3].map(|()| Member::join(board.clone(), 5));
         a.tell(&[1, 2]);
         b.tell(&[3]);
         b.tell(&[]);
@@ -77,8 +78,8 @@ mod tests {
         assert!(heard(&c).is_empty());
         drop(b);
         // Who does not listen is not waited for.
-        a.tell(&vec![0; MOST_WORDS]);
-        a.tell(&[4]);
-        assert_eq!(heard(&c), [vec![0; MOST_WORDS]]);
+        a.tell(&[4; 5]);
+        a.tell(&[6]);
+        assert_eq!(heard(&c), [vec![4; 5]]);
     }
 }
