@@ -14,6 +14,7 @@ use crate::fs::{Fs, FsFile, parent, write_durably};
 use crate::key::EntryKey;
 use crate::mapping::Mapping;
 use crate::sample::{self, Sample};
+use crate::spare::{self, Spare, Unsealed};
 
 const IN_MEMORY: &str = "<memory>";
 
@@ -29,24 +30,16 @@ pub struct LayerWriter {
 #[derive(Debug)]
 enum Sink {
     Memory(Mutex<Vec<u8>>),
-    File { file: Box<dyn FsFile>, end: AtomicU64, unsealed: Unsealed },
+    File { file: Box<dyn FsFile>, end: AtomicU64, unsealed: Unsealed, reuse: Reuse },
 }
 
-/// Removes the file unless it was sealed.
+/// Whether the file may be written anew some day.
 #[derive(Debug)]
-struct Unsealed {
-    fs: Arc<dyn Fs>,
-    path: PathBuf,
-    sealed: bool,
-}
-
-impl Drop for Unsealed {
-    fn drop(&mut self) {
-        if !self.sealed {
-            // What cannot be removed now is a leftover, removed when the job is opened again.
-            let _ = self.fs.remove(&self.path);
-        }
-    }
+enum Reuse {
+    Never,
+    Later,
+    /// It is written anew now; the map and the length of what was there.
+    Now(Mapping),
 }
 
 impl LayerWriter {
@@ -65,12 +58,45 @@ impl LayerWriter {
     /// # Errors
     /// `Io` if the file cannot be written, `Name` if the job id is longer than 255 bytes.
     pub fn file(fs: Arc<dyn Fs>, path: &Path, header: LayerHeader) -> Result<Self> {
-        let header_bytes = format::header_bytes(&header)?;
+        Self::create(fs, path, header, Reuse::Never)
+    }
+
+    /// The same for a file that can be written anew some day: see [`Layer::reuse`]. It stays open. If
+    /// there is a spare one, it becomes that.
+    ///
+    /// # Errors
+    /// As of [`Self::file`]. The spare file is removed then.
+    pub fn reusing(
+        spare: Option<Spare>,
+        fs: Arc<dyn Fs>,
+        path: &Path,
+        header: LayerHeader,
+    ) -> Result<Self> {
+        match spare {
+            Some(Spare { file, map, unsealed }) => {
+                Self::start(file, unsealed, header, Reuse::Now(map))
+            }
+            None => Self::create(fs, path, header, Reuse::Later),
+        }
+    }
+
+    fn create(fs: Arc<dyn Fs>, path: &Path, header: LayerHeader, reuse: Reuse) -> Result<Self> {
         let file = fs.create(path).map_err(StoreError::io("create", path))?;
         let unsealed = Unsealed { fs, path: path.to_path_buf(), sealed: false };
+        Self::start(file, unsealed, header, reuse)
+    }
+
+    fn start(
+        file: Box<dyn FsFile>,
+        unsealed: Unsealed,
+        header: LayerHeader,
+        reuse: Reuse,
+    ) -> Result<Self> {
+        let header_bytes = format::header_bytes(&header)?;
+        let path = &unsealed.path;
         file.write_all_at(&header_bytes, 0).map_err(StoreError::io("write", path))?;
         let end = AtomicU64::new(header_bytes.len() as u64);
-        Ok(Self { header, header_bytes, sink: Sink::File { file, end, unsealed } })
+        Ok(Self { header, header_bytes, sink: Sink::File { file, end, unsealed, reuse } })
     }
 
     /// What the file says it is.
@@ -105,7 +131,7 @@ impl LayerWriter {
                 all.extend_from_slice(bytes);
                 Ok(start)
             }
-            Sink::File { file, end, unsealed } => {
+            Sink::File { file, end, unsealed, .. } => {
                 let start = end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
                 let path = &unsealed.path;
                 file.write_all_at(bytes, start).map_err(StoreError::io("write", path))?;
@@ -132,18 +158,10 @@ impl LayerWriter {
                 all.shrink_to_fit();
                 (Content::Memory { bytes: all, name: IN_MEMORY.into() }, Place::default())
             }
-            Sink::File { file, mut unsealed, .. } => {
+            Sink::File { file, unsealed, reuse, .. } => {
                 let path = &unsealed.path;
                 file.write_all_at(&tail, at).map_err(StoreError::io("write", path))?;
-                drop(file);
-                let map = unsealed.fs.map(path).map_err(StoreError::io("map", path))?;
-                let found = map.bytes().len() as u64;
-                if found != bytes {
-                    return Err(StoreError::corrupt(path, found, format!("{bytes} bytes"), found));
-                }
-                unsealed.sealed = true;
-                let (fs, path) = (unsealed.fs.clone(), path.clone());
-                (Content::Map(map), Place { file: Some((fs, path)), durable: false })
+                seal_file(file, unsealed, reuse, bytes)?
             }
         };
         let layout = Layout { header: self.header, totals, blocks, shards, bytes, seal };
@@ -198,6 +216,36 @@ impl LayerWriter {
     }
 }
 
+/// Maps a file that is complete, of so many bytes.
+fn seal_file(
+    file: Box<dyn FsFile>,
+    mut unsealed: Unsealed,
+    reuse: Reuse,
+    bytes: u64,
+) -> Result<(Content, Place)> {
+    let path = &unsealed.path;
+    let keep = !matches!(reuse, Reuse::Never) && bytes <= spare::MOST_BYTES;
+    let mut map = None;
+    if let Reuse::Now(old) = reuse {
+        if bytes < old.bytes().len() as u64 {
+            file.truncate(bytes).map_err(StoreError::io("truncate", path))?;
+        }
+        map = old.of_new_content(bytes as usize);
+    }
+    let map = match map {
+        Some(map) => map,
+        None => unsealed.fs.map(path).map_err(StoreError::io("map", path))?,
+    };
+    let found = map.bytes().len() as u64;
+    if found != bytes {
+        return Err(StoreError::corrupt(path, found, format!("{bytes} bytes"), found));
+    }
+    unsealed.sealed = true;
+    let (fs, path) = (unsealed.fs.clone(), path.clone());
+    let place = Place { file: Some((fs, path)), durable: false, open: keep.then_some(file) };
+    Ok((Content::Map(map), place))
+}
+
 /// What a file must be according to the manifest.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct Expect<'a> {
@@ -247,6 +295,8 @@ struct Place {
     file: Option<(Arc<dyn Fs>, PathBuf)>,
     /// Synced under its final name.
     durable: bool,
+    /// For writing it anew.
+    open: Option<Box<dyn FsFile>>,
 }
 
 impl LayerData {
@@ -304,7 +354,7 @@ impl Layer {
                 (format!("seal {:016x}", expect.seal), format!("{:016x}", layout.seal));
             return Err(StoreError::corrupt(path, layout.bytes - 16, expected, found));
         }
-        let place = Place { file: Some((fs, path.to_path_buf())), durable: true };
+        let place = Place { file: Some((fs, path.to_path_buf())), durable: true, open: None };
         Ok(Self::new(Content::Map(map), layout, place, Vec::new()))
     }
 
@@ -406,6 +456,7 @@ impl Layer {
     /// (syncing the folder) failed.
     pub fn persist(&self, fs: &Arc<dyn Fs>, final_path: &Path) -> Result<()> {
         let mut place = lock(&self.data.place);
+        place.open = None;
         let dir = parent(final_path);
         match &place.file {
             Some((_, path)) if place.durable && path == final_path => return Ok(()),
@@ -482,6 +533,27 @@ impl Layer {
         } else {
             let cuts = sample::cuts(self.data.samples.iter().copied(), total, parts);
             sample::snap(cuts, firsts, total, parts)
+        }
+    }
+
+    /// Gives up the layer: its file can be written anew if it is small, was never made durable, was
+    /// written by [`LayerWriter::reusing`] and no cursor is on it. Else it is removed, if there is one.
+    ///
+    /// # Errors
+    /// `Io`; a file that is gone already is fine.
+    pub fn reuse(self) -> Result<Option<Spare>> {
+        let (content, place) = match Arc::try_unwrap(self.data) {
+            Ok(LayerData { content, place, .. }) => {
+                (content, place.into_inner().unwrap_or_else(PoisonError::into_inner))
+            }
+            Err(data) => return Self { data }.remove().map(|()| None),
+        };
+        let Some((fs, path)) = place.file else { return Ok(None) };
+        match (content, place.open) {
+            (Content::Map(map), Some(file)) => {
+                Ok(Some(Spare { file, map, unsealed: Unsealed { fs, path, sealed: false } }))
+            }
+            _ => remove_file(&*fs, &path).map(|()| None),
         }
     }
 

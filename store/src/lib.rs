@@ -18,6 +18,7 @@ mod list;
 pub mod manifest;
 mod mapping;
 mod sample;
+mod spare;
 mod varint;
 
 pub use block::{BlockEncoder, BlockMeta, EncodeOptions, Part, ShardCount};
@@ -37,3 +38,4 @@ pub use manifest::{
 };
 pub use mapping::Mapping;
 pub use sample::Sample;
+pub use spare::Spare;

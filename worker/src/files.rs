@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use strata_store::{Hex64, JobDir, KeptFile, Layer, LayerRecord, StoreError};
+use strata_store::{
+    Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerRecord, LayerWriter, Spare, StoreError,
+};
 
 use crate::Result;
 
@@ -45,6 +47,8 @@ pub(crate) struct Files {
     pinned: HashSet<PathBuf>,
     /// What the next checkpoint makes superfluous, by name, with its bytes.
     retired: HashMap<String, u64>,
+    /// The file of a layer that nobody needs any more.
+    spare: Option<Spare>,
     /// What an earlier session left behind.
     earlier: Earlier,
 }
@@ -72,6 +76,7 @@ impl Files {
             kept_bytes: 0,
             pinned: HashSet::new(),
             retired: HashMap::new(),
+            spare: None,
             earlier: Earlier::default(),
         }
     }
@@ -81,6 +86,17 @@ impl Files {
         /// Narrower layers stay in memory until a checkpoint: a page or less each.
         const TRIVIAL: u64 = 2048;
         states >= TRIVIAL || self.keep.keeps(depth)
+    }
+
+    /// A writer of an unsynced file that only a checkpoint will name.
+    pub(crate) fn writer(&mut self, header: LayerHeader) -> Result<LayerWriter> {
+        let fs = self.folder.fs().clone();
+        let path = self.folder.temp_path(&format!("layer-{:03}", self.worker));
+        if self.keep.keeps(header.depth) {
+            LayerWriter::file(fs, &path, header)
+        } else {
+            LayerWriter::reusing(self.spare.take(), fs, &path, header)
+        }
     }
 
     /// The file a layer will be kept in, if it is.
@@ -102,7 +118,8 @@ impl Files {
 
     /// Bytes on disk besides the two last layers.
     pub(crate) fn bytes(&self) -> u64 {
-        self.kept_bytes + self.retired.values().sum::<u64>()
+        let spare = self.spare.as_ref().map_or(0, Spare::bytes);
+        self.kept_bytes + self.retired.values().sum::<u64>() + spare
     }
 
     /// The name of a layer's file once it is durable. A copy must not replace a file that the
@@ -138,7 +155,7 @@ impl Files {
                 let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
                 self.retired.insert(name.to_owned(), layer.file_bytes());
             }
-            Some(_) => layer.remove()?,
+            Some(_) => self.spare = layer.reuse()?,
             None => {}
         }
         Ok(())

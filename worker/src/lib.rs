@@ -8,6 +8,7 @@ mod files;
 mod node;
 mod restore;
 mod symbolic;
+mod threads;
 mod work;
 mod worker;
 

@@ -102,7 +102,7 @@ impl Worker {
     }
 
     /// A new layer with this worker's shards, out of the files of their former owners.
-    fn gather(&self, from: &Restore, depth: u32) -> Result<Layer> {
+    fn gather(&mut self, from: &Restore, depth: u32) -> Result<Layer> {
         let pieces = self.pieces(&from.owners_before);
         let former: BTreeSet<usize> = pieces.iter().map(|piece| piece.worker).collect();
         let files = former.into_iter().map(|worker| Ok((worker, self.open(from, depth, worker)?)));
@@ -114,7 +114,7 @@ impl Worker {
         let mut encoder = BlockEncoder::new(self.setup.encode)?;
         let mut cursor = LayerCursor::new()?;
         let mut tally = Tally::default();
-        let writer = self.temp_writer(depth)?;
+        let writer = self.files.writer(self.header(depth))?;
         for Piece { worker, from, to } in pieces {
             cursor.start(&files[&worker], Some(from), Some(to))?;
             while let Some(key) = cursor.key() {
@@ -146,7 +146,7 @@ impl Worker {
 
     /// Sends the exits of the last layer and compares what it counts up to with its totals.
     fn resend(&mut self, started: Instant) -> Result<LayerReport> {
-        let tally = emit(&mut self.lanes, self.pool.as_ref(), &self.current)?;
+        let tally = emit(&mut self.lanes, &self.threads, &self.current)?;
         let (counted, recorded) = (totals(&tally), *self.current.totals());
         if counted != recorded {
             return Err(StoreError::Corrupt {

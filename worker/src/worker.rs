@@ -13,13 +13,14 @@ use strata_store::{
 };
 
 use crate::files::{Files, Keep};
+use crate::threads::Threads;
 use crate::{Budget, Result};
 
 /// Encoding number of layer files: locals are `2 * index + side`.
 pub(crate) const ENCODING: u16 = 1;
 
 /// States a lane must have at least for its thread to be worth waking up.
-const STATES_PER_LANE: u64 = 4096;
+const STATES_PER_LANE: u64 = 1024;
 
 /// What a worker is made of. Everything but the job itself may differ between sessions.
 #[derive(Clone)]
@@ -92,7 +93,7 @@ pub struct Worker {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) exchange: Arc<dyn Exchange>,
     pub(crate) lanes: Vec<Lane>,
-    pub(crate) pool: Option<rayon::ThreadPool>,
+    pub(crate) threads: Threads,
     goal: Option<State>,
     pub(crate) files: Files,
     pub(crate) current: Layer,
@@ -122,20 +123,12 @@ impl Worker {
             Lane::new(engine.kernel(setup.budget.kernel()), options, outboxes)
         };
         let lanes = (0..setup.threads).map(lane).collect::<Result<Vec<_>>>()?;
-        // The first lane runs on the thread that asks for the pass: one less to wake up.
-        let builder = rayon::ThreadPoolBuilder::new()
-            .num_threads(setup.threads - 1)
-            .thread_name(|i| format!("lane-{}", i + 1));
-        let pool = if setup.threads > 1 {
-            let failed = |error| StoreError::Io {
-                op: "start threads for",
-                path: setup.folder.path().to_owned(),
-                source: std::io::Error::other(error),
-            };
-            Some(builder.build().map_err(failed)?)
-        } else {
-            None
+        let failed = |error| StoreError::Io {
+            op: "start threads for",
+            path: setup.folder.path().to_owned(),
+            source: std::io::Error::other(error),
         };
+        let threads = Threads::new(setup.threads).map_err(failed)?;
         let goal = match engine.finish() {
             Finish::State(goal) => Some(goal),
             Finish::Meeting | Finish::Exhausted => None,
@@ -150,7 +143,7 @@ impl Worker {
             inbox,
             exchange,
             lanes,
-            pool,
+            threads,
             goal,
         })
     }
@@ -175,7 +168,7 @@ impl Worker {
         let regions = seeds.chunk_by(|a, b| a.0 == b.0).count() as u64;
         let counted = LayerTotals { regions, states: seeds.len() as u64, ..LayerTotals::default() };
         let draft = self.seed_layer(&seeds, counted)?;
-        let mut tally = emit(&mut self.lanes, self.pool.as_ref(), &draft)?;
+        let mut tally = emit(&mut self.lanes, &self.threads, &draft)?;
         tally.found = self.goal.is_some_and(|goal| seeds.iter().any(|(_, state)| *state == goal));
         // Start and goal are the same.
         tally.even = seeds.windows(2).any(|pair| {
@@ -220,7 +213,7 @@ impl Worker {
         };
         let ranges = ranges(&self.current, self.setup.threads);
         let work = |lane: &mut Lane, range: Range| lane.advance(pass, range.0, range.1);
-        let done = each(self.pool.as_ref(), &mut self.lanes, &ranges, work)?;
+        let done = self.threads.each(&mut self.lanes, &ranges, work)?;
         let mut tally = Tally::default();
         let mut parts = Vec::with_capacity(done.len());
         for (part, found) in done {
@@ -265,17 +258,13 @@ impl Worker {
         header(&self.setup, depth)
     }
 
-    fn writer(&self, depth: u32) -> Result<LayerWriter> {
-        if !self.files.on_disk(depth, self.current.totals().states) {
-            return LayerWriter::memory(self.header(depth));
+    fn writer(&mut self, depth: u32) -> Result<LayerWriter> {
+        let header = self.header(depth);
+        if self.files.on_disk(depth, self.current.totals().states) {
+            self.files.writer(header)
+        } else {
+            LayerWriter::memory(header)
         }
-        self.temp_writer(depth)
-    }
-
-    /// A writer of an unsynced file that only a checkpoint will name.
-    pub(crate) fn temp_writer(&self, depth: u32) -> Result<LayerWriter> {
-        let path = self.setup.folder.temp_path(&format!("layer-{:03}", self.setup.worker));
-        LayerWriter::file(self.setup.folder.fs().clone(), &path, self.header(depth))
     }
 
     fn disk_bytes(&self) -> u64 {
@@ -301,40 +290,13 @@ impl Worker {
 }
 
 /// Sends the exits of a whole layer and counts it.
-pub(crate) fn emit(
-    lanes: &mut [Lane],
-    pool: Option<&rayon::ThreadPool>,
-    layer: &Layer,
-) -> Result<Tally> {
+pub(crate) fn emit(lanes: &mut [Lane], threads: &Threads, layer: &Layer) -> Result<Tally> {
     let ranges = ranges(layer, lanes.len());
     let work = |lane: &mut Lane, range: Range| lane.emit(layer, range.0, range.1);
-    let tallies = each(pool, lanes, &ranges, work)?;
+    let tallies = threads.each(lanes, &ranges, work)?;
     let mut total = Tally::default();
     tallies.iter().for_each(|tally| total.add(tally));
     Ok(total)
-}
-
-/// Gives each lane a range and a thread.
-fn each<T: Send>(
-    pool: Option<&rayon::ThreadPool>,
-    lanes: &mut [Lane],
-    ranges: &[Range],
-    work: impl Fn(&mut Lane, Range) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let mut results: Vec<Option<Result<T>>> = ranges.iter().map(|_| None).collect();
-    let mut shares = lanes.iter_mut().zip(ranges).zip(&mut results);
-    let work = |((lane, range), result): ((&mut Lane, &Range), &mut Option<Result<T>>)| {
-        *result = Some(work(lane, *range));
-    };
-    match pool {
-        Some(pool) if ranges.len() > 1 => pool.in_place_scope(|scope| {
-            let (first, work) = (shares.next(), &work);
-            shares.for_each(|share| scope.spawn(move |_| work(share)));
-            first.into_iter().for_each(work);
-        }),
-        _ => shares.for_each(work),
-    }
-    results.into_iter().flatten().collect()
 }
 
 type Range = (Option<EntryKey>, Option<EntryKey>);

@@ -4,6 +4,8 @@
 //! its large tiles' slack compares with the number of small tiles above it. Both are packed into
 //! one word, so that all columns are compared at once.
 
+use rustc_hash::FxHashMap;
+
 use super::group::Group;
 use super::numbering::Numbering;
 use super::position::{CENTRE, COLUMNS, DOORS, Symmetry};
@@ -148,7 +150,8 @@ impl Tables {
         } else {
             Rows::Wide(rows.into_boxed_slice())
         };
-        let weigh = |side| all().map(|tokens| weights(tokens, k, group, side)).collect();
+        let mut known = FxHashMap::default();
+        let weights: Vec<_> = all().map(|tokens| weights(tokens, k, group, &mut known)).collect();
         Tables {
             rows,
             doors: doors.into_boxed_slice(),
@@ -166,7 +169,7 @@ impl Tables {
                     large.then(|| tokens.move_marker(from, to))
                 })
             }),
-            weights: [weigh(0), weigh(1)],
+            weights: [0, 1].map(|side| weights.iter().map(|sides| sides[side]).collect()),
         }
     }
 
@@ -294,14 +297,24 @@ fn demand(tokens: &Tokens, centre_top: CentreTop) -> u64 {
     word
 }
 
-fn weights(tokens: &Tokens, k: u8, group: Group, side: usize) -> [Weight; 2] {
-    let mut weights = [Weight::ZERO; 2];
-    for (weight, symmetry) in weights.iter_mut().zip(group.images(side)) {
-        let levels = (1..=k).map(|level| {
-            let config = Config::find(level, tokens.columns.map(Column::items));
-            Weight::hash(config.image(symmetry).word(level))
-        });
-        *weight = levels.fold(Weight::ONE, |product, level| product * level);
+/// The weights of a local part, by side and image. `known` holds those of single levels: there are
+/// few, and each is met often.
+fn weights(
+    tokens: &Tokens,
+    k: u8,
+    group: Group,
+    known: &mut FxHashMap<(u8, u64), Weight>,
+) -> [[Weight; 2]; 2] {
+    let mut weights = [[Weight::ZERO; 2]; 2];
+    for level in 1..=k {
+        let config = Config::find(level, tokens.columns.map(Column::items));
+        for (side, images) in weights.iter_mut().enumerate() {
+            for (weight, symmetry) in images.iter_mut().zip(group.images(side)) {
+                let word = config.image(symmetry).word(level);
+                let of_level = known.entry((level, word)).or_insert_with(|| Weight::hash(word));
+                *weight = if level == 1 { *of_level } else { *weight * *of_level };
+            }
+        }
     }
     weights
 }

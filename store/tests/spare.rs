@@ -1,0 +1,140 @@
+//! Files written anew: what is read is what was written last, and no file is left behind or taken away
+//! that somebody needs.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use strata_store::{
+    BlockEncoder, EncodeOptions, EntryKey, Expect, FaultyFs, FileKind, Fs, Layer, LayerCursor,
+    LayerHeader, LayerTotals, LayerWriter, RealFs, Spare, StoreError,
+};
+
+fn real() -> Arc<dyn Fs> {
+    Arc::new(RealFs)
+}
+
+fn header(depth: u32) -> LayerHeader {
+    LayerHeader { kind: FileKind::Layer, job: "job".to_owned(), depth, encoding: 1 }
+}
+
+/// Regions of a layer: so many, of which each has states of its own.
+fn layer_of(regions: u32, salt: u32) -> Vec<(EntryKey, Vec<u32>)> {
+    let key = |i| EntryKey { shard: 0, region: u128::from(i) };
+    // Nothing that compresses well.
+    let noise = |i: u32, j: u32| {
+        let word = (i * 200 + j + salt).wrapping_mul(0x9e37_79b1);
+        (word ^ word >> 15).wrapping_mul(0x85eb_ca6b) >> 22
+    };
+    let locals = |i| (0..200).map(|j| j * 1_024 + noise(i, j)).collect();
+    (0..regions).map(|i| (key(i), locals(i))).collect()
+}
+
+fn write(writer: LayerWriter, entries: &[(EntryKey, Vec<u32>)]) -> Result<Layer, StoreError> {
+    let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
+    for (key, locals) in entries {
+        encoder.push(&writer, *key, locals)?;
+    }
+    let part = encoder.finish(&writer)?;
+    let states = entries.iter().map(|(_, locals)| locals.len() as u64).sum();
+    let regions = entries.len() as u64;
+    writer.seal(vec![part], LayerTotals { regions, states, generated: 0, digest: [0, 0] })
+}
+
+fn read(layer: &Layer) -> Vec<(EntryKey, Vec<u32>)> {
+    let mut cursor = LayerCursor::new().unwrap();
+    cursor.start(layer, None, None).unwrap();
+    let mut found = Vec::new();
+    while let Some(key) = cursor.key() {
+        found.push((key, cursor.locals().unwrap().to_vec()));
+        cursor.advance().unwrap();
+    }
+    found
+}
+
+fn reusing(spare: Option<Spare>, path: &Path, depth: u32) -> LayerWriter {
+    LayerWriter::reusing(spare, real(), path, header(depth)).unwrap()
+}
+
+fn files(dir: &Path) -> usize {
+    std::fs::read_dir(dir).unwrap().count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// As layers grow and shrink, within the map of the file and beyond it.
+    #[test]
+    fn what_was_written_last_is_read(
+        sizes in proptest::collection::vec(prop_oneof![0_u32..20, 0_u32..600], 1..8),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spare = None;
+        for (depth, size) in (0..).zip(sizes) {
+            let path = dir.path().join(format!("{depth}.tmp"));
+            let entries = layer_of(size, depth);
+            let layer = write(reusing(spare.take(), &path, depth), &entries).unwrap();
+            prop_assert_eq!(files(dir.path()), 1);
+            prop_assert_eq!(read(&layer), entries);
+            // The file itself is as it should be, too.
+            let (at, bytes, seal) = (layer.path().unwrap(), layer.file_bytes(), layer.seal());
+            prop_assert_eq!(std::fs::metadata(&at).unwrap().len(), bytes);
+            let expect = Expect { job: "job", kind: FileKind::Layer, depth, bytes, seal };
+            Layer::open(real(), &at, &expect).unwrap().verify(&mut |_, _| ()).unwrap();
+            spare = layer.reuse().unwrap();
+            prop_assert_eq!(spare.as_ref().map(Spare::bytes), Some(bytes));
+        }
+        drop(spare);
+        prop_assert_eq!(files(dir.path()), 0);
+    }
+}
+
+#[test]
+fn what_somebody_needs_is_not_written_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, entries) = (dir.path().join("1.tmp"), layer_of(30, 1));
+    // Durable, under its final name: removed, as asked.
+    let layer = write(reusing(None, &path, 1), &entries).unwrap();
+    layer.persist(&real(), &dir.path().join("1.strata")).unwrap();
+    assert!(layer.reuse().unwrap().is_none());
+    assert_eq!(files(dir.path()), 0);
+    // Still being read.
+    let layer = write(reusing(None, &path, 1), &entries).unwrap();
+    let mut cursor = LayerCursor::new().unwrap();
+    cursor.start(&layer, None, None).unwrap();
+    assert!(layer.reuse().unwrap().is_none());
+    assert_eq!((cursor.key(), cursor.locals().unwrap()), (Some(entries[0].0), &entries[0].1[..]));
+    assert_eq!(files(dir.path()), 0);
+    // Not made for it, and in memory only.
+    let layer = write(LayerWriter::file(real(), &path, header(1)).unwrap(), &entries).unwrap();
+    assert!(layer.reuse().unwrap().is_none());
+    let layer = write(LayerWriter::memory(header(1)).unwrap(), &entries).unwrap();
+    assert!(layer.reuse().unwrap().is_none());
+    assert_eq!(files(dir.path()), 0);
+    // Too large.
+    let large = layer_of(20_000, 7);
+    let layer = write(reusing(None, &path, 1), &large).unwrap();
+    assert!(layer.file_bytes() > 4 << 20);
+    assert!(layer.reuse().unwrap().is_none());
+    assert_eq!(files(dir.path()), 0);
+}
+
+#[test]
+fn a_disk_that_is_full_the_second_time_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let fs = FaultyFs::new();
+    let shared: Arc<dyn Fs> = Arc::new(fs.clone());
+    for budget in [0, 10, 100, 1000] {
+        let path = dir.path().join("1.tmp");
+        let writer = LayerWriter::reusing(None, shared.clone(), &path, header(1)).unwrap();
+        let spare = write(writer, &layer_of(30, 1)).unwrap().reuse().unwrap();
+        fs.fill_after(budget);
+        let writer = LayerWriter::reusing(spare, shared.clone(), &path, header(2));
+        let error = writer.and_then(|writer| write(writer, &layer_of(40, 2))).unwrap_err();
+        assert!(error.is_disk_full(), "{error}");
+        assert_eq!(files(dir.path()), 0, "budget {budget}");
+        fs.heal();
+    }
+}

@@ -1,0 +1,129 @@
+//! The threads of a worker's lanes. A layer may take less than a millisecond, and a thread that
+//! sleeps a twentieth of one to wake up: between passes they stay awake for a moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+
+use crate::Result;
+
+/// How long a thread stays awake at most: some times as long as it takes to wake up.
+const AWAKE: Duration = Duration::from_micros(250);
+
+/// Pauses of the processor in which a thread leaves a scope.
+const LEAVING: u32 = 16;
+
+/// See the module.
+pub(crate) struct Threads {
+    /// None if there is but the thread that asks.
+    pool: Option<ThreadPool>,
+    /// How often they were asked.
+    calls: Arc<AtomicUsize>,
+    /// Zero where there are more threads than processors: others need them more.
+    awake: Duration,
+}
+
+impl Threads {
+    /// So many threads, the one that asks included: one less to wake up.
+    pub(crate) fn new(threads: usize) -> std::result::Result<Threads, ThreadPoolBuildError> {
+        let builder = ThreadPoolBuilder::new().num_threads(threads - 1);
+        let builder = builder.thread_name(|i| format!("lane-{}", i + 1));
+        let pool = if threads > 1 { Some(builder.build()?) } else { None };
+        let enough = available_parallelism().is_ok_and(|processors| threads <= processors.get());
+        let awake = if enough { AWAKE } else { Duration::ZERO };
+        Ok(Threads { pool, calls: Arc::default(), awake })
+    }
+
+    /// Gives each lane a share and a thread, at most as many as there are shares.
+    pub(crate) fn each<L: Send, S: Copy + Sync, T: Send>(
+        &self,
+        lanes: &mut [L],
+        shares: &[S],
+        work: impl Fn(&mut L, S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let mut results: Vec<Option<Result<T>>> = shares.iter().map(|_| None).collect();
+        let mut pairs = lanes.iter_mut().zip(shares).zip(&mut results);
+        let work = |((lane, share), result): ((&mut L, &S), &mut Option<Result<T>>)| {
+            *result = Some(work(lane, *share));
+        };
+        match &self.pool {
+            Some(pool) if shares.len() > 1 => {
+                let (first, left) = (pairs.next(), AtomicUsize::new(shares.len() - 1));
+                let call = self.calls.load(Ordering::Relaxed) + 1;
+                pool.in_place_scope(|scope| {
+                    for pair in pairs {
+                        let (work, left) = (&work, &left);
+                        scope.spawn(move |_| {
+                            work(pair);
+                            self.linger(call);
+                            left.fetch_sub(1, Ordering::Release);
+                        });
+                    }
+                    self.calls.store(call, Ordering::Release);
+                    first.into_iter().for_each(&work);
+                    spin(self.awake, || left.load(Ordering::Acquire) > 0);
+                    // The last thread is about to leave the scope.
+                    (0..LEAVING).for_each(|_| std::hint::spin_loop());
+                });
+            }
+            _ => pairs.for_each(work),
+        }
+        results.into_iter().flatten().collect()
+    }
+
+    /// Keeps the thread of the pool that asks for it awake until there is another call.
+    fn linger(&self, call: usize) {
+        if !self.awake.is_zero() {
+            let (calls, awake) = (self.calls.clone(), self.awake);
+            rayon::spawn(move || spin(awake, || calls.load(Ordering::Acquire) == call));
+        }
+    }
+}
+
+/// Waits as long as something holds, but not for longer than a while.
+fn spin(most: Duration, holds: impl Fn() -> bool) {
+    let started = Instant::now();
+    while holds() && started.elapsed() < most {
+        (0..LEAVING).for_each(|_| std::hint::spin_loop());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lane_gets_its_share() {
+        for threads in [1, 2, 3, 8] {
+            let pool = Threads::new(threads).unwrap();
+            let mut lanes = vec![0_usize; threads];
+            for round in 1..=200 {
+                // Fewer shares than lanes, too.
+                let shares: Vec<usize> = (0..1 + round % threads).collect();
+                let work = |lane: &mut usize, share: usize| {
+                    *lane += 1;
+                    Ok((share, *lane))
+                };
+                let done = pool.each(&mut lanes, &shares, work).unwrap();
+                assert_eq!(done.iter().map(|(share, _)| *share).collect::<Vec<_>>(), shares);
+            }
+            assert_eq!(lanes[0], 200);
+        }
+    }
+
+    #[test]
+    fn a_lane_that_fails_is_told_of() {
+        let pool = Threads::new(2).unwrap();
+        let fails = |_: &mut (), share: u32| {
+            let file = std::path::PathBuf::from("file");
+            let what = "it fails".to_owned();
+            if share == 1 { Err(crate::Error::Inconsistent { file, what }) } else { Ok(share) }
+        };
+        let error = pool.each(&mut [(), ()], &[0, 1], fails).unwrap_err();
+        assert!(error.to_string().contains("it fails"), "{error}");
+        assert_eq!(pool.each(&mut [(), ()], &[0, 2], fails).unwrap(), [0, 2]);
+    }
+}
