@@ -49,7 +49,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
             next.extend(inside.map(|state| state.local));
         }
         let mut tally = Tally::default();
-        settle(Decoded { current, previous, inbox: inputs.inbox.locals() }, next, &mut tally);
+        settle(Decoded { current, previous, inbox: inputs.inbox }, next, &mut tally);
         if next.is_empty() {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         for group in self.leaving.chunk_by(|a, b| a.region == b.region) {
             self.batch.clear();
             self.batch.extend(group.iter().map(|state| state.local));
-            exits.send(self.key(group[0].region), &self.batch)?;
+            exits.send(self.key(group[0].region), None, &self.batch)?;
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
 /// Makes the new layer's states out of the inside successors: adds the inbox, removes what is
 /// not new, and notes whether two searches have met.
 pub(crate) fn settle(inputs: Decoded<'_>, next: &mut Vec<Local>, tally: &mut Tally) {
-    next.extend_from_slice(inputs.inbox);
+    next.extend_from_slice(inputs.inbox.locals());
     next.sort_unstable();
     next.dedup();
     subtract(next, inputs.current);

@@ -342,29 +342,44 @@ impl Inbox {
 
 /// Reads a range of keys of several runs as one.
 pub(crate) struct Merge {
-    runs: Vec<RunCursor>,
+    /// Each with its key.
+    runs: Vec<(Option<EntryKey>, RunCursor)>,
+    least: Option<EntryKey>,
 }
 
 impl Merge {
     pub(crate) fn new(runs: &[Run], from: Option<EntryKey>, to: Option<EntryKey>) -> Result<Merge> {
-        let runs = runs.iter().map(|run| RunCursor::new(run, from, to)).collect::<Result<_>>()?;
-        Ok(Merge { runs })
+        let cursor = |run| RunCursor::new(run, from, to).map(|cursor| (cursor.key(), cursor));
+        let runs: Vec<_> = runs.iter().map(cursor).collect::<Result<_>>()?;
+        let mut merge = Merge { runs, least: None };
+        merge.compare();
+        Ok(merge)
+    }
+
+    #[inline]
+    fn compare(&mut self) {
+        self.least = self.runs.iter().filter_map(|(key, _)| *key).min();
     }
 
     /// The least key that is left.
     #[inline]
     pub(crate) fn key(&self) -> Option<EntryKey> {
-        self.runs.iter().filter_map(RunCursor::key).min()
+        self.least
     }
 
     /// Appends the batches of the region `key` from all runs.
     #[inline]
     pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
-        for run in &mut self.runs {
-            if run.key() == Some(key) {
+        if self.least != Some(key) {
+            return Ok(());
+        }
+        for (at, run) in &mut self.runs {
+            if *at == Some(key) {
                 run.take(key, out)?;
+                *at = run.key();
             }
         }
+        self.compare();
         Ok(())
     }
 }

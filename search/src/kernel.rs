@@ -1,6 +1,6 @@
 //! What expands a region: the interface between a space's structure and the pass over a layer.
 
-use strata_space::{Digest, Local};
+use strata_space::{Digest, Gate, Local};
 use strata_store::{EntryKey, List};
 
 use crate::{Error, Result};
@@ -23,24 +23,30 @@ pub(crate) struct Decoded<'a> {
     pub(crate) current: &'a [Local],
     /// Layer d-1, strictly increasing.
     pub(crate) previous: &'a [Local],
-    /// Exits of layer d, in any order and repeated at will.
-    pub(crate) inbox: &'a [Local],
+    /// Exits of layer d.
+    pub(crate) inbox: &'a Batches,
 }
 
 /// Exits that lead to one region, as they came: each batch in any order and repeated at will.
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
     locals: Vec<Local>,
-    /// Where each batch ends.
-    ends: Vec<usize>,
+    /// Where each batch ends, and by which gate all of it leads back.
+    ends: Vec<(usize, Option<Gate>)>,
 }
 
 impl Batches {
-    /// Adds a batch.
+    /// Adds a batch; `back` as of [`ExitSink::send`].
     #[inline]
-    pub fn push(&mut self, batch: &[Local]) {
+    pub fn push(&mut self, back: Option<Gate>, batch: &[Local]) {
         self.locals.extend_from_slice(batch);
-        self.ends.push(self.locals.len());
+        self.ends.push((self.locals.len(), back));
+    }
+
+    /// The same.
+    pub(crate) fn push_all(&mut self, back: Option<Gate>, batch: impl Iterator<Item = Local>) {
+        self.locals.extend(batch);
+        self.ends.push((self.locals.len(), back));
     }
 
     /// Forgets all batches, keeping the memory.
@@ -57,19 +63,23 @@ impl Batches {
     }
 
     /// The batches.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[Local]> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (Option<Gate>, &[Local])> {
         let mut from = 0;
-        self.ends.iter().map(move |end| &self.locals[std::mem::replace(&mut from, *end)..*end])
+        self.ends
+            .iter()
+            .map(move |(end, back)| (*back, &self.locals[std::mem::replace(&mut from, *end)..*end]))
     }
 }
 
 /// Where a kernel sends what leaves a region.
 pub trait ExitSink {
-    /// Takes exits that lead to one region, in any order and repeated at will.
+    /// Takes exits that lead to one region, in any order and repeated at will. If all of them lead
+    /// back to the states that are left by one gate of that region, `back` is that gate: who knows it
+    /// need not go that way.
     ///
     /// # Errors
     /// If they have to be spilled and that fails.
-    fn send(&mut self, target: EntryKey, locals: &[Local]) -> Result<()>;
+    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()>;
 }
 
 /// What a pass found, summed over regions.

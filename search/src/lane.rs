@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use strata_space::{Local, State};
+use strata_space::{Gate, Local, State};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, Layer, LayerCursor, LayerWriter, List, Part, StoreError,
 };
 
 use crate::inbox::{Exchange, Merge};
 use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output, Tally};
-use crate::run::{MemoryRun, Run};
+use crate::run::{MemoryRun, Run, SortRoom};
 use crate::{Error, Result};
 
 /// Settings of a [`Lane`].
@@ -190,8 +190,8 @@ impl Output for LaneOutput<'_> {
 
 impl ExitSink for LaneOutput<'_> {
     #[inline]
-    fn send(&mut self, target: EntryKey, locals: &[Local]) -> Result<()> {
-        self.outboxes.send(target, locals)
+    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()> {
+        self.outboxes.send(target, back, locals)
     }
 }
 
@@ -200,7 +200,7 @@ impl ExitSink for LaneOutput<'_> {
 pub struct Nowhere;
 
 impl ExitSink for Nowhere {
-    fn send(&mut self, _: EntryKey, _: &[Local]) -> Result<()> {
+    fn send(&mut self, _: EntryKey, _: Option<Gate>, _: &[Local]) -> Result<()> {
         Ok(())
     }
 }
@@ -239,6 +239,7 @@ pub struct Outboxes {
     /// A run for each worker that has shards, by its number.
     runs: Vec<(usize, MemoryRun)>,
     limit: usize,
+    room: SortRoom,
 }
 
 impl Outboxes {
@@ -255,14 +256,15 @@ impl Outboxes {
             slots[usize::from(*receiver)] = slot;
         }
         let runs = receivers.into_iter().map(|to| (to.into(), MemoryRun::default())).collect();
-        Outboxes { exchange, worker, depth: 0, owners, slots, runs, limit }
+        let room = SortRoom::default();
+        Outboxes { exchange, worker, depth: 0, owners, slots, runs, limit, room }
     }
 
     fn send_run(&mut self, slot: usize) -> Result<()> {
         let spare = self.exchange.spare(self.worker);
         let (to, run) = &mut self.runs[slot];
         let mut run = std::mem::replace(run, spare);
-        run.sort();
+        run.sort(&mut self.room);
         self.exchange.send(*to, self.depth, run)
     }
 
@@ -282,11 +284,11 @@ impl Outboxes {
 
 impl ExitSink for Outboxes {
     #[inline]
-    fn send(&mut self, target: EntryKey, locals: &[Local]) -> Result<()> {
+    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()> {
         let to = usize::from(self.owners[target.shard as usize]);
         let slot = usize::from(self.slots[to]);
         let (_, run) = &mut self.runs[slot];
-        run.push(target, locals);
+        run.push(target, back, locals);
         if run.bytes() >= self.limit {
             self.send_run(slot)?;
         }

@@ -28,7 +28,7 @@ pub use image::{Bounds, image, run_header};
 pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
 pub use kernel::{Batches, ExitSink, Inputs, Kernel, Output, Tally};
 pub use lane::{Lane, LaneOptions, Nowhere, Outboxes, Pass, count};
-pub use run::{MemoryRun, Run};
+pub use run::{MemoryRun, Run, SortRoom};
 pub use trace::{Candidate, Finder, Layers, Trace};
 
 /// What can go wrong in a pass.

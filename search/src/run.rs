@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_space::Local;
+use strata_space::{Gate, Local};
 use strata_store::{EntryKey, Layer, LayerCursor};
 
 use crate::Result;
@@ -16,6 +16,7 @@ struct Head {
     region: [u64; 2],
     from: u32,
     len: u32,
+    back: Option<Gate>,
 }
 
 impl Head {
@@ -32,6 +33,16 @@ const AHEAD: usize = 8;
 const HEAD_BYTES: usize = size_of::<Head>();
 const LOCAL_BYTES: usize = size_of::<Local>();
 
+/// Bits of a batch's place in a run.
+const PLACE_BITS: u32 = 32;
+
+/// Memory for sorting runs.
+#[derive(Debug, Default)]
+pub struct SortRoom {
+    keys: Vec<u128>,
+    heads: Vec<Head>,
+}
+
 /// Exits in memory: batches of locals, each for one region.
 #[derive(Debug, Default)]
 pub struct MemoryRun {
@@ -40,20 +51,20 @@ pub struct MemoryRun {
 }
 
 impl MemoryRun {
-    /// Adds exits to one region.
+    /// Adds exits to one region; `back` as of [`ExitSink::send`](crate::ExitSink::send).
     #[inline]
-    pub fn push(&mut self, key: EntryKey, locals: &[Local]) {
+    pub fn push(&mut self, key: EntryKey, back: Option<Gate>, locals: &[Local]) {
         let EntryKey { shard, region } = key;
         let region = [(region >> 64) as u64, region as u64];
         let (from, len) = (self.locals.len() as u32, locals.len() as u32);
-        self.heads.push(Head { shard, region, from, len });
+        self.heads.push(Head { shard, region, from, len, back });
         self.locals.extend_from_slice(locals);
     }
 
-    /// Bytes in use.
+    /// Bytes in use once it is being sorted.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.heads.len() * HEAD_BYTES + self.locals.len() * LOCAL_BYTES
+        self.heads.len() * (2 * HEAD_BYTES + size_of::<u128>()) + self.locals.len() * LOCAL_BYTES
     }
 
     /// Bytes allocated.
@@ -73,8 +84,27 @@ impl MemoryRun {
     }
 
     /// Orders the batches by region. Must come before reading.
-    pub fn sort(&mut self) {
-        self.heads.sort_unstable_by_key(|head| (head.shard, head.region));
+    pub fn sort(&mut self, room: &mut SortRoom) {
+        let (shards, regions) = self.heads.iter().fold((0, 0), |(shards, regions), head| {
+            let EntryKey { shard, region } = head.key();
+            (shards | shard, regions | region)
+        });
+        let region_bits = u128::BITS - regions.leading_zeros();
+        if region_bits + (u32::BITS - shards.leading_zeros()) > u128::BITS - PLACE_BITS {
+            self.heads.sort_unstable_by_key(|head| (head.shard, head.region));
+            return;
+        }
+        // Mostly keys are short, and a key with a place behind it is a single number.
+        room.keys.clear();
+        room.keys.extend((0..).zip(&self.heads).map(|(place, head): (u32, _)| {
+            let EntryKey { shard, region } = head.key();
+            let key = u128::from(shard).unbounded_shl(region_bits) | region;
+            key << PLACE_BITS | u128::from(place)
+        }));
+        room.keys.sort_unstable();
+        room.heads.clear();
+        room.heads.extend(room.keys.iter().map(|key| self.heads[*key as u32 as usize]));
+        std::mem::swap(&mut self.heads, &mut room.heads);
     }
 
     /// Calls `visit` once for each region, in order, with its locals sorted and without
@@ -155,7 +185,8 @@ impl RunCursor {
         match self {
             RunCursor::Memory { run, next, end } => {
                 while next < end && run.heads[*next].key() == key {
-                    out.push(run.batch(&run.heads[*next]));
+                    let head = &run.heads[*next];
+                    out.push(head.back, run.batch(head));
                     *next += 1;
                     // Sorting has scattered the batches: ask for one of the next ones now.
                     if let Some(head) = run.heads.get(*next + AHEAD) {
@@ -165,11 +196,47 @@ impl RunCursor {
             }
             RunCursor::File { cursor } => {
                 while cursor.key() == Some(key) {
-                    out.push(cursor.locals()?);
+                    // Files do not tell where their exits come from.
+                    out.push(None, cursor.locals()?);
                     cursor.advance()?;
                 }
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// With short keys and with such as leave no room for a place.
+        #[test]
+        fn batches_are_read_in_order_and_none_is_lost(
+            keys in proptest::collection::vec(
+                (prop_oneof![0_u32..4, any::<u32>()], any::<u128>(), 0_u32..128), 0..60,
+            ),
+            short: bool,
+        ) {
+            let key = |(shard, region, shift): (u32, u128, u32)| {
+                let (shard, shift) = if short { (shard & 63, shift.max(48)) } else { (shard, shift) };
+                EntryKey { shard, region: region >> shift }
+            };
+            let (mut run, mut room) = (MemoryRun::default(), SortRoom::default());
+            let mut expected = Vec::new();
+            for (i, parts) in (0..).zip(keys) {
+                run.push(key(parts), None, &[i, i + 1]);
+                expected.push((key(parts), i));
+            }
+            run.sort(&mut room);
+            prop_assert!(run.heads.is_sorted_by_key(Head::key));
+            let mut found: Vec<(EntryKey, u32)> =
+                run.heads.iter().map(|head| (head.key(), run.batch(head)[0])).collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
     }
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use strata_search::{Bounds, Engine, Inbox, InboxOptions, MemoryRun, Run, image, run_header};
+use strata_search::{
+    Bounds, Engine, Inbox, InboxOptions, MemoryRun, Run, SortRoom, image, run_header,
+};
 use strata_space::catalogue::Parameters;
 use strata_space::{Space, Tabled};
 use strata_store::{
@@ -36,8 +38,8 @@ fn inbox(folder: &Path, memory: usize) -> Inbox {
 
 fn run(batches: &[Batch]) -> MemoryRun {
     let mut run = MemoryRun::default();
-    batches.iter().for_each(|(key, locals)| run.push(*key, locals));
-    run.sort();
+    batches.iter().for_each(|(key, locals)| run.push(*key, None, locals));
+    run.sort(&mut SortRoom::default());
     run
 }
 
@@ -215,13 +217,13 @@ fn damage_is_found_before_anything_is_taken() {
 #[test]
 fn only_sorted_runs_have_images() {
     let mut run = MemoryRun::default();
-    run.push(EntryKey { shard: 2, region: 0 }, &[1]);
-    run.push(EntryKey { shard: 1, region: 0 }, &[1]);
+    run.push(EntryKey { shard: 2, region: 0 }, None, &[1]);
+    run.push(EntryKey { shard: 1, region: 0 }, None, &[1]);
     let mut encoder = encoder(100);
     let error = image(&run, &mut encoder, JOB, 3).unwrap_err();
     assert!(matches!(error, StoreError::Inconsistent { .. }), "{error}");
     // The encoder can be used again.
-    run.sort();
+    run.sort(&mut SortRoom::default());
     assert_eq!(image(&run, &mut encoder, JOB, 3).unwrap().totals().regions, 2);
 }
 

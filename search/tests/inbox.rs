@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use strata_search::{Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Run};
+use strata_search::{Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Run, SortRoom};
 use strata_store::{EncodeOptions, EntryKey, LayerCursor, RealFs};
 
 type Exit = (EntryKey, u32);
@@ -30,8 +30,8 @@ fn exits(number: u32) -> Vec<Exit> {
 
 fn run(exits: &[Exit]) -> MemoryRun {
     let mut run = MemoryRun::default();
-    exits.iter().for_each(|(key, local)| run.push(*key, &[*local]));
-    run.sort();
+    exits.iter().for_each(|(key, local)| run.push(*key, None, &[*local]));
+    run.sort(&mut SortRoom::default());
     run
 }
 

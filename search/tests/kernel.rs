@@ -8,23 +8,26 @@ use strata_search::{
     Batches, Engine, Error, ExitSink, Inputs, Kernel, KernelMemory, Output, Result, Tally,
 };
 use strata_space::catalogue::Parameters;
-use strata_space::{Local, Space};
+use strata_space::{Gate, Local, Space};
 use strata_store::{EntryKey, List, ListBuf};
 
 /// Regions and their states.
 type Layer = BTreeMap<EntryKey, Vec<Local>>;
 
+/// Exits, and the gate by which they lead back.
+type Batch = (Option<Gate>, Vec<Local>);
+
 /// What a pass made.
 #[derive(Default, Debug, PartialEq)]
 struct Made {
     next: Layer,
-    exits: BTreeMap<EntryKey, Vec<Vec<Local>>>,
+    exits: BTreeMap<EntryKey, Vec<Batch>>,
     tally: Tally,
 }
 
 impl ExitSink for Made {
-    fn send(&mut self, target: EntryKey, locals: &[Local]) -> Result<()> {
-        self.exits.entry(target).or_default().push(locals.to_vec());
+    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()> {
+        self.exits.entry(target).or_default().push((back, locals.to_vec()));
         Ok(())
     }
 }
@@ -47,13 +50,22 @@ impl Output for Made {
     }
 }
 
-fn engine() -> Engine {
-    let parameters: Parameters = [("level".to_string(), "5".to_string())].into();
-    Engine::open(Space::open("panex", &parameters).unwrap(), 7)
+fn open(space: &str, parameters: &[(&str, &str)]) -> Engine {
+    let parameters = parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    Engine::open(Space::open(space, &parameters.collect::<Parameters>()).unwrap(), 7)
 }
 
-/// Gives a kernel all regions of a pass.
-fn offer(kernel: &mut dyn Kernel, current: &Layer, previous: &Layer, before: &Made) -> Made {
+fn engine() -> Engine {
+    open("panex", &[("level", "5")])
+}
+
+/// Gives a kernel all regions of a pass. It is told where exits come from, or not.
+fn offer(
+    kernel: &mut dyn Kernel,
+    (current, previous): (&Layer, &Layer),
+    before: &Made,
+    told: bool,
+) -> Made {
     let mut made = Made::default();
     let (mut a, mut b) = (ListBuf::default(), ListBuf::default());
     let mut keys: Vec<EntryKey> = current.keys().chain(before.exits.keys()).copied().collect();
@@ -61,7 +73,9 @@ fn offer(kernel: &mut dyn Kernel, current: &Layer, previous: &Layer, before: &Ma
     keys.dedup();
     for at in keys {
         let mut inbox = Batches::default();
-        before.exits.get(&at).into_iter().flatten().for_each(|batch| inbox.push(batch));
+        before.exits.get(&at).into_iter().flatten().for_each(|(back, batch)| {
+            inbox.push(back.filter(|_| told), batch);
+        });
         let list = |layer: &Layer| layer.get(&at).cloned().unwrap_or_default();
         let (now, then) = (list(current), list(previous));
         let inputs = Inputs { current: a.encode(&now), previous: b.encode(&then), inbox: &inbox };
@@ -72,6 +86,10 @@ fn offer(kernel: &mut dyn Kernel, current: &Layer, previous: &Layer, before: &Ma
 
 /// The first so many layers.
 fn search(engine: &Engine, kernel: &mut dyn Kernel, depth: usize) -> Vec<Made> {
+    search_told(engine, kernel, depth, true)
+}
+
+fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: bool) -> Vec<Made> {
     let mut seeds = Made::default();
     for (at, seed) in engine.seeds() {
         seeds.next.entry(at).or_default().push(seed.local);
@@ -84,7 +102,7 @@ fn search(engine: &Engine, kernel: &mut dyn Kernel, depth: usize) -> Vec<Made> {
     let (mut layers, empty) = (vec![seeds], Layer::new());
     for d in 0..depth {
         let previous = d.checked_sub(1).map_or(&empty, |before| &layers[before].next);
-        let mut made = offer(kernel, &layers[d].next, previous, &layers[d]);
+        let mut made = offer(kernel, (&layers[d].next, previous), &layers[d], told);
         let mut rest = Made::default();
         kernel.finish(&mut rest).unwrap();
         made.next.append(&mut rest.next);
@@ -117,13 +135,47 @@ fn nothing_is_left_of_a_pass_that_was_given_up() {
     let engine = engine();
     let mut kernel = engine.kernel(KernelMemory { regions: 1 << 20, steps: 1 << 20 });
     let layers = search(&engine, &mut *kernel, 3);
-    offer(&mut *kernel, &layers[2].next, &layers[1].next, &layers[2]);
+    offer(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
     kernel.discard();
     let mut made = Made::default();
     kernel.finish(&mut made).unwrap();
     assert_eq!(made, Made::default());
     // Without word of that, it waits.
-    offer(&mut *kernel, &layers[2].next, &layers[1].next, &layers[2]);
+    offer(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
     kernel.finish(&mut made).unwrap();
     assert_eq!(made.next, layers[3].next);
+}
+
+#[test]
+fn what_is_not_sent_back_is_known_there() {
+    let tiles = |symmetry| [("size", "3x3"), ("symmetry", symmetry)];
+    let spaces: [(Engine, usize); 4] = [
+        (engine(), 172),
+        (open("panex", &[("level", "4"), ("symmetry", "off")]), 90),
+        (open("tiles", &tiles("off")), 31),
+        (open("tiles", &tiles("on")), 31),
+    ];
+    for (engine, depth) in spaces {
+        let memory = KernelMemory { regions: 1 << 20, steps: 1 << 20 };
+        let all = search_told(&engine, &mut *engine.kernel(memory), depth, false);
+        let sent = search_told(&engine, &mut *engine.kernel(memory), depth, true);
+        let count =
+            |made: &Made| made.exits.values().flatten().map(|(_, b)| b.len()).sum::<usize>();
+        for (d, (all, fewer)) in all.iter().zip(&sent).enumerate() {
+            assert_eq!((&all.next, all.tally), (&fewer.next, fewer.tally), "depth {d}");
+            let before = d.checked_sub(1).map(|before| &sent[before].next);
+            for (target, batches) in &all.exits {
+                let known = before.and_then(|layer| layer.get(target));
+                let now = fewer.exits.get(target);
+                let still: Vec<Local> =
+                    now.into_iter().flatten().flat_map(|(_, batch)| batch.clone()).collect();
+                for local in batches.iter().flat_map(|(_, batch)| batch) {
+                    let is_known = known.is_some_and(|known| known.binary_search(local).is_ok());
+                    assert!(is_known || still.contains(local), "depth {d}: {local} of {target}");
+                }
+            }
+        }
+        let sum = |layers: &[Made]| layers.iter().map(count).sum::<usize>();
+        assert!(sum(&sent) * 4 < sum(&all) * 3, "{} of {}", sum(&sent), sum(&all));
+    }
 }

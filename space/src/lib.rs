@@ -226,6 +226,13 @@ pub trait Tabled: StateSpace {
     /// the symmetry that makes the target region canonical.
     fn carry(&self, index: u32, gate: Gate, symmetry: u8) -> Local;
 
+    /// The gate of the target region by which all states that came by a gate lead back to where they
+    /// came from, if it is known. It saves the engine half of its exits: such a move makes nothing
+    /// new. Unknown by default.
+    fn way_back(&self, _gate: Gate, _symmetry: u8) -> Option<Gate> {
+        None
+    }
+
     /// Whether symmetries fix the class's regions, so that locals have to be [`Self::fold`]ed.
     fn folds(&self, class: &Self::Class) -> bool;
 

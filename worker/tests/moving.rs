@@ -372,7 +372,7 @@ fn exits_that_are_not_the_receivers_are_refused() {
     let shard_of = |worker: u16| owners.iter().position(|owner| *owner == worker).unwrap() as u32;
     let send = |shard: u32, local: u32| {
         let mut run = MemoryRun::default();
-        run.push(EntryKey { shard, region: 3 }, &[1, local]);
+        run.push(EntryKey { shard, region: 3 }, None, &[1, local]);
         crew.wire.send(4, 8, run)
     };
     send(shard_of(4), engine.locals() - 1).unwrap();

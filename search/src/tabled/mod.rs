@@ -1,10 +1,12 @@
 //! The kernel for tabled spaces: expansion is table look-ups, deduplication is marks in an array
 //! that stays in cache.
 
+mod library;
 mod marks;
 mod memo;
-mod news;
 mod regions;
+mod shelf;
+mod step;
 mod survey;
 mod visits;
 
@@ -16,11 +18,12 @@ use strata_store::{EntryKey, ListBuf};
 use crate::Result;
 use crate::direct::settle;
 use crate::engine::KernelMemory;
-use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output, Tally};
+use crate::kernel::{Batches, Decoded, ExitSink, Inputs, Kernel, Output, Tally};
+use library::Library;
 use marks::Marks;
-use memo::{Leave, Memo, Step, hash};
-use news::Board;
+use memo::Memo;
 use regions::{Classes, Regions};
+use step::{Leave, Step, hash};
 use survey::{Survey, for_open};
 use visits::Visits;
 
@@ -30,8 +33,8 @@ const NARROW: usize = 1 << 15;
 /// The most indices.
 const WIDE: usize = 1 << 17;
 
-type NarrowMarks = Marks<NARROW, { NARROW / 64 }>;
-type WideMarks = Marks<WIDE, { WIDE / 64 }>;
+type NarrowMarks = Marks<{ NARROW / 64 }>;
+type WideMarks = Marks<{ WIDE / 64 }>;
 
 /// See the module.
 pub(crate) struct TabledKernel<S: Tabled> {
@@ -43,7 +46,8 @@ pub(crate) struct TabledKernel<S: Tabled> {
     asked: Vec<Option<u64>>,
     marks: AnyMarks,
     /// A region's inputs, decoded.
-    lists: [Vec<Local>; 3],
+    lists: [Vec<Local>; 2],
+    inbox: Batches,
     /// Its new states.
     next: Vec<Local>,
     list: ListBuf,
@@ -56,12 +60,12 @@ pub(crate) struct TabledKernel<S: Tabled> {
 /// What the kernels of an engine have in common.
 pub(crate) struct Shared<C> {
     classes: Arc<Classes<C>>,
-    board: Arc<Board>,
+    library: Arc<Library>,
 }
 
 impl<C> Default for Shared<C> {
     fn default() -> Shared<C> {
-        Shared { classes: Arc::default(), board: Arc::default() }
+        Shared { classes: Arc::default(), library: Arc::default() }
     }
 }
 
@@ -71,7 +75,7 @@ enum AnyMarks {
 }
 
 impl<S: Tabled> TabledKernel<S> {
-    /// A kernel that keeps as much; those that share something tell each other the steps they learn.
+    /// A kernel that keeps as much, the steps it learns in a library that it may share.
     pub(crate) fn new(
         space: Arc<S>,
         shards: u32,
@@ -87,14 +91,15 @@ impl<S: Tabled> TabledKernel<S> {
         };
         TabledKernel {
             regions: Regions::new(space.clone(), shards, memory.regions, shared.classes.clone()),
-            memo: Memo::new(memory.steps, shared.board.clone()),
+            memo: Memo::new(memory.steps, shared.library.clone()),
             visits: Visits::default(),
             asked: Vec::new(),
             marks,
             lists: Default::default(),
+            inbox: Batches::default(),
             next: Vec::new(),
             list: ListBuf::default(),
-            survey: Survey::new(space.gates()),
+            survey: Survey::new(&*space),
             scatters: space.scattering() < space.gates(),
             space,
             leaving: Leaving::default(),
@@ -115,12 +120,13 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
 
     fn finish(&mut self, output: &mut dyn Output) -> Result<()> {
         self.expand_waiting(output)?;
-        self.memo.share();
+        self.memo.close();
         Ok(())
     }
 
     fn discard(&mut self) {
         self.visits.clear();
+        self.memo.close();
     }
 
     fn emit(
@@ -132,7 +138,7 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
     ) -> Result<()> {
         let slot = self.regions.find(RegionKey(at.region));
         let class = &self.regions.at(slot).class;
-        self.survey.take(&*self.space, class, states);
+        self.survey.take(&*self.space, class, states, &Batches::default());
         if self.space.folds(class) {
             tally.digest += self.twice_counted(slot, states);
         }
@@ -145,6 +151,7 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
 
 impl<S: Tabled> TabledKernel<S> {
     fn expand_waiting(&mut self, output: &mut dyn Output) -> Result<()> {
+        self.memo.open();
         self.fetch();
         let mut visits = std::mem::take(&mut self.visits);
         let mut asked = std::mem::take(&mut self.asked);
@@ -207,14 +214,15 @@ impl<S: Tabled> TabledKernel<S> {
             return deliver(known, (visit.at, slot), &step, &mut self.leaving, output);
         }
         let mut lists = std::mem::take(&mut self.lists);
-        let done = match visits.decode(&visit, &mut lists) {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        let done = match visits.decode(&visit, &mut lists, &mut inbox) {
             Some(inputs) => {
                 let question = asked.map(|hash| (hash, visits.asked(&visit)));
                 self.compute(visit.at, visit.side, inputs, question, output)
             }
             None => Err(output.damaged(visit.at)),
         };
-        self.lists = lists;
+        (self.lists, self.inbox) = (lists, inbox);
         done
     }
 
@@ -226,10 +234,10 @@ impl<S: Tabled> TabledKernel<S> {
         output: &mut dyn Output,
     ) -> Result<()> {
         let mut lists = std::mem::take(&mut self.lists);
-        let [current, previous, _] = &mut lists;
+        let [current, previous] = &mut lists;
         let decoded = inputs.current.decode(current).and(inputs.previous.decode(previous));
         let side = visits::common_side(&inputs);
-        let inputs = Decoded { current, previous, inbox: inputs.inbox.locals() };
+        let inputs = Decoded { current, previous, inbox: inputs.inbox };
         let done = match decoded {
             Some(()) => self.compute(at, side, inputs, None, output),
             None => Err(output.damaged(at)),
@@ -256,7 +264,8 @@ impl<S: Tabled> TabledKernel<S> {
             _ => self.expand_mixed(slot, inputs, output.tally()),
         }
         self.list.encode(&self.next);
-        self.survey.take(&*self.space, &self.regions.at(slot).class, &self.next);
+        let class = &self.regions.at(slot).class;
+        self.survey.take(&*self.space, class, &self.next, inputs.inbox);
         let step = self.survey.step(self.list.list());
         if let Some((hash, question)) = question {
             self.memo.learn(hash, question, &step);
@@ -362,11 +371,11 @@ fn report<S: Tabled>(
         batch.clear();
         let entered = |local: &Local| space.carry(local >> 1, gate, way.symmetry) ^ local & 1;
         batch.extend(locals.iter().map(entered));
-        if way.folds {
+        if way.folds() {
             let class = space.class(RegionKey(target.region));
             batch.iter_mut().for_each(|local| *local = space.fold(&class, *local));
         }
-        exits.send(target, batch)?;
+        exits.send(target, way.back(), batch)?;
     }
     Ok(())
 }
@@ -402,7 +411,7 @@ impl Leaving {
         for group in self.scattered.chunk_by(|a, b| a.region == b.region) {
             self.batch.clear();
             self.batch.extend(group.iter().map(|state| state.local));
-            exits.send(regions.place(group[0].region), &self.batch)?;
+            exits.send(regions.place(group[0].region), None, &self.batch)?;
         }
         Ok(())
     }
@@ -410,34 +419,33 @@ impl Leaving {
 
 /// Lists `(inside successors of current ∪ inbox) − current − previous` for states of one side.
 #[inline(always)]
-fn expand<S: Tabled, const N: usize, const W: usize>(
+fn expand<S: Tabled, const W: usize>(
     space: &S,
     class: &S::Class,
     inputs: Decoded<'_>,
     side: u32,
-    marks: &mut Marks<N, W>,
+    marks: &mut Marks<W>,
     next: &mut Vec<Local>,
 ) {
     marks.begin();
     marks.exclude(inputs.previous);
     marks.exclude(inputs.current);
-    let mut count = 0;
-    for local in inputs.inbox {
-        count = marks.offer(count, local >> 1);
+    for local in inputs.inbox.locals() {
+        marks.offer(local >> 1);
     }
     for local in inputs.current {
         let index = local >> 1;
         let inside = space.inside(class, index);
         if inside.more {
             for_open(space.open(class, index).inside, |door| {
-                count = marks.offer(count, space.neighbour(index, door));
+                marks.offer(space.neighbour(index, door));
             });
         } else {
             // The state itself, offered where there are fewer, is not new.
             for next in inside.first {
-                count = marks.offer(count, next);
+                marks.offer(next);
             }
         }
     }
-    marks.drain(count, side, next);
+    marks.drain(side, next);
 }

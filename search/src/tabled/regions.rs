@@ -13,15 +13,36 @@ pub(super) struct Way {
     /// The target, packed so that a region takes few lines of the processor's cache.
     region: [u64; 2],
     shard: u32,
+    /// `Gate::MAX` if that is not known.
+    back: Gate,
     pub(super) symmetry: u8,
-    /// Whether locals are folded on arrival.
-    pub(super) folds: bool,
-    /// Whether the rest has been worked out.
-    known: bool,
+    arrival: Arrival,
+}
+
+/// What becomes of locals on arrival.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Arrival {
+    /// It has not been worked out, nor has the rest.
+    Unknown,
+    Plain,
+    Folded,
 }
 
 impl Way {
-    const UNKNOWN: Way = Way { region: [0; 2], shard: 0, symmetry: 0, folds: false, known: false };
+    const UNKNOWN: Way =
+        Way { region: [0; 2], shard: 0, back: 0, symmetry: 0, arrival: Arrival::Unknown };
+
+    /// Whether locals are folded on arrival.
+    #[inline]
+    pub(super) fn folds(&self) -> bool {
+        self.arrival == Arrival::Folded
+    }
+
+    /// The gate of the target by which all that arrive lead back, if it is known.
+    #[inline]
+    pub(super) fn back(&self) -> Option<Gate> {
+        (self.back != Gate::MAX).then_some(self.back)
+    }
 
     /// The region that the gate leads to.
     #[inline]
@@ -173,7 +194,7 @@ impl<S: Tabled> Regions<S> {
             return self.explore(slot, gate);
         }
         let way = self.at(slot).ways[usize::from(gate)];
-        if way.known { way } else { self.explore(slot, gate) }
+        if way.arrival == Arrival::Unknown { self.explore(slot, gate) } else { way }
     }
 
     /// A region's shard and key.
@@ -232,12 +253,15 @@ impl<S: Tabled> Regions<S> {
     fn explore(&mut self, slot: usize, gate: Gate) -> Way {
         let key = self.keys[slot / WAYS][slot % WAYS];
         let crossing = self.space.crossing(key, gate);
+        let folds = self.space.folds(&self.space.class(crossing.target));
+        let back = self.space.way_back(gate, crossing.symmetry);
         let way = Way {
             region: [(crossing.target.0 >> 64) as u64, crossing.target.0 as u64],
             shard: self.place(crossing.target).shard,
             symmetry: crossing.symmetry,
-            folds: self.space.folds(&self.space.class(crossing.target)),
-            known: true,
+            // What is folded may lead back by another gate.
+            back: back.filter(|_| !folds).unwrap_or(Gate::MAX),
+            arrival: if folds { Arrival::Folded } else { Arrival::Plain },
         };
         let slot = self.slots[slot].as_mut();
         if let Some(known) = slot.and_then(|region| region.ways.get_mut(usize::from(gate))) {

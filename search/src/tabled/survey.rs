@@ -3,7 +3,11 @@
 use strata_space::{Door, Gate, Local, MAX_DOORS, Tabled, Weight};
 use strata_store::List;
 
-use super::memo::{Leave, Step};
+use super::step::{Leave, Step};
+use crate::kernel::Batches;
+
+/// Pairs of states that are compared faster than marked.
+const FEW: usize = 1 << 9;
 
 /// What is to be known of a region's new states.
 #[derive(Default)]
@@ -17,16 +21,29 @@ pub(super) struct Survey {
     by_gate: Vec<Vec<Local>>,
     leaves: Vec<Leave>,
     leaving: Vec<Local>,
+    /// By local: the last batch with it, by number.
+    arrived: Vec<u8>,
+    batch: u8,
 }
 
 impl Survey {
-    /// For a space with that many gates.
-    pub(super) fn new(gates: Gate) -> Survey {
-        Survey { by_gate: vec![Vec::new(); gates.into()], ..Survey::default() }
+    /// For a space.
+    pub(super) fn new<S: Tabled>(space: &S) -> Survey {
+        Survey {
+            by_gate: vec![Vec::new(); space.gates().into()],
+            arrived: vec![0; 2 * space.indices() as usize],
+            ..Survey::default()
+        }
     }
 
-    /// Goes through a region's new states.
-    pub(super) fn take<S: Tabled>(&mut self, space: &S, class: &S::Class, states: &[Local]) {
+    /// Goes through a region's new states, some of which may have come in by the inbox.
+    pub(super) fn take<S: Tabled>(
+        &mut self,
+        space: &S,
+        class: &S::Class,
+        states: &[Local],
+        inbox: &Batches,
+    ) {
         self.border.clear();
         self.generated = 0;
         self.sums = Default::default();
@@ -51,12 +68,34 @@ impl Survey {
         if self.border.is_empty() {
             return;
         }
+        inbox.iter().for_each(|(back, batch)| self.stay(back, batch));
         for (gate, leaving) in (0..).zip(&mut self.by_gate) {
             if !leaving.is_empty() {
                 self.leaves.push(Leave { gate, count: leaving.len() as u32 });
                 self.leaving.append(leaving);
             }
         }
+    }
+
+    /// Those that came in a batch need not leave by the gate that leads back: behind it are states of
+    /// the layer before, and they are known there.
+    fn stay(&mut self, back: Option<Gate>, batch: &[Local]) {
+        let leaving = back.and_then(|back| self.by_gate.get_mut(usize::from(back)));
+        let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return };
+        if batch.len() * leaving.len() <= FEW {
+            // Without a branch that cannot be predicted.
+            leaving.retain(|local| !batch.iter().fold(false, |any, other| any | (other == local)));
+            return;
+        }
+        if self.batch == u8::MAX {
+            self.arrived.fill(0);
+            self.batch = 0;
+        }
+        self.batch += 1;
+        for local in batch {
+            self.arrived[*local as usize] = self.batch;
+        }
+        leaving.retain(|local| self.arrived[*local as usize] != self.batch);
     }
 
     /// The step that made them.

@@ -1,11 +1,11 @@
 //! Regions that wait to be expanded together: with the inputs of several at hand, what is known of
 //! them can be fetched from memory at the same time instead of one after the other.
 
-use strata_space::Local;
+use strata_space::{Gate, Local};
 use strata_store::{EntryKey, List};
 
-use super::memo::hash;
-use crate::kernel::{Decoded, Inputs};
+use super::step::hash;
+use crate::kernel::{Batches, Decoded, Inputs};
 
 /// Most regions that wait: what is fetched for them has to fit into the processor's first cache.
 const MOST: usize = 16;
@@ -56,12 +56,19 @@ pub(super) struct Visits {
     queue: Vec<Visit>,
     /// The regions' inputs.
     bytes: Vec<u8>,
-    /// A region's batches by their hash.
-    order: Vec<(u64, usize, usize)>,
+    /// A region's batches by head and hash, and where they begin.
+    order: Vec<(u32, u64, usize)>,
 }
 
 /// Bytes of a question before the lists: class and side, and how many states are in which.
 const HEAD: usize = 12;
+
+/// Before each batch: how many exits it has, and above them its gate.
+const LEN_BITS: u32 = 16;
+
+fn batch_head(back: Option<Gate>, batch: &[Local]) -> u32 {
+    u32::from(back.unwrap_or(Gate::MAX)) << LEN_BITS | batch.len() as u32
+}
 
 impl Visits {
     /// Forgets all regions.
@@ -95,18 +102,24 @@ impl Visits {
             }
         }
         let batches = inbox.iter();
+        let mut put = |head: u32, batch: &[Local]| {
+            bytes.extend_from_slice(&head.to_ne_bytes());
+            bytes.extend_from_slice(bytemuck::cast_slice(batch));
+        };
         if batches.len() < 2 {
-            bytes.extend_from_slice(bytemuck::cast_slice(inbox.locals()));
+            batches.for_each(|(back, batch)| put(batch_head(back, batch), batch));
         } else {
             self.order.clear();
             let mut from = 0;
-            for batch in batches {
-                self.order.push((hash(bytemuck::cast_slice(batch)), from, from + batch.len()));
+            for (back, batch) in batches {
+                let head = batch_head(back, batch);
+                self.order.push((head, hash(bytemuck::cast_slice(batch)), from));
                 from += batch.len();
             }
             self.order.sort_unstable();
-            for (_, from, to) in &self.order {
-                bytes.extend_from_slice(bytemuck::cast_slice(&inbox.locals()[*from..*to]));
+            for (head, _, from) in &self.order {
+                let len = (head & ((1 << LEN_BITS) - 1)) as usize;
+                put(*head, &inbox.locals()[*from..from + len]);
             }
         }
         let to = bytes.len();
@@ -129,20 +142,26 @@ impl Visits {
         &self.bytes[visit.from..visit.to]
     }
 
-    /// Puts a region's inputs into `lists`; None if they are no lists.
+    /// Puts a region's inputs into `lists` and `inbox`; None if they are no lists.
     pub(super) fn decode<'a>(
         &self,
         visit: &Visit,
-        lists: &'a mut [Vec<Local>; 3],
+        lists: &'a mut [Vec<Local>; 2],
+        inbox: &'a mut Batches,
     ) -> Option<Decoded<'a>> {
         let bytes = &self.bytes[visit.from + HEAD..visit.to];
-        let ((current, bytes), [a, b, c]) = (visit.current.split(bytes), lists);
+        let ((current, bytes), [a, b]) = (visit.current.split(bytes), lists);
         let (previous, bytes) = visit.previous.split(bytes);
         current.decode(a)?;
         previous.decode(b)?;
-        c.clear();
-        c.extend(bytes.as_chunks().0.iter().map(|local| Local::from_ne_bytes(*local)));
-        Some(Decoded { current: a, previous: b, inbox: c })
+        inbox.clear();
+        let mut words = bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word));
+        while let Some(head) = words.next() {
+            let back = (head >> LEN_BITS) as Gate;
+            let len = (head & ((1 << LEN_BITS) - 1)) as usize;
+            inbox.push_all((back != Gate::MAX).then_some(back), words.by_ref().take(len));
+        }
+        Some(Decoded { current: a, previous: b, inbox })
     }
 }
 
@@ -170,9 +189,9 @@ mod tests {
     use crate::kernel::Batches;
     use strata_store::ListBuf;
 
-    fn batches(batches: &[&[Local]]) -> Batches {
+    fn batches(batches: &[(Option<Gate>, &[Local])]) -> Batches {
         let mut all = Batches::default();
-        batches.iter().for_each(|batch| all.push(batch));
+        batches.iter().for_each(|(back, batch)| all.push(*back, batch));
         all
     }
 
@@ -192,10 +211,11 @@ mod tests {
     #[test]
     fn inputs_come_back() {
         let (mut visits, mut lists) = (Visits::default(), Default::default());
+        let mut decoded = Batches::default();
         let (mut a, mut b) = (ListBuf::default(), ListBuf::default());
         let inputs: [(&[Local], &[Local], Batches); 4] = [
-            (&[2, 70_000, 20_000_000], &[4], batches(&[&[8, 6], &[2]])),
-            (&[], &[], batches(&[&[7, 5, 7]])),
+            (&[2, 70_000, 20_000_000], &[4], batches(&[(Some(3), &[8, 6]), (None, &[2])])),
+            (&[], &[], batches(&[(Some(0), &[7, 5, 7])])),
             (&[1, 2], &[3], batches(&[])),
             (&[2], &[3], batches(&[])),
         ];
@@ -207,25 +227,28 @@ mod tests {
         for (i, (current, previous, inbox)) in inputs.iter().enumerate() {
             let visit = visits.queue()[i];
             assert_eq!(visit.side, sides[i]);
-            let found = visits.decode(&visit, &mut lists).unwrap();
+            let found = visits.decode(&visit, &mut lists, &mut decoded).unwrap();
             assert_eq!((found.current, found.previous), (*current, *previous));
-            let sorted = |mut locals: Vec<Local>| {
-                locals.sort_unstable();
-                locals
+            let sorted = |inbox: &Batches| {
+                let mut all: Vec<_> = inbox.iter().map(|(back, b)| (back, b.to_vec())).collect();
+                all.sort_unstable();
+                all
             };
-            assert_eq!(sorted(found.inbox.to_vec()), sorted(inbox.locals().to_vec()));
+            assert_eq!(sorted(found.inbox), sorted(inbox));
         }
     }
 
     #[test]
     fn questions_differ_if_and_only_if_inputs_do() {
         let all = questions(&[
-            (&[2, 4], &[6], batches(&[&[8, 10], &[12]])),
-            (&[2, 4], &[6], batches(&[&[12], &[8, 10]])),
-            (&[2, 4, 6], &[], batches(&[&[8, 10], &[12]])),
-            (&[2], &[4, 6], batches(&[&[8, 10], &[12]])),
-            (&[2, 4], &[6], batches(&[&[8, 10]])),
-            (&[3, 5], &[7], batches(&[&[9, 11], &[13]])),
+            (&[2, 4], &[6], batches(&[(Some(1), &[8, 10]), (Some(2), &[12])])),
+            (&[2, 4], &[6], batches(&[(Some(2), &[12]), (Some(1), &[8, 10])])),
+            (&[2, 4], &[6], batches(&[(Some(1), &[12]), (Some(2), &[8, 10])])),
+            (&[2, 4], &[6], batches(&[(Some(1), &[8, 10]), (None, &[12])])),
+            (&[2, 4, 6], &[], batches(&[(Some(1), &[8, 10]), (Some(2), &[12])])),
+            (&[2], &[4, 6], batches(&[(Some(1), &[8, 10]), (Some(2), &[12])])),
+            (&[2, 4], &[6], batches(&[(Some(1), &[8, 10])])),
+            (&[3, 5], &[7], batches(&[(Some(1), &[9, 11]), (Some(2), &[13])])),
         ]);
         for (i, a) in all.iter().enumerate() {
             for (j, b) in all.iter().enumerate().filter(|(j, _)| *j != i) {

@@ -408,6 +408,13 @@ impl Tabled for Panex {
         self.tables.carried(index, gate.into(), Symmetry::from_number(symmetry))
     }
 
+    fn way_back(&self, gate: Gate, symmetry: u8) -> Option<Gate> {
+        let symmetry = Symmetry::from_number(symmetry);
+        let (from, to) = DOORS[usize::from(gate)];
+        let back = (symmetry.column(to), symmetry.column(from));
+        DOORS.iter().position(|door| *door == back).map(|door| door as Gate)
+    }
+
     #[inline(always)]
     fn folds(&self, class: &Class) -> bool {
         class.is_symmetric()

@@ -286,6 +286,10 @@ impl Tabled for Tiles {
         self.tables.beyond(index, self.gates.door(gate)) << 1
     }
 
+    fn way_back(&self, gate: Gate, _: u8) -> Option<Gate> {
+        (gate < self.gates.len()).then(|| self.gates.back(gate))
+    }
+
     fn folds(&self, (): &()) -> bool {
         false
     }

@@ -73,6 +73,13 @@ impl Gates {
         Jump { on: tile >= self.large, tile: (tile % self.large) as u8, past: past as u8 }
     }
 
+    /// The gate by which the tile goes back.
+    pub(super) fn back(self, gate: Gate) -> Gate {
+        let Jump { on, tile, past } = self.jump(gate);
+        let tile = if on { tile + past } else { tile - past };
+        self.number(Jump { on: !on, tile, past })
+    }
+
     /// The door through which the blank goes.
     pub(super) fn door(self, gate: Gate) -> usize {
         // The tile goes the opposite way.

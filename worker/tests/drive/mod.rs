@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strata_search::{
-    Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, Tally,
+    Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortRoom, Tally,
 };
 use strata_space::{Digest, Finish};
 use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, RealFs};
@@ -234,8 +234,8 @@ impl Exchange for Shredder {
         for piece in regions.chunks(regions.len().div_ceil(PIECES).max(1)).rev() {
             for _ in 0..2 {
                 let mut run = self.0.spare(to);
-                piece.iter().for_each(|(key, locals)| run.push(*key, locals));
-                run.sort();
+                piece.iter().for_each(|(key, locals)| run.push(*key, None, locals));
+                run.sort(&mut SortRoom::default());
                 self.0.send(to, depth, run)?;
             }
         }
