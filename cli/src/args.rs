@@ -154,7 +154,7 @@ pub(crate) struct SolveArgs {
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     pub(crate) args: Vec<String>,
 
-    /// Threads of each worker
+    /// Threads of each worker; a symbolic search uses two at most
     #[arg(long, value_name = "N", default_value_t = available_threads())]
     #[arg(env = "STRATA_THREADS", hide_env_values = true, value_parser = at_most(1024))]
     pub(crate) threads: usize,

@@ -122,6 +122,7 @@ fn verify_diagrams(
         keep_layers: false,
         digests: manifest.spec.engine == EngineKind::Symbolic,
         verify: 0,
+        threads: 1,
     };
     let form = space(folder, &manifest)?.nested().map_err(|error| strange(folder, &error))?;
     let mut frontier = strata_symbolic::open(form, options)

@@ -179,7 +179,7 @@ fn symbolic(
     let form = space.nested().map_err(Failure::usage)?;
     let memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
     let digests = manifest.spec.engine == EngineKind::Symbolic;
-    let options = Options { memory, keep_layers: false, digests, verify: 0 };
+    let options = Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
     let full = |error: strata_symbolic::StepError| Failure::new(ExitCode::Limit, error.to_string());
     let mut frontier = strata_symbolic::open(form, options).map_err(full)?;
     let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);

@@ -100,6 +100,7 @@ impl Search {
             keep_layers: false,
             digests: self.spec.engine == EngineKind::Symbolic,
             verify: if args.verify { VERIFY } else { 0 },
+            threads: args.threads,
         }
     }
 

@@ -47,6 +47,22 @@ fn both_engines_count_the_same() {
 }
 
 #[test]
+fn threads_do_not_matter() {
+    for engine in ["symbolic", "symbolic --verify", "symbolic-lean"] {
+        let [one, two] = [1, 2].map(|threads| {
+            let dir = tempdir().unwrap();
+            let line = format!("panex 5 --engine {engine} --threads {threads}");
+            expect(0, &mut solve(dir.path(), &line))
+        });
+        assert_eq!(one.layers(), two.layers(), "{engine}");
+        for field in FIELDS {
+            let [a, b] = [&one, &two].map(|ran| ran.event("result")[field].clone());
+            assert_eq!(a, b, "{engine}: {field}");
+        }
+    }
+}
+
+#[test]
 fn without_digests_the_states_are_the_same() {
     let dir = tempdir().unwrap();
     let result =
@@ -104,7 +120,7 @@ fn what_the_engine_cannot_do_is_refused() {
 
 #[test]
 fn killed_at_any_moment_every_layer_counts_the_same() {
-    let line = format!("panex 6 {SYMBOLIC} --checkpoint-interval 5ms");
+    let line = format!("panex 6 {SYMBOLIC} --threads 2 --checkpoint-interval 5ms");
     let expected = expect(0, &mut solve(tempdir().unwrap().path(), &line));
     let dir = tempdir().unwrap();
     let mut kills = 0;
@@ -133,12 +149,14 @@ fn killed_at_any_moment_every_layer_counts_the_same() {
 #[test]
 fn memory_is_a_hard_budget() {
     const MIB: u64 = 1 << 20;
-    let dir = tempdir().unwrap();
-    let line = format!("panex 7 {SYMBOLIC} --memory 16MiB");
-    let result = expect(0, &mut solve(dir.path(), &line)).event("result");
-    assert_eq!((&result["moves"], &result["states"]), (&2189.into(), &76_119_619.into()));
-    let peak = result["peak_rss_bytes"].as_u64().unwrap();
-    assert!(peak <= (16 + 64) * MIB, "{} MiB", peak / MIB);
+    for threads in [1, 2] {
+        let dir = tempdir().unwrap();
+        let line = format!("panex 7 {SYMBOLIC} --memory 16MiB --threads {threads}");
+        let result = expect(0, &mut solve(dir.path(), &line)).event("result");
+        assert_eq!((&result["moves"], &result["states"]), (&2189.into(), &76_119_619.into()));
+        let peak = result["peak_rss_bytes"].as_u64().unwrap();
+        assert!(peak <= (16 + 64) * MIB, "{} MiB", peak / MIB);
+    }
 
     // What does not fit at all stops the job, and more memory is all it takes.
     let dir = tempdir().unwrap();

@@ -6,41 +6,39 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
 
-use crate::exits::Slots;
+use crate::budget::Share;
+use crate::exits::{ExitLists, Leaving};
 use crate::gathered::Gathered;
-use crate::intern::RECENT;
 use crate::levels::{ConfigId, Levels};
 use crate::memory::{prefetch, promise};
 use crate::node::{EXIT, LeafSets, NEAR, Node, UNIT, moves_in};
 use crate::packed::{ConfigSets, List, Packed, Store};
 use crate::refs::Ref;
-use crate::sums::Sums;
+use crate::search::Options;
+use crate::sums::{Detail, Many};
 use crate::table::Table;
-
-/// Sets of exits begin at multiples of so many bytes.
-pub(crate) const EXIT_UNIT: usize = 4;
+use crate::work::Work;
 
 /// See the module.
 pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) levels: Levels<S>,
     pub(crate) nodes: Vec<Node>,
-    /// By node.
-    pub(crate) sums: Sums,
+    pub(crate) many: Many,
     /// What the nodes hold.
     pub(crate) content: Store<UNIT>,
     pub(crate) config_sets: ConfigSets,
     pub(crate) numbers: Table<27>,
     pub(crate) leaf_numbers: HashTable<u32>,
-    /// Sets of exits: lists; of the leaf the states. A set's number is where it begins, in units.
-    pub(crate) exit_content: Store<EXIT_UNIT>,
-    pub(crate) exit_numbers: Table<25>,
-    pub(crate) leaf_exit_numbers: HashTable<u32>,
-    /// Sets of exits that were asked for lately, by hash: few, so that they stay in the processor's
-    /// cache.
-    pub(crate) recent_exits: Box<[(u64, u32); RECENT]>,
+    pub(crate) exit_lists: ExitLists,
+    /// Who works out exits and details.
+    pub(crate) work: Work<S::Config>,
+    /// The first node of which that is not known yet.
+    pub(crate) unknown: usize,
+    /// The detail of the last layer's top; None if details are not wanted.
+    pub(crate) detail: Option<Detail>,
     /// What became of a node when something else came in than its own memory holds.
     pub(crate) further: FxHashMap<(u32, u64), Ref>,
-    pub(crate) budget: usize,
+    pub(crate) share: Share,
     /// Of so many steps from memory one is made again; 0 for none.
     pub(crate) verify: u32,
     /// Steps from memory since the last that was made again.
@@ -51,11 +49,10 @@ pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) gathered: Vec<Gathered>,
     /// Scratch: what hangs below the configurations of nodes that are being made, in order.
     pub(crate) made: Vec<u32>,
-    /// Scratch: by level, the sets of exits of a node that are being made.
-    pub(crate) slots: Vec<Slots>,
-    pub(crate) flipped: [u32; 64],
     /// Scratch: a list that is being looked for.
     pub(crate) packed: Packed,
+    /// Scratch: a node's sets of exits, by move.
+    pub(crate) found: Vec<u32>,
 }
 
 /// A configuration and what hangs below it.
@@ -73,53 +70,53 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
 }
 
 impl<S: NestedSpace> Diagram<S> {
-    /// An empty diagram that keeps to a budget in bytes.
-    pub(crate) fn new(space: Arc<S>, budget: usize, with_digests: bool) -> Diagram<S> {
+    /// An empty diagram.
+    pub(crate) fn new(space: Arc<S>, options: Options) -> Diagram<S> {
+        let Options { memory, digests, verify, threads, .. } = options;
         let levels = Levels::new(space);
         let all = usize::from(levels.top()) + 1;
         // More than any of them takes of a budget that is full.
-        let promised = budget / 2;
+        let promised = memory / 2;
+        let share = Share::of(memory);
         let mut nodes = Vec::new();
         promise(&mut nodes, promised);
         // Number 0 is the empty set.
         nodes.push(Node::default());
         Diagram {
             nodes,
-            sums: Sums::new(with_digests, promised),
+            many: Many::default(),
             content: Store::new(0, promised),
             config_sets: ConfigSets::new(),
             numbers: Table::new(promised / 4),
             leaf_numbers: HashTable::new(),
-            exit_content: Store::new(1, promised / 2),
-            exit_numbers: Table::new(promised / 4),
-            leaf_exit_numbers: HashTable::new(),
-            recent_exits: Box::new([(0, 0); RECENT]),
+            exit_lists: ExitLists::new(promised / 2),
+            work: Work::new(threads, &share, digests, promised),
+            unknown: 1,
+            detail: None,
             further: FxHashMap::default(),
-            budget,
-            verify: 0,
+            share,
+            verify,
             remembered: 0,
             incoming: Vec::new(),
             gathered: vec![Gathered::default(); all],
             made: Vec::new(),
-            slots: vec![Slots::default(); all],
-            flipped: [0; 64],
             packed: Packed::default(),
+            found: Vec::new(),
             levels,
         }
     }
 
-    /// Bytes of memory.
-    pub(crate) fn bytes(&self) -> usize {
+    /// Bytes of memory that count as the diagram's own, not as the share of who works out exits.
+    pub(crate) fn own_bytes(&self) -> usize {
         let further = self.further.capacity() * 3 * size_of::<u64>();
-        let nodes = self.nodes.len() * self.bytes_each();
-        let contents = self.content.bytes() + self.exit_content.bytes() + self.config_sets.bytes();
-        let tables = self.numbers.bytes() + self.exit_numbers.bytes();
-        nodes + contents + tables + further
+        let nodes = self.nodes.len() * size_of::<Node>();
+        let contents = self.content.bytes() + self.config_sets.bytes();
+        nodes + contents + self.numbers.bytes() + further + self.work.copy_bytes(&self.exit_lists)
     }
 
-    /// Bytes of a node besides its content.
-    pub(crate) fn bytes_each(&self) -> usize {
-        size_of::<Node>() + self.sums.bytes_each()
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.own_bytes() + self.work.bytes(&self.exit_lists)
     }
 
     /// Drops what a step left behind that could not be finished.
@@ -143,7 +140,7 @@ impl<S: NestedSpace> Diagram<S> {
     /// How many current states a set has.
     #[inline(always)]
     pub(crate) fn states(&self, set: Ref) -> u64 {
-        self.sums.states(set.id(), self.node(set).states)
+        self.many.states(set.id(), self.node(set).states)
     }
 
     /// What hangs below a node above the leaf, not flipped.
@@ -184,49 +181,37 @@ impl<S: NestedSpace> Diagram<S> {
     }
 
     pub(crate) fn flip_leaf(&self, sets: LeafSets) -> LeafSets {
-        let flip = |set| self.levels.leaves.flip(set);
+        let flip = |set| self.levels.leaves().flip(set);
         LeafSets { current: flip(sets.current), previous: flip(sets.previous) }
     }
 
-    /// A node's exits by a move; 0 if not known yet.
+    /// The current states of a node that let something larger make a move, after it.
     #[inline(always)]
-    pub(crate) fn known_exits(&self, id: usize, mv: usize) -> u32 {
-        let node = &self.nodes[id];
-        let before = moves_in(node.exits() & ((1 << mv) - 1));
-        match before.checked_sub(NEAR) {
-            None => node.near[before],
-            Some(far) => self.content.half(node.begin() + far * EXIT),
-        }
+    pub(crate) fn exits(&self, set: Ref, mv: usize) -> Ref {
+        let flipped = set.is_flipped();
+        let mv = if flipped { self.levels.known.flip_move(mv) } else { mv };
+        let nodes = Stored { nodes: &self.nodes, content: &self.content };
+        let exits = nodes.exits(set.id(), mv);
+        debug_assert_ne!(exits, 0, "exits of a node that have not been worked out");
+        Ref::of_word(exits).flip_if(flipped)
     }
 
-    /// Keeps a node's exits by a move.
+    /// Keeps a node's exits, by move.
     #[inline(always)]
-    pub(crate) fn keep_exits(&mut self, id: usize, mv: usize, set: Ref) {
+    pub(crate) fn keep_exits(&mut self, id: usize, exits: &[u32]) {
         let node = &mut self.nodes[id];
-        let before = moves_in(node.exits() & ((1 << mv) - 1));
-        match before.checked_sub(NEAR) {
-            None => node.near[before] = set.word(),
-            Some(far) => self.content.set_half(node.begin() + far * EXIT, set.word()),
+        for (at, word) in exits.iter().enumerate() {
+            match at.checked_sub(NEAR) {
+                None => node.near[at] = *word,
+                Some(far) => self.content.set_half(node.begin() + far * EXIT, *word),
+            }
         }
     }
 
     /// The leaf states of a set of exits.
     pub(crate) fn leaf_exits(&self, set: Ref) -> u64 {
-        let states = self.exit_content.word(set.id() * EXIT_UNIT);
-        if set.is_flipped() { self.levels.leaves.flip(states) } else { states }
-    }
-
-    /// The entries of a set of exits above the leaf, not flipped.
-    #[inline(always)]
-    pub(crate) fn stored_exits(&self, id: usize) -> impl Iterator<Item = Entry> {
-        let list = self.exit_content.list_at(&self.config_sets, id * EXIT_UNIT);
-        self.exit_content.entries(list)
-    }
-
-    /// Asks for a set of exits, ahead of its use.
-    #[inline(always)]
-    pub(crate) fn prefetch_exits(&self, set: Ref) {
-        prefetch(self.exit_content.from(set.id() * EXIT_UNIT), 0);
+        let states = self.exit_lists.leaf(set.id());
+        if set.is_flipped() { self.levels.leaves().flip(states) } else { states }
     }
 
     /// Reads the entries of a node above the leaf, and asks for what is below them, ahead of its use.
@@ -240,14 +225,32 @@ impl<S: NestedSpace> Diagram<S> {
         for entry in entries.iter() {
             let child = self.node(entry.below);
             // Those that are new will be gone through themselves; of others exits may be there.
-            if child.near[0] == 0 || child.next == 0 || child.near[NEAR - 1] != 0 {
+            if child.next == 0 || child.near[NEAR - 1] != 0 {
                 prefetch(self.content.from(child.begin()), 0);
             }
         }
     }
+}
 
-    /// Number of sets of exits.
-    pub(crate) fn exit_sets(&self) -> usize {
-        self.exit_numbers.len() + self.leaf_exit_numbers.len()
+/// The nodes of a diagram and their exits.
+pub(crate) struct Stored<'a> {
+    pub(crate) nodes: &'a [Node],
+    pub(crate) content: &'a Store<UNIT>,
+}
+
+impl Leaving for Stored<'_> {
+    #[inline(always)]
+    fn moves(&self, id: usize) -> u16 {
+        self.nodes[id].exits()
+    }
+
+    #[inline(always)]
+    fn exits(&self, id: usize, mv: usize) -> u32 {
+        let node = &self.nodes[id];
+        let before = moves_in(node.exits() & ((1 << mv) - 1));
+        match before.checked_sub(NEAR) {
+            None => node.near[before],
+            Some(far) => self.content.half(node.begin() + far * EXIT),
+        }
     }
 }

@@ -24,3 +24,8 @@ pub enum StepError {
         most: usize,
     },
 }
+
+/// Refuses more of something than can be numbered.
+pub(crate) fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), StepError> {
+    if wanted > most { Err(StepError::Numbers { what, most }) } else { Ok(()) }
+}

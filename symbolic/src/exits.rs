@@ -1,106 +1,314 @@
-//! What leaves a node by a move: the sets that its siblings of the next layer take in.
+//! What leaves a node by a move: the sets that its siblings of the next layer take in. Equal ones
+//! are one set.
 
-use strata_space::nested::{MAX_MOVES, NestedSpace};
+use std::cmp::Ordering;
 
-use crate::diagram::{Diagram, Entry};
-use crate::error::StepError;
-use crate::intern::Wanted;
-use crate::levels::{Configs, Moved, bits};
+use hashbrown::HashTable;
+use strata_space::nested::MAX_MOVES;
+
+use crate::budget::Share;
+use crate::diagram::Entry;
+use crate::error::{StepError, most};
+use crate::levels::{Configs, Known, Moved, bits};
+use crate::memory::{prefetch, reserve};
+use crate::packed::{ConfigSets, Packed, Store};
 use crate::refs::Ref;
+use crate::table::Table;
+use crate::turned::{Turned, hash, leaf_exits_hash, orient};
+
+/// Sets of exits begin at multiples of so many bytes.
+const UNIT: usize = 4;
+
+/// Places for sets of exits that were asked for lately.
+const RECENT: usize = 1 << 15;
+
+/// Sets of exits: lists; of the leaf the states. A set's number is where it begins, in units.
+pub(crate) struct ExitLists {
+    content: Store<UNIT>,
+    config_sets: ConfigSets,
+}
+
+/// What one [`ExitLists`] has beyond another.
+#[derive(Default)]
+pub(crate) struct NewExits {
+    content: Vec<u8>,
+    config_sets: Vec<Configs>,
+}
+
+impl ExitLists {
+    /// None, with a promise of so many bytes.
+    pub(crate) fn new(promised: usize) -> ExitLists {
+        ExitLists { content: Store::new(1, promised), config_sets: ConfigSets::new() }
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.content.bytes() + self.config_sets.bytes()
+    }
+
+    /// The states of a set of the leaf, not flipped.
+    #[inline(always)]
+    pub(crate) fn leaf(&self, id: usize) -> u64 {
+        self.content.word(id * UNIT)
+    }
+
+    /// The entries of a set above the leaf, not flipped.
+    #[inline(always)]
+    pub(crate) fn entries(&self, id: usize) -> impl Iterator<Item = Entry> {
+        self.content.entries(self.content.list_at(&self.config_sets, id * UNIT))
+    }
+
+    /// Asks for a set, ahead of its use.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, set: Ref) {
+        prefetch(self.content.from(set.id() * UNIT), 0);
+    }
+
+    /// Moves on what is new since the last such call, of which this is told: the place after it.
+    pub(crate) fn news(&self, place: &mut (usize, usize)) -> NewExits {
+        let (content, config_sets) = (place.0 * UNIT, place.1);
+        *place = (self.content.end(), self.config_sets.len());
+        NewExits {
+            content: self.content.from(content)[..place.0 * UNIT - content].to_vec(),
+            config_sets: self.config_sets.since(config_sets).to_vec(),
+        }
+    }
+
+    /// Where [`Self::news`] begin.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        (self.content.end(), self.config_sets.len())
+    }
+
+    /// Adds what others have found, if the share allows it besides so many other bytes.
+    pub(crate) fn add(
+        &mut self,
+        news: &NewExits,
+        share: &mut Share,
+        others: usize,
+    ) -> Result<(), StepError> {
+        share.allow(others + self.bytes() + news.content.len())?;
+        for set in &news.config_sets {
+            self.config_sets.number(*set)?;
+        }
+        reserve(self.content.list(), news.content.len());
+        self.content.push(0, &news.content);
+        Ok(())
+    }
+}
+
+/// What is known of nodes that others are above of: who leaves them.
+pub(crate) trait Leaving {
+    /// The moves by which something larger may move, a bit each, of a node that is not flipped.
+    fn moves(&self, id: usize) -> u16;
+
+    /// The set of exits by one of them, as a word.
+    fn exits(&self, id: usize, mv: usize) -> u32;
+}
+
+/// A node whose exits are to be found.
+#[derive(Copy, Clone)]
+pub(crate) struct Inner<'a> {
+    pub(crate) level: u8,
+    pub(crate) moves: u16,
+    pub(crate) configs: Configs,
+    pub(crate) below: &'a [u32],
+}
+
+/// A set of exits that is to be looked up: how it would be stored, and by what hash.
+#[derive(Copy, Clone)]
+struct Wanted {
+    configs: Configs,
+    turned: Turned,
+    base: usize,
+    key: u64,
+}
 
 /// Sets of exits of one node that are being made: by move, and by configuration.
-#[derive(Clone)]
-pub(crate) struct Slots {
+struct Slots {
     configs: [Configs; MAX_MOVES as usize],
     below: [[u32; 64]; MAX_MOVES as usize],
-    /// What is below the node.
-    entries: Vec<Entry>,
 }
 
-impl Default for Slots {
-    fn default() -> Slots {
-        Slots {
+/// Sets of exits by content, and what finding them takes.
+pub(crate) struct Exits {
+    numbers: Table<25>,
+    leaf_numbers: HashTable<u32>,
+    /// Those that were asked for lately, by hash: few, so that they stay in the processor's cache.
+    recent: Box<[(u64, u32); RECENT]>,
+    share: Share,
+    /// Scratch.
+    slots: Box<Slots>,
+    /// Scratch: what is below the configurations of sets that are being made, in order.
+    made: Vec<u32>,
+    /// Scratch: a list that is being looked for.
+    packed: Packed,
+}
+
+impl Exits {
+    /// None, within a share of the budget and with a promise of so many bytes.
+    pub(crate) fn new(share: Share, promised: usize) -> Exits {
+        let slots = Slots {
             configs: [Configs::default(); MAX_MOVES as usize],
             below: [[0; 64]; MAX_MOVES as usize],
-            entries: Vec::new(),
+        };
+        Exits {
+            numbers: Table::new(promised),
+            leaf_numbers: HashTable::new(),
+            recent: Box::new([(0, 0); RECENT]),
+            share,
+            slots: Box::new(slots),
+            made: Vec::new(),
+            packed: Packed::default(),
         }
     }
-}
 
-impl<S: NestedSpace> Diagram<S> {
-    /// The current states of a node that let something larger make a move, after it.
-    #[inline(always)]
-    pub(crate) fn exits(&mut self, level: u8, set: Ref, mv: usize) -> Result<Ref, StepError> {
-        let flipped = set.is_flipped();
-        let mv = if flipped { self.levels.flip_move(mv) } else { mv };
-        let id = set.id();
-        let mut known = self.known_exits(id, mv);
-        if known == 0 {
-            self.find_exits(level, id)?;
-            known = self.known_exits(id, mv);
-        }
-        Ok(Ref::of_word(known).flip_if(flipped))
+    /// How many sets there are.
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len() + self.leaf_numbers.len()
     }
 
-    /// Works out a node's exits by all moves: who needs one mostly needs all.
+    /// Bytes of memory, without the lists.
+    pub(crate) fn bytes(&self) -> usize {
+        self.numbers.bytes()
+    }
+
+    /// Finds a node's exits by all its moves, and adds them, by move.
     #[inline(never)]
-    fn find_exits(&mut self, level: u8, id: usize) -> Result<(), StepError> {
-        let node = Ref::new(id as u32, false, false);
-        let moves: u64 = self.node(node).exits().into();
-        if level == self.levels.leaf() {
-            let class = self.node(node).class();
-            let current = self.leaf(node).current;
-            for mv in bits(moves) {
-                let open = |leaf: &usize| self.levels.row(class, *leaf).exits >> mv & 1 == 1;
-                let left = bits(current)
-                    .filter(open)
-                    .fold(0, |set, leaf| set | 1 << self.levels.leaves.leave(leaf, mv));
-                let set = self.intern_leaf_exits(left)?;
-                self.keep_exits(id, mv, set);
+    pub(crate) fn find<C>(
+        &mut self,
+        known: &Known<C>,
+        lists: &mut ExitLists,
+        nodes: &impl Leaving,
+        node: Inner<'_>,
+        found: &mut Vec<u32>,
+    ) -> Result<(), StepError> {
+        self.sort(known, nodes, node);
+        self.made.clear();
+        let none = Wanted { configs: Configs::default(), turned: Turned::Own, base: 0, key: 0 };
+        let mut wanted = [none; MAX_MOVES as usize];
+        for (wanted, mv) in wanted.iter_mut().zip(bits(node.moves.into())) {
+            *wanted = self.want(known, node.level, mv);
+        }
+        let wanted = &wanted[..node.moves.count_ones() as usize];
+        for wanted in wanted {
+            // Asks for the set that it probably is.
+            let (key, recent) = self.recent[wanted.key as usize % RECENT];
+            if key == wanted.key {
+                lists.prefetch(Ref::new(recent, false, false));
             }
-            return Ok(());
         }
-        let slots = &mut self.slots[usize::from(level)];
-        slots.configs = [Configs::default(); MAX_MOVES as usize];
-        let mut entries = std::mem::take(&mut slots.entries);
-        self.read_entries(id, &mut entries);
-        let sorted = self.sort_exits(level, &entries);
-        self.slots[usize::from(level)].entries = entries;
-        sorted?;
-        let mut wanted = [(0, Wanted::default()); MAX_MOVES as usize];
-        for (wanted, mv) in wanted.iter_mut().zip(bits(moves)) {
-            let base = self.made.len();
-            let slots = &self.slots[usize::from(level)];
-            let configs = slots.configs[mv];
-            let below = configs.iter().map(|config| slots.below[mv][usize::from(config)]);
-            self.made.extend(below);
-            *wanted = (mv, self.want_exits(level, configs, base));
-        }
-        // What was made last is taken away first.
-        let wanted = &wanted[..moves.count_ones() as usize];
-        for (_, wanted) in wanted {
-            self.prefetch_wanted(wanted);
-        }
-        for (mv, wanted) in wanted.iter().rev() {
-            let set = self.intern_exits(wanted)?;
-            self.keep_exits(id, *mv, set);
+        for (at, one) in wanted.iter().enumerate() {
+            let end = wanted.get(at + 1).map_or(self.made.len(), |next| next.base);
+            found.push(self.intern(lists, one, end)?.word());
         }
         Ok(())
     }
 
     /// Sorts the exits of a node's children by move and by configuration after it.
     #[inline(always)]
-    fn sort_exits(&mut self, level: u8, entries: &[Entry]) -> Result<(), StepError> {
-        for Entry { config, below } in entries.iter().copied() {
-            for mv in bits(self.exit_moves(below).into()) {
-                if let Moved::Outside(config) = self.levels.shift(level, config, mv)? {
-                    let below = self.exits(level - 1, below, mv)?;
-                    let slots = &mut self.slots[usize::from(level)];
+    fn sort<C>(&mut self, known: &Known<C>, nodes: &impl Leaving, node: Inner<'_>) {
+        let slots = &mut *self.slots;
+        slots.configs = [Configs::default(); MAX_MOVES as usize];
+        for (config, word) in node.configs.iter().zip(node.below) {
+            let below = Ref::of_word(*word);
+            let (id, flipped) = (below.id(), below.is_flipped());
+            let stored = nodes.moves(id);
+            for mv in bits(stored.into()) {
+                let set = Ref::of_word(nodes.exits(id, mv)).flip_if(flipped);
+                let mv = if flipped { known.flip_move(mv) } else { mv };
+                // It has been asked when the node was made.
+                if let Some(Moved::Outside(config)) = known.shift(node.level, config, mv) {
                     slots.configs[mv].insert(config);
-                    slots.below[mv][usize::from(config)] = below.word();
+                    slots.below[mv][usize::from(config)] = set.word();
                 }
             }
         }
-        Ok(())
+    }
+
+    /// The exits by a move. They are not looked up yet, but their places are asked for.
+    #[inline(always)]
+    fn want<C>(&mut self, known: &Known<C>, level: u8, mv: usize) -> Wanted {
+        let (base, slots) = (self.made.len(), &self.slots);
+        let configs = slots.configs[mv];
+        let below = configs.iter().map(|config| slots.below[mv][usize::from(config)]);
+        self.made.extend(below);
+        let below = &mut self.made[base..];
+        let (configs, turned) = orient(known, level, configs, below, Ordering::Equal);
+        let key = hash(0, configs, below);
+        self.numbers.prefetch(key);
+        prefetch(&self.recent[..], key as usize % RECENT);
+        Wanted { configs, turned, base, key }
+    }
+
+    /// The set that was wanted, of which what is below ends at `end`.
+    #[inline(always)]
+    fn intern(
+        &mut self,
+        lists: &mut ExitLists,
+        wanted: &Wanted,
+        end: usize,
+    ) -> Result<Ref, StepError> {
+        let Wanted { configs, turned, base, key } = *wanted;
+        if configs == Configs::default() {
+            return Ok(Ref::EMPTY);
+        }
+        self.packed.pack(&self.made[base..end]);
+        let (packed, ExitLists { content, config_sets }) = (&self.packed, &*lists);
+        let is_it = |id| content.is_at(config_sets, id as usize * UNIT, configs, packed);
+        let place = key as usize % RECENT;
+        let (recent_key, recent) = self.recent[place];
+        let found = if recent_key == key && is_it(recent) {
+            Some(recent)
+        } else {
+            self.numbers.find(key, is_it)
+        };
+        let id = match found {
+            Some(id) => id,
+            None => {
+                let set = lists.config_sets.number(configs)?;
+                let id = self.make_room(lists, self.packed.len())?;
+                lists.content.push(0, self.packed.finish(set));
+                self.numbers.insert(key, id);
+                id
+            }
+        };
+        self.recent[place] = (key, id);
+        Ok(turned.reference(id))
+    }
+
+    /// The set of exits of some leaf states.
+    pub(crate) fn intern_leaf<C>(
+        &mut self,
+        known: &Known<C>,
+        lists: &mut ExitLists,
+        set: u64,
+    ) -> Result<Ref, StepError> {
+        if set == 0 {
+            return Ok(Ref::EMPTY);
+        }
+        let flip = known.leaves.flip(set);
+        let (turned, least) = (Turned::of(flip.cmp(&set)), set.min(flip));
+        let key = leaf_exits_hash(least);
+        let stored = |id: &u32| lists.leaf(*id as usize);
+        if let Some(id) = self.leaf_numbers.find(key, |id| stored(id) == least) {
+            return Ok(turned.reference(*id));
+        }
+        let id = self.make_room(lists, size_of::<u64>())?;
+        lists.content.push(0, &least.to_le_bytes());
+        let stored = |id: &u32| lists.leaf(*id as usize);
+        self.leaf_numbers.insert_unique(key, id, |id| leaf_exits_hash(stored(id)));
+        Ok(turned.reference(id))
+    }
+
+    /// The number of the next set of exits. Makes sure that there is room for its bytes, within the
+    /// budget.
+    fn make_room(&mut self, lists: &mut ExitLists, bytes: usize) -> Result<u32, StepError> {
+        let id = lists.content.end();
+        most("exits", id + 1, Ref::MOST)?;
+        let bytes = bytes + UNIT;
+        let all = self.bytes() + lists.bytes();
+        self.share.allow(all + bytes + self.numbers.growth(id as u32))?;
+        reserve(lists.content.list(), bytes);
+        Ok(id as u32)
     }
 }

@@ -80,6 +80,7 @@ const UNKNOWN: u8 = u8::MAX;
 /// In a table of shifts: one of the level itself moves.
 const INSIDE: u8 = 1 << 7;
 
+#[derive(Clone)]
 struct Level<C> {
     entries: Vec<ConfigEntry<C>>,
     /// By configuration and move.
@@ -98,6 +99,7 @@ struct ClassEntry<C> {
 }
 
 /// Leaf states: what does not depend on the class.
+#[derive(Clone)]
 pub(crate) struct Leaves {
     flip: Vec<u8>,
     exchange: Vec<u8>,
@@ -145,17 +147,51 @@ impl Leaves {
     }
 }
 
-/// Numbers of configurations and classes, given in the order in which they are met.
-pub(crate) struct Levels<S: NestedSpace> {
-    pub(crate) space: Arc<S>,
+/// What is known but for classes.
+#[derive(Clone)]
+pub(crate) struct Known<C> {
     pub(crate) leaves: Leaves,
     /// By level; those of the leaf are empty.
-    levels: Vec<Level<S::Config>>,
-    classes: Vec<ClassEntry<S::Class>>,
-    class_numbers: FxHashMap<(u8, S::Class), ClassId>,
+    levels: Vec<Level<C>>,
     /// By mask of moves, the flipped mask.
     flipped_moves: Box<[u16]>,
     flipped_move: [u8; MAX_MOVES as usize],
+}
+
+impl<C> Known<C> {
+    #[inline(always)]
+    pub(crate) fn flip_moves(&self, mask: u16) -> u16 {
+        self.flipped_moves[usize::from(mask)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn flip_move(&self, mv: usize) -> usize {
+        self.flipped_move[mv].into()
+    }
+
+    #[inline(always)]
+    pub(crate) fn config(&self, level: u8, config: ConfigId) -> &ConfigEntry<C> {
+        &self.levels[usize::from(level)].entries[usize::from(config)]
+    }
+
+    /// What [`NestedSpace::shift`] says; None if it has not been asked yet.
+    #[inline(always)]
+    pub(crate) fn shift(&self, level: u8, config: ConfigId, mv: usize) -> Option<Moved> {
+        match self.levels[usize::from(level)].shifts[usize::from(config)][mv] {
+            UNKNOWN => None,
+            code if code & INSIDE != 0 => Some(Moved::Inside(code ^ INSIDE)),
+            code => Some(Moved::Outside(code)),
+        }
+    }
+}
+
+/// Numbers of configurations and classes, given in the order in which they are met.
+pub(crate) struct Levels<S: NestedSpace> {
+    pub(crate) space: Arc<S>,
+    /// Shared with a second thread, which may still read what was known before.
+    pub(crate) known: Arc<Known<S::Config>>,
+    classes: Vec<ClassEntry<S::Class>>,
+    class_numbers: FxHashMap<(u8, S::Class), ClassId>,
 }
 
 impl<S: NestedSpace> Levels<S> {
@@ -171,7 +207,7 @@ impl<S: NestedSpace> Levels<S> {
             let flips = bits(mask.into()).map(|mv| space.flip_move(mv as u8));
             flips.fold(0, |mask, mv| mask | 1 << mv)
         };
-        Levels {
+        let known = Known {
             leaves: Leaves {
                 flip: leaves.clone().map(|leaf| space.flip_leaf(leaf)).collect(),
                 exchange: leaves.clone().map(|leaf| space.exchange_leaf(leaf)).collect(),
@@ -185,13 +221,16 @@ impl<S: NestedSpace> Levels<S> {
                     numbers: FxHashMap::default(),
                 })
                 .collect(),
-            classes: Vec::new(),
-            class_numbers: FxHashMap::default(),
             flipped_move: std::array::from_fn(|mv| match mv < space.moves().into() {
                 true => space.flip_move(mv as u8),
                 false => 0,
             }),
             flipped_moves: (0..1 << space.moves()).map(flip_mask).collect(),
+        };
+        Levels {
+            known: Arc::new(known),
+            classes: Vec::new(),
+            class_numbers: FxHashMap::default(),
             space,
         }
     }
@@ -207,21 +246,22 @@ impl<S: NestedSpace> Levels<S> {
 
     #[inline(always)]
     pub(crate) fn flip_moves(&self, mask: u16) -> u16 {
-        self.flipped_moves[usize::from(mask)]
-    }
-
-    #[inline(always)]
-    pub(crate) fn flip_move(&self, mv: usize) -> usize {
-        self.flipped_move[mv].into()
+        self.known.flip_moves(mask)
     }
 
     #[inline(always)]
     pub(crate) fn config(&self, level: u8, config: ConfigId) -> &ConfigEntry<S::Config> {
-        &self.levels[usize::from(level)].entries[usize::from(config)]
+        self.known.config(level, config)
+    }
+
+    /// Leaf states: what does not depend on the class.
+    #[inline(always)]
+    pub(crate) fn leaves(&self) -> &Leaves {
+        &self.known.leaves
     }
 
     pub(crate) fn known(&self, level: u8, config: S::Config) -> Option<ConfigId> {
-        self.levels[usize::from(level)].numbers.get(&config).copied()
+        self.known.levels[usize::from(level)].numbers.get(&config).copied()
     }
 
     /// The number of a configuration, a new one if it is met for the first time. Its images have
@@ -232,7 +272,7 @@ impl<S: NestedSpace> Levels<S> {
         }
         let (flip, exchange) = (self.space.flip_config(config), self.space.exchange_config(config));
         let weights = [config, flip].map(|config| self.space.weight(level, config));
-        let known = &mut self.levels[usize::from(level)];
+        let known = self.level(level);
         if known.entries.len() >= MOST_CONFIGS {
             let what = "configurations of a level";
             return Err(StepError::Numbers { what, most: MOST_CONFIGS });
@@ -243,9 +283,14 @@ impl<S: NestedSpace> Levels<S> {
         known.shifts.push([UNKNOWN; MAX_MOVES as usize]);
         let flip = self.number(level, flip)?;
         let exchange = self.number(level, exchange)?;
-        let entry = &mut self.levels[usize::from(level)].entries[usize::from(number)];
+        let entry = &mut self.level(level).entries[usize::from(number)];
         (entry.flip, entry.exchange) = (flip, exchange);
         Ok(number)
+    }
+
+    /// A level's configurations, to be changed.
+    fn level(&mut self, level: u8) -> &mut Level<S::Config> {
+        &mut Arc::make_mut(&mut self.known).levels[usize::from(level)]
     }
 
     #[inline(always)]
@@ -255,10 +300,9 @@ impl<S: NestedSpace> Levels<S> {
         config: ConfigId,
         mv: usize,
     ) -> Result<Moved, StepError> {
-        match self.levels[usize::from(level)].shifts[usize::from(config)][mv] {
-            UNKNOWN => self.find_shift(level, config, mv),
-            code if code & INSIDE != 0 => Ok(Moved::Inside(code ^ INSIDE)),
-            code => Ok(Moved::Outside(code)),
+        match self.known.shift(level, config, mv) {
+            Some(moved) => Ok(moved),
+            None => self.find_shift(level, config, mv),
         }
     }
 
@@ -273,7 +317,7 @@ impl<S: NestedSpace> Levels<S> {
             Moved::Inside(to) => to | INSIDE,
             Moved::Outside(to) => to,
         };
-        self.levels[usize::from(level)].shifts[usize::from(config)][mv] = code;
+        self.level(level).shifts[usize::from(config)][mv] = code;
         Ok(moved)
     }
 

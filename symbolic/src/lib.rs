@@ -10,9 +10,12 @@
 //! the question whether the same has come in as last time is answered by a 64-bit fingerprint.
 #![deny(unsafe_code)]
 
+mod budget;
 mod diagram;
 mod error;
 mod exits;
+mod finder;
+mod follower;
 mod frontier;
 mod gathered;
 mod intern;
@@ -21,7 +24,6 @@ mod meet;
 mod memory;
 mod node;
 mod packed;
-
 mod refs;
 mod search;
 mod snapshot;
@@ -31,7 +33,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod turned;
 mod walk;
+mod work;
 
 pub use error::StepError;
 pub use frontier::{Ends, Frontier, open};

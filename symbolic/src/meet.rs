@@ -51,7 +51,7 @@ fn meet<S: NestedSpace>(
     let levels: &Levels<S> = &diagram.levels;
     let mut meeting = Meeting::default();
     if level == levels.leaf() {
-        let image = levels.leaves.exchange(diagram.leaf(a).current);
+        let image = levels.leaves().exchange(diagram.leaf(a).current);
         let other = diagram.leaf(b);
         meeting = Meeting { even: image & other.current != 0, odd: image & other.previous != 0 };
     } else {

@@ -206,6 +206,16 @@ impl ConfigSets {
         Ok(self.add(set))
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// Those from a number on.
+    pub(crate) fn since(&self, number: usize) -> &[Configs] {
+        &self.sets[number..]
+    }
+
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.sets.capacity() * size_of::<Configs>()

@@ -27,6 +27,9 @@ pub struct Options {
     pub digests: bool,
     /// Of so many steps from memory one is made again and compared; 0 for none.
     pub verify: u32,
+    /// Threads. With two, one works out exits and digests of the nodes that the other makes, which
+    /// takes 27 bytes a node more; more than two are not used.
+    pub threads: usize,
 }
 
 /// What was found in a layer.
@@ -78,12 +81,6 @@ pub struct Search<S: NestedSpace> {
     collections: u32,
 }
 
-/// An empty diagram for a search.
-fn diagram<S: NestedSpace>(space: &Arc<S>, options: Options) -> Diagram<S> {
-    let Options { memory, digests, verify, .. } = options;
-    Diagram { verify, ..Diagram::new(Arc::clone(space), memory, digests) }
-}
-
 impl<S: NestedSpace> Search<S> {
     /// A search that has made layer 0.
     ///
@@ -110,7 +107,7 @@ impl<S: NestedSpace> Search<S> {
 
     fn empty(space: Arc<S>, options: Options) -> Search<S> {
         Search {
-            diagram: diagram(&space, options),
+            diagram: Diagram::new(Arc::clone(&space), options),
             finish: space.finish(),
             space,
             options,
@@ -141,6 +138,7 @@ impl<S: NestedSpace> Search<S> {
             let configs = Configs::from_iter([numbers[at]]);
             set = diagram.intern((level, classes[at]), configs, base)?;
         }
+        diagram.settle(set)?;
         Ok(set)
     }
 
@@ -192,7 +190,7 @@ impl<S: NestedSpace> Search<S> {
         if kept.is_err() {
             // A layer is small: better over the budget than lost.
             self.keep_only(&bytes, usize::MAX)?;
-            self.diagram.budget = self.options.memory;
+            self.diagram.share.close(self.options.memory);
         }
         self.nodes_before = self.diagram.nodes.len();
         kept
@@ -200,7 +198,8 @@ impl<S: NestedSpace> Search<S> {
 
     /// Replaces everything by a layer that has just been written.
     fn keep_only(&mut self, bytes: &[u8], memory: usize) -> Result<(), StepError> {
-        self.diagram = diagram(&self.space, Options { memory, ..self.options });
+        let options = Options { memory, ..self.options };
+        self.diagram = Diagram::new(Arc::clone(&self.space), options);
         self.tops.clear();
         match snapshot::read(&mut self.diagram, bytes) {
             Ok(top) => {
@@ -219,7 +218,7 @@ impl<S: NestedSpace> Search<S> {
         let top = self.top();
         let nodes = self.diagram.nodes.len() - self.nodes_before;
         let mut states = self.diagram.states(top);
-        let detail = self.diagram.sums.detail(top).unwrap_or_default();
+        let detail = self.diagram.detail.unwrap_or_default();
         let mut generated = detail.moves;
         if self.space.counts_orbits() {
             debug_assert!(top.is_symmetric(), "a layer is its own flip");
@@ -285,7 +284,7 @@ impl<S: NestedSpace> Search<S> {
     pub fn usage(&self) -> Usage {
         Usage {
             nodes: self.diagram.nodes.len(),
-            exits: self.diagram.exit_sets(),
+            exits: self.diagram.work.sets(),
             classes: self.diagram.levels.classes(),
             bytes: self.diagram.bytes(),
             collections: self.collections,

@@ -176,7 +176,10 @@ pub(crate) fn read<S: NestedSpace>(diagram: &mut Diagram<S>, bytes: &[u8]) -> Re
     let made = drafts.iter().map(|_| None).collect();
     let mut builder = Builder { diagram, drafts, made };
     match builder.build(level, class, top)? {
-        Some(top) => Ok(top),
+        Some(top) => {
+            diagram.settle(top)?;
+            Ok(top)
+        }
         None => reader.malformed("a node is in two classes"),
     }
 }

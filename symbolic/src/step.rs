@@ -25,7 +25,9 @@ impl<S: NestedSpace> Diagram<S> {
     /// The layer after the one whose top node is given.
     pub(crate) fn step_top(&mut self, top: Ref) -> Result<Ref, StepError> {
         let class = self.levels.root()?;
-        self.step(self.levels.top(), class, top, 0)
+        let next = self.step(self.levels.top(), class, top, 0)?;
+        self.settle(next)?;
+        Ok(next)
     }
 
     /// What becomes of a node of a class when the sets in `incoming` from `from` on come in, which
@@ -144,7 +146,7 @@ impl<S: NestedSpace> Diagram<S> {
         from: usize,
     ) -> Result<Ref, StepError> {
         for set in &self.incoming[from..] {
-            self.prefetch_exits(*set);
+            self.exit_lists.prefetch(*set);
         }
         // A level's scratch is free: this is the only step of the level under way.
         let mut gathered = std::mem::take(&mut self.gathered[usize::from(level)]);
@@ -174,7 +176,7 @@ impl<S: NestedSpace> Diagram<S> {
             let next = self.step(level - 1, inner, below, from)?;
             if next != Ref::EMPTY {
                 prefetch(&self.nodes, next.id());
-                self.sums.prefetch(next);
+                self.work.prefetch(next);
                 configs.insert(config);
                 self.made.push(next.word());
             }
@@ -187,7 +189,7 @@ impl<S: NestedSpace> Diagram<S> {
     fn gather(&mut self, level: u8, from: usize, gathered: &mut Gathered) -> Result<(), StepError> {
         gathered.clear();
         for set in &self.incoming[from..] {
-            for mut entry in self.stored_exits(set.id()) {
+            for mut entry in self.exit_lists.entries(set.id()) {
                 if set.is_flipped() {
                     entry = self.flip_entry(level, entry);
                 }
@@ -199,7 +201,7 @@ impl<S: NestedSpace> Diagram<S> {
             let Entry { config, below } = gathered.own[at];
             for mv in bits(self.exit_moves(below).into()) {
                 if let Moved::Inside(config) = self.levels.shift(level, config, mv)? {
-                    gathered.push(config, self.exits(level - 1, below, mv)?);
+                    gathered.push(config, self.exits(below, mv));
                 }
             }
         }

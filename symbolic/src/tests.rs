@@ -79,11 +79,20 @@ fn positions() -> impl Strategy<Value = Vec<(Position, bool)>> {
     prop::collection::vec(one, 1..40)
 }
 
+fn options(threads: usize) -> Options {
+    Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0, threads }
+}
+
 #[test]
 fn a_layer_that_does_not_fit_is_not_lost() {
+    for threads in [1, 2] {
+        lose_a_layer(threads);
+    }
+}
+
+fn lose_a_layer(threads: usize) {
     let space = Arc::new(NestedPanex::new(PanexConfig::new(LEVEL)).unwrap());
-    let options = Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0 };
-    let mut search = Search::new(space, options).unwrap();
+    let mut search = Search::new(space, options(threads)).unwrap();
     for _ in 0..40 {
         search.advance().unwrap();
     }
@@ -102,9 +111,13 @@ fn a_layer_that_does_not_fit_is_not_lost() {
 
 proptest! {
     #[test]
-    fn a_step_of_any_two_sets_is_that_of_plain_sets(drawn in positions(), again in any::<bool>()) {
+    fn a_step_of_any_two_sets_is_that_of_plain_sets(
+        drawn in positions(),
+        again in any::<bool>(),
+        threads in 1..=2usize,
+    ) {
         let space = Arc::new(NestedPanex::new(PanexConfig::new(LEVEL)).unwrap());
-        let mut diagram = Diagram::new(Arc::clone(&space), 1 << 30, true);
+        let mut diagram = Diagram::new(Arc::clone(&space), options(threads));
         let plain = |wanted: bool| -> HashSet<String> {
             let own = drawn.iter().filter(|(_, current)| *current == wanted);
             own.map(|(position, _)| position.to_string()).collect()
@@ -121,6 +134,7 @@ proptest! {
             .collect();
         let class = diagram.levels.root().unwrap();
         let top = build(&mut diagram, LEVEL, class, 0, &states);
+        diagram.settle(top).unwrap();
         prop_assert_eq!(current(&diagram, top), now.clone());
         prop_assert_eq!(diagram.states(top), now.len() as u64);
 

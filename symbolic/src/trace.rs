@@ -64,7 +64,7 @@ impl<S: NestedSpace> Search<S> {
         }
         let other = diagram.leaf(b);
         let other = if meeting.odd { other.previous } else { other.current };
-        let image = |leaf: usize| levels.leaves.exchange(1 << leaf);
+        let image = |leaf: usize| levels.leaves().exchange(1 << leaf);
         met.leaf = bits(diagram.leaf(a).current).find(|leaf| image(*leaf) & other != 0)? as u8;
         Some((met, u32::from(meeting.odd)))
     }

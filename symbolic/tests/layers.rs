@@ -14,7 +14,10 @@ use strata_space::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
 use strata_space::{Hanoi, NestedHanoi};
 use strata_symbolic::{Layer, Options, Search, StepError};
 
-const PLENTY: Options = Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0 };
+const PLENTY: Options =
+    Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0, threads: 1 };
+
+const TWO: Options = Options { threads: 2, ..PLENTY };
 
 fn ends(layer: &Layer) -> bool {
     layer.odd || layer.even || layer.found || layer.states == 0
@@ -102,9 +105,28 @@ fn panex_of(level: u8, options: Options) -> Search<NestedPanex> {
 }
 
 #[test]
+fn two_threads_make_the_same_layers() {
+    let options = [PLENTY, TWO].map(|options| [options, Options { digests: false, ..options }]);
+    let [one, two] =
+        options.map(|options| options.map(|options| layers(&mut panex_of(6, options))));
+    assert_eq!(one, two);
+    let hanoi = |options| {
+        let space = NestedHanoi::new(Hanoi::new(9, 4, true).unwrap()).unwrap();
+        layers(&mut Search::new(Arc::new(space), options).unwrap())
+    };
+    assert_eq!(hanoi(PLENTY), hanoi(TWO));
+}
+
+#[test]
 fn a_search_goes_on_from_any_layer_as_if_nothing_had_happened() {
+    for options in [PLENTY, TWO] {
+        go_on_from_any_layer(options);
+    }
+}
+
+fn go_on_from_any_layer(options: Options) {
     let (expected, moves) = layers(&mut panex_of(5, PLENTY));
-    let mut search = panex_of(5, PLENTY);
+    let mut search = panex_of(5, options);
     let mut found = vec![search.layer()];
     while !ends(&search.layer()) {
         found.push(search.advance().unwrap());
@@ -123,28 +145,47 @@ fn a_search_goes_on_from_any_layer_as_if_nothing_had_happened() {
 #[test]
 fn little_memory_costs_time_only_and_too_little_is_refused() {
     let (expected, _) = layers(&mut panex_of(6, PLENTY));
-    let mut search = panex_of(6, Options { memory: 2 << 20, ..PLENTY });
-    let (found, moves) = layers(&mut search);
-    assert_eq!(moves, Some(881));
+    for options in [PLENTY, TWO] {
+        search_with_little_memory(options, &expected);
+        search_with_too_little_memory(options, &expected);
+    }
+}
+
+fn search_with_little_memory(options: Options, expected: &[Layer]) {
+    let mut search = panex_of(6, Options { memory: 2 << 20, ..options });
+    let mut found = vec![search.layer()];
+    while !found.last().is_some_and(ends) {
+        found.push(search.advance().unwrap());
+        assert!(search.usage().bytes <= 2 << 20, "{:?}", search.usage());
+    }
     assert!(search.usage().collections > 2, "{:?}", search.usage());
     let numbers = |layer: &Layer| (layer.states, layer.generated, layer.digest);
     assert!(found.iter().map(numbers).eq(expected.iter().map(numbers)));
+}
 
-    let mut search = panex_of(6, Options { memory: 300 << 10, ..PLENTY });
-    let full = loop {
-        match search.advance() {
-            Ok(layer) => assert!(!ends(&layer), "it fits"),
-            Err(full) => break full,
-        }
-    };
-    assert_eq!(full, StepError::Memory { budget: 300 << 10 });
-    // The last layer is as it was, and more memory is all it takes.
-    let depth = search.depth();
-    let bytes = search.snapshot();
-    assert_eq!(search.layer().states, expected[depth as usize].states);
-    let mut search = panex_of(6, PLENTY);
-    search.load(depth, &bytes).unwrap();
-    assert_eq!(layers(&mut search).1, Some(881));
+fn search_with_too_little_memory(options: Options, expected: &[Layer]) {
+    for (memory, keep_layers) in [(300 << 10, false), (2 << 20, true)] {
+        let mut search = panex_of(6, Options { memory, keep_layers, ..options });
+        let full = loop {
+            match search.advance() {
+                Ok(layer) => assert!(!ends(&layer), "it fits"),
+                Err(full) => break full,
+            }
+        };
+        assert_eq!(full, StepError::Memory { budget: memory });
+        // The last layer is as it was, and more memory is all it takes.
+        assert_eq!(search.advance(), Err(full));
+        let depth = search.depth();
+        let bytes = search.snapshot();
+        let expected = expected[depth as usize];
+        assert_eq!(
+            (search.layer().states, search.layer().digest),
+            (expected.states, expected.digest)
+        );
+        let mut search = panex_of(6, Options { memory: 1 << 30, ..options });
+        search.load(depth, &bytes).unwrap();
+        assert_eq!(layers(&mut search).1, Some(881));
+    }
 }
 
 #[test]
@@ -191,8 +232,9 @@ fn states_are_listed_and_found_again() {
 
 #[test]
 fn steps_from_memory_are_what_they_are_when_made_again() {
-    for verify in [1, 2, 7] {
-        let (found, moves) = layers(&mut panex_of(5, Options { verify, ..PLENTY }));
+    for (verify, threads) in [(1, 1), (1, 2), (2, 1), (7, 1), (7, 2)] {
+        let options = Options { verify, threads, ..PLENTY };
+        let (found, moves) = layers(&mut panex_of(5, options));
         assert_eq!(moves, Some(343));
         assert_eq!(found.iter().map(|layer| layer.states).sum::<u64>(), 218_855);
     }
@@ -201,7 +243,7 @@ fn steps_from_memory_are_what_they_are_when_made_again() {
 #[test]
 fn ways_are_traced_back() {
     use strata_space::nested::successors;
-    let keeping = Options { keep_layers: true, ..PLENTY };
+    let keeping = Options { keep_layers: true, ..TWO };
     for level in 1..=5 {
         let mut search = panex_of(level, keeping);
         let (_, moves) = layers(&mut search);

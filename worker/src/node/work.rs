@@ -250,6 +250,7 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
                 keep_layers: false,
                 digests: spec.engine == EngineKind::Symbolic,
                 verify: 0,
+                threads,
             };
             let folder = epoch.folder.clone();
             Box::new(SymbolicWorker::new(own.into(), folder, form, options)?)
