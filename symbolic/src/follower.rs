@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
 use std::thread::{Builder, JoinHandle};
 
 use crate::budget::Share;
-use crate::error::StepError;
+use crate::error::{StepError, most};
 use crate::exits::{ExitLists, Inner, Leaving, NewExits};
 use crate::finder::{Finder, Made};
 use crate::levels::{Configs, Known};
@@ -250,6 +250,7 @@ impl Kept {
     #[inline(always)]
     fn add(&mut self, moves: u16, exits: &[u32]) -> Result<(), StepError> {
         let words = 1 + exits.len();
+        most("exits of nodes", self.words.len() + words, u32::MAX as usize)?;
         self.share.allow(self.bytes() + (1 + words) * size_of::<u32>())?;
         reserve(&mut self.begins, 1);
         if moves == 0 {
