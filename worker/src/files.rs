@@ -177,6 +177,8 @@ impl Files {
     /// A checkpoint that names these layers is durable: what only the one before named goes.
     pub(crate) fn published(&mut self, layers: &[&Layer]) -> Result<()> {
         self.pinned = layers.iter().filter_map(|layer| layer.path()).collect();
+        // Nothing else is left in the folder, should this be the last one.
+        self.spare = None;
         self.retired.drain().try_for_each(|(name, _)| self.folder.remove_file(&name))
     }
 
