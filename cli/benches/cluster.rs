@@ -38,7 +38,8 @@ fn seconds(command: &mut Command) -> Result<f64> {
 fn solve(level: u32, how: &[&str]) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let mut command = strata();
-    command.args(["solve", "panex", &level.to_string(), "--data-dir"]).arg(folder.path()).args(how);
+    command.args(["solve", "panex", &level.to_string(), "--engine", "explicit"]);
+    command.arg("--data-dir").arg(folder.path()).args(how);
     seconds(&mut command)
 }
 
