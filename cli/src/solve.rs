@@ -152,6 +152,8 @@ impl Run<'_> {
     /// Searches, or shows once more what was found.
     fn search(&self, args: &SolveArgs, (job, space): (Job, Space)) -> Result<Ended, Failure> {
         if job.manifest.state == JobState::Done {
+            // It may have been killed just after its end.
+            job.folder.remove_leftovers(&job.manifest, &job.ledger.lines)?;
             return report::again(self.search, args, self.progress, &job).map(Ended::Finished);
         }
         let job = (job, space);
