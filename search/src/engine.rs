@@ -23,7 +23,7 @@ pub struct Engine {
 pub struct KernelMemory {
     /// For what is known of regions.
     pub regions: usize,
-    /// For steps that may be met again.
+    /// For steps that may be met again: a share in what all kernels of the engine remember.
     pub steps: usize,
 }
 

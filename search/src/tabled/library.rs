@@ -1,6 +1,7 @@
 //! The steps that all kernels of an engine know: two shelves. A full one becomes the old one, whose
 //! steps go to the young one when they are met again and are forgotten with it otherwise.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::shelf::Shelf;
@@ -8,6 +9,8 @@ use super::shelf::Shelf;
 /// See the module.
 #[derive(Default)]
 pub(super) struct Library {
+    /// How often a full shelf was replaced: who holds others should let go of them.
+    turns: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -20,12 +23,13 @@ struct State {
     shelves: Option<Shelves>,
 }
 
-/// What a kernel reads for a while. What it holds stays even if nobody else knows it any more: it
-/// should not hold it for longer than a pass.
+/// What a kernel reads for a while. What it holds stays, over the budget, even if nobody else knows
+/// it any more.
 #[derive(Clone)]
 pub(super) struct Shelves {
     pub(super) young: Arc<Shelf>,
     pub(super) old: Arc<Shelf>,
+    turn: usize,
 }
 
 impl State {
@@ -57,21 +61,26 @@ impl Member {
     /// The shelves as they are now.
     pub(super) fn shelves(&self) -> Shelves {
         let mut state = lock(&self.library.state);
-        let make = || Shelves { young: state.shelf(), old: Arc::new(Shelf::new(0)) };
+        let turn = self.library.turns.load(Ordering::Relaxed);
+        let make = || Shelves { young: state.shelf(), old: Arc::new(Shelf::new(0)), turn };
         let shelves = state.shelves.clone().unwrap_or_else(make);
         state.shelves.get_or_insert(shelves).clone()
+    }
+
+    /// Whether these are still the shelves.
+    #[inline]
+    pub(super) fn has(&self, shelves: &Shelves) -> bool {
+        shelves.turn == self.library.turns.load(Ordering::Relaxed)
     }
 
     /// The shelves after one was found full.
     pub(super) fn turn(&self, full: &Arc<Shelf>) -> Shelves {
         let mut state = lock(&self.library.state);
-        let young = state.shelf();
-        match &mut state.shelves {
-            // Another kernel may have been faster.
-            Some(shelves) if Arc::ptr_eq(&shelves.young, full) => {
-                shelves.old = std::mem::replace(&mut shelves.young, young);
-            }
-            _ => {}
+        // Another kernel may have been faster.
+        if state.shelves.as_ref().is_some_and(|now| Arc::ptr_eq(&now.young, full)) {
+            let turn = self.library.turns.fetch_add(1, Ordering::Relaxed) + 1;
+            let young = state.shelf();
+            state.shelves = Some(Shelves { young, old: full.clone(), turn });
         }
         drop(state);
         self.shelves()

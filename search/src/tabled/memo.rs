@@ -32,7 +32,7 @@ const PAUSE: u32 = 1 << 15;
 pub(super) struct Memo {
     /// None if nothing is remembered.
     member: Option<Member>,
-    /// What is read in this pass; None before the first look.
+    /// What is read; None as long as nothing is asked.
     shelves: Option<Shelves>,
     fresh: Fresh,
     asked: u32,
@@ -76,11 +76,14 @@ impl Memo {
         true
     }
 
-    /// Gets ready for questions.
+    /// Gets ready for a few questions.
     #[inline]
     pub(super) fn open(&mut self) {
-        if self.shelves.is_none() {
-            self.shelves = self.member.as_ref().map(Member::shelves);
+        let Some(member) = &self.member else { return };
+        if !self.shelves.as_ref().is_some_and(|shelves| member.has(shelves)) {
+            // The old ones go first.
+            self.shelves = None;
+            self.shelves = Some(member.shelves());
         }
     }
 
@@ -159,7 +162,8 @@ impl Memo {
         self.fresh.clear();
     }
 
-    /// The pass is over: what is new is told, and nothing is held that others may want to forget.
+    /// Nothing is asked for a while: what is new is told, and nothing is held that others may want to
+    /// forget.
     pub(super) fn close(&mut self) {
         self.publish();
         self.shelves = None;
@@ -241,6 +245,31 @@ mod tests {
     }
 
     #[test]
+    fn what_others_have_forgotten_is_let_go() {
+        let library = Arc::<Library>::default();
+        let [mut a, mut b] = [(); 2].map(|()| Memo::new(64 << 10, library.clone()));
+        a.open();
+        b.open();
+        let first = Arc::downgrade(&b.shelves.as_ref().unwrap().young);
+        let mut next = 0_u32;
+        while b.member.as_ref().unwrap().has(b.shelves.as_ref().unwrap()) {
+            a.open();
+            ask(&mut a, &next.to_ne_bytes());
+            next += 1;
+        }
+        // It is the old one now.
+        b.open();
+        assert_eq!(first.strong_count(), 3);
+        for i in next..5 * next {
+            a.open();
+            ask(&mut a, &i.to_ne_bytes());
+        }
+        assert_eq!(first.strong_count(), 1);
+        b.open();
+        assert_eq!(first.strong_count(), 0);
+    }
+
+    #[test]
     fn kernels_learn_and_forget_at_the_same_time() {
         let library = Arc::<Library>::default();
         let kernel = |seed: u32| {
@@ -294,8 +323,8 @@ mod tests {
         }
         assert!(ask(&mut memo, &9_999_u32.to_ne_bytes()));
         assert!(!ask(&mut memo, &0_u32.to_ne_bytes()));
-        let Shelves { young, old } = memo.shelves.as_ref().unwrap();
-        let held = young.held().1 + old.held().1;
+        let Shelves { young, old, .. } = memo.shelves.as_ref().unwrap();
+        let held = young.held() + old.held();
         assert!(held <= 64 << 10, "{held} bytes");
     }
 

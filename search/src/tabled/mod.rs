@@ -112,6 +112,7 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
         if visits::is_wide(&inputs) || !self.memo.is_worth_it() {
             self.expand_waiting(output)?;
+            self.memo.close();
             return self.expand_now(at, inputs, output);
         }
         self.visits.push(at, inputs);
@@ -151,6 +152,9 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
 
 impl<S: Tabled> TabledKernel<S> {
     fn expand_waiting(&mut self, output: &mut dyn Output) -> Result<()> {
+        if self.visits.queue().is_empty() {
+            return Ok(());
+        }
         self.memo.open();
         self.fetch();
         let mut visits = std::mem::take(&mut self.visits);

@@ -12,7 +12,7 @@ const BATCH_BITS: u32 = 20;
 const TAG_SHIFT: u32 = OFFSET_BITS + BATCH_BITS;
 
 /// Most words of a batch.
-pub(super) const MOST_BATCH: usize = 1 << OFFSET_BITS;
+const MOST_BATCH: usize = 1 << OFFSET_BITS;
 
 /// The most bytes of a shelf.
 const MOST_BYTES: usize = 4 << 30;
@@ -158,12 +158,11 @@ impl Shelf {
         self.slots[at].store(slot, Ordering::Release);
     }
 
-    /// Steps on it, and bytes that are used or promised.
+    /// Bytes that are used or promised.
     #[cfg(test)]
-    pub(super) fn held(&self) -> (usize, usize) {
+    pub(super) fn held(&self) -> usize {
         let filled = self.filled.lock().unwrap();
-        let bytes = size_of_val(&*self.slots) + size_of_val(&*self.batches) + 8 * filled.words;
-        (filled.steps, bytes)
+        size_of_val(&*self.slots) + size_of_val(&*self.batches) + 8 * filled.words
     }
 }
 

@@ -6,9 +6,6 @@ use strata_store::List;
 use super::step::{Leave, Step};
 use crate::kernel::Batches;
 
-/// Pairs of states that are compared faster than marked.
-const FEW: usize = 1 << 9;
-
 /// What is to be known of a region's new states.
 #[derive(Default)]
 pub(super) struct Survey {
@@ -82,11 +79,6 @@ impl Survey {
     fn stay(&mut self, back: Option<Gate>, batch: &[Local]) {
         let leaving = back.and_then(|back| self.by_gate.get_mut(usize::from(back)));
         let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return };
-        if batch.len() * leaving.len() <= FEW {
-            // Without a branch that cannot be predicted.
-            leaving.retain(|local| !batch.iter().fold(false, |any, other| any | (other == local)));
-            return;
-        }
         if self.batch == u8::MAX {
             self.arrived.fill(0);
             self.batch = 0;

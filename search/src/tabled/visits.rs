@@ -63,7 +63,7 @@ pub(super) struct Visits {
 /// Bytes of a question before the lists: class and side, and how many states are in which.
 const HEAD: usize = 12;
 
-/// Before each batch: how many exits it has, and above them its gate.
+/// Before each batch: how many exits it has, few enough if its region waits, and above them its gate.
 const LEN_BITS: u32 = 16;
 
 fn batch_head(back: Option<Gate>, batch: &[Local]) -> u32 {
