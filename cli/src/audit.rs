@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use strata_coordinator::{LayerSummary, Totals};
-use strata_search::{Kernel, count};
+use strata::{LayerSummary, Totals};
+use strata::{load_frontier, read_diagram};
+use strata_explicit::{Kernel, count};
 use strata_space::{Digest, Weight};
 use strata_store::{
     Checkpoint, Counters, Hex128, JobDir, JobState, LayerLine, LayerRecord, LayerTotals, Manifest,
     StoreError,
 };
 use strata_symbolic::{Frontier, Layer};
-use strata_worker::{load_frontier, read_diagram};
 
 /// What a checkpoint vouches for in a job's history.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata_space::catalogue::{Domain, Parameter};
+use strata::catalogue::{Domain, Parameter};
 
 use crate::console::Console;
 use crate::events::VERSION;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use strata_coordinator::Tracked;
+use strata::Tracked;
 
 /// The version of the JSON form. Fields may be added within a version, never changed.
 pub(crate) const VERSION: u32 = 1;

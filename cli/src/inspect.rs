@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use strata_search::{Engine, Kernel, KernelMemory};
-use strata_space::{Space, SpaceError};
+use strata::catalogue::Space;
+use strata_explicit::{Kernel, KernelMemory};
+use strata_space::SpaceError;
 use strata_store::job::jobs_in;
 use strata_store::{EngineKind, JobDir, JobState, Layer, Manifest, RealFs, StoreError};
 use strata_symbolic::Options;
@@ -125,7 +126,8 @@ fn verify_diagrams(
         threads: 1,
     };
     let form = space(folder, &manifest)?.nested().map_err(|error| strange(folder, &error))?;
-    let mut frontier = strata_symbolic::open(form, options)
+    let mut frontier = form
+        .open(options)
         .map_err(|error| Failure::new(ExitCode::Unexpected, error.to_string()))?;
     let mut attempts = 0;
     loop {
@@ -164,7 +166,7 @@ fn snapshot(
 
 /// What recomputes the digests of the job's layers.
 fn kernel(folder: &JobDir, manifest: &Manifest) -> Result<Box<dyn Kernel>, Failure> {
-    Ok(Engine::open(space(folder, manifest)?, manifest.spec.shards).kernel(MEMORY))
+    Ok(space(folder, manifest)?.engine(manifest.spec.shards).kernel(MEMORY))
 }
 
 /// The job's space.

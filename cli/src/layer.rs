@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use strata_search::Engine;
-use strata_space::{RegionKey, Space, State};
+use strata::catalogue::Space;
+use strata::load_frontier;
+use strata_space::{RegionKey, State};
 use strata_store::{EngineKind, JobDir, Layer, LayerCursor, Manifest};
 use strata_symbolic::{Frontier, Options};
-use strata_worker::load_frontier;
 
 use crate::console::Console;
 use crate::events::VERSION;
@@ -117,7 +117,7 @@ fn explicit(
 ) -> Result<ExitCode, Failure> {
     let layers = files(args.depth, folder, manifest)?;
     let states = layers.iter().map(|layer| layer.totals().states).sum::<u64>();
-    let engine = Engine::open(space, manifest.spec.shards);
+    let engine = space.engine(manifest.spec.shards);
     let step = match args.wanted() {
         Wanted::Count => return count(args, console, states),
         Wanted::All => 1,
@@ -181,7 +181,7 @@ fn symbolic(
     let digests = manifest.spec.engine == EngineKind::Symbolic;
     let options = Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
     let full = |error: strata_symbolic::StepError| Failure::new(ExitCode::Limit, error.to_string());
-    let mut frontier = strata_symbolic::open(form, options).map_err(full)?;
+    let mut frontier = form.open(options).map_err(full)?;
     let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
     if let Some(record) = records.into_iter().find(|record| record.depth <= args.depth) {
         load_frontier(folder, record, &mut *frontier)?;

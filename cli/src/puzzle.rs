@@ -1,10 +1,10 @@
 //! What a path needs to know of a puzzle: its ends, and the moves between stored states. Moves are
 //! replayed by crates that share nothing with the search.
 
+use strata::catalogue::Space;
 use strata_panex::{CentreTop, Column, Move, NamedMove, Position, Replay, parse_moves};
-use strata_space::catalogue::Space;
-use strata_space::panex::Panex;
-use strata_space::tiles::Tiles;
+use strata_puzzles::panex::Panex;
+use strata_puzzles::tiles::Tiles;
 use strata_space::{Chain, StateSpace};
 use strata_store::JobSpec;
 use strata_tiles::Board;
@@ -76,7 +76,7 @@ impl Puzzle {
                 doors.map(|door| Some(word(door)?.to_string())).collect()
             }
             Puzzle::Tiles(tiles) => {
-                let text = |board: &strata_space::tiles::Board| board.to_string().parse().ok();
+                let text = |board: &strata_puzzles::tiles::Board| board.to_string().parse().ok();
                 let boards: Vec<Board> =
                     tiles.unfold(chain)?.iter().map(text).collect::<Option<_>>()?;
                 let between = |pair: &[Board]| {

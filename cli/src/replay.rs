@@ -137,7 +137,7 @@ fn json_line(out: &mut impl Write, line: Line) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use strata_space::panex;
+    use strata_puzzles::panex;
 
     use super::*;
 

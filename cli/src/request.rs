@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use strata::catalogue::{Domain, Parameters, Space};
 use strata_panex::{GoldPosition, Position};
 use strata_space::SpaceError;
-use strata_space::catalogue::{Domain, Parameters, Space};
 
 use crate::args::Given;
 use crate::events::Outcome;

@@ -12,11 +12,11 @@ mod signals;
 
 use std::time::Instant;
 
-use strata_coordinator::StopReason;
+use strata::StopReason;
+use strata::catalogue::Space;
+use strata::{Budget, SymbolicWorker};
 use strata_space::Finish;
-use strata_space::catalogue::Space;
 use strata_store::{DataDir, EngineKind, JobDir, JobSpec, JobState};
-use strata_worker::{Budget, SymbolicWorker};
 
 use crate::args::{KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
@@ -261,11 +261,11 @@ fn resume(data: &DataDir, search: &Search) -> Result<Job, Failure> {
 }
 
 /// What ends a search of that space.
-fn rule(finish: Finish) -> strata_coordinator::Rule {
+fn rule(finish: Finish) -> strata::Rule {
     match finish {
-        Finish::Meeting => strata_coordinator::Rule::Meeting,
-        Finish::State(_) => strata_coordinator::Rule::State,
-        Finish::Exhausted => strata_coordinator::Rule::Exhausted,
+        Finish::Meeting => strata::Rule::Meeting,
+        Finish::State(_) => strata::Rule::State,
+        Finish::Exhausted => strata::Rule::Exhausted,
     }
 }
 

@@ -6,37 +6,47 @@ use std::collections::BTreeSet;
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
 /// Every crate and all workspace crates that it may depend on, for tests and builds, too.
-const MAY_USE: [(&str, &[&str]); 11] = [
-    ("strata-panex", &[]),
-    ("strata-tiles", &[]),
-    ("strata-proto", &[]),
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("strata-space", &[]),
+    ("strata-puzzles", &["strata-space"]),
     ("strata-store", &[]),
+    ("strata-explicit", &["strata-space", "strata-store", "strata-puzzles"]),
+    ("strata-symbolic", &["strata-space", "strata-puzzles"]),
+    (
+        "strata",
+        &["strata-space", "strata-puzzles", "strata-store", "strata-explicit", "strata-symbolic"],
+    ),
+    ("strata-proto", &[]),
     ("strata-net", &["strata-proto", "strata-space", "strata-store"]),
-    ("strata-search", &["strata-space", "strata-store"]),
-    ("strata-symbolic", &["strata-space"]),
     (
         "strata-worker",
         &[
+            "strata",
             "strata-proto",
             "strata-net",
             "strata-space",
             "strata-store",
-            "strata-search",
-            "strata-symbolic",
+            "strata-explicit",
         ],
     ),
-    ("strata-coordinator", &["strata-proto", "strata-net", "strata-space", "strata-store"]),
+    (
+        "strata-coordinator",
+        &["strata", "strata-proto", "strata-net", "strata-space", "strata-store"],
+    ),
+    ("strata-panex", &[]),
+    ("strata-tiles", &[]),
     (
         "strata-cli",
         &[
+            "strata",
             "strata-proto",
             "strata-net",
             "strata-space",
+            "strata-puzzles",
             "strata-panex",
             "strata-tiles",
             "strata-store",
-            "strata-search",
+            "strata-explicit",
             "strata-symbolic",
             "strata-worker",
             "strata-coordinator",
@@ -45,12 +55,14 @@ const MAY_USE: [(&str, &[&str]); 11] = [
 ];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 6] = [
+const SYNCHRONOUS: [&str; 8] = [
+    "strata",
+    "strata-puzzles",
     "strata-panex",
     "strata-tiles",
     "strata-space",
     "strata-store",
-    "strata-search",
+    "strata-explicit",
     "strata-symbolic",
 ];
 

@@ -6,24 +6,13 @@
 #![forbid(unsafe_code)]
 
 mod cluster;
-mod drive;
 mod entry;
 mod journal;
-mod plan;
 mod server;
-mod sums;
-mod tracker;
 
 pub use cluster::ClusterOptions;
-pub use drive::{Answer, Crew, Done, Driver, Fault, Keeper, Order, Trouble};
 pub use entry::{
     ClusterCheckpoint, JobEntry, JobOptions, JobState, KeepLayers, Limit, WorkerEntry,
 };
 pub use journal::{Journal, JournalError};
-pub use plan::{
-    Command, Input, Outcome, Plan, PlanOptions, Publication, Refusal, Report, Rule, Start,
-    StopReason,
-};
 pub use server::{Coordinator, ServerError};
-pub use sums::{LayerNumbers, LayerSummary, Totals};
-pub use tracker::{Tracked, Tracker};

@@ -45,7 +45,7 @@ impl Weight {
 }
 
 /// The finaliser of splitmix64: a bijection that spreads every bit.
-pub(crate) fn mix(word: u64) -> u64 {
+pub fn mix(word: u64) -> u64 {
     let a = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     b ^ (b >> 31)

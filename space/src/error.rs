@@ -1,8 +1,5 @@
 //! Why a space cannot be opened, by name and parameter.
 
-use crate::panex::PositionError;
-use crate::tiles::BoardError;
-
 /// Why a space cannot be opened.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpaceError {
@@ -56,31 +53,25 @@ pub enum SpaceError {
         /// How to write it.
         usage: String,
     },
-    /// A position is not one.
-    #[error("{name} is not a legal position: {source}")]
-    Position {
+    /// A state's text form is not one.
+    #[error("{name} is not {expected}: {why}")]
+    State {
         /// Parameter.
         name: String,
+        /// What it should be, such as `a legal position`.
+        expected: String,
         /// What is wrong.
-        source: PositionError,
-    },
-    /// A board of tiles is not one.
-    #[error("{name} is not a board of {size}: {source}")]
-    Board {
-        /// Parameter.
-        name: String,
-        /// Rows and columns.
-        size: String,
-        /// What is wrong.
-        source: BoardError,
+        why: String,
     },
     /// The goal is known to be out of reach, without a search.
-    #[error("{goal} cannot be reached from {start}: an odd permutation of the tiles lies between")]
+    #[error("{goal} cannot be reached from {start}: {why}")]
     Unsolvable {
         /// Where the search would begin.
         start: String,
         /// Where it would end.
         goal: String,
+        /// Why not.
+        why: String,
     },
     /// A value does not go with others.
     #[error("{name} cannot be so: {why}")]

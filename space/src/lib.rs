@@ -39,19 +39,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod catalogue;
 mod digest;
 mod error;
-mod hanoi;
 mod keyed;
 pub mod nested;
-pub mod panex;
-pub mod tiles;
 
-pub use catalogue::{NestedForm, Space};
-pub use digest::{Digest, MODULI, Weight};
+pub use digest::{Digest, MODULI, Weight, mix};
 pub use error::SpaceError;
-pub use hanoi::{Hanoi, NestedHanoi};
 pub use keyed::{KeySpace, Keyed, Seed};
 
 /// The arrangement a region stands for, packed so that it can be ordered and written to files.

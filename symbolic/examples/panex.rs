@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_space::panex::{NestedPanex, PanexConfig};
+use strata_puzzles::panex::{NestedPanex, PanexConfig};
 use strata_symbolic::{Options, Search};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

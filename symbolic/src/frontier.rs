@@ -1,9 +1,8 @@
-//! A search of any nested space of the catalogue, whatever its type.
+//! A search of a nested space, whatever its type.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use strata_space::NestedForm;
 use strata_space::nested::{NestedFinish, NestedSpace};
 
 use crate::error::StepError;
@@ -122,9 +121,6 @@ impl<S: NestedSpace> Frontier for Search<S> {
 ///
 /// # Errors
 /// If even that does not fit.
-pub fn open(form: NestedForm, options: Options) -> Result<Box<dyn Frontier>, StepError> {
-    Ok(match form {
-        NestedForm::Panex(space) => Box::new(Search::new(Arc::new(*space), options)?),
-        NestedForm::Hanoi(space) => Box::new(Search::new(Arc::new(space), options)?),
-    })
+pub fn open<S: NestedSpace>(space: S, options: Options) -> Result<Box<dyn Frontier>, StepError> {
+    Ok(Box::new(Search::new(Arc::new(space), options)?))
 }

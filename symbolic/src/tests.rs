@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use strata_puzzles::panex::{CentreTop, NestedPanex, PanexConfig, Position, Symmetry, Tokens};
 use strata_space::nested::{Nested, NestedSpace};
-use strata_space::panex::{CentreTop, NestedPanex, PanexConfig, Position, Symmetry, Tokens};
 
 use crate::diagram::Diagram;
 use crate::error::StepError;

@@ -3,15 +3,15 @@
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
-#[path = "../../worker/tests/reference/mod.rs"]
+#[path = "../../strata/tests/reference/mod.rs"]
 mod reference;
 
 use std::sync::Arc;
 
 use reference::{CentreTop, Options as Reference, Stop, Symmetry};
+use strata_puzzles::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
+use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_space::nested::NestedSpace;
-use strata_space::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
-use strata_space::{Hanoi, NestedHanoi};
 use strata_symbolic::{Layer, Options, Search, StepError};
 
 const PLENTY: Options =

@@ -4,9 +4,9 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use strata_explicit::{Candidate, Finder, Layers, Trace};
 use strata_net::convert;
 use strata_proto::v1;
-use strata_search::{Candidate, Finder, Layers, Trace};
 use strata_store::{KeptFile, Layer, RealFs, StoreError};
 use tempfile::NamedTempFile;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use strata_coordinator::Tracker;
+use strata::Tracker;
 
 use super::{Sink, Throttle};
 use crate::events::{Event, Layer};

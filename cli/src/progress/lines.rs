@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use strata_coordinator::Tracker;
+use strata::Tracker;
 use tracing::{info, warn};
 
 use super::{Sink, Throttle};

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use strata_space::catalogue::Parameters;
+use strata::catalogue::Parameters;
 use strata_tiles::{Board, Choices, Clockwise, ClockwiseError, Level, Shape, Solvability, Word};
 
 use super::path;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
-use strata_coordinator::{Answer, Done, LayerNumbers, Order};
-use strata_search::{Engine, Exchange, LocalExchange};
+use strata::{Answer, Done, LayerNumbers, Order};
+use strata::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
+use strata_explicit::{Engine, Exchange, LocalExchange};
 use strata_store::{EncodeOptions, JobDir, StoreError};
-use strata_worker::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
 
 use super::Search;
 use crate::args::{KeepLayers, SolveArgs};
@@ -68,7 +68,7 @@ impl Crew {
     }
 }
 
-impl strata_coordinator::Crew for Crew {
+impl strata::Crew for Crew {
     type Error = StoreError;
 
     fn run(&mut self, order: Order) -> Result<Vec<Answer<StoreError>>, StoreError> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use strata_coordinator::StopReason;
+use strata::StopReason;
 use strata_store::DataDir;
 
 use super::session::Ended;

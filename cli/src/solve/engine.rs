@@ -1,6 +1,6 @@
 //! Which engine searches; the way that the symbolic one has found.
 
-use strata_space::catalogue::Space;
+use strata::catalogue::Space;
 use strata_store::{EngineKind, JobSpec};
 use strata_symbolic::{Options, StepError};
 
@@ -56,7 +56,7 @@ pub(super) fn way(spec: &JobSpec, options: Options, signals: &Signals) -> Result
         }
     };
     let form = puzzle::reopen(spec)?.nested().map_err(Failure::usage)?;
-    let mut frontier = strata_symbolic::open(form, options).map_err(full)?;
+    let mut frontier = form.open(options).map_err(full)?;
     let mut layer = frontier.layer();
     while !(layer.odd || layer.even || layer.found || layer.states == 0) {
         if signals.stop() {

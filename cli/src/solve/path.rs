@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use strata_coordinator::StopReason;
-use strata_search::{Layers, Trace};
+use strata::StopReason;
+use strata_explicit::{Layers, Trace};
 use strata_space::Finish;
 use strata_store::{
     DataDir, JobDir, JobSpec, KeptFile, Layer, LayerLine, LayerRecord, Manifest, StoreError,

@@ -1,6 +1,6 @@
 //! What a run tells the outside, as events; decides the exit code that goes with it.
 
-use strata_coordinator::{StopReason, Totals};
+use strata::{StopReason, Totals};
 use strata_store::{JobResult, LayerLine};
 
 use super::Search;

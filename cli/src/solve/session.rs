@@ -4,15 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use strata_coordinator::{
+use strata::catalogue::Space;
+use strata::{
     Driver, Fault, Keeper, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal, Rule,
     Start, StopReason, Totals, Trouble,
 };
-use strata_search::Engine;
-use strata_space::catalogue::Space;
+use strata::{Restore, SymbolicWorker};
 use strata_store::{Checkpoint, Counters, History, JobDir, JobState, Manifest, StoreError};
 use strata_symbolic::Ends;
-use strata_worker::{Restore, SymbolicWorker};
 
 use super::crew::{self, Crew, owners};
 use super::signals::Signals;
@@ -148,7 +147,7 @@ fn crew(
     restore: Arc<[Restore]>,
 ) -> Result<(Rule, Crew), Failure> {
     if let Some(budget) = search.budget {
-        let engine = Arc::new(Engine::open(space, search.spec.shards));
+        let engine = Arc::new(space.engine(search.spec.shards));
         let setups = crew::setups(search, budget, args, folder);
         return Ok((rule(engine.finish()), Crew::new(setups, &engine, folder, restore)?));
     }

@@ -12,8 +12,8 @@ use strata_proto::v1::FailureKind;
 use super::Cluster;
 use super::error::ClusterError;
 use super::registry::CrewEvent;
-use crate::drive::{Answer, Crew, Done, Order};
-use crate::sums::LayerNumbers;
+use strata::LayerNumbers;
+use strata::{Answer, Crew, Done, Order};
 
 /// How often a waiting crew looks whether the coordinator is shutting down.
 const POLL: Duration = Duration::from_millis(200);

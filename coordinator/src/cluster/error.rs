@@ -3,9 +3,9 @@
 use strata_net::convert::ConvertError;
 use strata_proto::v1::FailureKind;
 
-use crate::StopReason;
-use crate::drive::Fault;
 use crate::journal::JournalError;
+use strata::Fault;
+use strata::StopReason;
 
 /// Why a session of a job ended without an end of the search.
 #[derive(Debug, thiserror::Error)]

@@ -9,11 +9,11 @@ use strata_store::LayerLine;
 use super::Cluster;
 use super::error::ClusterError;
 use super::live::{JobLive, Level};
-use crate::drive::Keeper;
 use crate::entry::{ClusterCheckpoint, JobState};
-use crate::plan::{Outcome, Publication, StopReason};
-use crate::sums::{LayerSummary, Totals};
-use crate::tracker::{Tracked, Tracker};
+use strata::Keeper;
+use strata::{LayerSummary, Totals};
+use strata::{Outcome, Publication, StopReason};
+use strata::{Tracked, Tracker};
 
 /// A session begun for a new worker lasts at least this long before it ends for another one.
 const SETTLE: Duration = Duration::from_secs(5);

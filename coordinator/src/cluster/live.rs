@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use strata::catalogue::Space;
 use strata_space::Finish;
-use strata_space::catalogue::Space;
 use strata_store::{JobSpec, LayerLine};
 use tokio::sync::watch;
 
-use crate::plan::Rule;
-use crate::sums::Totals;
+use strata::Rule;
+use strata::Totals;
 
 /// Something that happened in a job.
 #[derive(Clone, Debug)]

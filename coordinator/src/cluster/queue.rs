@@ -9,10 +9,10 @@ use super::error::ClusterError;
 use super::gather::{Gathering, Situation, gather};
 use super::live::{JobLive, Level};
 use super::session;
-use crate::drive::{Fault, Trouble};
 use crate::entry::{JobEntry, JobState, Limit};
 use crate::journal::JournalError;
-use crate::plan::{Outcome, Refusal, StopReason};
+use strata::{Fault, Trouble};
+use strata::{Outcome, Refusal, StopReason};
 use strata_proto::v1::FailureKind;
 
 /// How often the queue looks around without being rung for.

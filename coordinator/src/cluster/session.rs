@@ -13,11 +13,11 @@ use super::crew::{RemoteCrew, Restoring};
 use super::error::ClusterError;
 use super::keeper::ClusterKeeper;
 use super::live::{JobLive, Level};
-use crate::drive::{Driver, Trouble};
 use crate::entry::{JobEntry, KeepLayers};
-use crate::plan::{Outcome, Plan, PlanOptions, Rule, Start};
-use crate::sums::{LayerSummary, Totals};
-use crate::tracker::{Tracked, Tracker};
+use strata::{Driver, Trouble};
+use strata::{LayerSummary, Totals};
+use strata::{Outcome, Plan, PlanOptions, Rule, Start};
+use strata::{Tracked, Tracker};
 
 /// Runs a session of a job with these owners by shard.
 ///

@@ -4,10 +4,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use strata::catalogue::Space;
 use strata_net::{Security, convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
-use strata_space::catalogue::Space;
 use strata_store::JobSpec;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;

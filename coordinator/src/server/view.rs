@@ -6,7 +6,7 @@ use strata_proto::v1;
 use crate::cluster::live::{Facts, Glance, JobLive, LiveEvent, Note};
 use crate::cluster::registry::MemberView;
 use crate::entry::{JobEntry, JobOptions, JobState, KeepLayers, Limit, WorkerEntry};
-use crate::sums::Totals;
+use strata::Totals;
 
 /// A job; `jobs` are all of them.
 pub(crate) fn job(entry: &JobEntry, live: &JobLive, jobs: &[JobEntry]) -> v1::Job {

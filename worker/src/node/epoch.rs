@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use strata_explicit::{Bounds, Inbox};
 use strata_proto::v1::FailureKind;
-use strata_search::{Bounds, Inbox};
 use strata_store::{JobDir, Layer};
 
 use super::link::Link;
-use crate::Result;
+use strata::Result;
 
 /// See the module.
 pub(crate) struct Epoch {
@@ -91,7 +91,7 @@ impl Epoch {
     /// `Corrupt` if it is damaged or not for this worker; others if it has to be spilled and that
     /// fails.
     pub(crate) fn accept(&self, depth: u32, run: Vec<u8>, from: u16) -> Result<()> {
-        let header = strata_search::run_header(self.folder.job(), depth);
+        let header = strata_explicit::run_header(self.folder.job(), depth);
         let image = Layer::from_bytes(run, &format!("batch of worker {from}"), &header)?;
         let owns = |shard: u32| self.owners.get(shard as usize) == Some(&self.own);
         self.inbox.accept_image(depth, image, &Bounds { owns: &owns, locals: self.locals })

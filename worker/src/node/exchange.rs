@@ -4,13 +4,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use strata_explicit::{Exchange, MemoryRun, Run};
 use strata_proto::v1::FailureKind;
-use strata_search::{Exchange, MemoryRun, Run};
 use strata_store::{BlockEncoder, EncodeOptions, Layer, StoreError};
 
 use super::epoch::Epoch;
 use super::shared::Shared;
-use crate::Result;
+use strata::Result;
 
 /// See the module.
 pub(crate) struct RemoteExchange {
@@ -66,7 +66,7 @@ impl Exchange for RemoteExchange {
             return Err(self.fail(to, (FailureKind::Unspecified, why)));
         };
         let mut encoder = self.encoder()?;
-        let image = strata_search::image(&run, &mut encoder, self.epoch.folder.job(), depth)?;
+        let image = strata_explicit::image(&run, &mut encoder, self.epoch.folder.job(), depth)?;
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
         self.epoch.inbox.recycle(vec![Run::Memory(Arc::new(run))])?;
         let bytes = image.into_image().map_err(|layer| no_image(&layer))?;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
+use strata_explicit::{Candidate, Finder};
 use strata_net::{convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
-use strata_search::{Candidate, Finder};
 use strata_store::manifest::check_name;
 use strata_store::{Layer, RealFs, StoreError};
 use tokio::sync::mpsc;

@@ -7,14 +7,12 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use strata::catalogue::Space;
 use strata_net::convert::{self, ConvertError};
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
 use strata_proto::v1::answer::Outcome;
-use strata_search::Engine;
-use strata_space::catalogue::Space;
 use strata_store::{EncodeOptions, EngineKind, JobDir, RealFs, StoreError};
-use strata_symbolic::Options;
 
 use super::NodeError;
 use super::epoch::Epoch;
@@ -22,7 +20,8 @@ use super::exchange::RemoteExchange;
 use super::fetch;
 use super::link::{Link, LinkOptions};
 use super::shared::Shared;
-use crate::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
+use strata::SymbolicOptions;
+use strata::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
 
 /// What is being worked on.
 struct Active {
@@ -225,7 +224,7 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
         Some(v1::keep_layers::Which::Every(step)) if step > 0 => Keep::Every(step),
         _ => Keep::Last,
     };
-    let engine = Arc::new(Engine::open(space, spec.shards));
+    let engine = Arc::new(space.engine(spec.shards));
     let encode = EncodeOptions::default();
     let setup = Setup {
         worker: usize::from(own),
@@ -245,7 +244,7 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
     let worker: Box<dyn Work> = match form {
         None => Box::new(Worker::new(setup, engine, inbox, Arc::new(exchange))?),
         Some(form) => {
-            let options = Options {
+            let options = SymbolicOptions {
                 memory: shared.options.memory as usize,
                 keep_layers: false,
                 digests: spec.engine == EngineKind::Symbolic,

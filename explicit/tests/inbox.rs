@@ -1,0 +1,163 @@
+//! Inboxes that spill: what goes in comes out, in few files, and the files go away.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use strata_explicit::{Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Run, SortRoom};
+use strata_store::{EncodeOptions, EntryKey, LayerCursor, RealFs};
+
+type Exit = (EntryKey, u32);
+
+fn inbox(folder: &Path, memory: usize) -> Arc<Inbox> {
+    let options = InboxOptions {
+        memory,
+        job: "job".into(),
+        folder: folder.into(),
+        prefix: "run".into(),
+        spares: 1,
+        encode: EncodeOptions::default(),
+    };
+    Arc::new(Inbox::new(Arc::new(RealFs), options).unwrap())
+}
+
+/// The exits of the run of that number. Neighbouring runs share regions and some exits.
+fn exits(number: u32) -> Vec<Exit> {
+    let key = |i: u32| EntryKey { shard: i % 5, region: u128::from((number + i * i) % 37) };
+    (0..200).map(|i| (key(i), (i * 7 + number / 2) % 300)).collect()
+}
+
+fn run(exits: &[Exit]) -> MemoryRun {
+    let mut run = MemoryRun::default();
+    exits.iter().for_each(|(key, local)| run.push(*key, None, &[*local]));
+    run.sort(&mut SortRoom::default());
+    run
+}
+
+/// All exits of some runs; files must be strictly increasing.
+fn read(runs: &[Run]) -> BTreeSet<Exit> {
+    let mut all = BTreeSet::new();
+    for run in runs {
+        match run {
+            Run::Memory(run) => run
+                .for_each_region(|key, locals| {
+                    all.extend(locals.iter().map(|local| (key, *local)));
+                    Ok(())
+                })
+                .unwrap(),
+            Run::Image(file) | Run::File(file) => {
+                let mut cursor = LayerCursor::new().unwrap();
+                cursor.start(file, None, None).unwrap();
+                let mut inside = Vec::new();
+                while let Some(key) = cursor.key() {
+                    inside.extend(cursor.locals().unwrap().iter().map(|local| (key, *local)));
+                    cursor.advance().unwrap();
+                }
+                assert!(inside.is_sorted_by(|a, b| a < b), "a spilled run is out of order");
+                all.extend(inside);
+            }
+        }
+    }
+    all
+}
+
+fn files(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn spilled_runs_are_merged_and_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let inbox = inbox(dir.path(), 0);
+    let exchange = LocalExchange::new(vec![inbox.clone()]);
+    let mut most = 0;
+    for number in 0..100 {
+        exchange.send(0, 8, run(&exits(number))).unwrap();
+        most = most.max(files(dir.path()));
+    }
+    assert!((2..=16).contains(&most), "{most} files at once");
+    let expected: BTreeSet<Exit> = (0..100).flat_map(exits).collect();
+    let on_disk: u64 = std::fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap().len())
+        .sum();
+    assert_eq!(inbox.file_bytes(), on_disk);
+    assert!(inbox.spilled_bytes() > on_disk, "what was merged away was written, too");
+    let runs = inbox.take(8);
+    assert!(runs.iter().all(|run| matches!(run, Run::File(_))));
+    assert_eq!(runs.len(), files(dir.path()));
+    assert_eq!(read(&runs), expected);
+    inbox.recycle(runs).unwrap();
+    assert_eq!((files(dir.path()), inbox.file_bytes()), (0, 0));
+}
+
+#[test]
+fn runs_are_spilled_where_they_exceed_the_share() {
+    let dir = tempfile::tempdir().unwrap();
+    let share = 3 * run(&exits(0)).capacity_bytes();
+    let inbox = inbox(dir.path(), share);
+    for number in 0..3 {
+        inbox.accept(3, run(&exits(number))).unwrap();
+    }
+    assert_eq!((files(dir.path()), inbox.spilled_bytes()), (0, 0), "there is room for three");
+    for number in 3..5 {
+        inbox.accept(3, run(&exits(number))).unwrap();
+    }
+    let runs = inbox.take(3);
+    let held = runs.iter().map(|run| match run {
+        Run::Memory(run) => run.capacity_bytes(),
+        Run::Image(_) | Run::File(_) => 0,
+    });
+    assert!(held.sum::<usize>() <= share);
+    let spilled = files(dir.path());
+    assert!(spilled > 0);
+    assert_eq!(read(&runs), (0..5).flat_map(exits).collect());
+    // Memory that has been taken counts no more: the next layer but one has the whole share.
+    for number in 5..8 {
+        inbox.accept(5, run(&exits(number))).unwrap();
+    }
+    assert_eq!(files(dir.path()), spilled);
+    inbox.recycle(runs).unwrap();
+    assert_eq!(files(dir.path()), 0);
+    assert_eq!(read(&inbox.take(5)), (5..8).flat_map(exits).collect());
+}
+
+#[test]
+fn the_layers_of_two_passes_are_kept_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    for memory in [0, 1 << 20] {
+        let inbox = inbox(dir.path(), memory);
+        inbox.accept(6, run(&exits(1))).unwrap();
+        inbox.accept(7, run(&exits(2))).unwrap();
+        inbox.accept(6, MemoryRun::default()).unwrap();
+        let (sixth, seventh) = (inbox.take(6), inbox.take(7));
+        assert_eq!((sixth.len(), seventh.len()), (1, 1));
+        assert_eq!(read(&sixth), exits(1).into_iter().collect());
+        assert_eq!(read(&seventh), exits(2).into_iter().collect());
+        assert!(inbox.take(6).is_empty());
+        inbox.recycle(sixth).unwrap();
+        inbox.recycle(seventh).unwrap();
+        assert_eq!(files(dir.path()), 0);
+    }
+}
+
+#[test]
+fn threads_spill_at_the_same_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let inbox = inbox(dir.path(), 0);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let inbox = &inbox;
+            scope.spawn(move || {
+                for number in (thread..80).step_by(4) {
+                    inbox.accept(1, run(&exits(number))).unwrap();
+                }
+            });
+        }
+    });
+    let runs = inbox.take(1);
+    assert_eq!(read(&runs), (0..80).flat_map(exits).collect());
+    inbox.recycle(runs).unwrap();
+    assert_eq!((files(dir.path()), inbox.file_bytes()), (0, 0));
+}

@@ -1,0 +1,185 @@
+//! Kernels: steps that are remembered are those that are made, and nothing is left of a pass that
+//! was given up.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::collections::BTreeMap;
+
+use strata_explicit::{
+    Batches, Engine, Error, ExitSink, Inputs, Kernel, KernelMemory, Output, Result, Tally,
+};
+use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
+use strata_puzzles::tiles::{Board, Shape, Tiles, TilesConfig};
+use strata_space::{Gate, Local};
+use strata_store::{EntryKey, List, ListBuf};
+
+/// Regions and their states.
+type Layer = BTreeMap<EntryKey, Vec<Local>>;
+
+/// Exits, and the gate by which they lead back.
+type Batch = (Option<Gate>, Vec<Local>);
+
+/// What a pass made.
+#[derive(Default, Debug, PartialEq)]
+struct Made {
+    next: Layer,
+    exits: BTreeMap<EntryKey, Vec<Batch>>,
+    tally: Tally,
+}
+
+impl ExitSink for Made {
+    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()> {
+        self.exits.entry(target).or_default().push((back, locals.to_vec()));
+        Ok(())
+    }
+}
+
+impl Output for Made {
+    fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()> {
+        let mut locals = Vec::new();
+        states.decode(&mut locals).unwrap();
+        assert!(self.next.last_key_value().is_none_or(|(last, _)| *last < at), "in order");
+        self.next.insert(at, locals);
+        Ok(())
+    }
+
+    fn tally(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+
+    fn damaged(&self, at: EntryKey) -> Error {
+        panic!("{at} is not damaged")
+    }
+}
+
+const SHARDS: u32 = 7;
+
+fn panex(level: u8, symmetry: SymmetryUse) -> Engine {
+    let config = PanexConfig { symmetry, ..PanexConfig::new(level) };
+    Engine::tabled(Panex::new(config).unwrap(), SHARDS)
+}
+
+fn tiles(symmetry: bool) -> Engine {
+    let sorted = Board::goal(Shape::parse("3x3").unwrap());
+    let config = TilesConfig { start: sorted.clone(), goal: Some(sorted), k: None, symmetry };
+    Engine::tabled(Tiles::new(config).unwrap(), SHARDS)
+}
+
+fn engine() -> Engine {
+    panex(5, SymmetryUse::On)
+}
+
+/// Gives a kernel all regions of a pass. It is told where exits come from, or not.
+fn offer(
+    kernel: &mut dyn Kernel,
+    (current, previous): (&Layer, &Layer),
+    before: &Made,
+    told: bool,
+) -> Made {
+    let mut made = Made::default();
+    let (mut a, mut b) = (ListBuf::default(), ListBuf::default());
+    let mut keys: Vec<EntryKey> = current.keys().chain(before.exits.keys()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for at in keys {
+        let mut inbox = Batches::default();
+        before.exits.get(&at).into_iter().flatten().for_each(|(back, batch)| {
+            inbox.push(back.filter(|_| told), batch);
+        });
+        let list = |layer: &Layer| layer.get(&at).cloned().unwrap_or_default();
+        let (now, then) = (list(current), list(previous));
+        let inputs = Inputs { current: a.encode(&now), previous: b.encode(&then), inbox: &inbox };
+        kernel.expand(at, inputs, &mut made).unwrap();
+    }
+    made
+}
+
+/// The first so many layers.
+fn search(engine: &Engine, kernel: &mut dyn Kernel, depth: usize) -> Vec<Made> {
+    search_told(engine, kernel, depth, true)
+}
+
+fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: bool) -> Vec<Made> {
+    let mut seeds = Made::default();
+    for (at, seed) in engine.seeds() {
+        seeds.next.entry(at).or_default().push(seed.local);
+    }
+    let start = seeds.next.clone();
+    let mut tally = Tally::default();
+    for (at, locals) in &start {
+        kernel.emit(*at, locals, &mut tally, &mut seeds).unwrap();
+    }
+    let (mut layers, empty) = (vec![seeds], Layer::new());
+    for d in 0..depth {
+        let previous = d.checked_sub(1).map_or(&empty, |before| &layers[before].next);
+        let mut made = offer(kernel, (&layers[d].next, previous), &layers[d], told);
+        let mut rest = Made::default();
+        kernel.finish(&mut rest).unwrap();
+        made.next.append(&mut rest.next);
+        for (target, batches) in rest.exits {
+            made.exits.entry(target).or_default().extend(batches);
+        }
+        made.tally.add(&rest.tally);
+        layers.push(made);
+    }
+    layers
+}
+
+#[test]
+fn remembered_steps_are_those_that_are_made() {
+    let engine = engine();
+    let kernel = |steps| engine.kernel(KernelMemory { regions: 1 << 20, steps });
+    let made = search(&engine, &mut *kernel(0), 172);
+    assert_eq!(made.iter().map(|layer| layer.tally.states).sum::<u64>(), 218_854);
+    // In a large memory, all of it the second time; told by another kernel; and in a memory that forgets most.
+    let (mut large, mut other) = (kernel(64 << 20), kernel(64 << 20));
+    for _ in 0..2 {
+        assert_eq!(search(&engine, &mut *large, 172), made);
+    }
+    assert_eq!(search(&engine, &mut *other, 172), made);
+    assert_eq!(search(&engine, &mut *kernel(40 << 10), 172), made);
+}
+
+#[test]
+fn nothing_is_left_of_a_pass_that_was_given_up() {
+    let engine = engine();
+    let mut kernel = engine.kernel(KernelMemory { regions: 1 << 20, steps: 1 << 20 });
+    let layers = search(&engine, &mut *kernel, 3);
+    offer(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
+    kernel.discard();
+    let mut made = Made::default();
+    kernel.finish(&mut made).unwrap();
+    assert_eq!(made, Made::default());
+    // Without word of that, it waits.
+    offer(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
+    kernel.finish(&mut made).unwrap();
+    assert_eq!(made.next, layers[3].next);
+}
+
+#[test]
+fn what_is_not_sent_back_is_known_there() {
+    let spaces: [(Engine, usize); 4] =
+        [(engine(), 172), (panex(4, SymmetryUse::Off), 90), (tiles(false), 31), (tiles(true), 31)];
+    for (engine, depth) in spaces {
+        let memory = KernelMemory { regions: 1 << 20, steps: 1 << 20 };
+        let all = search_told(&engine, &mut *engine.kernel(memory), depth, false);
+        let sent = search_told(&engine, &mut *engine.kernel(memory), depth, true);
+        let count =
+            |made: &Made| made.exits.values().flatten().map(|(_, b)| b.len()).sum::<usize>();
+        for (d, (all, fewer)) in all.iter().zip(&sent).enumerate() {
+            assert_eq!((&all.next, all.tally), (&fewer.next, fewer.tally), "depth {d}");
+            let before = d.checked_sub(1).map(|before| &sent[before].next);
+            for (target, batches) in &all.exits {
+                let known = before.and_then(|layer| layer.get(target));
+                let now = fewer.exits.get(target);
+                let still: Vec<Local> =
+                    now.into_iter().flatten().flat_map(|(_, batch)| batch.clone()).collect();
+                for local in batches.iter().flat_map(|(_, batch)| batch) {
+                    let is_known = known.is_some_and(|known| known.binary_search(local).is_ok());
+                    assert!(is_known || still.contains(local), "depth {d}: {local} of {target}");
+                }
+            }
+        }
+        let sum = |layers: &[Made]| layers.iter().map(count).sum::<usize>();
+        assert!(sum(&sent) * 4 < sum(&all) * 3, "{} of {}", sum(&sent), sum(&all));
+    }
+}

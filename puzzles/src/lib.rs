@@ -1,0 +1,8 @@
+//! The puzzles that ship with Strata, as state spaces: pure functions without I/O or threads.
+#![forbid(unsafe_code)]
+
+mod hanoi;
+pub mod panex;
+pub mod tiles;
+
+pub use hanoi::{Hanoi, NestedHanoi};

@@ -1,0 +1,357 @@
+//! The Panex puzzle as a nested space: each level's two tiles among markers for larger ones.
+
+use super::numbering::Numbering;
+use super::position::{COLUMNS, DOORS, Position, Symmetry, Tile};
+use super::tokens::{CentreTop, Column, Config, Tokens};
+use super::{PanexConfig, SymmetryUse};
+use strata_space::nested::{Nested, NestedFinish, NestedSpace, Row, Shift};
+use strata_space::{SpaceError, Weight};
+
+/// The symmetry that fixes the towers.
+const FLIP: Symmetry = Symmetry::BOTH;
+
+/// The symmetry that exchanges the towers.
+const EXCHANGE: Symmetry = Symmetry::MIRROR;
+
+/// The Panex puzzle as a nested space. The leaf holds the tiles of level 1.
+///
+/// A configuration is written with tiles of level 1 in place of the level's own: which level it is
+/// of, it does not say.
+#[derive(Debug)]
+pub struct NestedPanex {
+    config: PanexConfig,
+    start: Position,
+    goal: Position,
+    leaves: Numbering,
+}
+
+/// How many tiles may still come above each of a column's larger tiles, top first: least values
+/// over the tile and all deeper ones. Those that bind nothing have the value [`LOOSE`].
+type Slacks = Vec<u8>;
+
+/// More than there can be smaller tiles above.
+const LOOSE: u8 = u8::MAX;
+
+impl NestedPanex {
+    /// The nested form of a search.
+    ///
+    /// # Errors
+    /// [`SpaceError::Conflict`] for a symmetric search between positions other than the towers: its
+    /// layers are not sets of positions reached from one of them.
+    pub fn new(config: PanexConfig) -> Result<NestedPanex, SpaceError> {
+        config.check()?;
+        if !config.exchanges_towers() && config.symmetry == SymmetryUse::On {
+            return Err(SpaceError::Conflict {
+                name: "symmetry".into(),
+                why: "the symbolic engine searches between positions other than the towers from \
+                      one end only: --symmetry off"
+                    .into(),
+            });
+        }
+        Ok(NestedPanex {
+            config,
+            start: config.start.unwrap_or(Position::start(config.level)),
+            goal: config.goal.unwrap_or(Position::goal(config.level)),
+            leaves: Numbering::new(1, config.centre_top),
+        })
+    }
+
+    /// A position, level by level; None if it is not legal.
+    pub fn nest(&self, position: &Position) -> Option<Nested<Tokens>> {
+        let levels = (2..=self.config.level).rev();
+        let configs = levels.map(|level| configuration(position, level)).collect();
+        let leaf = self.leaves.index(&configuration(position, 1))? as u8;
+        position.is_legal(self.config.centre_top).then_some(Nested { configs, leaf })
+    }
+
+    /// Undoes [`Self::nest`].
+    pub fn position(&self, state: &Nested<Tokens>) -> Position {
+        let leaf = self.leaves.tokens(state.leaf.into());
+        let configs = state.configs.iter().chain([leaf]);
+        let levels = (1..=self.config.level).rev();
+        let nothing = Position::default();
+        levels.zip(configs).fold(nothing, |large, (level, config)| add_level(&large, level, config))
+    }
+
+    /// How many more small tiles each column of a leaf state takes at least.
+    fn has_room(&self, slacks: &[Slacks; 3], tokens: &Tokens) -> [bool; 3] {
+        COLUMNS.map(|column| {
+            let (mut above, mut small) = (0, 0);
+            let mut larger = slacks[column].iter();
+            for tile in tokens.columns[column].items() {
+                match tile {
+                    Some(_) if above >= self.config.centre_top.limit(1, column) => return false,
+                    Some(_) => small += 1,
+                    None if larger.next().is_some_and(|slack| *slack <= small) => return false,
+                    None => {}
+                }
+                above += 1;
+            }
+            larger.next().is_none_or(|slack| *slack > small)
+        })
+    }
+}
+
+/// Where the tiles of a level are among larger ones, as tiles of level 1.
+fn configuration(position: &Position, level: u8) -> Tokens {
+    let mut tokens = Tokens::default();
+    for column in COLUMNS {
+        let items = position.columns[column].items().iter().filter(|tile| tile.level() >= level);
+        let items: Vec<&Tile> = items.collect();
+        let tiles = items.iter().rposition(|tile| tile.level() == level).map_or(0, |at| at + 1);
+        for tile in &items[..tiles] {
+            let token = (tile.level() == level).then(|| Tile::new(1, tile.colour()));
+            tokens.columns[column] = tokens.columns[column].with_below(token);
+        }
+    }
+    tokens
+}
+
+/// The position with the tiles of a level among those larger ones.
+fn add_level(large: &Position, level: u8, config: &Tokens) -> Position {
+    let mut whole = Position::default();
+    for column in COLUMNS {
+        let mut rest = large.columns[column].items().iter().copied();
+        for token in config.columns[column].items() {
+            let tile = token.map(|tile| Tile::new(level, tile.colour()));
+            if let Some(tile) = tile.or_else(|| rest.next()) {
+                whole.columns[column].push_below(tile);
+            }
+        }
+        rest.for_each(|tile| whole.columns[column].push_below(tile));
+    }
+    whole
+}
+
+/// Least values over each entry and all after it, as far as small tiles can tell them apart: a
+/// small tile has at most `limit` tiles above it, so there are at most `limit + 1` of them above a
+/// larger one, and at most `limit` larger ones above them.
+fn least_slacks(mut slacks: Slacks, limit: u8) -> Slacks {
+    let mut least = LOOSE;
+    for slack in slacks.iter_mut().rev() {
+        least = if *slack > limit { least } else { least.min(*slack) };
+        *slack = least;
+    }
+    slacks.truncate(usize::from(limit) + 1);
+    slacks
+}
+
+impl NestedSpace for NestedPanex {
+    type Config = Tokens;
+
+    /// For each column its larger tiles.
+    type Class = [Slacks; 3];
+
+    fn levels(&self) -> u8 {
+        self.config.level
+    }
+
+    fn leaf_levels(&self) -> u8 {
+        1
+    }
+
+    fn leaf_states(&self) -> u8 {
+        self.leaves.len() as u8
+    }
+
+    fn moves(&self) -> u8 {
+        DOORS.len() as u8
+    }
+
+    fn root(&self) -> [Slacks; 3] {
+        Default::default()
+    }
+
+    fn inner(&self, class: &[Slacks; 3], level: u8, config: Tokens) -> [Slacks; 3] {
+        COLUMNS.map(|column| {
+            let mut larger = class[column].iter();
+            let mut slacks = Slacks::new();
+            let mut own = 0;
+            let lowered = |slack: u8, own: u8| if slack == LOOSE { LOOSE } else { slack - own };
+            for token in config.columns[column].items() {
+                if token.is_some() {
+                    let limit = self.config.centre_top.limit(level, column);
+                    slacks.push(limit.saturating_sub(slacks.len() as u8));
+                    own += 1;
+                } else if let Some(slack) = larger.next() {
+                    slacks.push(lowered(*slack, own));
+                }
+            }
+            slacks.extend(larger.map(|slack| lowered(*slack, own)));
+            least_slacks(slacks, self.config.centre_top.limit(level - 1, column))
+        })
+    }
+
+    fn shift(&self, _: u8, config: Tokens, mv: u8) -> Shift<Tokens> {
+        let (from, to) = DOORS[usize::from(mv)];
+        match config.move_tile(from, to) {
+            Some(moved) => Shift::Inside(moved),
+            None => Shift::Outside(config.move_marker(from, to)),
+        }
+    }
+
+    fn row(&self, class: &[Slacks; 3], leaf: u8) -> Row {
+        let tokens = self.leaves.tokens(leaf.into());
+        let room = self.has_room(class, tokens);
+        let track = self.config.centre_top == CentreTop::Forbid || room[1];
+        let mut row = Row::default();
+        for (mv, (from, to)) in DOORS.into_iter().enumerate() {
+            if !room[to] || !track && from != 1 && to != 1 {
+                continue;
+            }
+            match tokens.move_tile(from, to) {
+                Some(moved) => {
+                    let moved = self.leaves.index(&moved);
+                    row.inside |= moved.map_or(0, |leaf| 1 << leaf);
+                }
+                None => row.exits |= u16::from(!class[from].is_empty()) << mv,
+            }
+        }
+        row
+    }
+
+    fn leave(&self, leaf: u8, mv: u8) -> u8 {
+        let (from, to) = DOORS[usize::from(mv)];
+        let moved = self.leaves.tokens(leaf.into()).move_marker(from, to);
+        self.leaves.index(&moved).map_or(leaf, |leaf| leaf as u8)
+    }
+
+    fn flip_config(&self, config: Tokens) -> Tokens {
+        config.image(FLIP)
+    }
+
+    fn flip_leaf(&self, leaf: u8) -> u8 {
+        image_of_leaf(&self.leaves, leaf, FLIP)
+    }
+
+    fn flip_class(&self, class: &[Slacks; 3]) -> [Slacks; 3] {
+        COLUMNS.map(|column| class[FLIP.column(column)].clone())
+    }
+
+    fn flip_move(&self, mv: u8) -> u8 {
+        let (from, to) = DOORS[usize::from(mv)];
+        let flipped = (FLIP.column(from), FLIP.column(to));
+        DOORS.iter().position(|door| *door == flipped).map_or(mv, |door| door as u8)
+    }
+
+    fn exchange_config(&self, config: Tokens) -> Tokens {
+        config.image(EXCHANGE)
+    }
+
+    fn exchange_leaf(&self, leaf: u8) -> u8 {
+        image_of_leaf(&self.leaves, leaf, EXCHANGE)
+    }
+
+    fn weight(&self, level: u8, config: Tokens) -> Weight {
+        let config = Config::find(1, config.columns.map(Column::items));
+        Weight::hash(config.word(level))
+    }
+
+    fn leaf_weight(&self, leaf: u8) -> Weight {
+        self.weight(1, *self.leaves.tokens(leaf.into()))
+    }
+
+    fn encode(&self, config: Tokens) -> u128 {
+        config.word()
+    }
+
+    fn decode(&self, word: u128) -> Option<Tokens> {
+        Tokens::of_word(word)
+    }
+
+    fn start(&self) -> Nested<Tokens> {
+        // The ends have been checked to be legal.
+        self.nest(&self.start).unwrap_or(Nested { configs: Vec::new(), leaf: 0 })
+    }
+
+    fn finish(&self) -> NestedFinish<Tokens> {
+        match (self.config.exhaust, self.config.symmetry) {
+            (true, _) => NestedFinish::Exhausted,
+            (false, SymmetryUse::On) => NestedFinish::Meeting,
+            (false, SymmetryUse::Off) => {
+                self.nest(&self.goal).map_or(NestedFinish::Exhausted, NestedFinish::State)
+            }
+        }
+    }
+
+    fn counts_orbits(&self) -> bool {
+        self.config.symmetry == SymmetryUse::On
+    }
+
+    fn text(&self, state: &Nested<Tokens>) -> String {
+        self.position(state).to_string()
+    }
+
+    fn stands_for_its_orbit(&self, state: &Nested<Tokens>) -> bool {
+        let position = self.position(state);
+        !self.counts_orbits() || position.to_string() <= position.image(FLIP).to_string()
+    }
+}
+
+fn image_of_leaf(leaves: &Numbering, leaf: u8, symmetry: Symmetry) -> u8 {
+    let image = leaves.tokens(leaf.into()).image(symmetry);
+    leaves.index(&image).map_or(leaf, |leaf| leaf as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::panex::weigh;
+    use strata_space::nested::successors;
+
+    fn space(level: u8, centre_top: CentreTop) -> NestedPanex {
+        NestedPanex::new(PanexConfig { centre_top, ..PanexConfig::new(level) }).unwrap()
+    }
+
+    #[test]
+    fn nested_moves_are_those_of_positions() {
+        for (level, centre_top) in [
+            (1, CentreTop::Forbid),
+            (3, CentreTop::Forbid),
+            (3, CentreTop::Allow),
+            (4, CentreTop::Forbid),
+        ] {
+            let space = space(level, centre_top);
+            let mut known = std::collections::HashSet::from([Position::start(level).to_string()]);
+            let mut waiting = vec![Position::start(level)];
+            while let Some(position) = waiting.pop() {
+                let nested = space.nest(&position).unwrap();
+                assert_eq!(space.position(&nested), position);
+                let mut found: Vec<String> =
+                    successors(&space, &nested).iter().map(|next| space.text(next)).collect();
+                let next = position.moves(centre_top);
+                let mut expected: Vec<String> = next.iter().map(ToString::to_string).collect();
+                found.sort();
+                expected.sort();
+                assert_eq!(found, expected, "from {position}");
+                waiting.extend(next.into_iter().filter(|next| known.insert(next.to_string())));
+            }
+            assert!(known.len() > 3);
+        }
+    }
+
+    #[test]
+    fn symmetries_weights_and_words_agree_with_positions() {
+        let space = space(5, CentreTop::Forbid);
+        let mut position = Position::start(5);
+        for step in 0..400 {
+            let nested = space.nest(&position).unwrap();
+            let mapped = |config: fn(&NestedPanex, Tokens) -> Tokens, leaf: u8| Nested {
+                configs: nested.configs.iter().map(|c| config(&space, *c)).collect(),
+                leaf,
+            };
+            let flip = mapped(NestedSpace::flip_config, space.flip_leaf(nested.leaf));
+            assert_eq!(space.position(&flip), position.image(FLIP));
+            let exchanged = mapped(NestedSpace::exchange_config, space.exchange_leaf(nested.leaf));
+            assert_eq!(space.position(&exchanged), position.image(EXCHANGE));
+            let levels = (2..=5).rev().zip(&nested.configs);
+            let weight = levels.fold(space.leaf_weight(nested.leaf), |weight, (level, config)| {
+                assert_eq!(space.decode(space.encode(*config)), Some(*config));
+                weight * space.weight(level, *config)
+            });
+            assert_eq!(weight, weigh(&position, 5));
+            let next = position.moves(CentreTop::Forbid);
+            position = next[(step * 7 + step / 5) % next.len()];
+        }
+    }
+}

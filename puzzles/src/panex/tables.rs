@@ -1,0 +1,320 @@
+//! What local parts can do, in tables that hold for all regions.
+//!
+//! Whether a column takes another tile depends on the region too, but only through how each of
+//! its large tiles' slack compares with the number of small tiles above it. Both are packed into
+//! one word, so that all columns are compared at once.
+
+use rustc_hash::FxHashMap;
+
+use super::group::Group;
+use super::numbering::Numbering;
+use super::position::{CENTRE, COLUMNS, DOORS, Symmetry};
+use super::tokens::{CentreTop, Column, Config, Tokens};
+use strata_space::{Local, OpenDoors, Weight};
+
+/// Bits of one large tile in a packed word, and large tiles of one column.
+const LANE: u32 = 4;
+const LANES: u32 = 5;
+
+/// Bits of one column: its lanes, and one to which they can carry.
+const COLUMN: u32 = LANE * LANES + 1;
+
+/// One bit of every column.
+const UNITS: u64 = 1 | 1 << COLUMN | 1 << (2 * COLUMN);
+
+/// The top bit of every lane.
+pub(super) const GUARD: u64 = 0x8_8888 * UNITS;
+
+/// The carry bit of every column.
+const CARRY: u64 = UNITS << (COLUMN - 1);
+
+/// What carries out of a column in which any guard bit is set.
+const ROUND_UP: u64 = (1 << (COLUMN - 1)) - 8;
+
+/// In a supply: takes any number of tiles.
+pub(super) const UNLIMITED: u8 = 6;
+
+/// In a demand: more than any supply.
+const IMPOSSIBLE: u8 = 7;
+
+/// Puts numbers below 8 for the large tiles of each column, top first, into one word.
+pub(super) fn pack(column: usize, lane: usize, value: u8) -> u64 {
+    u64::from(value) << (COLUMN * column as u32 + LANE * lane as u32)
+}
+
+/// Large tiles of a column that a word has lanes for.
+pub(super) fn lanes() -> std::ops::Range<usize> {
+    0..LANES as usize
+}
+
+/// What a region allows.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Class {
+    /// How many tiles each large tile bears, with all guard bits set.
+    pub(super) supply: u64,
+    /// Doors from columns that have a large tile.
+    pub(super) from_large: u8,
+    /// Symmetries that fix the region, as a bit set.
+    pub(super) stabiliser: u8,
+}
+
+impl Class {
+    /// The symmetries that fix the region.
+    pub fn stabiliser(&self) -> impl Iterator<Item = Symmetry> {
+        let bits = self.stabiliser;
+        Symmetry::ALL.into_iter().filter(move |s| bits >> s.number() & 1 == 1)
+    }
+
+    /// Whether a symmetry besides the identity fixes the region.
+    pub fn is_symmetric(&self) -> bool {
+        self.stabiliser != 1
+    }
+}
+
+/// Doors from the columns of which `from` is true.
+pub(super) fn doors_from(from: [bool; 3]) -> u8 {
+    let doors = DOORS.into_iter().enumerate().filter(|(_, (column, _))| from[*column]);
+    doors.fold(0, |doors, (door, _)| doors | 1 << door)
+}
+
+/// What the doors of a local part are when the columns of some set are full.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+struct Doors {
+    /// A small tile goes through.
+    small: u8,
+    /// A large tile goes through.
+    large: u8,
+    /// A large tile goes through if there is one in the column.
+    perhaps: u8,
+}
+
+/// Inside successors in one row.
+const ROW: usize = 4;
+
+/// In a row's last place: there are more than a row holds.
+const MORE: u32 = u32::MAX;
+
+/// Inside successors by [`Tables::place`], filled up with the own index.
+#[derive(Debug)]
+enum Rows {
+    Narrow(Box<[[u16; ROW]]>),
+    Wide(Box<[[u32; ROW]]>),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Tables {
+    rows: Rows,
+    /// By [`Self::place`].
+    doors: Box<[Doors]>,
+    /// Indices are below 2 to the power of this.
+    stride: u32,
+    /// How many tiles each large tile must bear for a column to take one more.
+    demands: Box<[u64]>,
+    /// By door: where it leads if a small tile goes through.
+    moved: [Box<[u32]>; DOORS.len()],
+    /// By symmetry: the image of the local with side 0.
+    images: [Box<[Local]>; 4],
+    /// By door: what becomes of the local part when a large tile goes through.
+    carried: [Box<[u32]>; DOORS.len()],
+    /// By side.
+    weights: [Box<[[Weight; 2]]>; 2],
+}
+
+impl Tables {
+    pub(super) fn new(numbering: &Numbering, k: u8, centre_top: CentreTop, group: Group) -> Tables {
+        let all = || (0..numbering.len()).map(|index| numbering.tokens(index));
+        // Local parts that no region allows have no number: their own stands in.
+        let renamed = |rename: &dyn Fn(&Tokens) -> Option<Tokens>| -> Box<[u32]> {
+            let number = |tokens: Tokens| numbering.index(&tokens);
+            all()
+                .zip(0..)
+                .map(|(tokens, own)| rename(tokens).and_then(number).unwrap_or(own))
+                .collect()
+        };
+        let moved = DOORS.map(|(from, to)| renamed(&|tokens: &Tokens| tokens.move_tile(from, to)));
+        let indices = numbering.len() as usize;
+        let stride = indices.next_power_of_two().trailing_zeros();
+        let by_place = |place: usize| {
+            let (full, index) = (place >> stride, place & ((1 << stride) - 1));
+            let doors = (index < indices).then(|| {
+                let doors = doors(numbering.tokens(index as u32), full, centre_top);
+                (doors, row(index, doors.small, &moved))
+            });
+            doors.unwrap_or_default()
+        };
+        let (doors, rows): (Vec<Doors>, Vec<[u32; ROW]>) =
+            (0..SETS << stride).map(by_place).unzip();
+        let rows = if indices < usize::from(u16::MAX) {
+            Rows::Narrow(rows.into_iter().map(|row| row.map(|next| next as u16)).collect())
+        } else {
+            Rows::Wide(rows.into_boxed_slice())
+        };
+        let mut known = FxHashMap::default();
+        let weights: Vec<_> = all().map(|tokens| weights(tokens, k, group, &mut known)).collect();
+        Tables {
+            rows,
+            doors: doors.into_boxed_slice(),
+            stride,
+            demands: all().map(|tokens| demand(tokens, centre_top)).collect(),
+            moved,
+            images: Symmetry::ALL.map(|s| {
+                let images = renamed(&|tokens: &Tokens| Some(tokens.image(s)));
+                images.into_iter().map(|index| index << 1 | group.side(s)).collect()
+            }),
+            carried: DOORS.map(|(from, to)| {
+                renamed(&|tokens: &Tokens| {
+                    // Only where the column's top may be a large tile.
+                    let large = !matches!(tokens.columns[from].top(), Some(Some(_)));
+                    large.then(|| tokens.move_marker(from, to))
+                })
+            }),
+            weights: [0, 1].map(|side| weights.iter().map(|sides| sides[side]).collect()),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let row = match self.rows {
+            Rows::Narrow(_) => 2 * ROW,
+            Rows::Wide(_) => 4 * ROW,
+        };
+        let words = 4 * (self.images.len() + self.carried.len() + self.moved.len());
+        let weights = 2 * size_of::<[Weight; 2]>();
+        let places = self.doors.len() * (row + size_of::<Doors>());
+        places + self.demands.len() * (8 + words + weights)
+    }
+
+    /// Where an index's row and doors are, for a class.
+    #[inline(always)]
+    fn place(&self, class: &Class, index: usize) -> usize {
+        // No lane borrows from the next: a guard bit is lost where demand exceeds supply.
+        let short = !(class.supply - self.demands[index]) & GUARD;
+        let full = (short + ROUND_UP * UNITS) & CARRY;
+        // The product moves the three bits side by side to the top.
+        const GATHER: u64 = 1 << 1 | 1 << 21 | 1 << 41;
+        let set = (full.wrapping_mul(GATHER) >> 61) as usize;
+        set << self.stride | index
+    }
+
+    #[inline(always)]
+    pub(super) fn open(&self, class: &Class, index: usize) -> OpenDoors {
+        let Doors { small, large, perhaps } = self.doors[self.place(class, index)];
+        OpenDoors { inside: small, exits: large | perhaps & class.from_large }
+    }
+
+    /// The first four inside successors, and whether there are more.
+    #[inline(always)]
+    pub(super) fn row(&self, class: &Class, index: usize) -> ([u32; ROW], bool) {
+        let place = self.place(class, index);
+        match &self.rows {
+            Rows::Narrow(rows) => {
+                let row = rows[place];
+                (row.map(u32::from), row[ROW - 1] == u16::MAX)
+            }
+            Rows::Wide(rows) => (rows[place], rows[place][ROW - 1] == MORE),
+        }
+    }
+
+    /// The index behind each door through which a small tile goes.
+    pub(super) fn neighbours(&self, index: usize) -> [u32; DOORS.len()] {
+        self.moved.each_ref().map(|moved| moved[index])
+    }
+
+    #[inline(always)]
+    pub(super) fn carried(&self, index: u32, door: usize, symmetry: Symmetry) -> Local {
+        self.image(self.carried[door][index as usize], symmetry)
+    }
+
+    #[inline(always)]
+    pub(super) fn image(&self, index: u32, symmetry: Symmetry) -> Local {
+        self.images[usize::from(symmetry.number())][index as usize]
+    }
+
+    #[inline(always)]
+    pub(super) fn weights(&self, side: usize) -> &[[Weight; 2]] {
+        &self.weights[side]
+    }
+}
+
+/// Sets of columns.
+const SETS: usize = 8;
+
+fn doors(tokens: &Tokens, full: usize, centre_top: CentreTop) -> Doors {
+    // Where the centre's top layer is allowed, a full centre reaches up to the track and cuts L
+    // off from R.
+    let blocked = centre_top == CentreTop::Allow && full >> CENTRE & 1 == 1;
+    let mut doors = Doors::default();
+    for (door, (from, to)) in DOORS.into_iter().enumerate() {
+        if full >> to & 1 == 1 || (blocked && from != CENTRE && to != CENTRE) {
+            continue;
+        }
+        match tokens.columns[from].top() {
+            Some(Some(_)) => doors.small |= 1 << door,
+            Some(None) => doors.large |= 1 << door,
+            None => doors.perhaps |= 1 << door,
+        }
+    }
+    doors
+}
+
+fn row(index: usize, small: u8, moved: &[Box<[u32]>; DOORS.len()]) -> [u32; ROW] {
+    let mut row = [index as u32; ROW];
+    let open = moved.iter().enumerate().filter(|(door, _)| small >> door & 1 == 1);
+    for (at, (_, moved)) in open.enumerate() {
+        match row.get_mut(at) {
+            Some(slot) => *slot = moved[index],
+            None => row[ROW - 1] = MORE,
+        }
+    }
+    row
+}
+
+/// The least supply with which each column takes one more tile.
+fn demand(tokens: &Tokens, centre_top: CentreTop) -> u64 {
+    let mut word = 0;
+    for column in COLUMNS {
+        let mut demands = [0; LANES as usize];
+        let (mut small, mut large) = (0u8, 0u8);
+        let mut full = false;
+        for item in tokens.columns[column].items() {
+            match item {
+                Some(tile) => {
+                    full |= centre_top.limit(tile.level(), column) == small + large;
+                    small += 1;
+                }
+                None => {
+                    demands[usize::from(large)] = small + 1;
+                    large += 1;
+                }
+            }
+        }
+        // Supplies are suffix minima: what holds for the first large tile below holds for all.
+        demands[usize::from(large)..].fill(small + 1);
+        for lane in lanes() {
+            word |= pack(column, lane, if full { IMPOSSIBLE } else { demands[lane] });
+        }
+    }
+    word
+}
+
+/// The weights of a local part, by side and image. `known` holds those of single levels: there are
+/// few, and each is met often.
+fn weights(
+    tokens: &Tokens,
+    k: u8,
+    group: Group,
+    known: &mut FxHashMap<(u8, u64), Weight>,
+) -> [[Weight; 2]; 2] {
+    let mut weights = [[Weight::ZERO; 2]; 2];
+    for level in 1..=k {
+        let config = Config::find(level, tokens.columns.map(Column::items));
+        for (side, images) in weights.iter_mut().enumerate() {
+            for (weight, symmetry) in images.iter_mut().zip(group.images(side)) {
+                let word = config.image(symmetry).word(level);
+                let of_level = known.entry((level, word)).or_insert_with(|| Weight::hash(word));
+                *weight = if level == 1 { *of_level } else { *weight * *of_level };
+            }
+        }
+    }
+    weights
+}

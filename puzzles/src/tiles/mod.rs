@@ -1,0 +1,342 @@
+//! The sliding-tile puzzle: tiles 1, 2, … and a blank on the squares of a rectangle.
+//!
+//! Squares are read line by line, forth and back. A position is the order in which the tiles are
+//! read, without the blank, and the blank's place. Most moves of the blank are along this order and
+//! leave the tiles' order as it is. The region is the order of the tiles above k; the local part is
+//! where tiles 1 to k are among them, and the blank's place.
+//!
+//! A move across lines takes a tile past an even number of others, so the parity of the order's
+//! inversions never changes. Two boards are connected if and only if they have the same parity
+//! (Johnson and Story, "Notes on the '15' puzzle", 1879).
+//!
+//! On a square board a transposition may fix the ends of a search. Then one state stands for a board
+//! and its image: `symmetry.rs` says when, and why that is right. The maps that reverse the reading
+//! order, and with it map regions to regions, fix no corner: they are of no use to a search that
+//! begins or ends as usual.
+
+use std::cmp::Ordering;
+
+mod board;
+mod numbering;
+mod scatter;
+mod symmetry;
+mod tables;
+
+pub use board::{Board, BoardError, MAX_SQUARES, Shape};
+
+use board::Reading;
+use numbering::{Numbering, digits, insert};
+use strata_space::mix;
+use strata_space::{
+    Chain, Crossing, Door, Finish, Gate, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
+    StateSpace, Tabled, Weight,
+};
+use symmetry::{Symmetry, Transposition};
+use tables::{DOORS, Gates, Jump, Tables, behind, weigh};
+
+/// A tile in a region's key takes 5 bits.
+const TILE_BITS: u32 = 5;
+
+/// Exclusive bound of local indices of a space with tables.
+const MOST_INDICES: u32 = 1 << 17;
+
+/// What is searched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TilesConfig {
+    /// Where the search begins.
+    pub start: Board,
+    /// Where it ends; none if the whole reachable space is listed.
+    pub goal: Option<Board>,
+    /// Tiles up to k move inside a region; if none, as many as the tables hold.
+    pub k: Option<u8>,
+    /// Whether symmetric boards are identified, where a symmetry fixes start and goal.
+    pub symmetry: bool,
+}
+
+/// The state space of a board.
+#[derive(Debug)]
+pub struct Tiles {
+    shape: Shape,
+    config: TilesConfig,
+    small: u8,
+    locals: Numbering,
+    gates: Gates,
+    tables: Tables,
+    /// If symmetric boards are identified.
+    symmetry: Option<Symmetry>,
+}
+
+/// The greatest k of a shape: the tables hold fewer than 2^17 indices, a region's key 23 tiles.
+pub fn max_k(shape: Shape) -> u8 {
+    let fits = |k: &u8| Numbering::new(shape.squares() - 1, *k).len() < MOST_INDICES;
+    (1..shape.squares()).take_while(fits).last().unwrap_or(1)
+}
+
+impl Tiles {
+    /// Prepares a search, with its tables.
+    ///
+    /// # Errors
+    /// If k is out of range, start and goal differ in shape, or the goal cannot be reached.
+    pub fn new(config: TilesConfig) -> Result<Tiles, SpaceError> {
+        let TilesConfig { start, goal, k, symmetry } = &config;
+        let shape = start.shape();
+        let most = max_k(shape);
+        let small = k.unwrap_or(most);
+        SpaceError::check("k", small.into(), 1, most.into())?;
+        if let Some(goal) = &goal {
+            if goal.shape() != shape {
+                return Err(SpaceError::Conflict {
+                    name: "goal".into(),
+                    why: format!("it is a board of {}, the start one of {shape}", goal.shape()),
+                });
+            }
+            if parity(start) != parity(goal) {
+                let (start, goal) = (start.to_string(), goal.to_string());
+                let why = "an odd permutation of the tiles lies between".into();
+                return Err(SpaceError::Unsolvable { start, goal, why });
+            }
+        }
+        let locals = Numbering::new(shape.squares() - 1, small);
+        let gates = Gates::new(shape, shape.squares() - 1 - small);
+        let transposition = symmetry.then(|| Transposition::fixing(start, goal.as_ref())).flatten();
+        let symmetry = transposition.map(|found| Symmetry::new(shape, small, locals, found));
+        let order =
+            |index| symmetry.as_ref().map_or(Ordering::Less, |symmetry| symmetry.order(index));
+        let tables = Tables::new(shape, small, locals, gates, &order);
+        Ok(Tiles { shape, config, small, locals, gates, tables, symmetry })
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Where the search begins.
+    pub fn start(&self) -> &Board {
+        &self.config.start
+    }
+
+    /// Where it ends, unless the whole reachable space is listed.
+    pub fn goal(&self) -> Option<&Board> {
+        self.config.goal.as_ref()
+    }
+
+    /// Tiles up to k move inside a region.
+    pub fn k(&self) -> u8 {
+        self.small
+    }
+
+    /// Whether symmetric boards are identified, where a symmetry fixes start and goal.
+    pub fn symmetry(&self) -> bool {
+        self.config.symmetry
+    }
+
+    fn locate(&self, board: &Board, side: u32) -> State {
+        self.canonical(&board.reading(), side)
+    }
+
+    /// A board as region and local part.
+    #[inline]
+    fn state(&self, reading: &Reading, side: u32) -> State {
+        let (mut region, mut large, mut seen, mut blank) = (0, 0, 0u32, 0);
+        let mut digits = Reading::default();
+        for (place, tile) in (0..self.shape.squares()).zip(reading) {
+            if *tile > self.small {
+                region = region << TILE_BITS | u128::from(*tile);
+                large += 1;
+            } else if *tile > 0 {
+                digits[usize::from(tile - 1)] = large + (seen >> tile).count_ones() as u8;
+                seen |= 1 << tile;
+            } else {
+                blank = place;
+            }
+        }
+        let index = self.locals.index(&digits[..self.small.into()], blank);
+        State { region: RegionKey(region), local: index << 1 | side }
+    }
+
+    /// The board of a state.
+    fn reading(&self, state: State) -> Reading {
+        let (digits, blank) = self.locals.digits(state.local >> 1).unwrap_or_default();
+        let mut order = insert(&digits, &self.large(state.region));
+        order.insert(blank.into(), 0);
+        let mut reading = Reading::default();
+        reading.iter_mut().zip(order).for_each(|(to, tile)| *to = tile);
+        reading
+    }
+
+    /// The boards that are one move away.
+    fn neighbours(&self, reading: &Reading) -> impl Iterator<Item = Reading> {
+        let blank = reading.iter().position(|tile| *tile == 0).unwrap_or_default();
+        let to = (0..DOORS).filter_map(move |door| behind(self.shape, blank as u8, door));
+        to.map(move |to| {
+            let mut next = *reading;
+            next.swap(blank, to.into());
+            next
+        })
+    }
+
+    /// The large tiles of a region as they are read.
+    fn large(&self, region: RegionKey) -> Vec<u8> {
+        let count = u32::from(self.shape.squares() - 1 - self.small);
+        let tile = |at: u32| (region.0 >> (TILE_BITS * at)) as u8 & ((1 << TILE_BITS) - 1);
+        (0..count).rev().map(tile).collect()
+    }
+}
+
+/// The parity of the order in which a board's tiles are read.
+fn parity(board: &Board) -> u32 {
+    let order: Vec<u8> = board.reading().into_iter().filter(|tile| *tile > 0).collect();
+    let digits = digits(&order, board.shape().squares() - 1);
+    digits.into_iter().map(u32::from).sum::<u32>() & 1
+}
+
+/// What the weight of a position is multiplied with, so that a digest tells from which end it was
+/// reached.
+fn origin_weight(side: usize) -> Weight {
+    // No tile has so great a number.
+    if side == 0 { Weight::ONE } else { weigh(u8::MAX, 0) }
+}
+
+impl StateSpace for Tiles {
+    fn seeds(&self) -> Vec<State> {
+        let goal = self.goal().map(|goal| self.locate(goal, 1));
+        [self.locate(self.start(), 0)].into_iter().chain(goal).collect()
+    }
+
+    fn finish(&self) -> Finish {
+        if self.goal().is_some() { Finish::Meeting } else { Finish::Exhausted }
+    }
+
+    fn moves(&self, state: State, out: &mut Vec<State>) {
+        let reading = self.reading(state);
+        let next = self.neighbours(&reading);
+        out.extend(next.map(|next| self.canonical(&next, state.local & 1)));
+    }
+
+    fn shard_hash(&self, region: RegionKey) -> u64 {
+        mix(mix(region.0 as u64) ^ (region.0 >> 64) as u64)
+    }
+
+    fn weight(&self, state: State) -> Weight {
+        let index = state.local >> 1;
+        let side = (state.local & 1) as usize;
+        let first = self.region_weights(state.region)[side][0];
+        first * self.tables.weights()[index as usize][0]
+            + self.scattered_weight(state.region, &[state.local])
+    }
+
+    /// The first in the order of their texts of the boards the state stands for.
+    fn text(&self, state: State) -> String {
+        let reading = self.reading(state);
+        let text = |reading: &Reading| Board::written(self.shape, reading).to_string();
+        let image = self.symmetry.as_ref().map(|symmetry| text(&symmetry.image(&reading)));
+        image.into_iter().fold(text(&reading), String::min)
+    }
+}
+
+impl Tabled for Tiles {
+    const DOORS: Door = DOORS as Door;
+
+    type Class = ();
+
+    fn gates(&self) -> Gate {
+        self.gates.len() + if self.symmetry.is_some() { DOORS as Gate } else { 0 }
+    }
+
+    fn scattering(&self) -> Gate {
+        self.gates.len()
+    }
+
+    fn scatter(&self, region: RegionKey, gate: Gate, locals: &[Local], out: &mut Vec<State>) {
+        self.scattered(region, usize::from(gate - self.gates.len()), locals, out);
+    }
+
+    fn scattered_weight(&self, region: RegionKey, locals: &[Local]) -> Weight {
+        self.image_weight(region, locals)
+    }
+
+    fn indices(&self) -> u32 {
+        self.locals.len()
+    }
+
+    fn class(&self, _: RegionKey) {}
+
+    #[inline(always)]
+    fn open(&self, (): &(), index: u32) -> OpenDoors {
+        self.tables.open(index)
+    }
+
+    #[inline(always)]
+    fn inside(&self, (): &(), index: u32) -> Inside {
+        Inside { first: self.tables.inside(index), more: false }
+    }
+
+    #[inline(always)]
+    fn neighbour(&self, index: u32, door: Door) -> u32 {
+        self.tables.inside(index)[usize::from(door)]
+    }
+
+    #[inline(always)]
+    fn gate(&self, index: u32, door: Door) -> Gate {
+        self.tables.gate(index, door.into())
+    }
+
+    #[inline(always)]
+    fn carry(&self, index: u32, gate: Gate, _: u8) -> Local {
+        self.tables.beyond(index, self.gates.door(gate)) << 1
+    }
+
+    fn way_back(&self, gate: Gate, _: u8) -> Option<Gate> {
+        (gate < self.gates.len()).then(|| self.gates.back(gate))
+    }
+
+    fn folds(&self, (): &()) -> bool {
+        false
+    }
+
+    fn fold(&self, (): &(), local: Local) -> Local {
+        local
+    }
+
+    fn is_fixed(&self, (): &(), _: u32) -> bool {
+        false
+    }
+
+    fn crossing(&self, region: RegionKey, gate: Gate) -> Crossing {
+        let Jump { on, tile, past } = self.gates.jump(gate);
+        let large = u32::from(self.shape.squares() - 1 - self.small);
+        // The tiles between the two places, with the one that moves: the first or the last of them.
+        let end = u32::from(if on { tile + past } else { tile });
+        let shift = TILE_BITS * (large - 1 - end);
+        let width = TILE_BITS * u32::from(past);
+        let mask = (1 << (width + TILE_BITS)) - 1;
+        let part = region.0 >> shift & mask;
+        let moved = if on {
+            (part << TILE_BITS | part >> width) & mask
+        } else {
+            part >> TILE_BITS | (part << width & mask)
+        };
+        Crossing { target: RegionKey(region.0 ^ (part ^ moved) << shift), symmetry: 0 }
+    }
+
+    fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2] {
+        let large = self.large(region);
+        let digit = |at: usize| large[..at].iter().filter(|other| **other > large[at]).count();
+        let weights = (0..large.len()).map(|at| weigh(large[at], digit(at) as u8));
+        let product = weights.fold(Weight::ONE, |product, weight| product * weight);
+        [0, 1].map(|side| [product * origin_weight(side), Weight::ZERO])
+    }
+
+    #[inline(always)]
+    fn local_weights(&self, _: usize) -> &[[Weight; 2]] {
+        self.tables.weights()
+    }
+
+    fn bytes(&self) -> usize {
+        self.tables.bytes() + self.symmetry.as_ref().map_or(0, Symmetry::bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

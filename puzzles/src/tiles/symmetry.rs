@@ -1,0 +1,236 @@
+//! The transposition of a square board, and states that stand for two boards because of it.
+//!
+//! **What it is.** Let T exchange rows and columns of the squares and let r be a permutation of the
+//! tiles, with the blank as tile 0 and r(0) = 0. The image Mp of a board p has r(p(s)) on the
+//! square T(s). T keeps neighbours, so M maps moves to moves, and MM is the identity if rr is.
+//!
+//! **When it is used.** M fixes a board b if and only if r(b(s)) = b(T(s)) for every square s. That
+//! asks for b's blank on the diagonal, and then says what r is: r = bTb⁻¹, for which rr is the
+//! identity. So a single end has such an M if its blank is on the diagonal; two ends have one if both
+//! blanks are, and both give the same r. Otherwise there is no symmetry here.
+//!
+//! **Why layers are unions of orbits.** M is an automorphism of the graph of boards. If it fixes an
+//! end e, then d(e, Mp) = d(Me, Mp) = d(e, p): a layer of the search from e has Mp if it has p.
+//! So it is enough to hold one board of each orbit {p, Mp}. The neighbours of Mp are the images of
+//! those of p: the orbits of the next layer are those of the neighbours of the boards held, without
+//! those of the last two layers. And where p is reached from one end and Mp from the other, p is
+//! reached from both: the searches meet in the same layers, after the same number of moves.
+//!
+//! **Which of the two is held.** M does not map regions to regions: whether two tiles are read in the
+//! same order after a transposition depends on where they are. But where the small tiles and the
+//! blank are in p tells where those of them are in Mp that r leaves among themselves. So mostly
+//! the local part tells by itself which of p and Mp is held: the one with the lesser squares, those
+//! of tiles before that of the blank. Only where they are the same are the states compared. Moves
+//! from a local part that may be held to one that surely is are in the tables like all others. The
+//! other moves *scatter* a region's states, and are worked out one by one.
+
+use std::cmp::Ordering;
+
+use super::board::{Board, MAX_SQUARES, Reading, Shape};
+use super::numbering::Numbering;
+use super::tables::weigh;
+use strata_space::Weight;
+
+/// A transposition that fixes the ends of a search.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Transposition {
+    /// Where it takes a place in the order in which squares are read.
+    places: Vec<u8>,
+    /// What it renames a tile to.
+    tiles: Vec<u8>,
+}
+
+impl Transposition {
+    /// The one that fixes all ends, which are of one shape, if there is one.
+    pub(super) fn fixing(start: &Board, goal: Option<&Board>) -> Option<Transposition> {
+        let transposition = Transposition::of(start)?;
+        let same = |goal: &Board| Transposition::of(goal).as_ref() == Some(&transposition);
+        goal.is_none_or(same).then_some(transposition)
+    }
+
+    fn of(board: &Board) -> Option<Transposition> {
+        let side = board.shape().side()?;
+        let path = board.shape().path();
+        let place = |square: u8| path.iter().position(|at| *at == square).unwrap_or_default() as u8;
+        let transposed = |square: &u8| place(square % side * side + square / side);
+        let places: Vec<u8> = path.iter().map(transposed).collect();
+        let reading = board.reading();
+        let mut tiles = vec![0; path.len()];
+        for (tile, to) in reading.iter().zip(&places) {
+            tiles[usize::from(*tile)] = reading[usize::from(*to)];
+        }
+        (tiles[0] == 0).then_some(Transposition { places, tiles })
+    }
+
+    /// The image of a board.
+    #[inline]
+    pub(super) fn image(&self, reading: &Reading) -> Reading {
+        let mut image = Reading::default();
+        for (to, tile) in self.places.iter().zip(reading) {
+            image[usize::from(*to)] = self.tiles[usize::from(*tile)];
+        }
+        image
+    }
+
+    /// Whether a board is held (less), its image is (greater), or the places of the blank, tile 0, and
+    /// of tiles 1 to k do not tell (equal).
+    fn compare(&self, places: &[u8]) -> Ordering {
+        let stays = |tile: &u8| usize::from(self.tiles[usize::from(*tile)]) < places.len();
+        let tiles = (1..places.len() as u8).filter(stays).chain([0]);
+        let orders = tiles.map(|tile| {
+            let renamed = places[usize::from(self.tiles[usize::from(tile)])];
+            places[usize::from(tile)].cmp(&self.places[usize::from(renamed)])
+        });
+        orders.fold(Ordering::Equal, Ordering::then)
+    }
+}
+
+/// What is looked up where a transposition is used.
+#[derive(Debug)]
+pub(super) struct Symmetry {
+    transposition: Transposition,
+    /// By index: as [`Transposition::compare`].
+    orders: Vec<Ordering>,
+    /// By index: the places of the blank and of the small tiles.
+    places: Vec<u8>,
+    /// How many these are of an index.
+    row: usize,
+    weights: ReadingWeights,
+}
+
+impl Symmetry {
+    pub(super) fn new(
+        shape: Shape,
+        small: u8,
+        locals: Numbering,
+        transposition: Transposition,
+    ) -> Symmetry {
+        let row = usize::from(small) + 1;
+        let (mut orders, mut all) = (Vec::new(), Vec::new());
+        for index in 0..locals.len() {
+            let places = locals.places(index);
+            let order = places.as_ref().map(|places| transposition.compare(places));
+            // What stands for nothing is not held.
+            orders.push(order.unwrap_or(Ordering::Greater));
+            all.extend(places.unwrap_or_else(|| vec![0; row]));
+        }
+        let weights = ReadingWeights::new(shape.squares() - 1);
+        Symmetry { transposition, orders, places: all, row, weights }
+    }
+
+    /// As [`Transposition::compare`].
+    #[inline]
+    pub(super) fn order(&self, index: u32) -> Ordering {
+        self.orders[index as usize]
+    }
+
+    /// The image of a board.
+    #[inline]
+    pub(super) fn image(&self, reading: &Reading) -> Reading {
+        self.transposition.image(reading)
+    }
+
+    /// The board of a local part among large tiles.
+    #[inline]
+    pub(super) fn reading(&self, index: u32, large: &[u8]) -> Reading {
+        const NONE: u8 = u8::MAX;
+        let mut reading = Reading::default();
+        let places = &self.places[index as usize * self.row..][..self.row];
+        let squares = &mut reading[..large.len() + self.row];
+        squares.fill(NONE);
+        for (tile, place) in (0..).zip(places) {
+            squares[usize::from(*place)] = tile;
+        }
+        let mut next = large.iter();
+        for tile in squares.iter_mut().filter(|tile| **tile == NONE) {
+            *tile = next.next().copied().unwrap_or_default();
+        }
+        reading
+    }
+
+    /// The place of the blank.
+    #[inline]
+    pub(super) fn blank(&self, index: u32) -> u8 {
+        self.places[index as usize * self.row]
+    }
+
+    /// What a board weighs.
+    #[inline]
+    pub(super) fn weigh(&self, reading: &Reading) -> Weight {
+        self.weights.weigh(reading)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.orders[..]) + size_of_val(&self.places[..]) + self.weights.bytes()
+    }
+}
+
+/// The most weights of one group of tiles: with more the cache holds them no more.
+const MOST_PRODUCTS: usize = 1 << 12;
+
+/// Weights of boards: as the product of a region's and a local part's weight, but for any board.
+#[derive(Debug)]
+struct ReadingWeights {
+    squares: usize,
+    groups: Vec<Group>,
+}
+
+/// Weights of the digits of some tiles, multiplied.
+#[derive(Debug)]
+struct Group {
+    /// Shift of a tile's digit, and how many values it takes.
+    digits: Vec<(u32, usize)>,
+    products: Vec<Weight>,
+}
+
+/// A digit takes 5 bits of a word.
+const DIGIT_BITS: u32 = 5;
+
+impl ReadingWeights {
+    fn new(tiles: u8) -> ReadingWeights {
+        let mut groups: Vec<Group> = Vec::new();
+        for tile in 0..=tiles {
+            let values = usize::from(tiles - tile) + 1;
+            let fits = |group: &&mut Group| group.products.len() * values <= MOST_PRODUCTS;
+            let shift = DIGIT_BITS * u32::from(tile);
+            let weights: Vec<Weight> = (0..values).map(|digit| weigh(tile, digit as u8)).collect();
+            match groups.last_mut().filter(fits) {
+                Some(group) => {
+                    let all = group.products.iter();
+                    let all =
+                        all.flat_map(|product| weights.iter().map(|weight| *product * *weight));
+                    group.products = all.collect();
+                    group.digits.push((shift, values));
+                }
+                None => groups.push(Group { digits: vec![(shift, values)], products: weights }),
+            }
+        }
+        ReadingWeights { squares: usize::from(tiles) + 1, groups }
+    }
+
+    #[inline]
+    fn weigh(&self, reading: &Reading) -> Weight {
+        const DIGIT: u128 = (1 << DIGIT_BITS) - 1;
+        // A one for every tile there can be.
+        const ONES: u128 = ((1 << (DIGIT_BITS * MAX_SQUARES as u32)) - 1) / DIGIT;
+        // How many greater tiles have been read, by tile: its digit when its turn comes. The blank's
+        // is its place.
+        let (mut greater, mut digits) = (0, 0);
+        for tile in &reading[..self.squares] {
+            let shift = DIGIT_BITS * u32::from(*tile);
+            digits |= greater & DIGIT << shift;
+            greater += ONES & ((1 << shift) - 1);
+        }
+        let products = self.groups.iter().map(|group| {
+            let number = group.digits.iter().fold(0, |number, (shift, values)| {
+                number * values + (digits >> shift & DIGIT) as usize
+            });
+            group.products[number]
+        });
+        products.fold(Weight::ONE, |product, weight| product * weight)
+    }
+
+    fn bytes(&self) -> usize {
+        self.groups.iter().map(|group| size_of_val(&group.products[..])).sum()
+    }
+}

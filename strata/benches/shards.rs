@@ -1,0 +1,146 @@
+//! How well shards divide a search: `cargo bench -p strata --bench shards -- LEVEL [DEPTH]`
+//! (6 and no limit by default). With a worker a shard, for each locality s that leaves at least two
+//! levels of large tiles: the share of states that are sent to another shard, their bytes on the wire,
+//! and how even the layers are.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use strata::catalogue::Parameters;
+use strata::catalogue::Space;
+use strata::{Budget, Keep, LayerReport, Setup, Worker};
+use strata_explicit::{Exchange, LocalExchange, MemoryRun};
+use strata_store::{BlockEncoder, EncodeOptions, JobDir, RealFs, StoreError};
+
+const JOB: &str = "shards";
+
+/// Layers with fewer states are left out of the evenness: they are made by one worker.
+const NARROW: u64 = 1 << 14;
+
+/// Counts what leaves a worker.
+struct Counter {
+    own: usize,
+    inner: Arc<LocalExchange>,
+    encoder: Mutex<BlockEncoder>,
+    sent: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Exchange for Counter {
+    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<(), StoreError> {
+        if to != self.own {
+            let mut exits = 0;
+            run.for_each_region(|_, locals| {
+                exits += locals.len() as u64;
+                Ok(())
+            })?;
+            let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
+            let image = strata_explicit::image(&run, &mut encoder, JOB, depth)?;
+            self.sent.fetch_add(exits, Ordering::Relaxed);
+            self.bytes.fetch_add(image.file_bytes(), Ordering::Relaxed);
+        }
+        self.inner.send(to, depth, run)
+    }
+
+    fn spare(&self, from: usize) -> MemoryRun {
+        self.inner.spare(from)
+    }
+
+    fn settle(&self, from: usize, depth: u32) -> Result<(), StoreError> {
+        self.inner.settle(from, depth)
+    }
+}
+
+/// What is added up over a search.
+#[derive(Default)]
+struct Sums {
+    states: u64,
+    /// Of layers that are not narrow: states, and states times greatest over mean.
+    wide: u64,
+    uneven: f64,
+}
+
+impl Sums {
+    fn add(&mut self, reports: &[LayerReport]) {
+        let widths = reports.iter().map(|report| report.tally.states);
+        let (sum, most) = (widths.clone().sum::<u64>(), widths.max().unwrap_or(0));
+        self.states += sum;
+        if sum >= NARROW {
+            self.wide += sum;
+            self.uneven += most as f64 * reports.len() as f64;
+        }
+    }
+}
+
+fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn Error>> {
+    let parameters: Parameters = [("level", level), ("s", s)]
+        .map(|(name, value)| (name.to_owned(), value.to_string()))
+        .into();
+    let space = Space::open("panex", &parameters)?;
+    let workers = shards as usize;
+    let budget = Budget::new(8 << 30, space.table_bytes(), workers, 1)?;
+    let engine = Arc::new(space.engine(shards));
+    let dir = tempfile::tempdir()?;
+    let folder = JobDir::attach(Arc::new(RealFs), dir.path(), JOB)?;
+    let setups: Vec<Setup> = (0..workers)
+        .map(|worker| Setup {
+            worker,
+            owners: (0..shards as u16).collect(),
+            threads: 1,
+            budget,
+            encode: EncodeOptions::default(),
+            keep: Keep::Last,
+            folder: folder.clone(),
+        })
+        .collect();
+    let inboxes = setups.iter().map(|setup| setup.inbox().map(Arc::new));
+    let inboxes = inboxes.collect::<Result<Vec<_>, _>>()?;
+    let inner = Arc::new(LocalExchange::new(inboxes.clone()));
+    let mut counters = Vec::new();
+    let mut crew = Vec::new();
+    for (setup, inbox) in setups.into_iter().zip(inboxes) {
+        let counter = Arc::new(Counter {
+            own: setup.worker,
+            inner: Arc::clone(&inner),
+            encoder: Mutex::new(BlockEncoder::new(setup.encode)?),
+            sent: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        });
+        counters.push(Arc::clone(&counter));
+        crew.push(Worker::new(setup, Arc::clone(&engine), inbox, counter)?);
+    }
+    let mut sums = Sums::default();
+    let mut reports = crew.iter_mut().map(Worker::seed).collect::<Result<Vec<_>, _>>()?;
+    loop {
+        sums.add(&reports);
+        let ended = reports.iter().any(|report| report.tally.odd || report.tally.even);
+        if ended || reports[0].depth >= deepest {
+            break;
+        }
+        reports = crew.iter_mut().map(Worker::advance).collect::<Result<Vec<_>, _>>()?;
+    }
+    let total = |count: fn(&Counter) -> &AtomicU64| {
+        counters.iter().map(|counter| count(counter).load(Ordering::Relaxed)).sum::<u64>() as f64
+    };
+    println!(
+        "n={level} s={s} shards={shards}: {:.1} % of states sent, {:.3} bytes a state, \
+         greatest/mean {:.2}",
+        100.0 * total(|counter| &counter.sent) / sums.states as f64,
+        total(|counter| &counter.bytes) / sums.states as f64,
+        sums.uneven / sums.wide.max(1) as f64,
+    );
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse().ok());
+    let level = numbers.next().unwrap_or(6);
+    let deepest = numbers.next().unwrap_or(u32::MAX);
+    for s in 3..=6.min(level.saturating_sub(2)) {
+        for shards in [4, 16, 64] {
+            search(level, s, shards, deepest)?;
+        }
+    }
+    Ok(())
+}

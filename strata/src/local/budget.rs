@@ -1,0 +1,173 @@
+//! How the memory of a process is shared out.
+
+use strata_explicit::KernelMemory;
+
+const MIB: usize = 1 << 20;
+
+/// The memory budget of a process and how it is shared out.
+///
+/// What it covers: the space's tables, caches of regions and of steps, exits that wait (of the layer being
+/// read and of the one being written) and buffers. The program itself, its stacks and what the
+/// allocator keeps back come on top: less than 64 MiB.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// What is left when tables and buffers have been taken off, in bytes.
+    free: usize,
+    /// Workers in the process.
+    workers: usize,
+    /// Threads of all of them.
+    lanes: usize,
+    /// Workers that each of them sends to, in whatever process.
+    peers: usize,
+}
+
+/// A budget that is too small.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{given} MiB is too small: {needed} MiB is the least here ({tables} MiB of tables, {base} MiB, \
+     and {per_lane} MiB for each of {lanes} threads)"
+)]
+pub struct BudgetError {
+    given: usize,
+    needed: usize,
+    tables: usize,
+    base: usize,
+    per_lane: usize,
+    lanes: usize,
+}
+
+impl Budget {
+    /// Least memory for what grows, in MiB.
+    const BASE: usize = 8;
+    /// Compression contexts, cursors and marks of a lane, in MiB.
+    const PER_LANE: usize = 8;
+
+    /// Shares out `total` bytes among `workers` workers of `threads` threads; the space's tables
+    /// take `tables` bytes of it.
+    ///
+    /// # Errors
+    /// If that is less than [`Self::least`].
+    pub fn new(
+        total: u64,
+        tables: usize,
+        workers: usize,
+        threads: usize,
+    ) -> Result<Budget, BudgetError> {
+        Self::share(total, tables, (workers, workers * threads, workers))
+    }
+
+    /// Shares out the `total` bytes of a process that has one worker, of `threads` threads, and
+    /// sends exits to `peers` workers, itself included, in other processes. What [`Self::new`]
+    /// leaves in reserve is for batches on the way.
+    ///
+    /// # Errors
+    /// If that is less than [`Self::least`].
+    pub fn for_node(
+        total: u64,
+        tables: usize,
+        threads: usize,
+        peers: usize,
+    ) -> Result<Budget, BudgetError> {
+        Self::share(total, tables, (1, threads, peers.max(1)))
+    }
+
+    fn share(
+        total: u64,
+        tables: usize,
+        (workers, lanes, peers): (usize, usize, usize),
+    ) -> Result<Budget, BudgetError> {
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        let needed = Self::least(tables, lanes);
+        if total < needed {
+            return Err(BudgetError {
+                given: total / MIB,
+                needed: needed / MIB,
+                tables: tables.div_ceil(MIB),
+                base: Self::BASE,
+                per_lane: Self::PER_LANE,
+                lanes,
+            });
+        }
+        Ok(Budget { free: total - (needed - Self::BASE * MIB), workers, lanes, peers })
+    }
+
+    /// The least budget with tables of that many bytes and that many threads over all workers,
+    /// in bytes.
+    pub fn least(tables: usize, lanes: usize) -> usize {
+        (tables.div_ceil(MIB) + Self::BASE + lanes * Self::PER_LANE) * MIB
+    }
+
+    /// What one lane's kernel may keep.
+    pub fn kernel(&self) -> KernelMemory {
+        KernelMemory { regions: self.free / 4 / self.lanes, steps: self.free / 8 / self.lanes }
+    }
+
+    /// Bytes of exits in memory in one worker's inbox, for each of the two layers it holds.
+    pub fn inbox(&self) -> usize {
+        self.free * 3 / 16 / self.workers
+    }
+
+    /// Bytes of exits that one lane gathers for each worker it sends to.
+    pub fn outbox(&self) -> usize {
+        self.free / 8 / self.lanes / self.peers
+    }
+
+    /// Bytes in reserve: for batches of exits on their way from and to other processes.
+    pub fn reserve(&self) -> usize {
+        self.free / 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel_bytes(budget: Budget) -> usize {
+        budget.kernel().regions + budget.kernel().steps
+    }
+
+    #[test]
+    fn shares_stay_within_the_total() {
+        for (workers, threads, spare) in [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)] {
+            let lanes = workers * threads;
+            let total = Budget::least(9 * MIB, lanes) + spare;
+            let budget = Budget::new(total as u64, 9 * MIB, workers, threads).unwrap();
+            let sum = lanes * (kernel_bytes(budget) + workers * budget.outbox())
+                + 2 * workers * budget.inbox();
+            assert!(sum + (9 + lanes * Budget::PER_LANE) * MIB <= total);
+            assert!(sum >= (spare + Budget::BASE * MIB) / 2);
+        }
+    }
+
+    #[test]
+    fn a_node_shares_as_a_process_does() {
+        for (threads, peers, spare) in [(1, 1, 0), (2, 3, 64 * MIB), (8, 200, 1024 * MIB)] {
+            let total = Budget::least(9 * MIB, threads) + spare;
+            let node = Budget::for_node(total as u64, 9 * MIB, threads, peers).unwrap();
+            let free = spare + Budget::BASE * MIB;
+            assert_eq!(node.kernel().regions, free / 4 / threads);
+            assert_eq!(node.kernel().steps, free / 8 / threads);
+            assert_eq!(node.inbox(), free * 3 / 16);
+            assert_eq!(node.outbox(), free / 8 / threads / peers);
+            assert_eq!(node.reserve(), free / 8);
+            let sum = threads * (kernel_bytes(node) + peers * node.outbox()) + 2 * node.inbox();
+            assert!(sum + node.reserve() <= free);
+        }
+        // Alone, it is the only worker of its process.
+        let alone = Budget::for_node(1 << 30, MIB, 3, 1).unwrap();
+        assert_eq!(alone, Budget::new(1 << 30, MIB, 1, 3).unwrap());
+        // Others take nothing of its inbox.
+        let one_of_five = Budget::for_node(1 << 30, MIB, 3, 5).unwrap();
+        assert_eq!(one_of_five.inbox(), alone.inbox());
+        assert_eq!(one_of_five.outbox(), alone.outbox() / 5);
+        assert_eq!(Budget::for_node(1 << 30, MIB, 3, 0).unwrap(), alone);
+        let error = Budget::for_node(1 << 20, 9 * MIB, 2, 5).unwrap_err().to_string();
+        assert!(error.contains("33 MiB is the least here"), "{error}");
+    }
+
+    #[test]
+    fn too_small_a_budget_says_what_is_needed() {
+        let error = Budget::new(1 << 20, 9 * MIB, 1, 2).unwrap_err().to_string();
+        assert!(error.starts_with("1 MiB is too small: 33 MiB is the least here"), "{error}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Going on from a checkpoint, with whatever workers there are now.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use strata_explicit::{Nowhere, Tally};
+use strata_store::{BlockEncoder, EntryKey, Layer, LayerCursor, LayerRecord, StoreError};
+
+use super::worker::{ENCODING, LayerReport, Worker, emit, empty, totals};
+use crate::Result;
+
+/// A checkpoint to go on from, as one worker is told of it.
+#[derive(Clone, Debug)]
+pub struct Restore {
+    /// Depth of its last layer.
+    pub depth: u32,
+    /// Its files, of all workers. The worker's folder must have its own, and those of the former
+    /// owners of its shards.
+    pub records: Vec<LayerRecord>,
+    /// Shard to worker, when the files were written.
+    pub owners_before: Arc<[u16]>,
+    /// Names of the files that the history keeps in the worker's folder, whatever the worker is
+    /// told to keep now.
+    pub kept: HashSet<String>,
+    /// Names of those files that others wrote but this worker looks after as after its own: it counts
+    /// them and, unless they are kept, removes them after the next checkpoint. These are files of
+    /// workers that are gone, and copies made for this worker because their shards are its own
+    /// now. Of workers that share a folder, one at most may be told of a file.
+    pub retire: HashSet<String>,
+}
+
+impl Worker {
+    /// Loads this worker's shards of a checkpoint's two layers and sends the last one's exits.
+    /// If it had the same shards when the files were written, it takes over its own files as they
+    /// are. Otherwise it copies its shards out of the files of their former owners; its own files
+    /// are not searched any more and stay until the next checkpoint.
+    ///
+    /// # Errors
+    /// `Corrupt` if a file is damaged, not the one named, or does not count up to what the record
+    /// says; `NotFound` if one is missing; `Inconsistent` if the owners are those of another
+    /// number of shards.
+    pub fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
+        let started = Instant::now();
+        let (now, before) = (&self.setup.owners, &from.owners_before);
+        if now.len() != before.len() {
+            let what = format!("{} shards in files of {}", now.len(), before.len());
+            let file = self.setup.folder.path().to_owned();
+            return Err(StoreError::Inconsistent { file, what });
+        }
+        let depths = from.depth.saturating_sub(1)..=from.depth;
+        let as_they_are = self.takes_over(from);
+        let own = self.setup.worker;
+        let load = |depth| {
+            if as_they_are { self.open(from, depth, own) } else { self.gather(from, depth) }
+        };
+        let mut layers = depths.map(load).collect::<Result<Vec<Layer>>>()?;
+
+        self.files.resume(from.depth, &from.kept);
+        if as_they_are {
+            self.files.pin(&layers.iter().collect::<Vec<_>>());
+        } else {
+            self.files.replace()?;
+        }
+        for record in &from.records {
+            if record.worker as usize == own || from.retire.contains(&record.file) {
+                self.files.inherit(&record.file, record.bytes)?;
+            }
+        }
+        // Depth 0 has none before it.
+        self.current = layers.pop().map_or_else(|| empty(&self.setup, from.depth), Ok)?;
+        self.previous = layers.pop();
+        self.resend(started)
+    }
+
+    /// Whether this worker's files hold its shards and no others. One without shards begins anew:
+    /// it need not have any files.
+    fn takes_over(&self, from: &Restore) -> bool {
+        let own = |owner: &u16| usize::from(*owner) == self.setup.worker;
+        let mut pairs = self.setup.owners.iter().zip(&*from.owners_before);
+        self.setup.owners.iter().any(own) && pairs.all(|(now, before)| own(now) == own(before))
+    }
+
+    /// Opens a worker's file of a layer and reads all of it.
+    fn open(&self, from: &Restore, depth: u32, worker: usize) -> Result<Layer> {
+        let of_layer = &mut from.records.iter().filter(|record| record.depth == depth);
+        let Some(record) = of_layer.find(|record| record.worker as usize == worker) else {
+            let path = self.setup.folder.layer_path(depth, worker as u32);
+            return Err(StoreError::NotFound { path });
+        };
+        let path = self.setup.folder.file_path(&record.file)?;
+        let expect = record.expect(self.setup.folder.job());
+        let layer = Layer::open(self.setup.folder.fs().clone(), &path, &expect)?;
+        let encoding = layer.header().encoding;
+        if encoding != ENCODING {
+            let (expected, found) = (format!("encoding {ENCODING}"), encoding.to_string());
+            // Magic, version and kind come before it.
+            return Err(StoreError::Corrupt { file: path, offset: 16, expected, found });
+        }
+        layer.verify(&mut |_, _| {})?;
+        Ok(layer)
+    }
+
+    /// A new layer with this worker's shards, out of the files of their former owners.
+    fn gather(&mut self, from: &Restore, depth: u32) -> Result<Layer> {
+        let pieces = self.pieces(&from.owners_before);
+        let former: BTreeSet<usize> = pieces.iter().map(|piece| piece.worker).collect();
+        let files = former.into_iter().map(|worker| Ok((worker, self.open(from, depth, worker)?)));
+        let files = files.collect::<Result<BTreeMap<usize, Layer>>>()?;
+        if files.is_empty() {
+            return empty(&self.setup, depth);
+        }
+        let mut kernel = self.engine.kernel(self.setup.budget.kernel());
+        let mut encoder = BlockEncoder::new(self.setup.encode)?;
+        let mut cursor = LayerCursor::new()?;
+        let mut tally = Tally::default();
+        let writer = self.files.writer(self.header(depth))?;
+        for Piece { worker, from, to } in pieces {
+            cursor.start(&files[&worker], Some(from), Some(to))?;
+            while let Some(key) = cursor.key() {
+                kernel.emit(key, cursor.locals()?, &mut tally, &mut Nowhere)?;
+                encoder.push_list(&writer, key, cursor.list())?;
+                cursor.advance()?;
+            }
+        }
+        let part = encoder.finish(&writer)?;
+        writer.seal(vec![part], totals(&tally))
+    }
+
+    /// This worker's shards in order, those of one former owner that follow each other as one.
+    fn pieces(&self, owners_before: &[u16]) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (shard, (now, before)) in (0..).zip(self.setup.owners.iter().zip(owners_before)) {
+            if usize::from(*now) != self.setup.worker {
+                continue;
+            }
+            let worker = usize::from(*before);
+            let (start, end) = (EntryKey::start(shard), EntryKey::start(shard + 1));
+            match pieces.last_mut() {
+                Some(last) if last.worker == worker && last.to == start => last.to = end,
+                _ => pieces.push(Piece { worker, from: start, to: end }),
+            }
+        }
+        pieces
+    }
+
+    /// Sends the exits of the last layer and compares what it counts up to with its totals.
+    fn resend(&mut self, started: Instant) -> Result<LayerReport> {
+        let tally = emit(&mut self.lanes, &self.threads, &self.current)?;
+        let (counted, recorded) = (totals(&tally), *self.current.totals());
+        if counted != recorded {
+            return Err(StoreError::Corrupt {
+                file: self.current.path().unwrap_or_default(),
+                offset: 0,
+                expected: format!("{recorded:?}"),
+                found: format!("{counted:?}"),
+            });
+        }
+        self.exchange.settle(self.setup.worker, self.depth())?;
+        Ok(self.report(tally, started))
+    }
+}
+
+/// Shards whose states are in one file.
+struct Piece {
+    /// Who wrote the file.
+    worker: usize,
+    /// The first shard's beginning.
+    from: EntryKey,
+    /// The last one's end.
+    to: EntryKey,
+}

@@ -1,0 +1,179 @@
+//! A worker of a symbolic job: the whole layer is one diagram in its memory, and a checkpoint is one
+//! file.
+
+use std::time::Instant;
+
+use strata_explicit::Tally;
+use strata_store::{
+    Hex64, Hex128, JobDir, LayerRecord, SealedFrontier, StoreError, read_frontier, write_frontier,
+};
+use strata_symbolic::{Ends, Frontier, Layer, Options, SnapshotError, StepError};
+
+use super::work::Work;
+use crate::catalogue::NestedForm;
+use crate::{LayerReport, Restore, Result};
+
+/// A worker that has all of a symbolic job's states.
+pub struct SymbolicWorker {
+    number: u32,
+    folder: JobDir,
+    frontier: Box<dyn Frontier>,
+    /// The file of the last checkpoint, and those that only an older one named.
+    file: Option<(String, u64)>,
+    older: Vec<String>,
+}
+
+impl SymbolicWorker {
+    /// The least memory budget of a symbolic job.
+    pub const LEAST_MEMORY: u64 = 1 << 20;
+
+    /// A worker that has made layer 0. Files are in `folder` and carry the worker's number.
+    ///
+    /// # Errors
+    /// [`StoreError::Memory`] if layer 0 does not fit.
+    pub fn new(
+        number: usize,
+        folder: JobDir,
+        form: NestedForm,
+        options: Options,
+    ) -> Result<SymbolicWorker> {
+        let frontier = form.open(options).map_err(failed(&folder))?;
+        Ok(SymbolicWorker {
+            number: number as u32,
+            folder,
+            frontier,
+            file: None,
+            older: Vec::new(),
+        })
+    }
+
+    /// When the search is over.
+    pub fn ends(&self) -> Ends {
+        self.frontier.ends()
+    }
+
+    fn report(&self, layer: Layer, started: Instant) -> LayerReport {
+        let disk_bytes = self.file.as_ref().map_or(0, |(_, bytes)| *bytes);
+        LayerReport {
+            depth: layer.depth,
+            tally: Tally {
+                // A diagram is not divided.
+                regions: u64::from(layer.states > 0),
+                states: layer.states,
+                generated: layer.generated,
+                digest: layer.digest,
+                odd: layer.odd,
+                even: layer.even,
+                found: layer.found,
+            },
+            bytes: 0,
+            kept: None,
+            disk_bytes,
+            disk_left: disk_bytes,
+            spilled_bytes: 0,
+            waiting: 0,
+            seconds: started.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn name(&self, depth: u32) -> String {
+        format!("frontier-{depth:06}-{:03}.strata", self.number)
+    }
+}
+
+/// What a step that cannot be made means for the job in a folder.
+fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> StoreError + '_ {
+    move |error| match error {
+        StepError::Differs { .. } => {
+            let file = folder.path().to_owned();
+            StoreError::Inconsistent { file, what: error.to_string() }
+        }
+        _ => StoreError::Memory { what: error.to_string() },
+    }
+}
+
+/// The content of a checkpoint's file.
+///
+/// # Errors
+/// If the file is missing or damaged.
+pub fn read_diagram(folder: &JobDir, record: &LayerRecord) -> Result<Vec<u8>> {
+    let path = folder.file_path(&record.file)?;
+    let sealed = SealedFrontier { bytes: record.bytes, seal: record.seal.0 };
+    read_frontier(&**folder.fs(), &path, folder.job(), record.depth, sealed)
+}
+
+/// The diagram in a checkpoint's file.
+///
+/// # Errors
+/// If the file is missing or damaged, or is no diagram of the space.
+pub fn load_frontier(
+    folder: &JobDir,
+    record: &LayerRecord,
+    frontier: &mut dyn Frontier,
+) -> Result<()> {
+    let path = folder.file_path(&record.file)?;
+    let content = read_diagram(folder, record)?;
+    frontier.load(record.depth, &content).map_err(|error| match error {
+        SnapshotError::Step(error) => failed(folder)(error),
+        SnapshotError::Malformed { what, at } => StoreError::Corrupt {
+            file: path,
+            offset: at as u64,
+            expected: "a diagram of the space".to_owned(),
+            found: what.to_owned(),
+        },
+    })
+}
+
+impl Work for SymbolicWorker {
+    fn depth(&self) -> u32 {
+        self.frontier.depth()
+    }
+
+    fn seed(&mut self) -> Result<LayerReport> {
+        Ok(self.report(self.frontier.layer(), Instant::now()))
+    }
+
+    fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
+        let started = Instant::now();
+        let [record] = &*from.records else {
+            let what = format!("{} files of one diagram", from.records.len());
+            let file = self.folder.path().to_owned();
+            return Err(StoreError::Inconsistent { file, what });
+        };
+        load_frontier(&self.folder, record, &mut *self.frontier)?;
+        self.file = Some((record.file.clone(), record.bytes));
+        Ok(self.report(self.frontier.layer(), started))
+    }
+
+    fn advance(&mut self) -> Result<LayerReport> {
+        let started = Instant::now();
+        let layer = self.frontier.advance().map_err(failed(&self.folder))?;
+        Ok(self.report(layer, started))
+    }
+
+    fn save(&mut self) -> Result<Vec<LayerRecord>> {
+        let Layer { depth, states, generated, digest, .. } = self.frontier.layer();
+        let file = self.name(depth);
+        let (fs, job) = (&**self.folder.fs(), self.folder.job());
+        let path = self.folder.file_path(&file)?;
+        let content = self.frontier.snapshot();
+        let SealedFrontier { bytes, seal } = write_frontier(fs, &path, job, depth, &content)?;
+        let before = self.file.replace((file.clone(), bytes));
+        self.older.extend(before.map(|(name, _)| name).filter(|name| *name != file));
+        Ok(vec![LayerRecord {
+            depth,
+            worker: self.number,
+            file,
+            bytes,
+            states,
+            regions: u64::from(states > 0),
+            generated,
+            digest: Hex128(digest.0),
+            seal: Hex64(seal),
+        }])
+    }
+
+    fn saved(&mut self) -> Result<()> {
+        self.older.drain(..).try_for_each(|name| self.folder.remove_file(&name))
+    }
+}

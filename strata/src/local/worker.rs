@@ -1,0 +1,330 @@
+//! One worker's state: the two last layers, the inbox, the lanes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use strata_explicit::{
+    Engine, Exchange, Inbox, InboxOptions, Lane, LaneOptions, Outboxes, Pass, Tally,
+};
+use strata_space::{Finish, State};
+use strata_store::{
+    BlockEncoder, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, Layer, LayerHeader,
+    LayerRecord, LayerTotals, LayerWriter, StoreError,
+};
+
+use super::files::{Files, Keep};
+use super::threads::Threads;
+use crate::{Budget, Result};
+
+/// Encoding number of layer files: locals are `2 * index + side`.
+pub(crate) const ENCODING: u16 = 1;
+
+/// States a lane must have at least for its thread to be worth waking up.
+const STATES_PER_LANE: u64 = 1024;
+
+/// What a worker is made of. Everything but the job itself may differ between sessions.
+#[derive(Clone)]
+pub struct Setup {
+    /// Own number; those of all workers may have gaps.
+    pub worker: usize,
+    /// Shard to worker.
+    pub owners: Arc<[u16]>,
+    /// Threads.
+    pub threads: usize,
+    /// Memory.
+    pub budget: Budget,
+    /// Compression.
+    pub encode: EncodeOptions,
+    /// Which layers stay.
+    pub keep: Keep,
+    /// The job's folder.
+    pub folder: JobDir,
+}
+
+impl Setup {
+    /// This worker's inbox; the exchange must know it before the worker exists.
+    ///
+    /// # Errors
+    /// If there is no memory for compression.
+    pub fn inbox(&self) -> Result<Inbox> {
+        let options = InboxOptions {
+            memory: self.budget.inbox(),
+            job: self.folder.job().to_owned(),
+            folder: self.folder.path().to_owned(),
+            prefix: format!("run-{:03}", self.worker),
+            spares: self.threads,
+            encode: self.encode,
+        };
+        Inbox::new(self.folder.fs().clone(), options)
+    }
+
+    fn owns(&self, key: EntryKey) -> bool {
+        usize::from(self.owners[key.shard as usize]) == self.worker
+    }
+}
+
+/// A worker's part of a layer.
+#[derive(Clone, Debug)]
+pub struct LayerReport {
+    /// Depth of the new layer.
+    pub depth: u32,
+    /// What was found.
+    pub tally: Tally,
+    /// Bytes of the layer's file, headers included.
+    pub bytes: u64,
+    /// The file it will be kept in, if it is.
+    pub kept: Option<KeptFile>,
+    /// Bytes of this worker on disk when the layer was complete.
+    pub disk_bytes: u64,
+    /// Bytes that stay: without what only this pass needed.
+    pub disk_left: u64,
+    /// Bytes spilled so far in this session.
+    pub spilled_bytes: u64,
+    /// Kept layers that wait for a checkpoint to become durable.
+    pub waiting: usize,
+    /// Seconds of work.
+    pub seconds: f64,
+}
+
+/// One worker.
+pub struct Worker {
+    pub(crate) setup: Setup,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) exchange: Arc<dyn Exchange>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) threads: Threads,
+    goal: Option<State>,
+    pub(crate) files: Files,
+    pub(crate) current: Layer,
+    pub(crate) previous: Option<Layer>,
+}
+
+impl Worker {
+    /// A worker without any states. `inbox` is its own (see [`Setup::inbox`]); `exchange`
+    /// delivers to the inboxes of all workers that have shards.
+    ///
+    /// # Errors
+    /// If threads or compression contexts cannot be had.
+    pub fn new(
+        setup: Setup,
+        engine: Arc<Engine>,
+        inbox: Arc<Inbox>,
+        exchange: Arc<dyn Exchange>,
+    ) -> Result<Worker> {
+        let options = LaneOptions { encode: setup.encode };
+        let lane = |_| {
+            let outboxes = Outboxes::new(
+                exchange.clone(),
+                setup.worker,
+                setup.owners.clone(),
+                setup.budget.outbox(),
+            );
+            Lane::new(engine.kernel(setup.budget.kernel()), options, outboxes)
+        };
+        let lanes = (0..setup.threads).map(lane).collect::<Result<Vec<_>>>()?;
+        let failed = |error| StoreError::Io {
+            op: "start threads for",
+            path: setup.folder.path().to_owned(),
+            source: std::io::Error::other(error),
+        };
+        let threads = Threads::new(setup.threads).map_err(failed)?;
+        let goal = match engine.finish() {
+            Finish::State(goal) => Some(goal),
+            Finish::Meeting | Finish::Exhausted => None,
+        };
+        let number = setup.worker as u32;
+        Ok(Worker {
+            files: Files::new(setup.folder.clone(), number, setup.keep),
+            current: empty(&setup, 0)?,
+            previous: None,
+            setup,
+            engine,
+            inbox,
+            exchange,
+            lanes,
+            threads,
+            goal,
+        })
+    }
+
+    /// Depth of the last layer.
+    pub fn depth(&self) -> u32 {
+        self.current.header().depth
+    }
+
+    /// Makes layer 0 of this worker's share of the seeds. All its exits are where they belong on
+    /// return.
+    ///
+    /// # Errors
+    /// If exits cannot be delivered, or have to be spilled and that fails.
+    pub fn seed(&mut self) -> Result<LayerReport> {
+        let started = Instant::now();
+        let mut seeds = self.engine.seeds();
+        seeds.retain(|(key, _)| self.setup.owns(*key));
+        seeds.sort_unstable();
+        seeds.dedup();
+        // The totals come from the kernel, which needs a layer to read.
+        let regions = seeds.chunk_by(|a, b| a.0 == b.0).count() as u64;
+        let counted = LayerTotals { regions, states: seeds.len() as u64, ..LayerTotals::default() };
+        let draft = self.seed_layer(&seeds, counted)?;
+        let mut tally = emit(&mut self.lanes, &self.threads, &draft)?;
+        tally.found = self.goal.is_some_and(|goal| seeds.iter().any(|(_, state)| *state == goal));
+        // Start and goal are the same.
+        tally.even = seeds.windows(2).any(|pair| {
+            let [(a, first), (b, second)] = [pair[0], pair[1]];
+            a == b && first.local ^ 1 == second.local
+        });
+        self.current = self.seed_layer(&seeds, totals(&tally))?;
+        self.exchange.settle(self.setup.worker, 0)?;
+        Ok(self.report(tally, started))
+    }
+
+    fn seed_layer(&self, seeds: &[(EntryKey, State)], totals: LayerTotals) -> Result<Layer> {
+        let writer = LayerWriter::memory(self.header(0))?;
+        let mut encoder = BlockEncoder::new(self.setup.encode)?;
+        for group in seeds.chunk_by(|a, b| a.0 == b.0) {
+            let locals: Vec<u32> = group.iter().map(|(_, state)| state.local).collect();
+            encoder.push(&writer, group[0].0, &locals)?;
+        }
+        let part = encoder.finish(&writer)?;
+        writer.seal(vec![part], totals)
+    }
+
+    /// Turns layer d into layer d+1. All exits of the new layer are where they belong on return,
+    /// those of layer d must have arrived before.
+    ///
+    /// # Errors
+    /// If an input is damaged, an output cannot be written or exits cannot be delivered. Both old
+    /// layers are still there then and can be checkpointed, but the worker cannot go on: layer d's
+    /// exits are used up.
+    pub fn advance(&mut self) -> Result<LayerReport> {
+        let started = Instant::now();
+        let depth = self.depth() + 1;
+        let runs = self.inbox.take(depth - 1);
+        let writer = self.writer(depth)?;
+        let pass = Pass {
+            depth: depth - 1,
+            current: &self.current,
+            previous: self.previous.as_ref(),
+            inbox: &runs,
+            writer: &writer,
+            goal: self.goal,
+        };
+        let ranges = ranges(&self.current, self.setup.threads);
+        let work = |lane: &mut Lane, range: Range| lane.advance(pass, range.0, range.1);
+        let done = self.threads.each(&mut self.lanes, &ranges, work)?;
+        let mut tally = Tally::default();
+        let mut parts = Vec::with_capacity(done.len());
+        for (part, found) in done {
+            tally.add(&found);
+            parts.push(part);
+        }
+        let next = writer.seal(parts, totals(&tally))?;
+        self.exchange.settle(self.setup.worker, depth)?;
+        let spilled = self.inbox.file_bytes();
+        self.inbox.recycle(runs)?;
+        let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
+        let mut report = self.report(tally, started);
+        report.disk_bytes += spilled;
+        if let Some(previous) = previous {
+            report.disk_bytes += previous.path().map_or(0, |_| previous.file_bytes());
+            self.files.retire(previous)?;
+            report.disk_left = self.disk_bytes();
+        }
+        Ok(report)
+    }
+
+    /// Makes the two last layers durable, and all kept ones.
+    ///
+    /// # Errors
+    /// If a file cannot be written, synced or renamed.
+    pub fn save(&mut self) -> Result<Vec<LayerRecord>> {
+        let layers: Vec<&Layer> = self.previous.iter().chain([&self.current]).collect();
+        self.files.persist(&layers)
+    }
+
+    /// The checkpoint with what [`Self::save`] returned is durable: files of the one before are
+    /// removed.
+    ///
+    /// # Errors
+    /// If a file cannot be removed.
+    pub fn saved(&mut self) -> Result<()> {
+        let layers: Vec<&Layer> = self.previous.iter().chain([&self.current]).collect();
+        self.files.published(&layers)
+    }
+
+    pub(crate) fn header(&self, depth: u32) -> LayerHeader {
+        header(&self.setup, depth)
+    }
+
+    fn writer(&mut self, depth: u32) -> Result<LayerWriter> {
+        let header = self.header(depth);
+        if self.files.on_disk(depth, self.current.totals().states) {
+            self.files.writer(header)
+        } else {
+            LayerWriter::memory(header)
+        }
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        let layers = self.previous.iter().chain([&self.current]);
+        let layers = layers.filter(|layer| layer.path().is_some()).map(Layer::file_bytes);
+        layers.sum::<u64>() + self.files.bytes() + self.inbox.file_bytes()
+    }
+
+    pub(crate) fn report(&self, tally: Tally, started: Instant) -> LayerReport {
+        let disk_bytes = self.disk_bytes();
+        LayerReport {
+            depth: self.depth(),
+            tally,
+            bytes: self.current.file_bytes(),
+            kept: self.files.kept(&self.current),
+            disk_bytes,
+            disk_left: disk_bytes,
+            spilled_bytes: self.inbox.spilled_bytes(),
+            waiting: self.files.waiting(),
+            seconds: started.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// Sends the exits of a whole layer and counts it.
+pub(crate) fn emit(lanes: &mut [Lane], threads: &Threads, layer: &Layer) -> Result<Tally> {
+    let ranges = ranges(layer, lanes.len());
+    let work = |lane: &mut Lane, range: Range| lane.emit(layer, range.0, range.1);
+    let tallies = threads.each(lanes, &ranges, work)?;
+    let mut total = Tally::default();
+    tallies.iter().for_each(|tally| total.add(tally));
+    Ok(total)
+}
+
+type Range = (Option<EntryKey>, Option<EntryKey>);
+
+/// Splits a layer's keys into ranges of about equally many states, at most one a thread.
+fn ranges(layer: &Layer, threads: usize) -> Vec<Range> {
+    let worth = (layer.totals().states / STATES_PER_LANE).max(1);
+    let parts = threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
+    let cuts = layer.cuts(parts).into_iter().map(Some);
+    let starts = [None].into_iter().chain(cuts.clone());
+    let ends = cuts.chain([None]);
+    starts.zip(ends).collect()
+}
+
+pub(crate) fn totals(tally: &Tally) -> LayerTotals {
+    LayerTotals {
+        regions: tally.regions,
+        states: tally.states,
+        generated: tally.generated,
+        digest: tally.digest.0,
+    }
+}
+
+fn header(setup: &Setup, depth: u32) -> LayerHeader {
+    let job = setup.folder.job().to_owned();
+    LayerHeader { kind: FileKind::Layer, job, depth, encoding: ENCODING }
+}
+
+pub(crate) fn empty(setup: &Setup, depth: u32) -> Result<Layer> {
+    LayerWriter::memory(header(setup, depth))?.seal(Vec::new(), LayerTotals::default())
+}

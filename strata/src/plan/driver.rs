@@ -1,0 +1,273 @@
+//! The driver: carries the plan's commands to the workers and their answers back to the plan, until
+//! the search ends. The same in one process and over a network; it knows neither.
+
+use std::time::{Duration, Instant};
+
+use strata_store::{LayerRecord, StoreError};
+
+use super::sums::{LayerNumbers, LayerSummary, Totals};
+use super::{Command, Input, Outcome, Plan, Publication, Refusal, Report, StopReason};
+
+/// Kept layers that may wait for a checkpoint: each holds a mapping.
+const MOST_WAITING: usize = 1024;
+
+/// What all workers are told to do.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Make layer 0.
+    Seed,
+    /// Load the checkpoint that the crew was made for.
+    Restore,
+    /// Make the layer of this depth.
+    Advance {
+        /// The depth.
+        depth: u32,
+    },
+    /// Make the two last layers durable.
+    Save {
+        /// Depth of the last layer.
+        depth: u32,
+    },
+    /// The checkpoint of this depth is durable.
+    Saved {
+        /// Depth of its last layer.
+        depth: u32,
+    },
+}
+
+/// What a worker has done.
+#[derive(Clone, Debug)]
+pub enum Done {
+    /// It has made or loaded a layer.
+    Layer {
+        /// The layer's depth.
+        depth: u32,
+        /// What was found.
+        numbers: Box<LayerNumbers>,
+        /// Kept layers that wait for a checkpoint.
+        waiting: usize,
+    },
+    /// Its part of a checkpoint is durable.
+    Saved {
+        /// Depth of the last layer.
+        depth: u32,
+        /// The files.
+        records: Vec<LayerRecord>,
+    },
+    /// It has taken note.
+    Noted,
+}
+
+/// A worker's answer to an order.
+#[derive(Debug)]
+pub struct Answer<E> {
+    /// The worker's place in the plan, from 0.
+    pub worker: usize,
+    /// What became of the order.
+    pub done: Result<Done, E>,
+}
+
+/// What can go wrong with a crew or a keeper.
+pub trait Fault {
+    /// What has run out, if that is all: the search can go on once there is more of it.
+    fn shortage(&self) -> Option<StopReason>;
+}
+
+impl Fault for StoreError {
+    fn shortage(&self) -> Option<StopReason> {
+        match self {
+            StoreError::Memory { .. } => Some(StopReason::MemoryFull),
+            _ => self.is_disk_full().then_some(StopReason::DiskFull),
+        }
+    }
+}
+
+/// The workers of a search.
+pub trait Crew {
+    /// What can go wrong.
+    type Error: Fault;
+
+    /// Gives all workers an order and waits for all of them.
+    ///
+    /// # Errors
+    /// If there is no hope for some worker's answer.
+    fn run(&mut self, order: Order) -> Result<Vec<Answer<Self::Error>>, Self::Error>;
+
+    /// No worker could make the next layer because the disk or the memory is full: removes what only
+    /// that layer needed, so that there is room for a checkpoint of the two before. False if that
+    /// cannot be.
+    ///
+    /// # Errors
+    /// If files cannot be removed.
+    fn make_room(&mut self) -> Result<bool, Self::Error>;
+}
+
+/// Who keeps the records of a search and knows what is wished of it.
+pub trait Keeper {
+    /// What can go wrong.
+    type Error;
+
+    /// Why to stop after the layer that has just been made, if there is a reason.
+    fn stop(&mut self, last: &LayerSummary) -> Option<StopReason>;
+
+    /// Notes a complete layer down. `totals` includes it.
+    ///
+    /// # Errors
+    /// If that is impossible.
+    fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), Self::Error>;
+
+    /// Makes a checkpoint durable; `totals` are those of all layers committed so far.
+    ///
+    /// # Errors
+    /// If that is impossible; the checkpoint before is still the last one then.
+    fn publish(&mut self, publication: Publication) -> Result<(), Self::Error>;
+
+    /// A checkpoint is complete; it took so long.
+    fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration);
+}
+
+/// Why a search ended without an end.
+#[derive(Debug)]
+pub enum Trouble<E> {
+    /// A worker or the keeper failed.
+    Failed(E),
+    /// The plan refused an answer.
+    Refused(Refusal),
+}
+
+impl<E> From<Refusal> for Trouble<E> {
+    fn from(refusal: Refusal) -> Self {
+        Trouble::Refused(refusal)
+    }
+}
+
+/// Runs one search with a plan, its workers and its keeper.
+#[derive(Debug)]
+pub struct Driver<C, K> {
+    plan: Plan,
+    crew: C,
+    keeper: K,
+    interval: Duration,
+    last_checkpoint: Instant,
+    /// When the workers were last told to save.
+    saving: Instant,
+}
+
+impl<E, C, K> Driver<C, K>
+where
+    E: Fault,
+    C: Crew<Error = E>,
+    K: Keeper<Error = E>,
+{
+    /// A driver that makes a checkpoint every `interval`.
+    pub fn new(plan: Plan, crew: C, keeper: K, interval: Duration) -> Self {
+        let now = Instant::now();
+        Driver { plan, crew, keeper, interval, last_checkpoint: now, saving: now }
+    }
+
+    /// Searches until the end, or until something fails.
+    ///
+    /// # Errors
+    /// Whatever fails; what the last checkpoint holds is not lost.
+    pub fn run(&mut self) -> Result<Outcome, Trouble<E>> {
+        loop {
+            match self.plan.next_command() {
+                Some(Command::Seed) => self.layer(Order::Seed)?,
+                Some(Command::Restore) => self.layer(Order::Restore)?,
+                Some(Command::Advance { depth }) => self.layer(Order::Advance { depth })?,
+                Some(Command::Commit(layer)) => {
+                    self.keeper.commit(layer, self.plan.totals()).map_err(Trouble::Failed)?;
+                }
+                Some(Command::Save { depth }) => self.save(depth)?,
+                Some(Command::Publish(publication)) => self.publish(*publication)?,
+                Some(Command::End(outcome)) => return Ok(outcome),
+                None => return Err(Refusal::NotAsked { what: "no command" }.into()),
+            }
+        }
+    }
+
+    /// Sums over the layers committed so far.
+    pub fn totals(&self) -> &Totals {
+        self.plan.totals()
+    }
+
+    /// The keeper.
+    pub fn keeper(&self) -> &K {
+        &self.keeper
+    }
+
+    /// The workers, once the search is over.
+    pub fn into_crew(self) -> C {
+        self.crew
+    }
+
+    fn order(&mut self, order: Order) -> Result<Vec<Answer<E>>, Trouble<E>> {
+        self.crew.run(order).map_err(Trouble::Failed)
+    }
+
+    /// All workers make a layer.
+    fn layer(&mut self, order: Order) -> Result<(), Trouble<E>> {
+        let answers = self.order(order)?;
+        if answers.iter().any(|answer| answer.done.is_err()) {
+            return self.failed(order, answers);
+        }
+        let mut waiting = 0;
+        let mut reports = Vec::with_capacity(answers.len());
+        for Answer { worker, done } in answers {
+            if let Ok(Done::Layer { depth, numbers, waiting: behind }) = done {
+                waiting += behind;
+                reports.push(Report { worker, depth, numbers: *numbers });
+            }
+        }
+        let sum = LayerSummary::of(&reports);
+        if let Some(reason) = self.keeper.stop(&sum) {
+            self.plan.handle(Input::Stop(reason))?;
+        }
+        if self.last_checkpoint.elapsed() >= self.interval || waiting > MOST_WAITING {
+            self.plan.handle(Input::CheckpointDue)?;
+        }
+        for report in reports {
+            self.plan.handle(Input::Layer(report))?;
+        }
+        Ok(())
+    }
+
+    /// A layer could not be made. If there is only a shortage, what is there can be saved, as long as
+    /// no worker has gone on.
+    fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), Trouble<E>> {
+        let all = answers.iter().all(|answer| answer.done.is_err());
+        let mut errors: Vec<E> =
+            answers.into_iter().filter_map(|answer| answer.done.err()).collect();
+        let worst = errors.iter().position(|error| error.shortage().is_none());
+        let error = errors.swap_remove(worst.unwrap_or(0));
+        let may_save = matches!(order, Order::Advance { .. }) && all;
+        match error.shortage().filter(|_| may_save) {
+            Some(reason) if self.crew.make_room().map_err(Trouble::Failed)? => {
+                Ok(self.plan.handle(Input::GiveUp(reason))?)
+            }
+            _ => Err(Trouble::Failed(error)),
+        }
+    }
+
+    fn save(&mut self, depth: u32) -> Result<(), Trouble<E>> {
+        self.saving = Instant::now();
+        for Answer { worker, done } in self.order(Order::Save { depth })? {
+            if let Done::Saved { depth, records } = done.map_err(Trouble::Failed)? {
+                self.plan.handle(Input::Saved { worker, depth, records })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self, publication: Publication) -> Result<(), Trouble<E>> {
+        let depth = publication.depth;
+        let bytes = publication.records.iter().map(|record| record.bytes).sum();
+        self.keeper.publish(publication).map_err(Trouble::Failed)?;
+        for answer in self.order(Order::Saved { depth })? {
+            answer.done.map_err(Trouble::Failed)?;
+        }
+        self.keeper.checkpointed(depth, bytes, self.saving.elapsed());
+        self.last_checkpoint = Instant::now();
+        Ok(self.plan.handle(Input::Published { depth })?)
+    }
+}

@@ -1,0 +1,186 @@
+//! Numbers of layers: of one worker's part, of a whole layer, of all layers so far.
+
+use strata_space::{Digest, Weight};
+use strata_store::{Hex128, JobResult, KeptFile, LayerLine};
+
+use super::Report;
+
+/// One worker's part of a layer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LayerNumbers {
+    /// New states.
+    pub states: u64,
+    /// Regions with a new state.
+    pub regions: u64,
+    /// Legal moves of the new states.
+    pub generated: u64,
+    /// Digest of the new states.
+    pub digest: Digest,
+    /// Two searches have met after an odd number of moves.
+    pub odd: bool,
+    /// Two searches have met after an even number of moves.
+    pub even: bool,
+    /// The goal is among the new states.
+    pub found: bool,
+    /// Bytes of the layer's file.
+    pub bytes: u64,
+    /// Bytes on disk when the layer was complete.
+    pub disk_peak: u64,
+    /// Bytes on disk once everything that only this layer needed was removed.
+    pub disk_left: u64,
+    /// Bytes spilled so far in this session.
+    pub spilled: u64,
+    /// The file the layer is kept in, if it is.
+    pub kept: Option<KeptFile>,
+}
+
+/// A complete layer, all workers' parts together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LayerSummary {
+    /// Distance from the start.
+    pub depth: u32,
+    /// States.
+    pub states: u64,
+    /// Regions with a state.
+    pub regions: u64,
+    /// Legal moves of its states.
+    pub generated: u64,
+    /// Digest of its states.
+    pub digest: Digest,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// The files it is kept in, by worker.
+    pub kept: Vec<KeptFile>,
+}
+
+impl LayerSummary {
+    /// What a line of the history says.
+    #[must_use]
+    pub fn of_line(line: &LayerLine) -> LayerSummary {
+        LayerSummary {
+            depth: line.depth,
+            states: line.states,
+            regions: line.regions,
+            generated: line.generated,
+            digest: Weight(line.digest.0),
+            bytes: line.bytes,
+            kept: line.kept.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The line of the history for a layer that was complete after so many seconds of search.
+    #[must_use]
+    pub fn into_line(self, seconds: f64) -> LayerLine {
+        LayerLine {
+            depth: self.depth,
+            states: self.states,
+            generated: self.generated,
+            regions: self.regions,
+            bytes: self.bytes,
+            digest: Hex128(self.digest.0),
+            seconds,
+            kept: Some(self.kept).filter(|kept| !kept.is_empty()),
+        }
+    }
+
+    /// The sum of all workers' reports of a layer.
+    pub(crate) fn of(reports: &[Report]) -> LayerSummary {
+        let depth = reports.first().map_or(0, |report| report.depth);
+        Sum::of(depth, reports.iter().map(|report| report.numbers.clone()).collect()).layer
+    }
+}
+
+/// Sums over all layers so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Greatest depth with a state.
+    pub depth: u32,
+    /// States.
+    pub states: u64,
+    /// Legal moves from them.
+    pub generated: u64,
+    /// States of the widest layer.
+    pub widest: u64,
+    /// The depth of the first of the widest layers.
+    pub widest_depth: u32,
+    /// Digest of all states.
+    pub digest: Digest,
+    /// Bytes of all layer files when they were sealed.
+    pub layer_bytes: u64,
+    /// Most bytes on disk at any time.
+    pub disk_peak: u64,
+    /// Bytes spilled because memory was full.
+    pub spilled: u64,
+}
+
+impl Totals {
+    /// Sums over the lines of a history, which are in order.
+    #[must_use]
+    pub fn of_lines(lines: &[LayerLine], disk_peak: u64, spilled: u64) -> Totals {
+        let mut totals = Totals { disk_peak, spilled, ..Totals::default() };
+        lines.iter().for_each(|line| totals.add(&LayerSummary::of_line(line)));
+        totals
+    }
+
+    /// What a finished job found.
+    #[must_use]
+    pub fn result(&self, moves: Option<u64>, peak_rss_bytes: u64, seconds: f64) -> JobResult {
+        JobResult {
+            moves,
+            layers: self.depth,
+            states: self.states,
+            generated: self.generated,
+            widest: self.widest,
+            digest: Hex128(self.digest.0),
+            disk_peak_bytes: self.disk_peak,
+            peak_rss_bytes,
+            seconds,
+        }
+    }
+
+    /// Adds a layer; layers come in order.
+    pub fn add(&mut self, layer: &LayerSummary) {
+        self.depth = layer.depth;
+        self.states += layer.states;
+        self.generated += layer.generated;
+        self.digest += layer.digest;
+        self.layer_bytes += layer.bytes;
+        if layer.states > self.widest {
+            (self.widest, self.widest_depth) = (layer.states, layer.depth);
+        }
+    }
+}
+
+/// What all workers say of one layer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sum {
+    pub(crate) layer: LayerSummary,
+    pub(crate) odd: bool,
+    pub(crate) even: bool,
+    pub(crate) found: bool,
+    pub(crate) disk_peak: u64,
+    pub(crate) disk_left: u64,
+    pub(crate) spilled: u64,
+}
+
+impl Sum {
+    pub(crate) fn of(depth: u32, parts: Vec<LayerNumbers>) -> Sum {
+        let mut sum = Sum { layer: LayerSummary { depth, ..Default::default() }, ..Sum::default() };
+        for part in parts {
+            let layer = &mut sum.layer;
+            layer.states += part.states;
+            layer.regions += part.regions;
+            layer.generated += part.generated;
+            layer.digest += part.digest;
+            layer.bytes += part.bytes;
+            layer.kept.extend(part.kept);
+            sum.odd |= part.odd;
+            sum.even |= part.even;
+            sum.found |= part.found;
+            sum.disk_peak += part.disk_peak;
+            sum.disk_left += part.disk_left;
+            sum.spilled += part.spilled;
+        }
+        sum
+    }
+}

@@ -1,0 +1,252 @@
+//! Drives workers layer by layer until a search ends, as the program does but without checkpoints.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use strata::{Budget, Keep, LayerReport, Setup, Worker};
+use strata_explicit::{
+    Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortRoom, Tally,
+};
+use strata_space::{Digest, Finish};
+use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, RealFs};
+
+const JOB: &str = "job";
+
+/// Deeper than any search of the tests: a search that loses states may come back to old ones for
+/// ever, and should fail instead.
+const DEEPEST: u32 = 2000;
+
+/// How a search is run. None of it may change what is found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crew {
+    pub(crate) workers: usize,
+    /// Threads of each worker.
+    pub(crate) threads: usize,
+    pub(crate) shards: u32,
+    pub(crate) keep: Keep,
+    /// Memory over and above the least budget.
+    pub(crate) spare_memory: u64,
+    /// Bytes of exits that an inbox holds in memory, where it is not what the budget says.
+    pub(crate) inbox_memory: Option<usize>,
+    /// Whether exits travel through a [`Shredder`].
+    pub(crate) shred: bool,
+}
+
+impl Default for Crew {
+    fn default() -> Crew {
+        Crew {
+            workers: 1,
+            threads: 1,
+            shards: 64,
+            keep: Keep::Last,
+            spare_memory: 64 << 20,
+            inbox_memory: None,
+            shred: false,
+        }
+    }
+}
+
+/// What must be the same however a search is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LayerNumbers {
+    pub(crate) depth: u32,
+    pub(crate) states: u64,
+    pub(crate) generated: u64,
+    pub(crate) digest: Digest,
+}
+
+/// What a search found, and what it left behind.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// All layers, depth 0 included; an empty last one is not listed.
+    pub(crate) layers: Vec<LayerNumbers>,
+    /// Moves of a shortest solution, if the search ended on one.
+    pub(crate) moves: Option<u32>,
+    pub(crate) spilled_bytes: u64,
+    /// Layer files in the job's folder at the end.
+    pub(crate) layer_files: usize,
+    /// Spilled runs in the job's folder at the end.
+    pub(crate) run_files: usize,
+    /// By depth, the files of the layers that are kept.
+    pub(crate) kept: Vec<Vec<KeptFile>>,
+}
+
+impl Outcome {
+    pub(crate) fn states(&self) -> Vec<u64> {
+        self.layers.iter().map(|layer| layer.states).collect()
+    }
+
+    pub(crate) fn generated(&self) -> Vec<u64> {
+        self.layers.iter().map(|layer| layer.generated).collect()
+    }
+
+    pub(crate) fn digests(&self) -> Vec<Digest> {
+        self.layers.iter().map(|layer| layer.digest).collect()
+    }
+}
+
+/// Searches to the end. `open` makes the engine for a number of shards.
+pub(crate) fn search(crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
+    let dir = tempfile::tempdir().unwrap();
+    search_in(dir.path(), crew, open)
+}
+
+/// Opens the kept files of a layer.
+pub(crate) fn open_kept(dir: &Path, depth: u32, files: &[KeptFile]) -> Vec<Layer> {
+    let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
+    let open = |kept: &KeptFile| {
+        let path = folder.file_path(&kept.file).unwrap();
+        Layer::open(folder.fs().clone(), &path, &kept.expect(JOB, depth)).unwrap()
+    };
+    files.iter().map(open).collect()
+}
+
+/// Searches to the end in a folder of the caller's, where the layers that are kept stay.
+pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
+    let engine = Arc::new(open(crew.shards));
+    let finish = engine.finish();
+    let mut workers = hire(crew, &engine, dir);
+    let mut outcome = Outcome {
+        layers: Vec::new(),
+        moves: None,
+        spilled_bytes: 0,
+        layer_files: 0,
+        run_files: 0,
+        kept: Vec::new(),
+    };
+    let mut reports = together(&mut workers, Worker::seed);
+    loop {
+        let depth = reports[0].depth;
+        assert!(depth <= DEEPEST, "the search does not end");
+        let mut tally = Tally::default();
+        for report in &reports {
+            assert_eq!(report.depth, depth, "workers are at different layers");
+            tally.add(&report.tally);
+        }
+        outcome.spilled_bytes = reports.iter().map(|report| report.spilled_bytes).sum();
+        if tally.states == 0 {
+            break;
+        }
+        outcome.kept.push(reports.iter().filter_map(|report| report.kept.clone()).collect());
+        let Tally { states, generated, digest, .. } = tally;
+        outcome.layers.push(LayerNumbers { depth, states, generated, digest });
+        outcome.moves = answer(finish, depth, &tally);
+        if outcome.moves.is_some() {
+            break;
+        }
+        reports = together(&mut workers, Worker::advance);
+    }
+    outcome.layer_files = files(dir, "layer-");
+    outcome.run_files = files(dir, "run-");
+    if crew.keep != Keep::Last {
+        for worker in &mut workers {
+            worker.save().unwrap();
+        }
+    }
+    outcome
+}
+
+fn answer(finish: Finish, depth: u32, tally: &Tally) -> Option<u32> {
+    match finish {
+        Finish::Meeting if tally.odd => Some(2 * depth - 1),
+        Finish::Meeting if tally.even => Some(2 * depth),
+        Finish::State(_) if tally.found => Some(depth),
+        _ => None,
+    }
+}
+
+fn hire(crew: Crew, engine: &Arc<Engine>, dir: &Path) -> Vec<Worker> {
+    let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
+    let tables = engine.table_bytes();
+    let memory = Budget::least(tables, crew.workers * crew.threads) as u64 + crew.spare_memory;
+    let budget = Budget::new(memory, tables, crew.workers, crew.threads).unwrap();
+    let owner = |shard| (shard as usize * crew.workers / crew.shards as usize) as u16;
+    let owners: Arc<[u16]> = (0..crew.shards).map(owner).collect();
+    let setup = |worker| Setup {
+        worker,
+        owners: owners.clone(),
+        threads: crew.threads,
+        budget,
+        encode: EncodeOptions::default(),
+        keep: crew.keep,
+        folder: folder.clone(),
+    };
+    let setups: Vec<Setup> = (0..crew.workers).map(setup).collect();
+    let inboxes: Vec<Arc<Inbox>> =
+        setups.iter().map(|setup| Arc::new(inbox(crew, setup))).collect();
+    let local = LocalExchange::new(inboxes.clone());
+    let exchange: Arc<dyn Exchange> =
+        if crew.shred { Arc::new(Shredder(local)) } else { Arc::new(local) };
+    let workers = setups.into_iter().zip(inboxes);
+    workers
+        .map(|(setup, inbox)| Worker::new(setup, engine.clone(), inbox, exchange.clone()).unwrap())
+        .collect()
+}
+
+fn inbox(crew: Crew, setup: &Setup) -> Inbox {
+    let Some(memory) = crew.inbox_memory else {
+        return setup.inbox().unwrap();
+    };
+    let options = InboxOptions {
+        memory,
+        job: JOB.into(),
+        folder: setup.folder.path().to_owned(),
+        prefix: format!("run-{:03}", setup.worker),
+        spares: setup.threads,
+        encode: setup.encode,
+    };
+    Inbox::new(Arc::new(RealFs), options).unwrap()
+}
+
+/// Lets all workers do something at the same time.
+fn together(
+    workers: &mut [Worker],
+    step: fn(&mut Worker) -> strata::Result<LayerReport>,
+) -> Vec<LayerReport> {
+    if let [only] = workers {
+        return vec![step(only).unwrap()];
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            workers.iter_mut().map(|worker| scope.spawn(move || step(worker).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn files(dir: &Path, prefix: &str) -> usize {
+    let names = std::fs::read_dir(dir.join(JOB)).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().contains(prefix)).count()
+}
+
+/// What a bad network may do: every run arrives in pieces, the last first, and every piece twice.
+struct Shredder(LocalExchange);
+
+impl Exchange for Shredder {
+    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
+        const PIECES: usize = 10;
+        let mut regions: Vec<(EntryKey, Vec<u32>)> = Vec::new();
+        run.for_each_region(|key, locals| {
+            regions.push((key, locals.to_vec()));
+            Ok(())
+        })?;
+        for piece in regions.chunks(regions.len().div_ceil(PIECES).max(1)).rev() {
+            for _ in 0..2 {
+                let mut run = self.0.spare(to);
+                piece.iter().for_each(|(key, locals)| run.push(*key, None, locals));
+                run.sort(&mut SortRoom::default());
+                self.0.send(to, depth, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&self, from: usize, depth: u32) -> Result<()> {
+        self.0.settle(from, depth)
+    }
+
+    fn spare(&self, from: usize) -> MemoryRun {
+        self.0.spare(from)
+    }
+}

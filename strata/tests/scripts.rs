@@ -1,0 +1,272 @@
+//! Short stories of a plan: what it commands, step by step.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use strata::{
+    Command, Input, LayerNumbers, Plan, PlanOptions, Refusal, Report, Rule, Start, StopReason,
+};
+use strata_store::{Hex64, Hex128, LayerRecord};
+
+fn options(workers: usize, rule: Rule) -> PlanOptions {
+    PlanOptions { workers, rule, max_layers: None, disk_limit: None }
+}
+
+fn plan(rule: Rule) -> Plan {
+    Plan::new(options(1, rule), Start::Seeds)
+}
+
+fn numbers(states: u64) -> LayerNumbers {
+    LayerNumbers {
+        states,
+        generated: 3 * states,
+        regions: 1,
+        bytes: 10 * states,
+        ..LayerNumbers::default()
+    }
+}
+
+fn layer(worker: usize, depth: u32, numbers: LayerNumbers) -> Input {
+    Input::Layer(Report { worker, depth, numbers })
+}
+
+fn record(worker: u32, depth: u32) -> LayerRecord {
+    LayerRecord {
+        depth,
+        worker,
+        file: format!("layer-{depth}-{worker}"),
+        bytes: 5,
+        states: 1,
+        regions: 1,
+        generated: 1,
+        digest: Hex128::default(),
+        seal: Hex64::default(),
+    }
+}
+
+fn saved(worker: usize, depth: u32) -> Input {
+    let records = (depth.saturating_sub(1)..=depth).map(|d| record(worker as u32, d)).collect();
+    Input::Saved { worker, depth, records }
+}
+
+/// What the plan commands now, in short.
+fn commands(plan: &mut Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    while let Some(command) = plan.next_command() {
+        all.push(match command {
+            Command::Seed => "seed".to_owned(),
+            Command::Restore => "restore".to_owned(),
+            Command::Advance { depth } => format!("advance {depth}"),
+            Command::Commit(layer) => format!("commit {}: {}", layer.depth, layer.states),
+            Command::Save { depth } => format!("save {depth}"),
+            Command::Publish(p) => {
+                format!("publish {} of {} files: {:?}", p.depth, p.records.len(), p.ending)
+            }
+            Command::End(outcome) => format!("end: {outcome:?}"),
+        });
+    }
+    all
+}
+
+/// Plays layers 0, 1, … of these numbers on one worker.
+fn play(plan: &mut Plan, layers: &[LayerNumbers]) -> Vec<String> {
+    for (depth, numbers) in (0..).zip(layers) {
+        commands(plan);
+        plan.handle(layer(0, depth, numbers.clone())).unwrap();
+    }
+    commands(plan)
+}
+
+fn finish(plan: &mut Plan, depth: u32) -> Vec<String> {
+    plan.handle(saved(0, depth)).unwrap();
+    let mut all = commands(plan);
+    plan.handle(Input::Published { depth }).unwrap();
+    all.extend(commands(plan));
+    all
+}
+
+#[test]
+fn searches_meet_after_an_odd_or_even_number_of_moves() {
+    for (odd, even, moves) in [(true, false, 3), (false, true, 4), (true, true, 3)] {
+        let mut plan = plan(Rule::Meeting);
+        let last = LayerNumbers { odd, even, ..numbers(2) };
+        let end = play(&mut plan, &[numbers(1), numbers(2), last]);
+        assert_eq!(end, ["commit 2: 2", "save 2"]);
+        assert_eq!(
+            finish(&mut plan, 2),
+            [format!("publish 2 of 2 files: Some(Goal({moves}))"), format!("end: Goal({moves})")]
+        );
+        assert_eq!((plan.totals().states, plan.totals().depth), (5, 2));
+        assert_eq!((plan.totals().widest, plan.totals().widest_depth), (2, 1));
+    }
+}
+
+#[test]
+fn the_start_may_be_the_goal() {
+    let mut plan = plan(Rule::State);
+    let end = play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
+    assert_eq!(end, ["commit 0: 1", "save 0"]);
+    assert_eq!(finish(&mut plan, 0), ["publish 0 of 1 files: Some(Goal(0))", "end: Goal(0)"]);
+}
+
+#[test]
+fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
+    let mut plan = plan(Rule::Exhausted);
+    let met = LayerNumbers { odd: true, even: true, found: true, ..numbers(2) };
+    assert_eq!(play(&mut plan, &[numbers(1), met]), ["commit 1: 2", "advance 2"]);
+    plan.handle(layer(0, 2, numbers(0))).unwrap();
+    assert_eq!(commands(&mut plan), ["save 2"]);
+    assert_eq!(finish(&mut plan, 2), ["publish 2 of 2 files: Some(Exhausted)", "end: Exhausted"]);
+    assert_eq!(plan.totals().depth, 1);
+}
+
+#[test]
+fn nothing_follows_before_all_workers_have_reported() {
+    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    assert_eq!(commands(&mut plan), ["seed"]);
+    plan.handle(layer(1, 0, numbers(3))).unwrap();
+    plan.handle(Input::CheckpointDue).unwrap();
+    assert!(commands(&mut plan).is_empty());
+    plan.handle(layer(0, 0, numbers(4))).unwrap();
+    assert_eq!(commands(&mut plan), ["commit 0: 7", "save 0"]);
+    plan.handle(saved(0, 0)).unwrap();
+    assert!(commands(&mut plan).is_empty());
+    plan.handle(saved(1, 0)).unwrap();
+    assert_eq!(commands(&mut plan), ["publish 0 of 2 files: None"]);
+    plan.handle(Input::Published { depth: 0 }).unwrap();
+    assert_eq!(commands(&mut plan), ["advance 1"]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    let worker = Refusal::UnknownWorker { worker: 2, workers: 2 };
+    assert_eq!(plan.handle(layer(2, 0, numbers(1))), Err(worker));
+    let depth = Refusal::WrongDepth { expected: 0, found: 1 };
+    assert_eq!(plan.handle(layer(0, 1, numbers(1))), Err(depth));
+    plan.handle(layer(0, 0, numbers(1))).unwrap();
+    let twice = Refusal::Repeated { worker: 0, depth: 0 };
+    assert_eq!(plan.handle(layer(0, 0, numbers(1))), Err(twice));
+    assert!(matches!(plan.handle(saved(0, 0)), Err(Refusal::NotAsked { .. })));
+    assert!(matches!(plan.handle(Input::Published { depth: 0 }), Err(Refusal::NotAsked { .. })));
+    plan.handle(layer(1, 0, numbers(1))).unwrap();
+    assert_eq!(commands(&mut plan), ["seed", "commit 0: 2", "advance 1"]);
+    assert_eq!(plan.totals().states, 2);
+}
+
+#[test]
+fn limits_stop_resumably() {
+    let limited = |max_layers, disk_limit| {
+        let options = PlanOptions { max_layers, disk_limit, ..options(1, Rule::Meeting) };
+        Plan::new(options, Start::Seeds)
+    };
+    let mut plan = limited(Some(1), None);
+    assert_eq!(play(&mut plan, &[numbers(1), numbers(2)]), ["commit 1: 2", "save 1"]);
+    let end = finish(&mut plan, 1);
+    assert_eq!(end[1], "end: Stopped(MaxLayers)");
+    // Layers double. 20 bytes are in use, and a layer of 40 is expected; where making the last one
+    // took 500 at its worst, with runs spilled on the way, the next one is expected to take 1000.
+    for (disk_peak, limit, command) in
+        [(20, 60, "advance 2"), (20, 59, "save 1"), (500, 1000, "advance 2"), (500, 999, "save 1")]
+    {
+        let mut plan = limited(None, Some(limit));
+        let last = LayerNumbers { disk_peak, disk_left: 20, ..numbers(2) };
+        assert_eq!(play(&mut plan, &[numbers(1), last])[1], command);
+        assert_eq!(plan.totals().disk_peak, disk_peak);
+    }
+}
+
+#[test]
+fn a_goal_goes_over_a_stop() {
+    let mut plan = plan(Rule::State);
+    plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+    play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
+    assert_eq!(finish(&mut plan, 0)[1], "end: Goal(0)");
+}
+
+#[test]
+fn a_stop_during_a_checkpoint_is_published_with_it() {
+    let interrupted = "end: Stopped(Interrupted)";
+    for late in [false, true] {
+        let mut plan = plan(Rule::Meeting);
+        plan.handle(Input::CheckpointDue).unwrap();
+        assert_eq!(play(&mut plan, &[numbers(1)]), ["commit 0: 1", "save 0"]);
+        if !late {
+            plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+            assert_eq!(finish(&mut plan, 0)[1], interrupted);
+            continue;
+        }
+        plan.handle(saved(0, 0)).unwrap();
+        assert_eq!(commands(&mut plan), ["publish 0 of 1 files: None"]);
+        plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+        plan.handle(Input::Published { depth: 0 }).unwrap();
+        let again = "publish 0 of 1 files: Some(Stopped(Interrupted))";
+        assert_eq!(commands(&mut plan), [again]);
+        plan.handle(Input::Published { depth: 0 }).unwrap();
+        assert_eq!(commands(&mut plan), [interrupted]);
+    }
+}
+
+#[test]
+fn a_layer_that_cannot_be_made_is_given_up_for_the_two_before() {
+    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    let full = || Input::GiveUp(StopReason::DiskFull);
+    assert!(plan.handle(full()).is_err());
+    for worker in 0..2 {
+        plan.handle(layer(worker, 0, numbers(1))).unwrap();
+    }
+    assert_eq!(commands(&mut plan), ["seed", "commit 0: 2", "advance 1"]);
+    plan.handle(full()).unwrap();
+    assert_eq!(commands(&mut plan), ["save 0"]);
+    for worker in 0..2 {
+        plan.handle(saved(worker, 0)).unwrap();
+    }
+    plan.handle(Input::Published { depth: 0 }).unwrap();
+    assert_eq!(commands(&mut plan)[1], "end: Stopped(DiskFull)");
+}
+
+#[test]
+fn a_worker_that_went_on_cannot_go_back() {
+    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    for worker in 0..2 {
+        plan.handle(layer(worker, 0, numbers(1))).unwrap();
+    }
+    plan.handle(layer(1, 1, numbers(1))).unwrap();
+    let refusal = plan.handle(Input::GiveUp(StopReason::DiskFull)).unwrap_err();
+    assert_eq!(refusal, Refusal::Repeated { worker: 1, depth: 1 });
+}
+
+#[test]
+fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
+    let mut first = plan(Rule::Meeting);
+    first.handle(layer(0, 0, numbers(1))).unwrap();
+    first.next_command();
+    let Some(Command::Commit(last)) = first.next_command() else { panic!("no commit") };
+    let start = || Start::Checkpoint {
+        totals: first.totals().clone(),
+        last: last.clone(),
+        previous_bytes: 0,
+        kept_bytes: 7,
+    };
+    let mut plan = Plan::new(options(1, Rule::Meeting), start());
+    assert_eq!(commands(&mut plan), ["restore"]);
+    plan.handle(layer(0, 0, LayerNumbers { bytes: 999, disk_peak: 1, ..numbers(1) })).unwrap();
+    assert_eq!(commands(&mut plan), ["advance 1"]);
+    assert_eq!((plan.totals().states, plan.totals().disk_peak), (1, 8));
+
+    let mut plan = Plan::new(options(1, Rule::Meeting), start());
+    let refusal = plan.handle(layer(0, 0, numbers(2))).unwrap_err();
+    let text = refusal.to_string();
+    assert!(text.starts_with("the layer of depth 0 has 2 states"), "{text}");
+}
+
+#[test]
+fn nothing_follows_the_end() {
+    let mut plan = plan(Rule::State);
+    play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
+    finish(&mut plan, 0);
+    assert!(plan.handle(layer(0, 1, numbers(1))).is_err());
+    assert!(plan.handle(Input::Published { depth: 0 }).is_err());
+    plan.handle(Input::CheckpointDue).unwrap();
+    plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+    assert_eq!(plan.next_command(), None);
+}

@@ -1,0 +1,245 @@
+//! Thousands of random runs: answers out of order, late and repeated, checkpoints and stops at
+//! any time, crashes that go back to the last checkpoint with another number of workers.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use proptest::prelude::*;
+use strata::{
+    Command, Input, LayerNumbers, LayerSummary, Outcome, Plan, PlanOptions, Publication, Report,
+    Rule, Start, StopReason, Totals,
+};
+use strata_space::Digest;
+use strata_store::{Hex64, Hex128, LayerRecord};
+
+/// A stream of numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// A made-up search: the width of each layer, and where it ends.
+struct World {
+    widths: Vec<u64>,
+    rule: Rule,
+    goal: Option<(u32, bool, bool)>,
+}
+
+impl World {
+    fn new(random: &mut Random) -> World {
+        let depth = random.below(30);
+        let widths = (0..=depth).map(|_| 1 + random.below(1000)).collect();
+        let rule = [Rule::Meeting, Rule::State, Rule::Exhausted][random.below(3) as usize];
+        let goal = random.one_in(2).then(|| {
+            let depth = random.below(depth + 1) as u32;
+            (depth, depth > 0 && random.one_in(2), random.one_in(2))
+        });
+        World { widths, rule, goal }
+    }
+
+    fn layer(&self, depth: u32) -> LayerSummary {
+        let states = self.widths.get(depth as usize).copied().unwrap_or(0);
+        LayerSummary {
+            depth,
+            states,
+            regions: states,
+            generated: 2 * states,
+            digest: (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum(),
+            bytes: 3 * states,
+            kept: Vec::new(),
+        }
+    }
+
+    /// One worker's part: the first has the digest, the last has what is left of the states.
+    fn part(&self, depth: u32, worker: usize, workers: usize) -> LayerNumbers {
+        let LayerSummary { states, digest, .. } = self.layer(depth);
+        let share = states / workers as u64;
+        let own = if worker + 1 == workers { states - share * (workers as u64 - 1) } else { share };
+        let goal = self.goal.filter(|goal| goal.0 == depth && worker == workers / 2);
+        LayerNumbers {
+            states: own,
+            regions: own,
+            generated: 2 * own,
+            digest: if worker == 0 { digest } else { Digest::ZERO },
+            odd: goal.is_some_and(|goal| goal.1),
+            even: goal.is_some_and(|goal| goal.2),
+            found: goal.is_some(),
+            bytes: 3 * own,
+            ..LayerNumbers::default()
+        }
+    }
+
+    /// The end of an undisturbed search, and its last depth.
+    fn end(&self) -> (Outcome, u32) {
+        let moves = self.goal.and_then(|(depth, odd, even)| match self.rule {
+            Rule::Meeting if odd => Some((2 * u64::from(depth) - 1, depth)),
+            Rule::Meeting if even => Some((2 * u64::from(depth), depth)),
+            Rule::State => Some((u64::from(depth), depth)),
+            _ => None,
+        });
+        match moves {
+            Some((moves, depth)) => (Outcome::Goal(moves), depth),
+            None => (Outcome::Exhausted, self.widths.len() as u32 - 1),
+        }
+    }
+}
+
+/// What the driver has made durable.
+#[derive(Default)]
+struct Disk {
+    committed: Vec<LayerSummary>,
+    checkpoint: Option<(Publication, usize)>,
+}
+
+fn records(depth: u32, worker: usize) -> Vec<LayerRecord> {
+    let record = |depth| LayerRecord {
+        depth,
+        worker: worker as u32,
+        file: String::new(),
+        bytes: 1,
+        states: 0,
+        regions: 0,
+        generated: 0,
+        digest: Hex128::default(),
+        seal: Hex64::default(),
+    };
+    (depth.saturating_sub(1)..=depth).map(record).collect()
+}
+
+fn check_publication(publication: &Publication, workers: usize, committed: &[LayerSummary]) {
+    let depth = publication.depth;
+    let mut named: Vec<_> = publication.records.iter().map(|r| (r.depth, r.worker)).collect();
+    named.sort_unstable();
+    let depths = depth.saturating_sub(1)..=depth;
+    let all: Vec<_> = depths.flat_map(|d| (0..workers as u32).map(move |w| (d, w))).collect();
+    assert_eq!(named, all, "one record a layer and worker");
+    let mut totals = Totals { disk_peak: publication.totals.disk_peak, ..Totals::default() };
+    committed.iter().for_each(|layer| totals.add(layer));
+    assert_eq!(publication.totals, totals);
+    let ended = publication.ending == Some(Outcome::Exhausted);
+    assert_eq!(committed.len() as u32, depth + u32::from(!ended));
+}
+
+/// One session, until it ends or crashes; what it was asked to stop for comes first.
+fn session(world: &World, disk: &mut Disk, random: &mut Random, quiet: bool) -> Option<Outcome> {
+    let workers = 1 + random.below(4) as usize;
+    let options = PlanOptions { workers, rule: world.rule, max_layers: None, disk_limit: None };
+    let start = match &disk.checkpoint {
+        None => {
+            disk.committed.clear();
+            Start::Seeds
+        }
+        Some((publication, lines)) => {
+            disk.committed.truncate(*lines);
+            Start::Checkpoint {
+                totals: publication.totals.clone(),
+                last: world.layer(publication.depth),
+                previous_bytes: 0,
+                kept_bytes: 0,
+            }
+        }
+    };
+    let restored = disk.checkpoint.as_ref().map_or(0, |(publication, _)| publication.depth);
+    let mut plan = Plan::new(options, start);
+    let mut flying: Vec<Input> = Vec::new();
+    let mut landed: Vec<Input> = Vec::new();
+    loop {
+        while let Some(command) = plan.next_command() {
+            let layer = |depth| {
+                (0..workers).map(move |worker| {
+                    let numbers = world.part(depth, worker, workers);
+                    Input::Layer(Report { worker, depth, numbers })
+                })
+            };
+            match command {
+                Command::Seed => flying.extend(layer(0)),
+                Command::Restore => flying.extend(layer(restored)),
+                Command::Advance { depth } => {
+                    assert_eq!(disk.committed.len() as u32, depth, "only complete layers");
+                    flying.extend(layer(depth));
+                }
+                Command::Commit(layer) => {
+                    assert_eq!(layer, world.layer(disk.committed.len() as u32));
+                    disk.committed.push(layer);
+                }
+                Command::Save { depth } => flying.extend((0..workers).map(|worker| Input::Saved {
+                    worker,
+                    depth,
+                    records: records(depth, worker),
+                })),
+                Command::Publish(publication) => {
+                    check_publication(&publication, workers, &disk.committed);
+                    flying.push(Input::Published { depth: publication.depth });
+                    disk.checkpoint = Some((*publication, disk.committed.len()));
+                }
+                Command::End(outcome) => {
+                    assert_eq!(plan.next_command(), None);
+                    for input in landed {
+                        assert!(plan.handle(input).is_err());
+                    }
+                    assert_eq!(plan.next_command(), None);
+                    return Some(outcome);
+                }
+            }
+        }
+        if !quiet && random.one_in(200) {
+            return None;
+        }
+        if random.one_in(10) {
+            plan.handle(Input::CheckpointDue).unwrap();
+        }
+        if !quiet && random.one_in(200) {
+            plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+        }
+        if random.one_in(3) && !landed.is_empty() {
+            // What comes again, or late, changes nothing.
+            let at = random.below(landed.len() as u64) as usize;
+            assert!(plan.handle(landed[at].clone()).is_err());
+        }
+        let at = random.below(flying.len() as u64) as usize;
+        let input = flying.swap_remove(at);
+        plan.handle(input.clone()).unwrap();
+        // A publication has no sender that could repeat it at the same depth.
+        if !matches!(input, Input::Published { .. }) {
+            landed.push(input);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_run_ends_as_the_undisturbed_one(seed in 1_u64..u64::MAX) {
+        let mut random = Random(seed);
+        let world = World::new(&mut random);
+        let mut disk = Disk::default();
+        let mut sessions = 0;
+        let outcome = loop {
+            sessions += 1;
+            match session(&world, &mut disk, &mut random, sessions > 20) {
+                Some(Outcome::Stopped(_)) | None => {}
+                Some(outcome) => break outcome,
+            }
+            // A crash may come after the last checkpoint of a search that is over.
+            if let Some((Publication { ending: Some(outcome), .. }, _)) = &disk.checkpoint
+                && !matches!(outcome, Outcome::Stopped(_))
+            {
+                break *outcome;
+            }
+        };
+        let (expected, depth) = world.end();
+        prop_assert_eq!(outcome, expected);
+        let all: Vec<LayerSummary> = (0..=depth).map(|depth| world.layer(depth)).collect();
+        prop_assert_eq!(disk.committed, all);
+    }
+}

@@ -1,0 +1,63 @@
+//! Exits that do not fit into memory go through files and change nothing.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod drive;
+
+use drive::{Crew, Outcome, search};
+use strata_explicit::Engine;
+use strata_puzzles::Hanoi;
+use strata_space::{KeySpace, Keyed, Seed};
+
+/// Hanoi with regions so small that most moves leave them.
+struct ManyRegions(Hanoi);
+
+impl KeySpace for ManyRegions {
+    fn seeds(&self) -> Vec<Seed> {
+        self.0.seeds()
+    }
+
+    fn key_bits(&self) -> u32 {
+        self.0.key_bits()
+    }
+
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        self.0.successors(key, out);
+    }
+
+    fn local_bits(&self) -> u32 {
+        3
+    }
+
+    fn text(&self, key: u64) -> String {
+        self.0.text(key)
+    }
+}
+
+fn hanoi(crew: Crew) -> Outcome {
+    let space = Keyed::new(ManyRegions(Hanoi::new(10, 4, true).unwrap())).unwrap();
+    search(crew, |shards| Engine::direct(space, shards))
+}
+
+#[test]
+fn the_least_budget_spills_and_finds_the_same() {
+    let generous = hanoi(Crew { spare_memory: 1 << 30, ..Crew::default() });
+    assert_eq!(generous.spilled_bytes, 0);
+    assert_eq!(generous.states().iter().sum::<u64>(), 4_u64.pow(10));
+    for workers in [1, 2] {
+        let tight = hanoi(Crew { spare_memory: 0, workers, ..Crew::default() });
+        assert!(tight.spilled_bytes > 0, "{workers} workers");
+        assert_eq!(tight.layers, generous.layers, "{workers} workers");
+        assert_eq!(tight.run_files, 0, "{workers} workers leave spilled runs behind");
+    }
+}
+
+#[test]
+fn an_inbox_without_memory_spills_everything_and_finds_the_same() {
+    let space = || Keyed::new(Hanoi::new(7, 4, true).unwrap()).unwrap();
+    let plain = search(Crew::default(), |shards| Engine::direct(space(), shards));
+    let crew = Crew { inbox_memory: Some(0), shred: true, workers: 2, ..Crew::default() };
+    let spilled = search(crew, |shards| Engine::direct(space(), shards));
+    assert_eq!((plain.spilled_bytes, spilled.spilled_bytes > 0), (0, true));
+    assert_eq!(spilled.layers, plain.layers);
+    assert_eq!(spilled.run_files, 0);
+}

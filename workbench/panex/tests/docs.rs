@@ -1,0 +1,55 @@
+//! `docs/panex.md` shows what the crate draws and knows.
+
+use strata_panex::formulas::Quantity;
+use strata_panex::operations::{Kind, Operation, Task};
+use strata_panex::table::Table;
+use strata_panex::{Position, draw};
+
+const PAGE: &str = include_str!("../../../docs/panex.md");
+
+#[test]
+fn drawings_are_those_of_the_crate() {
+    let mut drawings = 0;
+    for block in PAGE.split("```panex ").skip(1) {
+        let (positions, rest) = block.split_once('\n').unwrap();
+        let (drawing, _) = rest.split_once("\n```").unwrap();
+        let read = |text: &str| -> Position {
+            text.trim().parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+        };
+        let positions: Vec<Position> = positions.split(';').map(read).collect();
+        let drawn = draw::row(&positions);
+        assert_eq!(drawing, drawn, "should be\n{drawn}\n");
+        drawings += 1;
+    }
+    assert!(drawings >= 9, "found {drawings}");
+}
+
+#[test]
+fn the_table_is_that_of_the_crate() {
+    let table = Table::new(10).unwrap();
+    for n in 1..=10 {
+        let cells = Quantity::ALL.map(|quantity| match table.cell(quantity, n) {
+            Some(cell) => format!(" {} ", cell.value),
+            None => " ".to_owned(),
+        });
+        let row = format!("\n| {n} |{}|\n", cells.join("|"));
+        assert!(PAGE.contains(&row), "no row {row}");
+    }
+}
+
+#[test]
+fn the_words_are_those_of_the_crate() {
+    for (kind, level) in [
+        (Kind::T, Some(3)),
+        (Kind::Four, None),
+        (Kind::X, Some(1)),
+        (Kind::X, Some(2)),
+        (Kind::Y, None),
+        (Kind::YBar, None),
+        (Kind::Z, None),
+        (Kind::W, None),
+    ] {
+        let word = Operation::from(Task::new(kind, level).unwrap()).word().unwrap();
+        assert!(PAGE.contains(&word.to_string()), "{kind}: {word}");
+    }
+}
