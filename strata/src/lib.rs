@@ -1,6 +1,6 @@
 //! Disk-based breadth-first search of implicit graphs.
 //!
-//! [`Plan`] is a pure state machine, [`Driver`] carries its commands to a [`Crew`] and the answers
+//! [`Plan`] is a pure state machine, [`Driver`] carries its commands to a [`WorkerPool`] and the answers
 //! back; both are the same in one process and over a network. [`Worker`] and [`SymbolicWorker`]
 //! make the layers.
 #![forbid(unsafe_code)]
@@ -16,7 +16,9 @@ pub use local::restore::Restore;
 pub use local::symbolic::{SymbolicWorker, load_frontier, read_diagram};
 pub use local::work::Work;
 pub use local::worker::{LayerReport, Setup, Worker};
-pub use plan::driver::{Answer, Crew, Done, Driver, Fault, Keeper, Order, Trouble};
+pub use plan::driver::{
+    Answer, CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool,
+};
 pub use plan::sums::{LayerNumbers, LayerSummary, Totals};
 pub use plan::{
     Command, Input, Outcome, Plan, PlanOptions, Publication, Refusal, Report, Rule, Start,

@@ -209,7 +209,7 @@ fn a_stop_during_a_checkpoint_is_published_with_it() {
 #[test]
 fn a_layer_that_cannot_be_made_is_given_up_for_the_two_before() {
     let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
-    let full = || Input::GiveUp(StopReason::DiskFull);
+    let full = || Input::AbandonLayer(StopReason::DiskFull);
     assert!(plan.handle(full()).is_err());
     for worker in 0..2 {
         plan.handle(layer(worker, 0, numbers(1))).unwrap();
@@ -231,7 +231,7 @@ fn a_worker_that_went_on_cannot_go_back() {
         plan.handle(layer(worker, 0, numbers(1))).unwrap();
     }
     plan.handle(layer(1, 1, numbers(1))).unwrap();
-    let refusal = plan.handle(Input::GiveUp(StopReason::DiskFull)).unwrap_err();
+    let refusal = plan.handle(Input::AbandonLayer(StopReason::DiskFull)).unwrap_err();
     assert_eq!(refusal, Refusal::Repeated { worker: 1, depth: 1 });
 }
 

@@ -68,7 +68,7 @@ impl Crew {
     }
 }
 
-impl strata::Crew for Crew {
+impl strata::WorkerPool for Crew {
     type Error = StoreError;
 
     fn run(&mut self, order: Order) -> Result<Vec<Answer<StoreError>>, StoreError> {
@@ -159,7 +159,7 @@ fn obey(
         Order::Restore => worker.restore(&restore[number]).map(layer),
         Order::Advance { .. } => worker.advance().map(layer),
         Order::Save { depth } => worker.save().map(|records| Done::Saved { depth, records }),
-        Order::Saved { .. } => worker.saved().map(|()| Done::Noted),
+        Order::Saved { .. } => worker.saved().map(|()| Done::Acknowledged),
     };
     Answer { worker: number, done }
 }

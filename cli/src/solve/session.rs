@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use strata::catalogue::Space;
 use strata::{
-    Driver, Fault, Keeper, LayerSummary, Outcome, Plan, PlanOptions, Publication, Refusal, Rule,
-    Start, StopReason, Totals, Trouble,
+    CheckpointSink, DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, Publication,
+    Refusal, Retryable, Rule, Start, StopReason, Totals,
 };
 use strata::{Restore, SymbolicWorker};
 use strata_store::{Checkpoint, Counters, History, JobDir, JobState, Manifest, StoreError};
@@ -102,11 +102,11 @@ impl<'a> Session<'a> {
     /// Searches until the end, or until something fails.
     pub(super) fn run(mut self) -> Result<Ended, Failure> {
         let outcome = self.driver.run();
-        let records = self.driver.keeper();
+        let records = self.driver.sink();
         match outcome {
             Ok(outcome) => Ok(self.end(outcome)),
-            Err(Trouble::Failed(error)) => {
-                let Some(reason) = error.shortage() else { return Err(error.into()) };
+            Err(DriveError::Failed(error)) => {
+                let Some(reason) = error.exhausted() else { return Err(error.into()) };
                 tracing::error!("{error}");
                 // No manifest names unfinished files: their room is free for what comes next.
                 if let Err(error) = records.folder.remove_others(|name| !name.ends_with(".tmp")) {
@@ -115,11 +115,11 @@ impl<'a> Session<'a> {
                 let depth = records.manifest.checkpoint.as_ref().map_or(0, |c| c.depth);
                 Ok(Ended::Stopped { reason, depth })
             }
-            Err(Trouble::Refused(refusal @ Refusal::Differs { .. })) => {
+            Err(DriveError::Refused(refusal @ Refusal::Differs { .. })) => {
                 let path = records.folder.path().display();
                 Err(Failure::new(ExitCode::Corrupt, format!("{path} is corrupt: {refusal}")))
             }
-            Err(Trouble::Refused(refusal)) => {
+            Err(DriveError::Refused(refusal)) => {
                 Err(Failure::new(ExitCode::Unexpected, format!("the plan failed: {refusal}")))
             }
         }
@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
             return Ended::Stopped { reason, depth: totals.depth };
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        Ended::Finished(match &self.driver.keeper().manifest.result {
+        Ended::Finished(match &self.driver.sink().manifest.result {
             Some(result) => report::result(self.search, self.progress, result, totals, seconds),
             // A publication with an end writes the result.
             None => ExitCode::Unexpected,
@@ -181,7 +181,7 @@ impl Records<'_> {
     }
 }
 
-impl Keeper for Records<'_> {
+impl CheckpointSink for Records<'_> {
     type Error = StoreError;
 
     fn stop(&mut self, _: &LayerSummary) -> Option<StopReason> {

@@ -13,7 +13,7 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::registry::CrewEvent;
 use strata::LayerNumbers;
-use strata::{Answer, Crew, Done, Order};
+use strata::{Answer, Done, Order, WorkerPool};
 
 /// How often a waiting crew looks whether the coordinator is shutting down.
 const POLL: Duration = Duration::from_millis(200);
@@ -147,7 +147,7 @@ impl RemoteCrew {
                 }
                 Ok(Done::Saved { depth: saved.depth, records })
             }
-            Some(v1::answer::Outcome::Noted(_)) => Ok(Done::Noted),
+            Some(v1::answer::Outcome::Noted(_)) => Ok(Done::Acknowledged),
             Some(v1::answer::Outcome::Failure(failure)) => Err(ClusterError::Failed {
                 worker: self.numbers[worker],
                 name: name.clone(),
@@ -179,7 +179,7 @@ fn numbers(report: v1::LayerReport) -> Result<LayerNumbers, convert::ConvertErro
     })
 }
 
-impl Crew for RemoteCrew {
+impl WorkerPool for RemoteCrew {
     type Error = ClusterError;
 
     fn run(&mut self, order: Order) -> Result<Vec<Answer<ClusterError>>, ClusterError> {

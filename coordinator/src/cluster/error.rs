@@ -4,7 +4,7 @@ use strata_net::convert::ConvertError;
 use strata_proto::v1::FailureKind;
 
 use crate::journal::JournalError;
-use strata::Fault;
+use strata::Retryable;
 use strata::StopReason;
 
 /// Why a session of a job ended without an end of the search.
@@ -55,8 +55,8 @@ impl ClusterError {
     }
 }
 
-impl Fault for ClusterError {
-    fn shortage(&self) -> Option<StopReason> {
+impl Retryable for ClusterError {
+    fn exhausted(&self) -> Option<StopReason> {
         match self {
             ClusterError::Failed { kind: FailureKind::DiskFull, .. } => Some(StopReason::DiskFull),
             ClusterError::Failed { kind: FailureKind::MemoryFull, .. } => {

@@ -10,7 +10,7 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::live::{JobLive, Level};
 use crate::entry::{ClusterCheckpoint, JobState};
-use strata::Keeper;
+use strata::CheckpointSink;
 use strata::{LayerSummary, Totals};
 use strata::{Outcome, Publication, StopReason};
 use strata::{Tracked, Tracker};
@@ -115,7 +115,7 @@ impl ClusterKeeper {
     }
 }
 
-impl Keeper for ClusterKeeper {
+impl CheckpointSink for ClusterKeeper {
     type Error = ClusterError;
 
     fn stop(&mut self, last: &LayerSummary) -> Option<StopReason> {

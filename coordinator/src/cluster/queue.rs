@@ -11,7 +11,7 @@ use super::live::{JobLive, Level};
 use super::session;
 use crate::entry::{JobEntry, JobState, Limit};
 use crate::journal::JournalError;
-use strata::{Fault, Trouble};
+use strata::{DriveError, Retryable};
 use strata::{Outcome, Refusal, StopReason};
 use strata_proto::v1::FailureKind;
 
@@ -139,15 +139,15 @@ fn sessions(
             }
             Ok(Outcome::Stopped(reason)) => return Ok(Some(stopped(reason))),
             Ok(Outcome::Goal(_) | Outcome::Exhausted) => return Ok(Some(JobState::Done)),
-            Err(Trouble::Failed(ClusterError::Shutdown)) => return Ok(None),
-            Err(Trouble::Failed(error)) if is_passing(&error) => {
+            Err(DriveError::Failed(ClusterError::Shutdown)) => return Ok(None),
+            Err(DriveError::Failed(error)) if is_passing(&error) => {
                 job.note(Level::Warn, &format!("{error}: back to the last checkpoint"));
                 std::thread::sleep(PAUSE);
             }
-            Err(Trouble::Failed(ClusterError::Journal(error))) => return Err(error),
-            Err(Trouble::Failed(error)) => {
-                let Some(reason) = error.shortage() else {
-                    return Ok(Some(why_failed(Trouble::Failed(error))));
+            Err(DriveError::Failed(ClusterError::Journal(error))) => return Err(error),
+            Err(DriveError::Failed(error)) => {
+                let Some(reason) = error.exhausted() else {
+                    return Ok(Some(why_failed(DriveError::Failed(error))));
                 };
                 job.note(Level::Error, &error.to_string());
                 return Ok(Some(stopped(reason)));
@@ -166,13 +166,13 @@ fn stopped(reason: StopReason) -> JobState {
     })
 }
 
-fn why_failed(trouble: Trouble<ClusterError>) -> JobState {
+fn why_failed(trouble: DriveError<ClusterError>) -> JobState {
     match trouble {
-        Trouble::Failed(error) => {
+        DriveError::Failed(error) => {
             let corrupt = matches!(error, ClusterError::Failed { kind: FailureKind::Corrupt, .. });
             JobState::Failed { corrupt, why: error.to_string() }
         }
-        Trouble::Refused(refusal) => {
+        DriveError::Refused(refusal) => {
             let corrupt = matches!(refusal, Refusal::Differs { .. });
             JobState::Failed { corrupt, why: refusal.to_string() }
         }

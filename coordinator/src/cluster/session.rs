@@ -14,7 +14,7 @@ use super::error::ClusterError;
 use super::keeper::ClusterKeeper;
 use super::live::{JobLive, Level};
 use crate::entry::{JobEntry, KeepLayers};
-use strata::{Driver, Trouble};
+use strata::{DriveError, Driver};
 use strata::{LayerSummary, Totals};
 use strata::{Outcome, Plan, PlanOptions, Rule, Start};
 use strata::{Tracked, Tracker};
@@ -28,7 +28,7 @@ pub(crate) fn run(
     job: &Arc<JobLive>,
     entry: &JobEntry,
     owners: Vec<u16>,
-) -> Result<Outcome, Trouble<ClusterError>> {
+) -> Result<Outcome, DriveError<ClusterError>> {
     let epoch = cluster.journal.next_epoch().map_err(failed)?;
     let lines = cluster.journal.layers(&entry.id).map_err(failed)?;
     job.roll_back(lines.len());
@@ -66,13 +66,13 @@ pub(crate) fn run(
     let prepared = crew.prepare(|number| prepare.of(number));
     let interval = entry.options.checkpoint_interval.unwrap_or(cluster.options.checkpoint_interval);
     let mut driver = Driver::new(plan, crew, keeper, interval);
-    let outcome = prepared.map_err(Trouble::Failed).and_then(|()| driver.run());
-    driver.into_crew().release();
+    let outcome = prepared.map_err(DriveError::Failed).and_then(|()| driver.run());
+    driver.into_pool().release();
     outcome
 }
 
-fn failed(error: impl Into<ClusterError>) -> Trouble<ClusterError> {
-    Trouble::Failed(error.into())
+fn failed(error: impl Into<ClusterError>) -> DriveError<ClusterError> {
+    DriveError::Failed(error.into())
 }
 
 /// After a shutdown is asked for, the layer that runs may be finished and saved, but not for ever.

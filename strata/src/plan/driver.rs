@@ -16,7 +16,7 @@ const MOST_WAITING: usize = 1024;
 pub enum Order {
     /// Make layer 0.
     Seed,
-    /// Load the checkpoint that the crew was made for.
+    /// Load the checkpoint that the pool was made for.
     Restore,
     /// Make the layer of this depth.
     Advance {
@@ -55,7 +55,7 @@ pub enum Done {
         records: Vec<LayerRecord>,
     },
     /// It has taken note.
-    Noted,
+    Acknowledged,
 }
 
 /// A worker's answer to an order.
@@ -67,14 +67,14 @@ pub struct Answer<E> {
     pub done: Result<Done, E>,
 }
 
-/// What can go wrong with a crew or a keeper.
-pub trait Fault {
+/// What can go wrong in a worker pool or a checkpoint sink.
+pub trait Retryable {
     /// What has run out, if that is all: the search can go on once there is more of it.
-    fn shortage(&self) -> Option<StopReason>;
+    fn exhausted(&self) -> Option<StopReason>;
 }
 
-impl Fault for StoreError {
-    fn shortage(&self) -> Option<StopReason> {
+impl Retryable for StoreError {
+    fn exhausted(&self) -> Option<StopReason> {
         match self {
             StoreError::Memory { .. } => Some(StopReason::MemoryFull),
             _ => self.is_disk_full().then_some(StopReason::DiskFull),
@@ -83,9 +83,9 @@ impl Fault for StoreError {
 }
 
 /// The workers of a search.
-pub trait Crew {
+pub trait WorkerPool {
     /// What can go wrong.
-    type Error: Fault;
+    type Error: Retryable;
 
     /// Gives all workers an order and waits for all of them.
     ///
@@ -102,8 +102,8 @@ pub trait Crew {
     fn make_room(&mut self) -> Result<bool, Self::Error>;
 }
 
-/// Who keeps the records of a search and knows what is wished of it.
-pub trait Keeper {
+/// Destination of layers and checkpoints, and source of stop requests.
+pub trait CheckpointSink {
     /// What can go wrong.
     type Error;
 
@@ -128,55 +128,55 @@ pub trait Keeper {
 
 /// Why a search ended without an end.
 #[derive(Debug)]
-pub enum Trouble<E> {
-    /// A worker or the keeper failed.
+pub enum DriveError<E> {
+    /// A worker or the sink failed.
     Failed(E),
     /// The plan refused an answer.
     Refused(Refusal),
 }
 
-impl<E> From<Refusal> for Trouble<E> {
+impl<E> From<Refusal> for DriveError<E> {
     fn from(refusal: Refusal) -> Self {
-        Trouble::Refused(refusal)
+        DriveError::Refused(refusal)
     }
 }
 
-/// Runs one search with a plan, its workers and its keeper.
+/// Runs one search with a plan, its worker pool and its checkpoint sink.
 #[derive(Debug)]
-pub struct Driver<C, K> {
+pub struct Driver<P, S> {
     plan: Plan,
-    crew: C,
-    keeper: K,
+    pool: P,
+    sink: S,
     interval: Duration,
     last_checkpoint: Instant,
     /// When the workers were last told to save.
     saving: Instant,
 }
 
-impl<E, C, K> Driver<C, K>
+impl<E, P, S> Driver<P, S>
 where
-    E: Fault,
-    C: Crew<Error = E>,
-    K: Keeper<Error = E>,
+    E: Retryable,
+    P: WorkerPool<Error = E>,
+    S: CheckpointSink<Error = E>,
 {
     /// A driver that makes a checkpoint every `interval`.
-    pub fn new(plan: Plan, crew: C, keeper: K, interval: Duration) -> Self {
+    pub fn new(plan: Plan, pool: P, sink: S, interval: Duration) -> Self {
         let now = Instant::now();
-        Driver { plan, crew, keeper, interval, last_checkpoint: now, saving: now }
+        Driver { plan, pool, sink, interval, last_checkpoint: now, saving: now }
     }
 
     /// Searches until the end, or until something fails.
     ///
     /// # Errors
     /// Whatever fails; what the last checkpoint holds is not lost.
-    pub fn run(&mut self) -> Result<Outcome, Trouble<E>> {
+    pub fn run(&mut self) -> Result<Outcome, DriveError<E>> {
         loop {
             match self.plan.next_command() {
                 Some(Command::Seed) => self.layer(Order::Seed)?,
                 Some(Command::Restore) => self.layer(Order::Restore)?,
                 Some(Command::Advance { depth }) => self.layer(Order::Advance { depth })?,
                 Some(Command::Commit(layer)) => {
-                    self.keeper.commit(layer, self.plan.totals()).map_err(Trouble::Failed)?;
+                    self.sink.commit(layer, self.plan.totals()).map_err(DriveError::Failed)?;
                 }
                 Some(Command::Save { depth }) => self.save(depth)?,
                 Some(Command::Publish(publication)) => self.publish(*publication)?,
@@ -191,22 +191,22 @@ where
         self.plan.totals()
     }
 
-    /// The keeper.
-    pub fn keeper(&self) -> &K {
-        &self.keeper
+    /// The checkpoint sink.
+    pub fn sink(&self) -> &S {
+        &self.sink
     }
 
     /// The workers, once the search is over.
-    pub fn into_crew(self) -> C {
-        self.crew
+    pub fn into_pool(self) -> P {
+        self.pool
     }
 
-    fn order(&mut self, order: Order) -> Result<Vec<Answer<E>>, Trouble<E>> {
-        self.crew.run(order).map_err(Trouble::Failed)
+    fn order(&mut self, order: Order) -> Result<Vec<Answer<E>>, DriveError<E>> {
+        self.pool.run(order).map_err(DriveError::Failed)
     }
 
     /// All workers make a layer.
-    fn layer(&mut self, order: Order) -> Result<(), Trouble<E>> {
+    fn layer(&mut self, order: Order) -> Result<(), DriveError<E>> {
         let answers = self.order(order)?;
         if answers.iter().any(|answer| answer.done.is_err()) {
             return self.failed(order, answers);
@@ -220,7 +220,7 @@ where
             }
         }
         let sum = LayerSummary::of(&reports);
-        if let Some(reason) = self.keeper.stop(&sum) {
+        if let Some(reason) = self.sink.stop(&sum) {
             self.plan.handle(Input::Stop(reason))?;
         }
         if self.last_checkpoint.elapsed() >= self.interval || waiting > MOST_WAITING {
@@ -234,39 +234,39 @@ where
 
     /// A layer could not be made. If there is only a shortage, what is there can be saved, as long as
     /// no worker has gone on.
-    fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), Trouble<E>> {
+    fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), DriveError<E>> {
         let all = answers.iter().all(|answer| answer.done.is_err());
         let mut errors: Vec<E> =
             answers.into_iter().filter_map(|answer| answer.done.err()).collect();
-        let worst = errors.iter().position(|error| error.shortage().is_none());
+        let worst = errors.iter().position(|error| error.exhausted().is_none());
         let error = errors.swap_remove(worst.unwrap_or(0));
         let may_save = matches!(order, Order::Advance { .. }) && all;
-        match error.shortage().filter(|_| may_save) {
-            Some(reason) if self.crew.make_room().map_err(Trouble::Failed)? => {
-                Ok(self.plan.handle(Input::GiveUp(reason))?)
+        match error.exhausted().filter(|_| may_save) {
+            Some(reason) if self.pool.make_room().map_err(DriveError::Failed)? => {
+                Ok(self.plan.handle(Input::AbandonLayer(reason))?)
             }
-            _ => Err(Trouble::Failed(error)),
+            _ => Err(DriveError::Failed(error)),
         }
     }
 
-    fn save(&mut self, depth: u32) -> Result<(), Trouble<E>> {
+    fn save(&mut self, depth: u32) -> Result<(), DriveError<E>> {
         self.saving = Instant::now();
         for Answer { worker, done } in self.order(Order::Save { depth })? {
-            if let Done::Saved { depth, records } = done.map_err(Trouble::Failed)? {
+            if let Done::Saved { depth, records } = done.map_err(DriveError::Failed)? {
                 self.plan.handle(Input::Saved { worker, depth, records })?;
             }
         }
         Ok(())
     }
 
-    fn publish(&mut self, publication: Publication) -> Result<(), Trouble<E>> {
+    fn publish(&mut self, publication: Publication) -> Result<(), DriveError<E>> {
         let depth = publication.depth;
         let bytes = publication.records.iter().map(|record| record.bytes).sum();
-        self.keeper.publish(publication).map_err(Trouble::Failed)?;
+        self.sink.publish(publication).map_err(DriveError::Failed)?;
         for answer in self.order(Order::Saved { depth })? {
-            answer.done.map_err(Trouble::Failed)?;
+            answer.done.map_err(DriveError::Failed)?;
         }
-        self.keeper.checkpointed(depth, bytes, self.saving.elapsed());
+        self.sink.checkpointed(depth, bytes, self.saving.elapsed());
         self.last_checkpoint = Instant::now();
         Ok(self.plan.handle(Input::Published { depth })?)
     }

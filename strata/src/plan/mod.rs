@@ -118,7 +118,7 @@ pub enum Input {
     /// Stop at the next barrier.
     Stop(StopReason),
     /// No worker could make the running layer; all still have the two before.
-    GiveUp(StopReason),
+    AbandonLayer(StopReason),
 }
 
 /// A checkpoint that all workers have saved.
@@ -288,7 +288,7 @@ impl Plan {
             Input::Layer(report) => self.reported(report),
             Input::Saved { worker, depth, records } => self.saved(worker, depth, records),
             Input::Published { depth } => self.published(depth),
-            Input::GiveUp(reason) => self.give_up(reason),
+            Input::AbandonLayer(reason) => self.give_up(reason),
             Input::CheckpointDue => {
                 self.checkpoint_due = true;
                 Ok(())
