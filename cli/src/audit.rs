@@ -7,8 +7,8 @@ use strata::{load_frontier, read_diagram};
 use strata_explicit::{Kernel, count};
 use strata_space::{Digest, Weight};
 use strata_store::{
-    Checkpoint, Counters, Hex128, JobDir, JobState, LayerLine, LayerRecord, LayerTotals, Manifest,
-    StoreError,
+    Checkpoint, CheckpointFile, Counters, Hex128, HistoryLine, JobDir, LayerTotals, Manifest,
+    RunState, StoreError,
 };
 use strata_symbolic::{Frontier, Layer};
 
@@ -16,7 +16,7 @@ use strata_symbolic::{Frontier, Layer};
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     /// The layers in order, from depth 0.
-    pub(crate) lines: Vec<LayerLine>,
+    pub(crate) lines: Vec<HistoryLine>,
     /// Their sums.
     pub(crate) totals: Totals,
 }
@@ -62,7 +62,7 @@ fn check<T: PartialEq + std::fmt::Debug>(
 /// Reads the history up to the checkpoint and compares it with the manifest.
 pub(crate) fn ledger(folder: &JobDir, manifest: &Manifest) -> Result<Ledger, StoreError> {
     let at = || folder.path().join("manifest.json");
-    let done = manifest.state == JobState::Done;
+    let done = manifest.state == RunState::Done;
     check(&at, "a result only once it is done:", &done, &manifest.result.is_some())?;
     let Some(checkpoint) = &manifest.checkpoint else {
         return check(&at, "a checkpoint once it is done:", &false, &done)
@@ -91,7 +91,7 @@ pub(crate) fn ledger(folder: &JobDir, manifest: &Manifest) -> Result<Ledger, Sto
 fn sum_up(
     folder: &JobDir,
     checkpoint: &Checkpoint,
-    lines: Vec<LayerLine>,
+    lines: Vec<HistoryLine>,
 ) -> Result<Ledger, StoreError> {
     let at = || folder.path().join("history.jsonl");
     for (depth, line) in (0..).zip(&lines) {
@@ -147,7 +147,7 @@ pub(crate) fn open_checkpoint(
     manifest: &Manifest,
 ) -> Result<Vec<strata_store::Layer>, StoreError> {
     let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
-    let open = |record: &LayerRecord| {
+    let open = |record: &CheckpointFile| {
         let path = folder.file_path(&record.file)?;
         let layer =
             strata_store::Layer::open(folder.fs().clone(), &path, &record.expect(folder.job()))?;
@@ -182,7 +182,7 @@ pub(crate) fn reread(
     Ok(Reread { files: 1, bytes: layer.file_bytes(), states: layer.totals().states })
 }
 
-fn of_record(record: &LayerRecord) -> Reread {
+fn of_record(record: &CheckpointFile) -> Reread {
     Reread { files: 1, bytes: record.bytes, states: record.states }
 }
 

@@ -9,7 +9,7 @@ use strata::catalogue::Space;
 use strata_explicit::{Kernel, KernelMemory};
 use strata_space::SpaceError;
 use strata_store::job::jobs_in;
-use strata_store::{EngineKind, JobDir, JobState, Layer, Manifest, RealFs, StoreError};
+use strata_store::{EngineKind, JobDir, Layer, Manifest, RealFs, RunState, StoreError};
 use strata_symbolic::Options;
 
 use crate::args::VerifyArgs;
@@ -190,7 +190,7 @@ struct Report<'a> {
     v: u32,
     event: &'static str,
     job: &'a str,
-    state: JobState,
+    state: RunState,
     checkpoint_depth: Option<u32>,
     layers: usize,
     states: u64,
@@ -229,9 +229,9 @@ impl<'a> Report<'a> {
 
     fn text(&self, out: &mut impl Write) -> std::io::Result<()> {
         let state = match self.state {
-            JobState::Running => "running",
-            JobState::Stopped => "stopped",
-            JobState::Done => "done",
+            RunState::Running => "running",
+            RunState::Stopped => "stopped",
+            RunState::Done => "done",
         };
         writeln!(out, "{}: {state}, intact", self.job)?;
         let Some(depth) = self.checkpoint_depth else {

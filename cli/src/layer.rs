@@ -127,7 +127,7 @@ fn explicit(
         let mut cursor = LayerCursor::new()?;
         let mut at = 0;
         for layer in &layers {
-            cursor.start(layer, None, None)?;
+            cursor.start(layer, strata_store::KeyRange::ALL)?;
             while let Some(key) = cursor.key() {
                 for local in cursor.locals()? {
                     at += 1;

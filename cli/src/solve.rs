@@ -16,7 +16,7 @@ use strata::StopReason;
 use strata::catalogue::Space;
 use strata::{Budget, SymbolicWorker};
 use strata_space::Finish;
-use strata_store::{DataDir, EngineKind, JobDir, JobSpec, JobState};
+use strata_store::{DataDir, EngineKind, JobDir, JobSpec, RunState};
 
 use crate::args::{KeepLayers, SolveArgs};
 use crate::audit::{self, Ledger};
@@ -151,7 +151,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Searches, or shows once more what was found.
     fn search(&self, args: &SolveArgs, (job, space): (Job, Space)) -> Result<Ended, Failure> {
-        if job.manifest.state == JobState::Done {
+        if job.manifest.state == RunState::Done {
             // It may have been killed just after its end.
             job.folder.remove_leftovers(&job.manifest, &job.ledger.lines)?;
             return report::again(self.search, args, self.progress, &job).map(Ended::Finished);
@@ -251,7 +251,7 @@ fn create(data: &DataDir, search: &Search) -> Result<Job, Failure> {
 fn resume(data: &DataDir, search: &Search) -> Result<Job, Failure> {
     let (folder, manifest) = jobs::find(data, search)?;
     let ledger = audit::ledger(&folder, &manifest)?;
-    if manifest.state == JobState::Done {
+    if manifest.state == RunState::Done {
         audit::files(&folder, &manifest, &ledger)?;
     } else {
         // The workers check the checkpoint's own files when they load them.

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strata_store::{JobResult, JobSpec, LayerRecord};
+use strata_store::{CheckpointFile, JobResult, JobSpec};
 
 /// What a job may use and when it stops; may differ from one run to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ pub struct ClusterCheckpoint {
     /// Depth of the last complete layer.
     pub depth: u32,
     /// The files of the last two layers, of all workers; of one layer at depth 0.
-    pub records: Vec<LayerRecord>,
+    pub records: Vec<CheckpointFile>,
     /// The number of the worker that owns a shard, by shard.
     pub owners: Vec<u16>,
     /// Most bytes on disk at any time, all workers together.

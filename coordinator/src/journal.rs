@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use strata_store::manifest::check_name;
-use strata_store::{JobSpec, LayerLine};
+use strata_store::{HistoryLine, JobSpec};
 
 use crate::entry::{JobEntry, JobOptions, JobState, Limit, WorkerEntry};
 pub use error::JournalError;
@@ -36,7 +36,7 @@ const META: Name = "meta";
 const COUNTS: &str = "counts";
 /// [`JobRecord`] by id.
 const JOBS: Name = "jobs";
-/// [`LayerLine`] by job and depth, see [`layer_key`].
+/// [`HistoryLine`] by job and depth, see [`layer_key`].
 const LAYERS: Name = "layers";
 /// [`WorkerEntry`] by number, see [`worker_key`].
 const WORKERS: Name = "workers";
@@ -312,7 +312,7 @@ impl Journal {
     pub fn checkpoint(
         &self,
         id: &str,
-        new_lines: &[LayerLine],
+        new_lines: &[HistoryLine],
         change: impl FnOnce(&mut JobEntry),
     ) -> Result<JobEntry> {
         self.store.write(|tx| {
@@ -334,11 +334,11 @@ impl Journal {
     ///
     /// # Errors
     /// `NoSuchJob`.
-    pub fn layers(&self, id: &str) -> Result<Vec<LayerLine>> {
+    pub fn layers(&self, id: &str) -> Result<Vec<HistoryLine>> {
         self.store.read(|tx| {
             let expected = record(tx, id)?.layers;
             let (from, to) = layer_keys(id);
-            let lines = tx.scan::<LayerLine>(LAYERS, &from..&to)?;
+            let lines = tx.scan::<HistoryLine>(LAYERS, &from..&to)?;
             for (depth, (key, line)) in (0..).zip(&lines) {
                 if line.depth != depth || *key != layer_key(id, depth) {
                     return Err(tx.corrupt(LAYERS, key, format!("not layer {depth}")));
@@ -444,7 +444,7 @@ fn known(job: &JobEntry, spec: &JobSpec) -> Result<JobEntry> {
 }
 
 /// The depth after the last line, if the lines' depths go up from `first` without a gap.
-fn after(id: &str, first: u32, lines: &[LayerLine]) -> Result<u32> {
+fn after(id: &str, first: u32, lines: &[HistoryLine]) -> Result<u32> {
     let mut expected = first;
     for line in lines {
         let next = line.depth.checked_add(1).filter(|_| line.depth == expected);

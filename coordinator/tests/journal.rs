@@ -12,16 +12,16 @@ use strata_coordinator::{
     ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, KeepLayers, Limit,
     WorkerEntry,
 };
-use strata_store::{EngineKind, Hex64, Hex128, JobSpec, LayerLine, LayerRecord};
+use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobSpec};
 
 fn spec(n: u32) -> JobSpec {
     let params = BTreeMap::from([("n".to_owned(), n.to_string())]);
     JobSpec { space: "panex".to_owned(), params, shards: 64, engine: EngineKind::Explicit }
 }
 
-fn line(depth: u32, salt: u64) -> LayerLine {
+fn line(depth: u32, salt: u64) -> HistoryLine {
     let states = salt.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(depth));
-    LayerLine {
+    HistoryLine {
         depth,
         states,
         generated: states.wrapping_mul(3),
@@ -34,7 +34,7 @@ fn line(depth: u32, salt: u64) -> LayerLine {
 }
 
 fn checkpoint(depth: u32) -> ClusterCheckpoint {
-    let record = LayerRecord {
+    let record = CheckpointFile {
         depth,
         worker: 0,
         file: format!("layer-{depth:06}-000.strata"),
@@ -66,7 +66,7 @@ fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {
 struct Content {
     workers: Vec<WorkerEntry>,
     jobs: Vec<JobEntry>,
-    layers: BTreeMap<String, Vec<LayerLine>>,
+    layers: BTreeMap<String, Vec<HistoryLine>>,
 }
 
 fn content(journal: &Journal) -> Result<Content, JournalError> {
@@ -88,7 +88,7 @@ fn a_job_goes_through_its_life() {
     assert!(letters.bytes().all(|b| b.is_ascii_lowercase() || (b'2'..=b'7').contains(&b)));
     assert_eq!((job.order, other.order, job.state), (0, 1, JobState::Queued));
 
-    let lines: Vec<LayerLine> = (0..5).map(|depth| line(depth, 1)).collect();
+    let lines: Vec<HistoryLine> = (0..5).map(|depth| line(depth, 1)).collect();
     let entry = journal
         .checkpoint(&job.id, &lines, |entry| {
             entry.state = JobState::Stopped(Limit::DiskFull);
@@ -164,7 +164,7 @@ fn lines_leave_no_gap() {
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let job = submit(&journal, None, 6).id;
     let put = |depths: Range<u32>, salt| {
-        let lines: Vec<LayerLine> = depths.map(|depth| line(depth, salt)).collect();
+        let lines: Vec<HistoryLine> = depths.map(|depth| line(depth, salt)).collect();
         journal.checkpoint(&job, &lines, |entry| entry.peak_rss_bytes += 1)
     };
     let gap = |result: Result<JobEntry, JournalError>| match result {
@@ -183,7 +183,8 @@ fn lines_leave_no_gap() {
     assert_eq!(journal.layers(&job).unwrap().len(), 10);
     // New lines replace old ones up to the end.
     put(4..7, 1).unwrap();
-    let expected: Vec<LayerLine> = (0..7).map(|depth| line(depth, u64::from(depth >= 4))).collect();
+    let expected: Vec<HistoryLine> =
+        (0..7).map(|depth| line(depth, u64::from(depth >= 4))).collect();
     assert_eq!(journal.layers(&job).unwrap(), expected);
     put(7..7, 0).unwrap();
     assert_eq!(journal.layers(&job).unwrap(), expected);
@@ -265,7 +266,7 @@ fn play(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
         epoch = journal.next_epoch().unwrap();
         seen(journal, epoch);
         for (from, to) in [(0, 4), (4, 30), (20, 25)] {
-            let lines: Vec<LayerLine> =
+            let lines: Vec<HistoryLine> =
                 (from..to).map(|depth| line(depth, epoch + u64::from(to))).collect();
             let change = |entry: &mut JobEntry| entry.checkpoint = Some(checkpoint(to - 1));
             journal.checkpoint(&job, &lines, change).unwrap();
@@ -493,7 +494,7 @@ impl Model {
         }
     }
 
-    fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[LayerLine]) {
+    fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[HistoryLine]) {
         let entry = &mut self.content.jobs[job];
         let there = self.content.layers.get_mut(&entry.id).unwrap();
         let state = JobState::Stopped(Limit::MaxLayers);
@@ -550,7 +551,7 @@ impl Model {
                 assert_eq!(journal.update(&entry.id, change).unwrap(), (entry.clone(), 7));
             }
             Op::Checkpoint { job, first, lines, salt } if job < jobs => {
-                let lines: Vec<LayerLine> =
+                let lines: Vec<HistoryLine> =
                     (first..first + lines).map(|depth| line(depth, salt)).collect();
                 self.checkpoint(journal, job, &lines);
             }

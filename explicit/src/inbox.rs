@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strata_space::Local;
-use strata_store::{BlockEncoder, EncodeOptions, EntryKey, Fs, Layer, LayerWriter};
+use strata_store::{BlockEncoder, EncodeOptions, EntryKey, Fs, KeyRange, Layer, LayerWriter};
 
 use crate::Result;
 use crate::image::{self, Bounds, run_header, write_run};
@@ -323,7 +323,7 @@ impl Inbox {
 
     /// Writes several runs as one.
     fn merge(&self, writer: LayerWriter, runs: &[Run]) -> Result<Layer> {
-        let mut merged = Merge::new(runs, None, None)?;
+        let mut merged = Merge::new(runs, KeyRange::ALL)?;
         write_run(writer, &mut lock(&self.spilling), |encoder, writer| {
             let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());
             while let Some(key) = merged.key() {
@@ -348,8 +348,8 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    pub(crate) fn new(runs: &[Run], from: Option<EntryKey>, to: Option<EntryKey>) -> Result<Merge> {
-        let cursor = |run| RunCursor::new(run, from, to).map(|cursor| (cursor.key(), cursor));
+    pub(crate) fn new(runs: &[Run], range: KeyRange) -> Result<Merge> {
+        let cursor = |run| RunCursor::new(run, range).map(|cursor| (cursor.key(), cursor));
         let runs: Vec<_> = runs.iter().map(cursor).collect::<Result<_>>()?;
         let mut merge = Merge { runs, least: None };
         merge.compare();

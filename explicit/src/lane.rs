@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use strata_space::{Gate, Local, State};
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, Layer, LayerCursor, LayerWriter, List, Part, StoreError,
+    BlockEncoder, EncodeOptions, EntryKey, FilePart, KeyRange, Layer, LayerCursor, LayerWriter,
+    List, StoreError,
 };
 
 use crate::inbox::{Exchange, Merge};
@@ -63,19 +64,13 @@ impl Lane {
         })
     }
 
-    /// The regions from `from` (inclusive) to `to` (exclusive) of a pass. All exits have been
-    /// sent on return.
+    /// The regions of a pass in a range of keys. All exits have been sent on return.
     ///
     /// # Errors
     /// If an input is damaged or an output cannot be written. The lane can be used again.
-    pub fn advance(
-        &mut self,
-        pass: Pass<'_>,
-        from: Option<EntryKey>,
-        to: Option<EntryKey>,
-    ) -> Result<(Part, Tally)> {
+    pub fn advance(&mut self, pass: Pass<'_>, range: KeyRange) -> Result<(FilePart, Tally)> {
         let mut tally = Tally::default();
-        let result = self.advance_regions(pass, (from, to), &mut tally);
+        let result = self.advance_regions(pass, range, &mut tally);
         self.current.stop();
         self.previous.stop();
         let finished = result.and_then(|()| {
@@ -93,7 +88,7 @@ impl Lane {
     fn advance_regions(
         &mut self,
         pass: Pass<'_>,
-        (from, to): (Option<EntryKey>, Option<EntryKey>),
+        range: KeyRange,
         tally: &mut Tally,
     ) -> Result<()> {
         self.outboxes.depth = pass.depth + 1;
@@ -101,11 +96,11 @@ impl Lane {
         std::mem::swap(&mut self.current, &mut self.previous);
         let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
         let mut output = LaneOutput { pass, encoder, outboxes, tally };
-        self.current.start(pass.current, from, to)?;
+        self.current.start(pass.current, range)?;
         if let Some(previous) = pass.previous {
-            self.previous.start(previous, from, to)?;
+            self.previous.start(previous, range)?;
         }
-        let mut inbox = Merge::new(pass.inbox, from, to)?;
+        let mut inbox = Merge::new(pass.inbox, range)?;
         loop {
             let at = match (self.current.key(), inbox.key()) {
                 (None, None) => return self.kernel.finish(&mut output),
@@ -136,15 +131,10 @@ impl Lane {
     ///
     /// # Errors
     /// If the layer is damaged or exits have to be spilled and that fails.
-    pub fn emit(
-        &mut self,
-        layer: &Layer,
-        from: Option<EntryKey>,
-        to: Option<EntryKey>,
-    ) -> Result<Tally> {
+    pub fn emit(&mut self, layer: &Layer, range: KeyRange) -> Result<Tally> {
         self.outboxes.depth = layer.header().depth;
         let mut tally = Tally::default();
-        self.current.start(layer, from, to)?;
+        self.current.start(layer, range)?;
         while let Some(at) = self.current.key() {
             self.kernel.emit(at, self.current.locals()?, &mut tally, &mut self.outboxes)?;
             self.current.advance()?;
@@ -216,7 +206,7 @@ pub fn count(
 ) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut cursor = LayerCursor::new()?;
-    cursor.start(layer, None, None)?;
+    cursor.start(layer, KeyRange::ALL)?;
     while let Some(at) = cursor.key() {
         if keep(at) {
             kernel.emit(at, cursor.locals()?, &mut tally, &mut Nowhere)?;

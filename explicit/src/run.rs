@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_space::{Gate, Local};
-use strata_store::{EntryKey, Layer, LayerCursor};
+use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
 
 use crate::Result;
 use crate::kernel::Batches;
@@ -150,22 +150,18 @@ pub(crate) enum RunCursor {
 }
 
 impl RunCursor {
-    pub(crate) fn new(
-        run: &Run,
-        from: Option<EntryKey>,
-        to: Option<EntryKey>,
-    ) -> Result<RunCursor> {
+    pub(crate) fn new(run: &Run, range: KeyRange) -> Result<RunCursor> {
         match run {
             Run::Memory(run) => {
                 let at = |key: Option<EntryKey>, default| {
                     key.map_or(default, |key| run.heads.partition_point(|head| head.key() < key))
                 };
-                let (next, end) = (at(from, 0), at(to, run.heads.len()));
+                let (next, end) = (at(range.start, 0), at(range.end, run.heads.len()));
                 Ok(RunCursor::Memory { run: run.clone(), next, end })
             }
             Run::Image(layer) | Run::File(layer) => {
                 let mut cursor = Box::new(LayerCursor::new()?);
-                cursor.start(layer, from, to)?;
+                cursor.start(layer, range)?;
                 Ok(RunCursor::File { cursor })
             }
         }

@@ -1,7 +1,7 @@
 //! Back through kept layers: from where a search ended to where it began.
 
 use strata_space::{Chain, Finish, Local, RegionKey, State, StateSpace};
-use strata_store::{EntryKey, Layer, LayerCursor, StoreError};
+use strata_store::{EntryKey, KeyRange, Layer, LayerCursor, StoreError};
 
 use crate::Result;
 
@@ -52,7 +52,7 @@ impl Finder {
         for group in candidates.chunk_by(|a, b| a.0 == b.0) {
             let key = group[0].0;
             for file in files {
-                self.0.start(file, Some(key), None)?;
+                self.0.start(file, KeyRange::from(key))?;
                 let locals = if self.0.key() == Some(key) { self.0.locals()? } else { &[] };
                 let found = group.iter().position(|(_, l)| locals.binary_search(l).is_ok());
                 self.0.stop();
@@ -167,8 +167,8 @@ impl<'a> Trace<'a> {
     /// A state of one file of which the other side is in another (or the same) file.
     fn both_sides(&mut self, one: &Layer, other: &Layer) -> Result<Option<State>> {
         let [a, b] = &mut self.cursors;
-        a.start(one, None, None)?;
-        b.start(other, None, None)?;
+        a.start(one, KeyRange::ALL)?;
+        b.start(other, KeyRange::ALL)?;
         let mut found = None;
         while let (Some(at), Some(key), None) = (a.key(), b.key(), found) {
             if at < key {

@@ -14,8 +14,8 @@ use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Keyed, Tabled};
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, FileKind, Layer, LayerCursor, LayerHeader, LayerTotals,
-    LayerWriter, RealFs, StoreError,
+    BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, Layer, LayerCursor, LayerHeader,
+    LayerTotals, LayerWriter, RealFs, StoreError,
 };
 
 type Batch = (EntryKey, Vec<u32>);
@@ -84,7 +84,7 @@ fn read(runs: &[Run]) -> BTreeMap<EntryKey, BTreeSet<u32>> {
                 .unwrap(),
             Run::Image(layer) | Run::File(layer) => {
                 let mut cursor = LayerCursor::new().unwrap();
-                cursor.start(layer, None, None).unwrap();
+                cursor.start(layer, KeyRange::ALL).unwrap();
                 while let Some(key) = cursor.key() {
                     all.entry(key).or_default().extend(cursor.locals().unwrap());
                     cursor.advance().unwrap();

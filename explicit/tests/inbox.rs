@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strata_explicit::{Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Run, SortRoom};
-use strata_store::{EncodeOptions, EntryKey, LayerCursor, RealFs};
+use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, RealFs};
 
 type Exit = (EntryKey, u32);
 
@@ -48,7 +48,7 @@ fn read(runs: &[Run]) -> BTreeSet<Exit> {
                 .unwrap(),
             Run::Image(file) | Run::File(file) => {
                 let mut cursor = LayerCursor::new().unwrap();
-                cursor.start(file, None, None).unwrap();
+                cursor.start(file, KeyRange::ALL).unwrap();
                 let mut inside = Vec::new();
                 while let Some(key) = cursor.key() {
                     inside.extend(cursor.locals().unwrap().iter().map(|local| (key, *local)));

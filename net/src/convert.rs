@@ -10,7 +10,7 @@ use strata_proto::v1;
 use strata_space::{Digest, MODULI};
 use strata_store::manifest::check_name;
 use strata_store::{
-    EngineKind, EntryKey, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord,
+    CheckpointFile, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec, KeptFile,
 };
 
 use crate::limits;
@@ -106,7 +106,7 @@ pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
 
 /// A layer file of a checkpoint as a message.
 #[must_use]
-pub fn file_to(record: &LayerRecord) -> v1::LayerFile {
+pub fn file_to(record: &CheckpointFile) -> v1::LayerFile {
     let [first, second] = record.digest.0;
     v1::LayerFile {
         depth: record.depth,
@@ -126,11 +126,11 @@ pub fn file_to(record: &LayerRecord) -> v1::LayerFile {
 /// # Errors
 /// If its name could lead out of the job's folder, the worker's number or a count is impossible, or
 /// the digest is missing or none.
-pub fn file_from(file: v1::LayerFile) -> Result<LayerRecord, ConvertError> {
+pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
     check_file(&file)?;
     check_counts(limits::PART_COUNT, &[("states", file.states), ("generated", file.generated)])?;
     check_regions(file.regions, file.states)?;
-    Ok(LayerRecord {
+    Ok(CheckpointFile {
         depth: file.depth,
         worker: file.worker,
         digest: Hex128(digest_from(file.digest)?.0),
@@ -186,7 +186,7 @@ pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u32) {
 
 /// A line of the history as a message: without the kept files, which are the cluster's affair.
 #[must_use]
-pub fn line_to(line: &LayerLine) -> v1::LayerLine {
+pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
     let [first, second] = line.digest.0;
     v1::LayerLine {
         depth: line.depth,
@@ -203,7 +203,7 @@ pub fn line_to(line: &LayerLine) -> v1::LayerLine {
 ///
 /// # Errors
 /// If a count or the time is impossible, or the digest is missing or none.
-pub fn line_from(line: v1::LayerLine) -> Result<LayerLine, ConvertError> {
+pub fn line_from(line: v1::LayerLine) -> Result<HistoryLine, ConvertError> {
     let v1::LayerLine { depth, states, generated, regions, bytes, digest, seconds } = line;
     let counts = [("states", states), ("generated", generated), ("bytes", bytes)];
     check_counts(limits::LAYER_COUNT, &counts)?;
@@ -212,7 +212,7 @@ pub fn line_from(line: v1::LayerLine) -> Result<LayerLine, ConvertError> {
         return Err(ConvertError::new("seconds", format!("{seconds} is no time")));
     }
     let digest = Hex128(digest_from(digest)?.0);
-    Ok(LayerLine { depth, states, generated, regions, bytes, digest, seconds, kept: None })
+    Ok(HistoryLine { depth, states, generated, regions, bytes, digest, seconds, kept: None })
 }
 
 /// The owners of a job's shards from a message, in the order of the shards.

@@ -10,7 +10,7 @@ use strata_net::{convert, limits};
 use strata_proto::v1;
 use strata_space::{MODULI, Weight};
 use strata_store::{
-    EngineKind, EntryKey, Hex64, Hex128, JobSpec, KeptFile, LayerLine, LayerRecord,
+    CheckpointFile, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec, KeptFile,
 };
 
 /// Over the wire and back.
@@ -45,22 +45,22 @@ fn sizes(limit: u64) -> impl Strategy<Value = (u64, u64)> {
         .prop_map(|(states, seed)| (states, if states == 0 { 0 } else { 1 + seed % states }))
 }
 
-fn record() -> impl Strategy<Value = LayerRecord> {
+fn record() -> impl Strategy<Value = CheckpointFile> {
     let counts = (sizes(limits::PART_COUNT), 0..limits::PART_COUNT, 0..limits::PART_COUNT);
     let rest = (any::<u32>(), 0..limits::WORKERS, word(128), digest(), any::<u64>());
     (counts, rest).prop_map(|(((states, regions), generated, bytes), rest)| {
         let (depth, worker, file, digest, seal) = rest;
         let (digest, seal) = (Hex128(digest), Hex64(seal));
-        LayerRecord { depth, worker, file, bytes, states, regions, generated, digest, seal }
+        CheckpointFile { depth, worker, file, bytes, states, regions, generated, digest, seal }
     })
 }
 
-fn line() -> impl Strategy<Value = LayerLine> {
+fn line() -> impl Strategy<Value = HistoryLine> {
     let counts = (sizes(limits::LAYER_COUNT), 0..limits::LAYER_COUNT, 0..limits::LAYER_COUNT);
     (any::<u32>(), counts, digest(), 0.0..1e12f64).prop_map(
         |(depth, ((states, regions), generated, bytes), digest, seconds)| {
             let digest = Hex128(digest);
-            LayerLine { depth, states, generated, regions, bytes, digest, seconds, kept: None }
+            HistoryLine { depth, states, generated, regions, bytes, digest, seconds, kept: None }
         },
     )
 }
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn kept_files_return(record in record()) {
-        let LayerRecord { depth, worker, file, bytes, seal, .. } = record;
+        let CheckpointFile { depth, worker, file, bytes, seal, .. } = record;
         let kept = KeptFile { worker, file, bytes, seal };
         let message = carried(&convert::kept_to(&kept, depth));
         prop_assert_eq!(message.depth, depth);

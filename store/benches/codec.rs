@@ -6,8 +6,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, FileKind, Layer, LayerCursor, LayerHeader, LayerTotals,
-    LayerWriter, Result,
+    BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, Layer, LayerCursor, LayerHeader,
+    LayerTotals, LayerWriter, Result,
 };
 
 /// Regions as (key, range of `locals`), and all their states.
@@ -62,7 +62,7 @@ fn encode(data: &Data, encoder: &mut BlockEncoder) -> Result<Layer> {
 
 fn decode(layer: &Layer, cursor: &mut LayerCursor) -> Result<u64> {
     let mut sum = 0;
-    cursor.start(layer, None, None)?;
+    cursor.start(layer, KeyRange::ALL)?;
     while cursor.key().is_some() {
         sum += cursor.locals().expect("the layer is intact").len() as u64;
         cursor.advance()?;
@@ -86,9 +86,9 @@ fn codec(c: &mut Criterion) {
             group.bench_function(format!("decode/zstd{zstd_level}"), |b| {
                 b.iter(|| decode(black_box(&layer), &mut cursor));
             });
-            let Some(middle) = layer.cuts(2).first().copied() else { continue };
+            let Some(middle) = layer.split_keys(2).first().copied() else { continue };
             group.bench_function(format!("start/zstd{zstd_level}"), |b| {
-                b.iter(|| cursor.start(black_box(&layer), Some(middle), None));
+                b.iter(|| cursor.start(black_box(&layer), KeyRange::from(middle)));
             });
         }
     }

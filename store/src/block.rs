@@ -60,7 +60,7 @@ pub struct ShardCount {
 
 /// One encoder's share of a file: its blocks in key order, and what it wrote of each shard.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Part {
+pub struct FilePart {
     /// The blocks, in key order.
     pub blocks: Vec<BlockMeta>,
     /// The shards, in order.
@@ -100,7 +100,7 @@ pub struct BlockEncoder {
     /// bytes' start.
     appended: usize,
     sampler: Sampler,
-    part: Part,
+    part: FilePart,
 }
 
 impl std::fmt::Debug for BlockEncoder {
@@ -129,7 +129,7 @@ impl BlockEncoder {
             gathered_len: 0,
             appended: 0,
             sampler: Sampler::new(),
-            part: Part::default(),
+            part: FilePart::default(),
         })
     }
 
@@ -182,7 +182,7 @@ impl BlockEncoder {
     ///
     /// # Errors
     /// `Io` if the file cannot be written; the encoder is empty then, too.
-    pub fn finish(&mut self, to: &LayerWriter) -> Result<Part> {
+    pub fn finish(&mut self, to: &LayerWriter) -> Result<FilePart> {
         if self.open.regions > 0 {
             self.close_block(to)?;
         }
@@ -199,7 +199,7 @@ impl BlockEncoder {
         self.gathered_len = 0;
         self.appended = 0;
         self.sampler.take();
-        self.part = Part::default();
+        self.part = FilePart::default();
     }
 
     #[inline]

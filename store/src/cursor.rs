@@ -10,7 +10,7 @@ use crate::columns::{COLUMNS, Directory, Reader, Span, grow};
 use crate::error::{Result, StoreError};
 use crate::format::FileKind;
 use crate::gaps;
-use crate::key::EntryKey;
+use crate::key::{EntryKey, KeyRange};
 use crate::layer::{Layer, LayerData};
 use crate::list::List;
 
@@ -83,20 +83,16 @@ impl LayerCursor {
         })
     }
 
-    /// Goes to the first region whose key is at least `from`; the walk ends before the first one
-    /// that is at least `to`. The cursor shares the layer until it reaches the end.
+    /// Goes to the first region of a layer in a range of keys. The cursor shares the layer until it
+    /// reaches the end of the range.
     ///
     /// # Errors
     /// `Corrupt` if the block does not hold what was written; the cursor is at the end then.
-    pub fn start(
-        &mut self,
-        layer: &Layer,
-        from: Option<EntryKey>,
-        to: Option<EntryKey>,
-    ) -> Result<()> {
+    pub fn start(&mut self, layer: &Layer, range: KeyRange) -> Result<()> {
         self.stop();
         self.strict = layer.header().kind == FileKind::Layer;
-        self.to = to;
+        self.to = range.end;
+        let from = range.start;
         self.next_block =
             from.map_or(0, |from| layer.blocks().partition_point(|block| block.last < from));
         self.regions_left = 0;

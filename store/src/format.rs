@@ -31,7 +31,7 @@ pub enum FileKind {
     /// A sorted run of received states: a region may occur repeatedly.
     Run,
     /// Two layers of a symbolic search.
-    Frontier,
+    Diagram,
 }
 
 impl FileKind {
@@ -39,12 +39,12 @@ impl FileKind {
         match self {
             Self::Layer => 1,
             Self::Run => 2,
-            Self::Frontier => 3,
+            Self::Diagram => 3,
         }
     }
 
     fn of(code: u8) -> Option<Self> {
-        [Self::Layer, Self::Run, Self::Frontier].into_iter().find(|kind| kind.code() == code)
+        [Self::Layer, Self::Run, Self::Diagram].into_iter().find(|kind| kind.code() == code)
     }
 }
 

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::error::{Result, StoreError};
 use crate::format::FileKind;
 use crate::fs::{Fs, FsFile};
-use crate::layer::{Expect, Layer};
-use crate::manifest::{Hex64, Hex128, HistoryRecord, check_name};
+use crate::layer::{ExpectedFile, Layer};
+use crate::manifest::{Hex64, Hex128, HistoryPrefix, check_name};
 
 /// A reader of a running job's history sees lines at most this late, if layers keep coming.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
@@ -41,15 +41,15 @@ impl KeptFile {
 
     /// What the file must be, for [`Layer::open`].
     #[must_use]
-    pub fn expect<'a>(&self, job: &'a str, depth: u32) -> Expect<'a> {
-        Expect { job, kind: FileKind::Layer, depth, bytes: self.bytes, seal: self.seal.0 }
+    pub fn expect<'a>(&self, job: &'a str, depth: u32) -> ExpectedFile<'a> {
+        ExpectedFile { job, kind: FileKind::Layer, depth, bytes: self.bytes, seal: self.seal.0 }
     }
 }
 
 /// What the history says of one layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LayerLine {
+pub struct HistoryLine {
     /// Distance from the start.
     pub depth: u32,
     /// States in the layer.
@@ -113,8 +113,8 @@ impl History {
     pub fn resume(
         fs: &dyn Fs,
         path: &Path,
-        record: &HistoryRecord,
-    ) -> Result<(Self, Vec<LayerLine>)> {
+        record: &HistoryPrefix,
+    ) -> Result<(Self, Vec<HistoryLine>)> {
         let bytes = fs.read(path).map_err(StoreError::io("read", path))?;
         let prefix = check_prefix(path, &bytes, record)?;
         let lines = parse_lines(path, prefix)?;
@@ -139,7 +139,7 @@ impl History {
     ///
     /// # Errors
     /// `Io`.
-    pub fn append(&mut self, line: &LayerLine) -> Result<()> {
+    pub fn append(&mut self, line: &HistoryLine) -> Result<()> {
         let start = self.buffer.len();
         serde_json::to_writer(&mut self.buffer, line)
             .map_err(|error| StoreError::io("write", &self.path)(error.into()))?;
@@ -172,11 +172,11 @@ impl History {
     ///
     /// # Errors
     /// `Io`.
-    pub fn checkpoint(&mut self) -> Result<HistoryRecord> {
+    pub fn checkpoint(&mut self) -> Result<HistoryPrefix> {
         self.flush()?;
         self.file.sync().map_err(StoreError::io("sync", &self.path))?;
         let checksum = Hex64(self.hash.digest());
-        Ok(HistoryRecord { bytes: self.written, lines: self.lines, checksum })
+        Ok(HistoryPrefix { bytes: self.written, lines: self.lines, checksum })
     }
 }
 
@@ -184,9 +184,9 @@ impl History {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryView {
     /// All complete lines.
-    pub lines: Vec<LayerLine>,
+    pub lines: Vec<HistoryLine>,
     /// How many of them, from the end, come after the checkpoint: a crash would undo them.
-    pub behind_checkpoint: usize,
+    pub after_checkpoint: usize,
 }
 
 /// Reads a history: the prefix that the checkpoint vouches for is checked; behind it, lines are
@@ -198,7 +198,7 @@ pub struct HistoryView {
 pub fn read_history(
     fs: &dyn Fs,
     path: &Path,
-    record: Option<&HistoryRecord>,
+    record: Option<&HistoryPrefix>,
 ) -> Result<HistoryView> {
     let bytes = match fs.read(path).map_err(StoreError::io("read", path)) {
         Err(StoreError::NotFound { .. }) if record.is_none() => return Ok(HistoryView::default()),
@@ -214,11 +214,11 @@ pub fn read_history(
             None => break,
         }
     }
-    let behind_checkpoint = lines.len() - durable;
-    Ok(HistoryView { lines, behind_checkpoint })
+    let after_checkpoint = lines.len() - durable;
+    Ok(HistoryView { lines, after_checkpoint })
 }
 
-fn check_prefix<'a>(path: &Path, bytes: &'a [u8], record: &HistoryRecord) -> Result<&'a [u8]> {
+fn check_prefix<'a>(path: &Path, bytes: &'a [u8], record: &HistoryPrefix) -> Result<&'a [u8]> {
     let len = usize::try_from(record.bytes).unwrap_or(usize::MAX);
     let Some(prefix) = bytes.get(..len) else {
         let expected = format!("at least {} bytes", record.bytes);
@@ -237,11 +237,11 @@ fn check_prefix<'a>(path: &Path, bytes: &'a [u8], record: &HistoryRecord) -> Res
     Ok(prefix)
 }
 
-fn parse_lines(path: &Path, prefix: &[u8]) -> Result<Vec<LayerLine>> {
+fn parse_lines(path: &Path, prefix: &[u8]) -> Result<Vec<HistoryLine>> {
     let mut at = 0;
     let mut lines = Vec::new();
     for text in prefix.split_inclusive(|&b| b == b'\n') {
-        let line: LayerLine = serde_json::from_slice(text).map_err(|error| {
+        let line: HistoryLine = serde_json::from_slice(text).map_err(|error| {
             let offset = at + error.column().saturating_sub(1) as u64;
             StoreError::corrupt(path, offset, "a line of a layer", error)
         })?;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::error::{Result, StoreError};
 use crate::fs::{Fs, parent, temp_beside};
-use crate::history::{History, HistoryView, LayerLine, read_history};
+use crate::history::{History, HistoryLine, HistoryView, read_history};
 use crate::layer::remove_file;
-use crate::manifest::{HistoryRecord, JobSpec, Manifest, check_name};
+use crate::manifest::{HistoryPrefix, JobSpec, Manifest, check_name};
 
 const LOCK: &str = ".lock";
 const MANIFEST: &str = "manifest.json";
@@ -183,7 +183,7 @@ impl JobDir {
     ///
     /// # Errors
     /// `NotFound`, `Corrupt`, `Io`.
-    pub fn resume_history(&self, record: &HistoryRecord) -> Result<(History, Vec<LayerLine>)> {
+    pub fn resume_history(&self, record: &HistoryPrefix) -> Result<(History, Vec<HistoryLine>)> {
         History::resume(&*self.fs, &self.path_of(HISTORY), record)
     }
 
@@ -191,7 +191,7 @@ impl JobDir {
     ///
     /// # Errors
     /// `NotFound`, `Corrupt`, `Io`.
-    pub fn read_history(&self, record: Option<&HistoryRecord>) -> Result<HistoryView> {
+    pub fn read_history(&self, record: Option<&HistoryPrefix>) -> Result<HistoryView> {
         read_history(&*self.fs, &self.path_of(HISTORY), record)
     }
 
@@ -229,7 +229,7 @@ impl JobDir {
     ///
     /// # Errors
     /// `Io`.
-    pub fn remove_leftovers(&self, manifest: &Manifest, history: &[LayerLine]) -> Result<usize> {
+    pub fn remove_leftovers(&self, manifest: &Manifest, history: &[HistoryLine]) -> Result<usize> {
         let mut named: HashSet<&str> = manifest.files();
         let kept = history.iter().flat_map(|line| line.kept.iter().flatten());
         named.extend(kept.map(|kept| kept.file.as_str()));

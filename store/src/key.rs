@@ -1,6 +1,6 @@
-//! The sort key of everything on disk.
+//! Sort keys of entries, and ranges of them.
 
-/// Where a region's states are sorted in: ordered by shard, then by region.
+/// Position of a region in every file: ordered by shard, then by region.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default)]
 pub struct EntryKey {
     /// The shard that owns the region.
@@ -10,7 +10,7 @@ pub struct EntryKey {
 }
 
 impl EntryKey {
-    /// The smallest key a shard can hold: `[start(s), start(s + 1))` is all of shard `s`.
+    /// The smallest key of a shard. Shard `s` is the range from `start(s)` to `start(s + 1)`.
     #[must_use]
     pub const fn start(shard: u32) -> Self {
         Self { shard, region: 0 }
@@ -20,5 +20,83 @@ impl EntryKey {
 impl std::fmt::Display for EntryKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{:x}", self.shard, self.region)
+    }
+}
+
+/// A half-open range of keys; an absent bound is no bound.
+///
+/// ```
+/// use strata_store::{EntryKey, KeyRange};
+///
+/// let middle = EntryKey::start(2);
+/// let [low, high] = [KeyRange::to(middle), KeyRange::from(middle)];
+/// assert!(high.contains(middle) && !low.contains(middle));
+/// assert!(KeyRange::ALL.contains(EntryKey::default()));
+/// ```
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default)]
+pub struct KeyRange {
+    /// The first key that may be in the range.
+    pub start: Option<EntryKey>,
+    /// The first key behind the range.
+    pub end: Option<EntryKey>,
+}
+
+impl KeyRange {
+    /// Every key.
+    pub const ALL: KeyRange = KeyRange { start: None, end: None };
+
+    /// The keys from `start` on.
+    #[must_use]
+    pub const fn from(start: EntryKey) -> Self {
+        Self { start: Some(start), end: None }
+    }
+
+    /// The keys below `end`.
+    #[must_use]
+    pub const fn to(end: EntryKey) -> Self {
+        Self { start: None, end: Some(end) }
+    }
+
+    /// The keys from `start` on that are below `end`.
+    #[must_use]
+    pub const fn between(start: EntryKey, end: EntryKey) -> Self {
+        Self { start: Some(start), end: Some(end) }
+    }
+
+    /// The ranges that increasing `keys` split this range into, in order: one more than keys.
+    pub fn split(self, keys: &[EntryKey]) -> impl Iterator<Item = KeyRange> {
+        let starts = std::iter::once(self.start).chain(keys.iter().copied().map(Some));
+        let ends = keys.iter().copied().map(Some).chain(std::iter::once(self.end));
+        starts.zip(ends).map(|(start, end)| KeyRange { start, end })
+    }
+
+    /// Whether a key is in the range.
+    #[must_use]
+    pub fn contains(&self, key: EntryKey) -> bool {
+        self.start.is_none_or(|start| start <= key) && self.end.is_none_or(|end| key < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_ranges_cover_every_key_once() {
+        let keys = [2, 5, 9].map(EntryKey::start);
+        let parts: Vec<KeyRange> = KeyRange::ALL.split(&keys).collect();
+        assert_eq!((parts.len(), parts[0]), (4, KeyRange::to(keys[0])));
+        assert_eq!(
+            (parts[1], parts[3]),
+            (KeyRange::between(keys[0], keys[1]), KeyRange::from(keys[2]))
+        );
+        for shard in 0..12 {
+            let key = EntryKey::start(shard);
+            assert_eq!(parts.iter().filter(|part| part.contains(key)).count(), 1);
+        }
+        assert_eq!(
+            KeyRange::from(keys[0]).split(&[]).collect::<Vec<_>>(),
+            [KeyRange::from(keys[0])]
+        );
     }
 }

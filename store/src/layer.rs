@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::block::{BlockMeta, MAX_RAW, Part};
+use crate::block::{BlockMeta, FilePart, MAX_RAW};
 use crate::cursor::LayerCursor;
 use crate::error::{Result, StoreError};
 use crate::format::{self, FileKind, LayerHeader, LayerTotals, Layout, ShardEntry};
 use crate::fs::{Fs, FsFile, parent, write_durably};
-use crate::key::EntryKey;
+use crate::key::{EntryKey, KeyRange};
 use crate::mapping::Mapping;
+use crate::recycled::{self, RecycledFile, Unsealed};
 use crate::sample::{self, Sample};
-use crate::spare::{self, Spare, Unsealed};
 
 const IN_MEMORY: &str = "<memory>";
 
@@ -61,19 +61,19 @@ impl LayerWriter {
         Self::create(fs, path, header, Reuse::Never)
     }
 
-    /// The same for a file that can be written anew some day: see [`Layer::reuse`]. It stays open. If
+    /// The same for a file that can be written anew some day: see [`Layer::recycle`]. It stays open. If
     /// there is a spare one, it becomes that.
     ///
     /// # Errors
     /// As of [`Self::file`]. The spare file is removed then.
-    pub fn reusing(
-        spare: Option<Spare>,
+    pub fn recycling(
+        spare: Option<RecycledFile>,
         fs: Arc<dyn Fs>,
         path: &Path,
         header: LayerHeader,
     ) -> Result<Self> {
         match spare {
-            Some(Spare { file, map, unsealed }) => {
+            Some(RecycledFile { file, map, unsealed }) => {
                 Self::start(file, unsealed, header, Reuse::Now(map))
             }
             None => Self::create(fs, path, header, Reuse::Later),
@@ -145,7 +145,7 @@ impl LayerWriter {
     /// # Errors
     /// `Io` if the file cannot be written or mapped; `Inconsistent` if parts overlap or the totals
     /// differ from what the encoders counted. The file is removed then.
-    pub fn seal(self, parts: Vec<Part>, totals: LayerTotals) -> Result<Layer> {
+    pub fn seal(self, parts: Vec<FilePart>, totals: LayerTotals) -> Result<Layer> {
         let (blocks, shards, samples) = self.join(parts, &totals)?;
         let at = self.bytes();
         let (tail, seal) = format::tail_bytes(&self.header_bytes, &totals, &blocks, &shards, at);
@@ -170,13 +170,13 @@ impl LayerWriter {
 
     fn join(
         &self,
-        parts: Vec<Part>,
+        parts: Vec<FilePart>,
         totals: &LayerTotals,
     ) -> Result<(Vec<BlockMeta>, Vec<ShardEntry>, Vec<Sample>)> {
         let wrong = |what| StoreError::Inconsistent { file: self.name(), what };
         let mut parts = parts.into_iter();
         let first = parts.next().unwrap_or_default();
-        let Part { mut blocks, shards: mut counts, mut samples } = first;
+        let FilePart { mut blocks, shards: mut counts, mut samples } = first;
         for part in parts {
             blocks.extend(part.blocks);
             counts.extend(part.shards);
@@ -224,7 +224,7 @@ fn seal_file(
     bytes: u64,
 ) -> Result<(Content, Place)> {
     let path = &unsealed.path;
-    let keep = !matches!(reuse, Reuse::Never) && bytes <= spare::MOST_BYTES;
+    let keep = !matches!(reuse, Reuse::Never) && bytes <= recycled::MAX_BYTES;
     let mut map = None;
     if let Reuse::Now(old) = reuse {
         if bytes < old.bytes().len() as u64 {
@@ -248,7 +248,7 @@ fn seal_file(
 
 /// What a file must be according to the manifest.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
-pub struct Expect<'a> {
+pub struct ExpectedFile<'a> {
     /// The job it belongs to.
     pub job: &'a str,
     /// Layer or run.
@@ -263,7 +263,7 @@ pub struct Expect<'a> {
 
 /// What [`Layer::verify`] counted.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
-pub struct Recount {
+pub struct VerifiedCounts {
     /// Regions (entries, in a run).
     pub regions: u64,
     /// States.
@@ -342,7 +342,7 @@ impl Layer {
     ///
     /// # Errors
     /// `NotFound`, `Io`, or `Corrupt` if the file is damaged or not the expected one.
-    pub fn open(fs: Arc<dyn Fs>, path: &Path, expect: &Expect<'_>) -> Result<Self> {
+    pub fn open(fs: Arc<dyn Fs>, path: &Path, expect: &ExpectedFile<'_>) -> Result<Self> {
         let map = fs.map(path).map_err(StoreError::io("map", path))?;
         let bytes = map.bytes();
         check_header(path, bytes, expect.job, expect.kind, expect.depth)?;
@@ -485,13 +485,13 @@ impl Layer {
     ///
     /// # Errors
     /// `Corrupt` at the first mismatch.
-    pub fn verify(&self, visit: &mut dyn FnMut(EntryKey, &[u32])) -> Result<Recount> {
+    pub fn verify(&self, visit: &mut dyn FnMut(EntryKey, &[u32])) -> Result<VerifiedCounts> {
         let name = self.data.name();
         let layout = format::read_layout(&name, self.data.bytes(), MAX_RAW)?;
         let mut cursor = LayerCursor::new()?;
         let mut shards: Vec<(u32, u64, u64)> = Vec::with_capacity(layout.shards.len());
-        let mut count = Recount::default();
-        cursor.start(self, None, None)?;
+        let mut count = VerifiedCounts::default();
+        cursor.start(self, KeyRange::ALL)?;
         while let Some(key) = cursor.key() {
             let locals = cursor.locals()?;
             let states = locals.len() as u64;
@@ -523,25 +523,25 @@ impl Layer {
     /// is the first key. A layer that was written by this process can be split anywhere; of an opened
     /// file only the blocks' first keys are known.
     #[must_use]
-    pub fn cuts(&self, parts: usize) -> Vec<EntryKey> {
+    pub fn split_keys(&self, parts: usize) -> Vec<EntryKey> {
         let total = self.totals().states;
         let blocks = self.blocks().iter();
         let firsts =
             blocks.map(|block| Sample { key: block.first, states: u64::from(block.states) });
         if self.data.samples.is_empty() {
-            sample::cuts(firsts, total, parts)
+            sample::split_keys(firsts, total, parts)
         } else {
-            let cuts = sample::cuts(self.data.samples.iter().copied(), total, parts);
-            sample::snap(cuts, firsts, total, parts)
+            let cuts = sample::split_keys(self.data.samples.iter().copied(), total, parts);
+            sample::align_to_blocks(cuts, firsts, total, parts)
         }
     }
 
     /// Gives up the layer: its file can be written anew if it is small, was never made durable, was
-    /// written by [`LayerWriter::reusing`] and no cursor is on it. Else it is removed, if there is one.
+    /// written by [`LayerWriter::recycling`] and no cursor is on it. Else it is removed, if there is one.
     ///
     /// # Errors
     /// `Io`; a file that is gone already is fine.
-    pub fn reuse(self) -> Result<Option<Spare>> {
+    pub fn recycle(self) -> Result<Option<RecycledFile>> {
         let (content, place) = match Arc::try_unwrap(self.data) {
             Ok(LayerData { content, place, .. }) => {
                 (content, place.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -551,7 +551,7 @@ impl Layer {
         let Some((fs, path)) = place.file else { return Ok(None) };
         match (content, place.open) {
             (Content::Map(map), Some(file)) => {
-                Ok(Some(Spare { file, map, unsealed: Unsealed { fs, path, sealed: false } }))
+                Ok(Some(RecycledFile { file, map, unsealed: Unsealed { fs, path, sealed: false } }))
             }
             _ => remove_file(&*fs, &path).map(|()| None),
         }

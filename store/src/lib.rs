@@ -5,9 +5,9 @@
 pub mod block;
 mod columns;
 pub mod cursor;
+mod diagram;
 mod error;
 mod format;
-mod frontier;
 pub mod fs;
 mod gaps;
 pub mod history;
@@ -17,25 +17,25 @@ pub mod layer;
 mod list;
 pub mod manifest;
 mod mapping;
+mod recycled;
 mod sample;
-mod spare;
 mod varint;
 
-pub use block::{BlockEncoder, BlockMeta, EncodeOptions, Part, ShardCount};
+pub use block::{BlockEncoder, BlockMeta, EncodeOptions, FilePart, ShardCount};
 pub use cursor::LayerCursor;
+pub use diagram::{SnapshotSeal, read_diagram_snapshot, write_diagram_snapshot};
 pub use error::{Result, StoreError};
 pub use format::{FileKind, LayerHeader, LayerTotals, ShardEntry};
-pub use frontier::{SealedFrontier, read_frontier, write_frontier};
 pub use fs::{FaultyFs, Fs, FsFile, RealFs};
-pub use history::{History, HistoryView, KeptFile, LayerLine, read_history};
+pub use history::{History, HistoryLine, HistoryView, KeptFile, read_history};
 pub use job::{DataDir, JobDir};
-pub use key::EntryKey;
-pub use layer::{Expect, Layer, LayerWriter, Recount};
+pub use key::{EntryKey, KeyRange};
+pub use layer::{ExpectedFile, Layer, LayerWriter, VerifiedCounts};
 pub use list::{List, ListBuf};
 pub use manifest::{
-    Checkpoint, Counters, EngineKind, Hex64, Hex128, HistoryRecord, JobResult, JobSpec, JobState,
-    LayerRecord, Manifest,
+    Checkpoint, CheckpointFile, Counters, EngineKind, Hex64, Hex128, HistoryPrefix, JobResult,
+    JobSpec, Manifest, RunState,
 };
 pub use mapping::Mapping;
+pub use recycled::RecycledFile;
 pub use sample::Sample;
-pub use spare::Spare;

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Result, StoreError};
 use crate::format::FileKind;
 use crate::fs::{Fs, write_durably};
-use crate::layer::{Expect, Layer};
+use crate::layer::{ExpectedFile, Layer};
 
 /// Version of the manifest's format.
 pub const MANIFEST_FORMAT: u32 = 1;
@@ -167,7 +167,7 @@ impl JobSpec {
 /// Whether a job goes on.
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum JobState {
+pub enum RunState {
     /// A process works on it, or worked on it when it was killed.
     Running,
     /// Stopped at a limit or by the user; can be resumed.
@@ -179,7 +179,7 @@ pub enum JobState {
 /// One file of a checkpoint's layer.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LayerRecord {
+pub struct CheckpointFile {
     /// The layer's depth.
     pub depth: u32,
     /// The worker that wrote the file and has it.
@@ -200,7 +200,7 @@ pub struct LayerRecord {
     pub seal: Hex64,
 }
 
-impl LayerRecord {
+impl CheckpointFile {
     /// Describes a persisted layer file of a worker; `None` if it is in memory only.
     #[must_use]
     pub fn of(layer: &Layer, worker: u32) -> Option<Self> {
@@ -221,8 +221,8 @@ impl LayerRecord {
 
     /// What the file must be, for [`Layer::open`].
     #[must_use]
-    pub fn expect<'a>(&self, job: &'a str) -> Expect<'a> {
-        Expect {
+    pub fn expect<'a>(&self, job: &'a str) -> ExpectedFile<'a> {
+        ExpectedFile {
             job,
             kind: FileKind::Layer,
             depth: self.depth,
@@ -235,7 +235,7 @@ impl LayerRecord {
 /// The part of the history that a checkpoint vouches for.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HistoryRecord {
+pub struct HistoryPrefix {
     /// Length in bytes.
     pub bytes: u64,
     /// Number of lines.
@@ -265,9 +265,9 @@ pub struct Checkpoint {
     /// Depth of the last complete layer.
     pub depth: u32,
     /// The files of the last two layers; of one at depth 0.
-    pub layers: Vec<LayerRecord>,
+    pub layers: Vec<CheckpointFile>,
     /// The history up to this layer.
-    pub history: HistoryRecord,
+    pub history: HistoryPrefix,
     /// Sums up to this layer.
     pub counters: Counters,
 }
@@ -307,7 +307,7 @@ pub struct Manifest {
     /// What it searches.
     pub spec: JobSpec,
     /// Whether it goes on.
-    pub state: JobState,
+    pub state: RunState,
     /// When it was created, in seconds since 1970.
     pub created: u64,
     /// Search time over all sessions.
@@ -327,7 +327,7 @@ impl Manifest {
             format: MANIFEST_FORMAT,
             job: job.to_owned(),
             spec,
-            state: JobState::Running,
+            state: RunState::Running,
             created: now.map_or(0, |now| now.as_secs()),
             seconds: 0.0,
             checkpoint: None,

@@ -73,7 +73,7 @@ fn thin(samples: &mut Vec<Sample>) {
 }
 
 /// Up to `parts - 1` increasing keys that split the states evenly; never the first one.
-pub(crate) fn cuts(
+pub(crate) fn split_keys(
     samples: impl Iterator<Item = Sample>,
     total: u64,
     parts: usize,
@@ -104,7 +104,7 @@ const AMISS: u64 = 24;
 
 /// Moves cuts to where blocks begin, if that is about as even: a block with a cut in it is read for
 /// both parts, and parts that stay the same from layer to layer find more of what they know.
-pub(crate) fn snap(
+pub(crate) fn align_to_blocks(
     mut cuts: Vec<EntryKey>,
     blocks: impl Iterator<Item = Sample>,
     total: u64,
@@ -149,7 +149,7 @@ mod tests {
             let samples = sampler.take();
             prop_assert!(samples.len() <= MAX_SAMPLES);
             prop_assert_eq!(samples.iter().map(|sample| sample.states).sum::<u64>(), total);
-            let cuts = cuts(samples.into_iter(), total, parts);
+            let cuts = split_keys(samples.into_iter(), total, parts);
             prop_assert!(cuts.len() < parts);
             prop_assert!(cuts.is_sorted_by(|a, b| a < b));
             prop_assert!(cuts.first().is_none_or(|first| *first > key(0)));
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn repeated_keys_are_not_cut() {
         let samples = [5, 5, 5, 6, 6, 6].map(|region| Sample { key: key(region), states: 1000 });
-        assert_eq!(cuts(samples.into_iter(), 6000, 6), [key(6)]);
+        assert_eq!(split_keys(samples.into_iter(), 6000, 6), [key(6)]);
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         let snapped = |at: &[u128], states: &[u64], parts| {
             let total = states.iter().sum();
             let cuts = at.iter().map(|at| key(*at)).collect();
-            let cuts = snap(cuts, blocks(states).into_iter(), total, parts);
+            let cuts = align_to_blocks(cuts, blocks(states).into_iter(), total, parts);
             cuts.iter().map(|cut| cut.region).collect::<Vec<_>>()
         };
         assert_eq!(snapped(&[98], &[1020, 980], 2), [100]);

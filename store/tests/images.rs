@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, Expect, FileKind, Fs, Layer, LayerCursor, LayerHeader,
-    LayerTotals, LayerWriter, RealFs, StoreError,
+    BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FileKind, Fs, KeyRange, Layer,
+    LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs, StoreError,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -104,7 +104,7 @@ proptest! {
         opened.persist(&fs, &path).unwrap();
         prop_assert_eq!(std::fs::read(&path).unwrap(), image.clone());
         let (bytes, seal) = (layer.file_bytes(), layer.seal());
-        let expect = Expect { job: "panex-6", kind, depth: 41, bytes, seal };
+        let expect = ExpectedFile { job: "panex-6", kind, depth: 41, bytes, seal };
         let file = Layer::open(fs, &path, &expect).unwrap();
         prop_assert_eq!(file.image(), None);
         prop_assert!(file.into_image().is_err());
@@ -198,7 +198,7 @@ fn another_image_is_refused() {
 fn an_image_that_is_being_read_stays_where_it_is() {
     let layer = sealed(header(FileKind::Run), &sample(FileKind::Run), 1500);
     let mut cursor = LayerCursor::new().unwrap();
-    cursor.start(&layer, None, None).unwrap();
+    cursor.start(&layer, KeyRange::ALL).unwrap();
     let layer = layer.into_image().unwrap_err();
     cursor.stop();
     assert_eq!(

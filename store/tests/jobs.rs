@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use strata_store::manifest::check_name;
 use strata_store::{
-    Checkpoint, Counters, DataDir, EngineKind, FaultyFs, Fs, Hex64, Hex128, HistoryRecord, JobDir,
-    JobSpec, JobState, KeptFile, LayerLine, LayerRecord, Manifest, RealFs, StoreError,
+    Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, FaultyFs, Fs, Hex64, Hex128,
+    HistoryLine, HistoryPrefix, JobDir, JobSpec, KeptFile, Manifest, RealFs, RunState, StoreError,
 };
 
 fn real() -> Arc<dyn Fs> {
@@ -24,8 +24,8 @@ fn spec() -> JobSpec {
     }
 }
 
-fn record(file: &str) -> LayerRecord {
-    LayerRecord {
+fn record(file: &str) -> CheckpointFile {
+    CheckpointFile {
         depth: 3,
         worker: 0,
         file: file.to_owned(),
@@ -38,12 +38,12 @@ fn record(file: &str) -> LayerRecord {
     }
 }
 
-fn checkpoint(file: &str, history: HistoryRecord) -> Checkpoint {
+fn checkpoint(file: &str, history: HistoryPrefix) -> Checkpoint {
     Checkpoint { depth: 3, layers: vec![record(file)], history, counters: Counters::default() }
 }
 
-fn line(depth: u32) -> LayerLine {
-    LayerLine {
+fn line(depth: u32) -> HistoryLine {
+    HistoryLine {
         depth,
         states: 10 * u64::from(depth),
         generated: 20,
@@ -71,9 +71,9 @@ fn manifests_round_trip() {
     let data = tempfile::tempdir().unwrap();
     let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
     assert_eq!(manifest, job.read_manifest().unwrap());
-    manifest.state = JobState::Stopped;
+    manifest.state = RunState::Stopped;
     manifest.seconds = 1.0 / 3.0;
-    manifest.checkpoint = Some(checkpoint("layer", HistoryRecord::default()));
+    manifest.checkpoint = Some(checkpoint("layer", HistoryPrefix::default()));
     job.write_manifest(&manifest).unwrap();
     let (reopened, found) = JobDir::open(real(), job.path()).unwrap();
     assert_eq!((found, reopened.job()), (manifest.clone(), "panex-6"));
@@ -91,7 +91,7 @@ fn manifests_round_trip() {
 fn every_damaged_manifest_is_found() {
     let data = tempfile::tempdir().unwrap();
     let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
-    manifest.checkpoint = Some(checkpoint("layer", HistoryRecord::default()));
+    manifest.checkpoint = Some(checkpoint("layer", HistoryPrefix::default()));
     job.write_manifest(&manifest).unwrap();
     let path = job.path().join("manifest.json");
     let good = std::fs::read(&path).unwrap();
@@ -133,7 +133,7 @@ fn names_stay_in_the_folder() {
     let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
     assert!(JobDir::create(real(), data.path(), "../x", spec()).is_err());
     assert!(job.file_path("../manifest.json").is_err());
-    manifest.checkpoint = Some(checkpoint("../layer", HistoryRecord::default()));
+    manifest.checkpoint = Some(checkpoint("../layer", HistoryPrefix::default()));
     assert!(matches!(job.write_manifest(&manifest), Err(StoreError::Corrupt { .. })));
     let mut history = job.create_history().unwrap();
     let mut escaping = line(2);
@@ -148,7 +148,7 @@ fn a_failed_manifest_leaves_the_old_one() {
     let data = tempfile::tempdir().unwrap();
     let fs = FaultyFs::new();
     let (job, old) = JobDir::create(Arc::new(fs.clone()), data.path(), "panex-6", spec()).unwrap();
-    let new = Manifest { state: JobState::Done, ..old.clone() };
+    let new = Manifest { state: RunState::Done, ..old.clone() };
     for budget in [0, 1, 100] {
         fs.fill_after(budget);
         assert!(job.write_manifest(&new).unwrap_err().is_disk_full());
@@ -188,8 +188,8 @@ fn a_history_goes_on_from_its_checkpoint() {
     history.flush().unwrap();
     history.append(&line(99)).unwrap();
     let view = job.read_history(Some(&record)).unwrap();
-    assert_eq!((view.lines.as_slice(), view.behind_checkpoint), (&lines[..5], 1));
-    assert_eq!(job.read_history(None).unwrap().behind_checkpoint, 5);
+    assert_eq!((view.lines.as_slice(), view.after_checkpoint), (&lines[..5], 1));
+    assert_eq!(job.read_history(None).unwrap().after_checkpoint, 5);
     drop(history);
     fs.crash().unwrap();
     let (mut history, found) = job.resume_history(&record).unwrap();
@@ -199,7 +199,7 @@ fn a_history_goes_on_from_its_checkpoint() {
     }
     let record = history.checkpoint().unwrap();
     let view = job.read_history(Some(&record)).unwrap();
-    assert_eq!((view.lines.as_slice(), view.behind_checkpoint), (&lines[..], 0));
+    assert_eq!((view.lines.as_slice(), view.after_checkpoint), (&lines[..], 0));
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn leftovers_go_and_named_files_stay() {
         std::fs::write(job.path().join(name), "x").unwrap();
     }
     assert!(job.temp_path("run") != job.temp_path("run"));
-    manifest.checkpoint = Some(checkpoint(layer, HistoryRecord::default()));
+    manifest.checkpoint = Some(checkpoint(layer, HistoryPrefix::default()));
     assert_eq!(job.remove_leftovers(&manifest, &[line(1), line(2)]).unwrap(), 2);
     assert_eq!(names(job.path()), ["history.jsonl", "kept", layer, "manifest.json"]);
     job.remove().unwrap();

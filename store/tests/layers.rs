@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, Expect, FaultyFs, FileKind, Fs, KeptFile, Layer,
-    LayerCursor, LayerHeader, LayerRecord, LayerTotals, LayerWriter, RealFs, Recount, StoreError,
+    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs,
+    KeptFile, KeyRange, Layer, LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs,
+    StoreError, VerifiedCounts,
 };
 
 type Entries = Vec<(EntryKey, Vec<u32>)>;
@@ -54,9 +55,9 @@ fn write(writer: LayerWriter, entries: &Entries, encoders: usize, block_bytes: u
     writer.seal(parts, totals(entries)).unwrap()
 }
 
-fn read(layer: &Layer, from: Option<EntryKey>, to: Option<EntryKey>) -> Entries {
+fn read(layer: &Layer, range: KeyRange) -> Entries {
     let mut cursor = LayerCursor::new().unwrap();
-    cursor.start(layer, from, to).unwrap();
+    cursor.start(layer, range).unwrap();
     let mut found = Vec::new();
     while let Some(key) = cursor.key() {
         found.push((key, cursor.locals().unwrap().to_vec()));
@@ -71,9 +72,9 @@ fn real() -> Arc<dyn Fs> {
     Arc::new(RealFs)
 }
 
-fn expect(layer: &Layer) -> Expect<'_> {
+fn expect(layer: &Layer) -> ExpectedFile<'_> {
     let header = layer.header();
-    Expect {
+    ExpectedFile {
         job: &header.job,
         kind: header.kind,
         depth: header.depth,
@@ -130,12 +131,12 @@ proptest! {
             LayerWriter::file(real(), &path, header(FileKind::Layer)).unwrap()
         };
         let layer = write(writer, &entries, encoders, block_bytes);
-        prop_assert_eq!(&read(&layer, None, None), &entries);
+        prop_assert_eq!(&read(&layer, KeyRange::ALL), &entries);
         for (from, to) in [(Some(ends.0), Some(ends.1)), (Some(ends.1), None), (None, Some(ends.0))] {
             let wanted: Entries = entries.iter()
                 .filter(|(key, _)| from.is_none_or(|from| *key >= from) && to.is_none_or(|to| *key < to))
                 .cloned().collect();
-            prop_assert_eq!(read(&layer, from, to), wanted);
+            prop_assert_eq!(read(&layer, KeyRange { start: from, end: to }), wanted);
         }
         let final_path = dir.path().join("layer.strata");
         layer.persist(&real(), &final_path).unwrap();
@@ -148,7 +149,7 @@ proptest! {
         let mut seen = Vec::new();
         let count = opened.verify(&mut |key, locals| seen.push((key, locals.to_vec()))).unwrap();
         let sums = totals(&entries);
-        prop_assert_eq!(count, Recount { regions: sums.regions, states: sums.states });
+        prop_assert_eq!(count, VerifiedCounts { regions: sums.regions, states: sums.states });
         prop_assert_eq!(&seen, &entries);
         prop_assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
         opened.remove().unwrap();
@@ -166,23 +167,13 @@ proptest! {
         layer.persist(&real(), &path).unwrap();
         let opened = Layer::open(real(), &path, &expect(&layer)).unwrap();
         for layer in [layer, opened] {
-            let cuts = layer.cuts(parts);
-            prop_assert!(cuts.len() < parts);
-            prop_assert!(cuts.is_sorted_by(|a, b| a < b));
-            let all: Entries = between(&cuts).flat_map(|(from, to)| read(&layer, from, to)).collect();
+            let keys = layer.split_keys(parts);
+            prop_assert!(keys.len() < parts);
+            prop_assert!(keys.is_sorted_by(|a, b| a < b));
+            let all: Entries = KeyRange::ALL.split(&keys).flat_map(|range| read(&layer, range)).collect();
             prop_assert_eq!(&all, &entries);
         }
     }
-}
-
-type Ends = (Option<EntryKey>, Option<EntryKey>);
-
-/// The ranges that keys cut everything into.
-fn between(cuts: &[EntryKey]) -> impl Iterator<Item = Ends> + use<> {
-    let mut ends = vec![None];
-    ends.extend(cuts.iter().copied().map(Some));
-    ends.push(None);
-    (1..ends.len()).map(move |i| (ends[i - 1], ends[i]))
 }
 
 #[test]
@@ -206,10 +197,10 @@ fn large_layers_are_cut_evenly() {
         // An opened file is cut between blocks only.
         let layers = if blocks == 3 { vec![layer] } else { vec![layer, opened] };
         for layer in layers {
-            let cuts = layer.cuts(7);
-            assert_eq!(cuts.len(), 6);
-            for (from, to) in between(&cuts) {
-                let states: usize = read(&layer, from, to).iter().map(|(_, list)| list.len()).sum();
+            let keys = layer.split_keys(7);
+            assert_eq!(keys.len(), 6);
+            for range in KeyRange::ALL.split(&keys) {
+                let states: usize = read(&layer, range).iter().map(|(_, list)| list.len()).sum();
                 assert!(states.abs_diff(200_000 / 7) < 2000, "{states}");
             }
         }
@@ -224,8 +215,8 @@ fn runs_may_repeat_keys_and_layers_may_not() {
     for block_bytes in [1, 4000] {
         let run =
             write(LayerWriter::memory(header(FileKind::Run)).unwrap(), &entries, 1, block_bytes);
-        assert_eq!(read(&run, None, None), entries);
-        assert_eq!(read(&run, Some(key(5)), Some(key(6))), entries[..3]);
+        assert_eq!(read(&run, KeyRange::ALL), entries);
+        assert_eq!(read(&run, KeyRange::between(key(5), key(6))), entries[..3]);
         assert_eq!(run.verify(&mut |_, _| ()).unwrap().regions, 4);
 
         let writer = LayerWriter::memory(header(FileKind::Layer)).unwrap();
@@ -265,9 +256,9 @@ fn overlapping_parts_and_wrong_totals_are_refused() {
 #[test]
 fn an_empty_layer_is_a_layer() {
     let layer = write(LayerWriter::memory(header(FileKind::Layer)).unwrap(), &Vec::new(), 1, 4000);
-    assert_eq!(read(&layer, None, None), Vec::new());
-    assert_eq!(layer.cuts(4), []);
-    assert_eq!(layer.verify(&mut |_, _| ()).unwrap(), Recount::default());
+    assert_eq!(read(&layer, KeyRange::ALL), Vec::new());
+    assert_eq!(layer.split_keys(4), []);
+    assert_eq!(layer.verify(&mut |_, _| ()).unwrap(), VerifiedCounts::default());
 }
 
 #[test]
@@ -299,7 +290,7 @@ fn released_pages_read_the_same_again() {
     assert!(layer.file_bytes() > 6 << 20, "{}", layer.file_bytes());
     for _ in 0..2 {
         let mut cursor = LayerCursor::new().unwrap();
-        cursor.start(&layer, None, None).unwrap();
+        cursor.start(&layer, KeyRange::ALL).unwrap();
         for (key, locals) in &entries {
             assert_eq!(cursor.key(), Some(*key));
             assert!(cursor.locals().unwrap() == locals);
@@ -332,13 +323,13 @@ fn persisted(
 }
 
 /// Opens and verifies as a resume does, and reports the error.
-fn inspect(path: &Path, expect: &Expect<'_>) -> Result<(), StoreError> {
+fn inspect(path: &Path, expect: &ExpectedFile<'_>) -> Result<(), StoreError> {
     let layer = Layer::open(real(), path, expect)?;
     layer.verify(&mut |_, _| ())?;
     Ok(())
 }
 
-fn assert_corrupt(path: &Path, expect: &Expect<'_>, what: &str) -> u64 {
+fn assert_corrupt(path: &Path, expect: &ExpectedFile<'_>, what: &str) -> u64 {
     match inspect(path, expect) {
         Err(StoreError::Corrupt { file, offset, .. }) => {
             assert_eq!(file, path, "{what}");
@@ -387,7 +378,7 @@ fn other_lengths_are_found() {
         std::fs::write(&path, &good[..len]).unwrap();
         assert_corrupt(&path, &expect(&layer), &format!("cut to {len}"));
         // Even if the manifest agreed with the length.
-        let short = Expect { bytes: len as u64, ..expect(&layer) };
+        let short = ExpectedFile { bytes: len as u64, ..expect(&layer) };
         assert_corrupt(&path, &short, &format!("cut to {len}, as expected"));
     }
     let mut long = good.clone();
@@ -459,7 +450,7 @@ proptest! {
         let seal = xxh3_64(&sealed);
         bytes[trailer + 72..][..8].copy_from_slice(&seal.to_le_bytes());
         std::fs::write(&path, &bytes).unwrap();
-        let expect = Expect { seal, ..expect(&layer) };
+        let expect = ExpectedFile { seal, ..expect(&layer) };
         match inspect(&path, &expect) {
             Ok(()) | Err(StoreError::Corrupt { .. }) => {}
             other => prop_assert!(false, "{:?}", other),
@@ -467,7 +458,7 @@ proptest! {
         // From within a block, regions are passed over.
         if let Ok(layer) = Layer::open(real(), &path, &expect) {
             let mut cursor = LayerCursor::new().unwrap();
-            let mut result = cursor.start(&layer, Some(from), None);
+            let mut result = cursor.start(&layer, KeyRange::from(from));
             while let (Ok(()), Some(key)) = (&result, cursor.key()) {
                 prop_assert!(key >= from);
                 result = cursor.advance();
@@ -481,10 +472,10 @@ proptest! {
 fn records_of_persisted_layers_open_them() {
     let dir = tempfile::tempdir().unwrap();
     let layer = write(LayerWriter::memory(header(FileKind::Layer)).unwrap(), &sample(0), 1, 1500);
-    assert_eq!(LayerRecord::of(&layer, 2), None);
+    assert_eq!(CheckpointFile::of(&layer, 2), None);
     let path = dir.path().join("layer.strata");
     layer.persist(&real(), &path).unwrap();
-    let record = LayerRecord::of(&layer, 2).unwrap();
+    let record = CheckpointFile::of(&layer, 2).unwrap();
     assert_eq!((record.file.as_str(), record.worker, record.depth), ("layer.strata", 2, 41));
     Layer::open(real(), &path, &record.expect("panex-6")).unwrap();
     let kept = KeptFile::of(&layer, 2).unwrap();
@@ -545,7 +536,7 @@ fn a_crash_after_persist_loses_nothing_and_before_it_names_nothing() {
             let persisted = layer.persist(&shared, &final_path);
             assert_eq!(persisted.is_ok(), steps == 3, "sync, rename, sync folder: {persisted:?}");
             let (job, expected) = (layer.header().job.clone(), expect(&layer));
-            let expected = Expect { job: &job, ..expected };
+            let expected = ExpectedFile { job: &job, ..expected };
             if steps < 2 {
                 assert!(!final_path.exists());
             } else {

@@ -16,7 +16,7 @@ use strata_explicit::{
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::Digest;
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, JobDir, Layer, LayerRecord, RealFs, StoreError,
+    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, JobDir, Layer, RealFs, StoreError,
 };
 
 const JOB: &str = "job";
@@ -140,9 +140,9 @@ impl Crew {
         }
     }
 
-    fn save(&mut self) -> Vec<LayerRecord> {
+    fn save(&mut self) -> Vec<CheckpointFile> {
         let records = self.workers.values_mut().map(|worker| worker.save().unwrap());
-        let records: Vec<LayerRecord> = records.flatten().collect();
+        let records: Vec<CheckpointFile> = records.flatten().collect();
         self.workers.values_mut().for_each(|worker| worker.saved().unwrap());
         records
     }
@@ -150,7 +150,7 @@ impl Crew {
     fn restore(
         &mut self,
         depth: u32,
-        records: &[LayerRecord],
+        records: &[CheckpointFile],
         before: &Arc<[u16]>,
     ) -> LayerNumbers {
         let (found, reports) = {
@@ -168,7 +168,7 @@ impl Crew {
 
 fn restore(
     depth: u32,
-    records: &[LayerRecord],
+    records: &[CheckpointFile],
     before: &Arc<[u16]>,
     retire: HashSet<String>,
 ) -> Restore {
@@ -177,7 +177,7 @@ fn restore(
 }
 
 /// Files of workers that are none any more.
-fn gone(numbers: &[usize], records: &[LayerRecord]) -> HashSet<String> {
+fn gone(numbers: &[usize], records: &[CheckpointFile]) -> HashSet<String> {
     let gone = records.iter().filter(|record| !numbers.contains(&(record.worker as usize)));
     gone.map(|record| record.file.clone()).collect()
 }
@@ -189,7 +189,7 @@ fn files(dir: &Path) -> BTreeMap<String, u64> {
         .collect()
 }
 
-fn names(records: &[LayerRecord]) -> BTreeMap<String, u64> {
+fn names(records: &[CheckpointFile]) -> BTreeMap<String, u64> {
     records.iter().map(|record| (record.file.clone(), record.bytes)).collect()
 }
 
@@ -232,7 +232,7 @@ fn shards_move_between_workers() {
         (vec![0, 1, 4, 7, 900], in_turns(&[1, 4, 7]), 60),
         (vec![0, 900], in_turns(&[0, 900]), expected.len() as u32 - 1),
     ];
-    let mut saved: Option<(Vec<LayerRecord>, Arc<[u16]>, u32)> = None;
+    let mut saved: Option<(Vec<CheckpointFile>, Arc<[u16]>, u32)> = None;
     for (numbers, owners, to) in steps {
         let mut crew = Crew::hire(&engine, &owners, &numbers, folder, 1 << 20);
         let found = match &saved {
@@ -313,7 +313,7 @@ fn workers_with_folders_of_their_own_open_only_what_they_need() {
     let saved = crew.save();
     for number in [0, 4, 5] {
         let own = saved.iter().filter(|record| record.worker as usize == number).cloned();
-        let own: Vec<LayerRecord> = own.collect();
+        let own: Vec<CheckpointFile> = own.collect();
         assert_eq!(files(&folder(number)), names(&own), "worker {number}");
         // Who has the shards it had takes its files over as they are.
         let same = own.iter().all(|record| records.contains(record));

@@ -5,7 +5,7 @@
 use strata::{
     Command, Input, LayerNumbers, Plan, PlanOptions, Refusal, Report, Rule, Start, StopReason,
 };
-use strata_store::{Hex64, Hex128, LayerRecord};
+use strata_store::{CheckpointFile, Hex64, Hex128};
 
 fn options(workers: usize, rule: Rule) -> PlanOptions {
     PlanOptions { workers, rule, max_layers: None, disk_limit: None }
@@ -29,8 +29,8 @@ fn layer(worker: usize, depth: u32, numbers: LayerNumbers) -> Input {
     Input::Layer(Report { worker, depth, numbers })
 }
 
-fn record(worker: u32, depth: u32) -> LayerRecord {
-    LayerRecord {
+fn record(worker: u32, depth: u32) -> CheckpointFile {
+    CheckpointFile {
         depth,
         worker,
         file: format!("layer-{depth}-{worker}"),

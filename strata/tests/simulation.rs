@@ -9,7 +9,7 @@ use strata::{
     Rule, Start, StopReason, Totals,
 };
 use strata_space::Digest;
-use strata_store::{Hex64, Hex128, LayerRecord};
+use strata_store::{CheckpointFile, Hex64, Hex128};
 
 /// A stream of numbers that look random.
 struct Random(u64);
@@ -100,8 +100,8 @@ struct Disk {
     checkpoint: Option<(Publication, usize)>,
 }
 
-fn records(depth: u32, worker: usize) -> Vec<LayerRecord> {
-    let record = |depth| LayerRecord {
+fn records(depth: u32, worker: usize) -> Vec<CheckpointFile> {
+    let record = |depth| CheckpointFile {
         depth,
         worker: worker as u32,
         file: String::new(),

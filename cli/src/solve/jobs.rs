@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use strata_store::{DataDir, JobDir, JobSpec, JobState, Manifest, RealFs, StoreError};
+use strata_store::{DataDir, JobDir, JobSpec, Manifest, RealFs, RunState, StoreError};
 
 use super::Search;
 use crate::exit::Failure;
@@ -59,7 +59,7 @@ fn suffix(attempt: u32) -> String {
 pub(super) fn unfinished(data: &DataDir, spec: &JobSpec) -> Option<String> {
     let jobs = data.jobs(&RealFs).ok()?.into_iter().rev();
     let mut read = jobs.filter_map(|job| open(data, &job).ok());
-    let found = read.find(|(_, m)| m.spec == *spec && m.state != JobState::Done)?;
+    let found = read.find(|(_, m)| m.spec == *spec && m.state != RunState::Done)?;
     Some(found.1.job)
 }
 
@@ -79,7 +79,7 @@ pub(super) fn find(data: &DataDir, search: &Search) -> Result<(JobDir, Manifest)
             Err(error) => tracing::warn!("{error}"),
         }
     }
-    let rank = |manifest: &Manifest| (manifest.state != JobState::Done, manifest.created);
+    let rank = |manifest: &Manifest| (manifest.state != RunState::Done, manifest.created);
     jobs.sort_by_key(|(_, manifest)| rank(manifest));
     if let Some(at) = jobs.iter().rposition(|(_, manifest)| manifest.spec == search.spec) {
         return Ok(jobs.swap_remove(at));

@@ -9,7 +9,7 @@ use strata::StopReason;
 use strata_explicit::{Layers, Trace};
 use strata_space::Finish;
 use strata_store::{
-    DataDir, JobDir, JobSpec, KeptFile, Layer, LayerLine, LayerRecord, Manifest, StoreError,
+    CheckpointFile, DataDir, HistoryLine, JobDir, JobSpec, KeptFile, Layer, Manifest, StoreError,
 };
 
 use super::session::{Ended, Job, Session};
@@ -177,8 +177,8 @@ struct JobLayers<'a> {
     folder: &'a JobDir,
     /// Depth of the last layer.
     depth: u32,
-    records: Vec<LayerRecord>,
-    lines: Vec<LayerLine>,
+    records: Vec<CheckpointFile>,
+    lines: Vec<HistoryLine>,
 }
 
 impl<'a> JobLayers<'a> {
@@ -217,7 +217,7 @@ impl Layers for JobLayers<'_> {
         let fs = folder.fs();
         if depth + 1 >= self.depth {
             let records = self.records.iter().filter(|record| record.depth == depth);
-            let open = |record: &LayerRecord| {
+            let open = |record: &CheckpointFile| {
                 Layer::open(
                     fs.clone(),
                     &folder.file_path(&record.file)?,

@@ -1,7 +1,7 @@
 //! What a run tells the outside, as events; decides the exit code that goes with it.
 
 use strata::{StopReason, Totals};
-use strata_store::{JobResult, LayerLine};
+use strata_store::{HistoryLine, JobResult};
 
 use super::Search;
 use super::session::Job;
@@ -33,7 +33,7 @@ pub(super) fn job(
 }
 
 /// A complete layer.
-pub(super) fn layer(line: &LayerLine, seconds: f64, total_states: u64, replayed: bool) -> Event {
+pub(super) fn layer(line: &HistoryLine, seconds: f64, total_states: u64, replayed: bool) -> Event {
     Event::Layer(events::Layer {
         depth: line.depth,
         states: line.states,
@@ -48,7 +48,7 @@ pub(super) fn layer(line: &LayerLine, seconds: f64, total_states: u64, replayed:
 }
 
 /// Shows the layers of earlier sessions.
-pub(super) fn replay(lines: &[LayerLine], progress: &Progress) {
+pub(super) fn replay(lines: &[HistoryLine], progress: &Progress) {
     let (mut total, mut end) = (0, 0.0);
     for line in lines {
         total += line.states;

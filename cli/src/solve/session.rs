@@ -10,7 +10,7 @@ use strata::{
     Refusal, Retryable, Rule, Start, StopReason, Totals,
 };
 use strata::{Restore, SymbolicWorker};
-use strata_store::{Checkpoint, Counters, History, JobDir, JobState, Manifest, StoreError};
+use strata_store::{Checkpoint, Counters, History, JobDir, Manifest, RunState, StoreError};
 use strata_symbolic::Ends;
 
 use super::crew::{self, Crew, owners};
@@ -75,7 +75,7 @@ impl<'a> Session<'a> {
         };
         if !new {
             folder.remove_leftovers(&manifest, &ledger.lines)?;
-            manifest.state = JobState::Running;
+            manifest.state = RunState::Running;
             folder.write_manifest(&manifest)?;
         }
         report::replay(&ledger.lines, progress);
@@ -203,10 +203,10 @@ impl CheckpointSink for Records<'_> {
         manifest.seconds = self.seconds();
         let result = |moves| totals.result(moves, rss::peak().unwrap_or(0), manifest.seconds);
         (manifest.state, manifest.result) = match ending {
-            None => (JobState::Running, None),
-            Some(Outcome::Stopped(_)) => (JobState::Stopped, None),
-            Some(Outcome::Goal(moves)) => (JobState::Done, Some(result(Some(moves)))),
-            Some(Outcome::Exhausted) => (JobState::Done, Some(result(None))),
+            None => (RunState::Running, None),
+            Some(Outcome::Stopped(_)) => (RunState::Stopped, None),
+            Some(Outcome::Goal(moves)) => (RunState::Done, Some(result(Some(moves)))),
+            Some(Outcome::Exhausted) => (RunState::Done, Some(result(None))),
         };
         manifest.checkpoint = Some(Checkpoint {
             depth,

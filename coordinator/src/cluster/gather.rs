@@ -82,7 +82,7 @@ pub(crate) fn gather(situation: &Situation<'_>) -> Gathering {
 
 #[cfg(test)]
 mod tests {
-    use strata_store::{Hex64, Hex128, LayerRecord};
+    use strata_store::{CheckpointFile, Hex64, Hex128};
 
     use super::*;
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn checkpoint(owners: &[u16], holders: &[u16]) -> ClusterCheckpoint {
-        let record = |worker: &u16| LayerRecord {
+        let record = |worker: &u16| CheckpointFile {
             depth: 9,
             worker: u32::from(*worker),
             file: String::new(),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use strata_store::LayerLine;
+use strata_store::HistoryLine;
 
 use super::Cluster;
 use super::error::ClusterError;
@@ -33,7 +33,7 @@ pub(crate) struct ClusterKeeper {
     /// Workers of the session.
     members: Vec<u16>,
     /// Layers that no checkpoint holds.
-    fresh: Vec<LayerLine>,
+    fresh: Vec<HistoryLine>,
     started: Instant,
     /// Seconds of earlier sessions.
     before: f64,
@@ -92,8 +92,8 @@ impl ClusterKeeper {
         }
     }
 
-    fn log(&mut self, line: &LayerLine, totals: &Totals) {
-        let LayerLine { depth, states, generated, bytes, seconds, .. } = *line;
+    fn log(&mut self, line: &HistoryLine, totals: &Totals) {
+        let HistoryLine { depth, states, generated, bytes, seconds, .. } = *line;
         let total_states = totals.states;
         let tracked = Tracked { depth, states, generated, bytes, total_states, replayed: false };
         self.tracker.layer(&tracked, self.started.elapsed());

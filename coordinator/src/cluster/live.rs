@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use strata::catalogue::Space;
 use strata_space::Finish;
-use strata_store::{JobSpec, LayerLine};
+use strata_store::{HistoryLine, JobSpec};
 use tokio::sync::watch;
 
 use strata::Rule;
@@ -21,7 +21,7 @@ use strata::Totals;
 #[derive(Clone, Debug)]
 pub(crate) enum LiveEvent {
     /// A complete layer.
-    Layer(LayerLine),
+    Layer(HistoryLine),
     /// A durable checkpoint.
     Checkpoint {
         /// Depth of its last layer.
@@ -74,7 +74,7 @@ impl Level {
 #[derive(Debug, Default)]
 struct Shown {
     /// All layers so far.
-    lines: Vec<LayerLine>,
+    lines: Vec<HistoryLine>,
     /// Since the coordinator started.
     events: Vec<LiveEvent>,
     /// Names of workers that the job waits for.
@@ -125,7 +125,7 @@ pub(crate) struct JobLive {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Glance {
     /// The last complete layer.
-    pub(crate) last: Option<LayerLine>,
+    pub(crate) last: Option<HistoryLine>,
     /// Sums over all layers.
     pub(crate) totals: Totals,
     /// Names of workers that the job waits for.
@@ -154,7 +154,7 @@ impl JobLive {
     }
 
     /// A complete layer.
-    pub(crate) fn layer(&self, line: LayerLine) {
+    pub(crate) fn layer(&self, line: HistoryLine) {
         let mut shown = self.shown();
         shown.lines.push(line.clone());
         shown.events.push(LiveEvent::Layer(line));
@@ -274,13 +274,13 @@ impl JobLive {
     }
 
     /// The layers so far, and how many events there have been.
-    pub(crate) fn lines(&self) -> (Vec<LayerLine>, usize) {
+    pub(crate) fn lines(&self) -> (Vec<HistoryLine>, usize) {
         let shown = self.shown();
         (shown.lines.clone(), shown.events.len())
     }
 
     /// The layer at a depth, if it has come.
-    pub(crate) fn line(&self, depth: u32) -> Option<LayerLine> {
+    pub(crate) fn line(&self, depth: u32) -> Option<HistoryLine> {
         self.shown().lines.get(depth as usize).cloned()
     }
 
@@ -345,7 +345,7 @@ impl Live {
     pub(crate) fn job<E>(
         &self,
         id: &str,
-        lines: impl FnOnce() -> Result<Vec<LayerLine>, E>,
+        lines: impl FnOnce() -> Result<Vec<HistoryLine>, E>,
     ) -> Result<Arc<JobLive>, E> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(job) = jobs.get(id) {
@@ -372,8 +372,8 @@ mod tests {
 
     use super::*;
 
-    fn line(depth: u32) -> LayerLine {
-        LayerLine {
+    fn line(depth: u32) -> HistoryLine {
+        HistoryLine {
             depth,
             states: 10 * u64::from(depth),
             generated: 0,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use strata_net::convert;
 use strata_proto::v1;
-use strata_store::LayerLine;
+use strata_store::HistoryLine;
 
 use super::Cluster;
 use super::crew::{RemoteCrew, Restoring};
@@ -105,11 +105,11 @@ fn members(cluster: &Cluster, owners: &[u16]) -> Vec<(u16, String)> {
 }
 
 /// A tracker that knows what earlier sessions have done.
-fn tracker(expected_layers: Option<u32>, lines: &[LayerLine]) -> Tracker {
+fn tracker(expected_layers: Option<u32>, lines: &[HistoryLine]) -> Tracker {
     let mut tracker = Tracker::new(expected_layers);
     let mut total_states = 0;
     for line in lines {
-        let LayerLine { depth, states, generated, bytes, .. } = *line;
+        let HistoryLine { depth, states, generated, bytes, .. } = *line;
         total_states += states;
         let tracked = Tracked { depth, states, generated, bytes, total_states, replayed: true };
         tracker.layer(&tracked, std::time::Duration::ZERO);
@@ -117,7 +117,7 @@ fn tracker(expected_layers: Option<u32>, lines: &[LayerLine]) -> Tracker {
     tracker
 }
 
-fn plan(entry: &JobEntry, lines: &[LayerLine], workers: usize, rule: Rule) -> Plan {
+fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Rule) -> Plan {
     let options = PlanOptions {
         workers,
         rule,
@@ -138,7 +138,7 @@ fn plan(entry: &JobEntry, lines: &[LayerLine], workers: usize, rule: Rule) -> Pl
     Plan::new(options, start)
 }
 
-fn restore(entry: &JobEntry, lines: &[LayerLine]) -> Option<Restoring> {
+fn restore(entry: &JobEntry, lines: &[HistoryLine]) -> Option<Restoring> {
     let checkpoint = entry.checkpoint.as_ref()?;
     let mut kept: HashMap<u32, Vec<String>> = HashMap::new();
     for file in lines.iter().flat_map(|line| line.kept.iter().flatten()) {
@@ -161,7 +161,7 @@ struct Prepare {
 }
 
 impl Prepare {
-    fn new(cluster: &Cluster, entry: &JobEntry, lines: &[LayerLine], owners: &[u16]) -> Prepare {
+    fn new(cluster: &Cluster, entry: &JobEntry, lines: &[HistoryLine], owners: &[u16]) -> Prepare {
         let members = cluster.registry.members();
         let peers = members.iter().map(|member| v1::Peer {
             number: u32::from(member.entry.number),

@@ -21,8 +21,8 @@ fn value(path: &Path, table: &'static str, key: &str) -> Vec<u8> {
     rows.get(key).unwrap().unwrap().value().to_vec()
 }
 
-fn line(depth: u32) -> LayerLine {
-    LayerLine {
+fn line(depth: u32) -> HistoryLine {
+    HistoryLine {
         depth,
         states: 1,
         generated: 2,

@@ -4,7 +4,7 @@
 use strata_net::{Connection, Security, convert};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
-use strata_store::LayerLine;
+use strata_store::HistoryLine;
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
@@ -21,7 +21,7 @@ impl LayerFiles {
     /// Those of a depth; `line` is what the history has of it.
     pub(super) fn of(
         entry: &JobEntry,
-        line: Option<&LayerLine>,
+        line: Option<&HistoryLine>,
         depth: u32,
     ) -> Result<LayerFiles, Status> {
         let job = entry.id.clone();

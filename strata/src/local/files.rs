@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use strata_store::{
-    Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerRecord, LayerWriter, Spare, StoreError,
+    CheckpointFile, Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerWriter, RecycledFile,
+    StoreError,
 };
 
 use crate::Result;
@@ -48,7 +49,7 @@ pub(crate) struct Files {
     /// What the next checkpoint makes superfluous, by name, with its bytes.
     retired: HashMap<String, u64>,
     /// The file of a layer that nobody needs any more.
-    spare: Option<Spare>,
+    spare: Option<RecycledFile>,
     /// What an earlier session left behind.
     earlier: Earlier,
 }
@@ -95,7 +96,7 @@ impl Files {
         if self.keep.keeps(header.depth) {
             LayerWriter::file(fs, &path, header)
         } else {
-            LayerWriter::reusing(self.spare.take(), fs, &path, header)
+            LayerWriter::recycling(self.spare.take(), fs, &path, header)
         }
     }
 
@@ -118,7 +119,7 @@ impl Files {
 
     /// Bytes on disk besides the two last layers.
     pub(crate) fn bytes(&self) -> u64 {
-        let spare = self.spare.as_ref().map_or(0, Spare::bytes);
+        let spare = self.spare.as_ref().map_or(0, RecycledFile::bytes);
         self.kept_bytes + self.retired.values().sum::<u64>() + spare
     }
 
@@ -155,14 +156,14 @@ impl Files {
                 let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
                 self.retired.insert(name.to_owned(), layer.file_bytes());
             }
-            Some(_) => self.spare = layer.reuse()?,
+            Some(_) => self.spare = layer.recycle()?,
             None => {}
         }
         Ok(())
     }
 
     /// Makes the layers that are searched and all kept ones durable under their final names.
-    pub(crate) fn persist(&mut self, layers: &[&Layer]) -> Result<Vec<LayerRecord>> {
+    pub(crate) fn persist(&mut self, layers: &[&Layer]) -> Result<Vec<CheckpointFile>> {
         let fs = self.folder.fs().clone();
         for layer in self.waiting.iter().chain(layers.iter().copied()) {
             let depth = layer.header().depth;
@@ -171,7 +172,7 @@ impl Files {
             layer.persist(&fs, &path.unwrap_or_else(|| self.path(depth)))?;
         }
         self.waiting.clear();
-        Ok(layers.iter().filter_map(|layer| LayerRecord::of(layer, self.worker)).collect())
+        Ok(layers.iter().filter_map(|layer| CheckpointFile::of(layer, self.worker)).collect())
     }
 
     /// A checkpoint that names these layers is durable: what only the one before named goes.

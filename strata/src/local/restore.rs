@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use strata_explicit::{Nowhere, Tally};
-use strata_store::{BlockEncoder, EntryKey, Layer, LayerCursor, LayerRecord, StoreError};
+use strata_store::{
+    BlockEncoder, CheckpointFile, EntryKey, KeyRange, Layer, LayerCursor, StoreError,
+};
 
 use super::worker::{ENCODING, LayerReport, Worker, emit, empty, totals};
 use crate::Result;
@@ -17,7 +19,7 @@ pub struct Restore {
     pub depth: u32,
     /// Its files, of all workers. The worker's folder must have its own, and those of the former
     /// owners of its shards.
-    pub records: Vec<LayerRecord>,
+    pub records: Vec<CheckpointFile>,
     /// Shard to worker, when the files were written.
     pub owners_before: Arc<[u16]>,
     /// Names of the files that the history keeps in the worker's folder, whatever the worker is
@@ -116,7 +118,7 @@ impl Worker {
         let mut tally = Tally::default();
         let writer = self.files.writer(self.header(depth))?;
         for Piece { worker, from, to } in pieces {
-            cursor.start(&files[&worker], Some(from), Some(to))?;
+            cursor.start(&files[&worker], KeyRange::between(from, to))?;
             while let Some(key) = cursor.key() {
                 kernel.emit(key, cursor.locals()?, &mut tally, &mut Nowhere)?;
                 encoder.push_list(&writer, key, cursor.list())?;

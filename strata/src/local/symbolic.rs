@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use strata_explicit::Tally;
 use strata_store::{
-    Hex64, Hex128, JobDir, LayerRecord, SealedFrontier, StoreError, read_frontier, write_frontier,
+    CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, read_diagram_snapshot,
+    write_diagram_snapshot,
 };
 use strata_symbolic::{Ends, Frontier, Layer, Options, SnapshotError, StepError};
 
@@ -96,10 +97,10 @@ fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> StoreError + '_ {
 ///
 /// # Errors
 /// If the file is missing or damaged.
-pub fn read_diagram(folder: &JobDir, record: &LayerRecord) -> Result<Vec<u8>> {
+pub fn read_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<Vec<u8>> {
     let path = folder.file_path(&record.file)?;
-    let sealed = SealedFrontier { bytes: record.bytes, seal: record.seal.0 };
-    read_frontier(&**folder.fs(), &path, folder.job(), record.depth, sealed)
+    let sealed = SnapshotSeal { bytes: record.bytes, seal: record.seal.0 };
+    read_diagram_snapshot(&**folder.fs(), &path, folder.job(), record.depth, sealed)
 }
 
 /// The diagram in a checkpoint's file.
@@ -108,7 +109,7 @@ pub fn read_diagram(folder: &JobDir, record: &LayerRecord) -> Result<Vec<u8>> {
 /// If the file is missing or damaged, or is no diagram of the space.
 pub fn load_frontier(
     folder: &JobDir,
-    record: &LayerRecord,
+    record: &CheckpointFile,
     frontier: &mut dyn Frontier,
 ) -> Result<()> {
     let path = folder.file_path(&record.file)?;
@@ -151,16 +152,16 @@ impl Work for SymbolicWorker {
         Ok(self.report(layer, started))
     }
 
-    fn save(&mut self) -> Result<Vec<LayerRecord>> {
+    fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         let Layer { depth, states, generated, digest, .. } = self.frontier.layer();
         let file = self.name(depth);
         let (fs, job) = (&**self.folder.fs(), self.folder.job());
         let path = self.folder.file_path(&file)?;
         let content = self.frontier.snapshot();
-        let SealedFrontier { bytes, seal } = write_frontier(fs, &path, job, depth, &content)?;
+        let SnapshotSeal { bytes, seal } = write_diagram_snapshot(fs, &path, job, depth, &content)?;
         let before = self.file.replace((file.clone(), bytes));
         self.older.extend(before.map(|(name, _)| name).filter(|name| *name != file));
-        Ok(vec![LayerRecord {
+        Ok(vec![CheckpointFile {
             depth,
             worker: self.number,
             file,

@@ -1,6 +1,6 @@
 //! What a worker does, whatever engine it has.
 
-use strata_store::LayerRecord;
+use strata_store::CheckpointFile;
 
 use crate::{LayerReport, Restore, Result, Worker};
 
@@ -31,7 +31,7 @@ pub trait Work: Send {
     ///
     /// # Errors
     /// See [`Worker::save`].
-    fn save(&mut self) -> Result<Vec<LayerRecord>>;
+    fn save(&mut self) -> Result<Vec<CheckpointFile>>;
 
     /// Removes what only older checkpoints named.
     ///
@@ -57,7 +57,7 @@ impl Work for Worker {
         Worker::advance(self)
     }
 
-    fn save(&mut self) -> Result<Vec<LayerRecord>> {
+    fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         Worker::save(self)
     }
 

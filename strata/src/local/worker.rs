@@ -8,8 +8,8 @@ use strata_explicit::{
 };
 use strata_space::{Finish, State};
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, Layer, LayerHeader,
-    LayerRecord, LayerTotals, LayerWriter, StoreError,
+    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, KeyRange,
+    Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
 };
 
 use super::files::{Files, Keep};
@@ -212,7 +212,7 @@ impl Worker {
             goal: self.goal,
         };
         let ranges = ranges(&self.current, self.setup.threads);
-        let work = |lane: &mut Lane, range: Range| lane.advance(pass, range.0, range.1);
+        let work = |lane: &mut Lane, range: KeyRange| lane.advance(pass, range);
         let done = self.threads.each(&mut self.lanes, &ranges, work)?;
         let mut tally = Tally::default();
         let mut parts = Vec::with_capacity(done.len());
@@ -239,7 +239,7 @@ impl Worker {
     ///
     /// # Errors
     /// If a file cannot be written, synced or renamed.
-    pub fn save(&mut self) -> Result<Vec<LayerRecord>> {
+    pub fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         let layers: Vec<&Layer> = self.previous.iter().chain([&self.current]).collect();
         self.files.persist(&layers)
     }
@@ -292,23 +292,18 @@ impl Worker {
 /// Sends the exits of a whole layer and counts it.
 pub(crate) fn emit(lanes: &mut [Lane], threads: &Threads, layer: &Layer) -> Result<Tally> {
     let ranges = ranges(layer, lanes.len());
-    let work = |lane: &mut Lane, range: Range| lane.emit(layer, range.0, range.1);
+    let work = |lane: &mut Lane, range: KeyRange| lane.emit(layer, range);
     let tallies = threads.each(lanes, &ranges, work)?;
     let mut total = Tally::default();
     tallies.iter().for_each(|tally| total.add(tally));
     Ok(total)
 }
 
-type Range = (Option<EntryKey>, Option<EntryKey>);
-
 /// Splits a layer's keys into ranges of about equally many states, at most one a thread.
-fn ranges(layer: &Layer, threads: usize) -> Vec<Range> {
+fn ranges(layer: &Layer, threads: usize) -> Vec<KeyRange> {
     let worth = (layer.totals().states / STATES_PER_LANE).max(1);
     let parts = threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
-    let cuts = layer.cuts(parts).into_iter().map(Some);
-    let starts = [None].into_iter().chain(cuts.clone());
-    let ends = cuts.chain([None]);
-    starts.zip(ends).collect()
+    KeyRange::ALL.split(&layer.split_keys(parts)).collect()
 }
 
 pub(crate) fn totals(tally: &Tally) -> LayerTotals {

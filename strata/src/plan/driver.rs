@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use strata_store::{LayerRecord, StoreError};
+use strata_store::{CheckpointFile, StoreError};
 
 use super::sums::{LayerNumbers, LayerSummary, Totals};
 use super::{Command, Input, Outcome, Plan, Publication, Refusal, Report, StopReason};
@@ -52,7 +52,7 @@ pub enum Done {
         /// Depth of the last layer.
         depth: u32,
         /// The files.
-        records: Vec<LayerRecord>,
+        records: Vec<CheckpointFile>,
     },
     /// It has taken note.
     Acknowledged,

@@ -9,7 +9,7 @@ pub(crate) mod sums;
 
 use std::collections::VecDeque;
 
-use strata_store::LayerRecord;
+use strata_store::CheckpointFile;
 
 use sums::{LayerNumbers, LayerSummary, Sum, Totals};
 
@@ -106,7 +106,7 @@ pub enum Input {
         /// The checkpoint's depth.
         depth: u32,
         /// Its files.
-        records: Vec<LayerRecord>,
+        records: Vec<CheckpointFile>,
     },
     /// A publication is durable.
     Published {
@@ -127,7 +127,7 @@ pub struct Publication {
     /// Depth of its last layer. That layer is empty if the search ran out of states.
     pub depth: u32,
     /// The files of its two layers, of all workers.
-    pub records: Vec<LayerRecord>,
+    pub records: Vec<CheckpointFile>,
     /// Sums up to the last layer with states.
     pub totals: Totals,
     /// How the search ends with it, if it does.
@@ -209,7 +209,7 @@ enum Phase {
     /// Workers make a layer, or load it.
     Layer { depth: u32, restored: bool, parts: Vec<Option<LayerNumbers>> },
     /// Workers make a checkpoint's files durable.
-    Saving { depth: u32, saved: Vec<Option<Vec<LayerRecord>>> },
+    Saving { depth: u32, saved: Vec<Option<Vec<CheckpointFile>>> },
     /// The driver makes a checkpoint durable.
     Publishing { publication: Box<Publication> },
     /// Over.
@@ -402,14 +402,14 @@ impl Plan {
         &mut self,
         worker: usize,
         found: u32,
-        records: Vec<LayerRecord>,
+        records: Vec<CheckpointFile>,
     ) -> Result<(), Refusal> {
         let Phase::Saving { depth, saved } = &mut self.phase else {
             return Err(Refusal::NotAsked { what: "a worker's part of a checkpoint" });
         };
         let place = place(saved, worker, *depth, found)?;
         let wrong =
-            |record: &&LayerRecord| !(depth.saturating_sub(1)..=*depth).contains(&record.depth);
+            |record: &&CheckpointFile| !(depth.saturating_sub(1)..=*depth).contains(&record.depth);
         if let Some(record) = records.iter().find(wrong) {
             return Err(Refusal::WrongDepth { expected: *depth, found: record.depth });
         }
@@ -417,7 +417,7 @@ impl Plan {
         if saved.iter().any(Option::is_none) {
             return Ok(());
         }
-        let records: Vec<LayerRecord> =
+        let records: Vec<CheckpointFile> =
             saved.iter_mut().filter_map(Option::take).flatten().collect();
         let depth = *depth;
         // Layers that were in memory only are on disk now.

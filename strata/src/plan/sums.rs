@@ -1,7 +1,7 @@
 //! Numbers of layers: of one worker's part, of a whole layer, of all layers so far.
 
 use strata_space::{Digest, Weight};
-use strata_store::{Hex128, JobResult, KeptFile, LayerLine};
+use strata_store::{Hex128, HistoryLine, JobResult, KeptFile};
 
 use super::Report;
 
@@ -56,7 +56,7 @@ pub struct LayerSummary {
 impl LayerSummary {
     /// What a line of the history says.
     #[must_use]
-    pub fn of_line(line: &LayerLine) -> LayerSummary {
+    pub fn of_line(line: &HistoryLine) -> LayerSummary {
         LayerSummary {
             depth: line.depth,
             states: line.states,
@@ -70,8 +70,8 @@ impl LayerSummary {
 
     /// The line of the history for a layer that was complete after so many seconds of search.
     #[must_use]
-    pub fn into_line(self, seconds: f64) -> LayerLine {
-        LayerLine {
+    pub fn into_line(self, seconds: f64) -> HistoryLine {
+        HistoryLine {
             depth: self.depth,
             states: self.states,
             generated: self.generated,
@@ -116,7 +116,7 @@ pub struct Totals {
 impl Totals {
     /// Sums over the lines of a history, which are in order.
     #[must_use]
-    pub fn of_lines(lines: &[LayerLine], disk_peak: u64, spilled: u64) -> Totals {
+    pub fn of_lines(lines: &[HistoryLine], disk_peak: u64, spilled: u64) -> Totals {
         let mut totals = Totals { disk_peak, spilled, ..Totals::default() };
         lines.iter().for_each(|line| totals.add(&LayerSummary::of_line(line)));
         totals

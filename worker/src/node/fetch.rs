@@ -6,7 +6,7 @@ use strata_net::convert;
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
-use strata_store::LayerRecord;
+use strata_store::CheckpointFile;
 use tokio::io::AsyncWriteExt;
 
 use super::epoch::Epoch;
@@ -15,7 +15,7 @@ use super::shared::Shared;
 /// A file, and where its worker is, if that is known.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) record: &'a LayerRecord,
+    pub(crate) record: &'a CheckpointFile,
     pub(crate) address: Option<&'a str>,
 }
 
@@ -60,7 +60,7 @@ async fn from_worker(
     shared: &Shared,
     address: &str,
     job: &str,
-    record: &LayerRecord,
+    record: &CheckpointFile,
     to: &Path,
 ) -> Result<(), String> {
     let channel = shared.security.connect(address).await.map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
-use strata_store::{JobDir, LayerRecord};
+use strata_store::{CheckpointFile, JobDir};
 use tokio::runtime::Handle;
 
 use super::NodeError;
@@ -81,7 +81,7 @@ impl CheckpointStore {
         &self,
         runtime: &Handle,
         folder: &JobDir,
-        records: &[LayerRecord],
+        records: &[CheckpointFile],
     ) -> Result<(), String> {
         let mut keys = HashSet::new();
         for record in records {

@@ -8,7 +8,7 @@ use crate::fs::{Fs, FsFile};
 use crate::mapping::Mapping;
 
 /// Larger files are not worth it: they would only hold on to their space.
-pub(crate) const MOST_BYTES: u64 = 4 << 20;
+pub(crate) const MAX_BYTES: u64 = 4 << 20;
 
 /// Removes the file unless it was sealed.
 #[derive(Debug)]
@@ -27,17 +27,17 @@ impl Drop for Unsealed {
     }
 }
 
-/// A file to be written anew, see [`LayerWriter::reusing`](crate::LayerWriter::reusing). Dropped, it
+/// A file to be written anew, see [`LayerWriter::recycling`](crate::LayerWriter::recycling). Dropped, it
 /// removes the file.
 #[derive(Debug)]
-pub struct Spare {
+pub struct RecycledFile {
     pub(crate) file: Box<dyn FsFile>,
     /// Nobody reads it any more.
     pub(crate) map: Mapping,
     pub(crate) unsealed: Unsealed,
 }
 
-impl Spare {
+impl RecycledFile {
     /// Bytes of the file.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, Expect, FaultyFs, FileKind, Fs, Layer, LayerCursor,
-    LayerHeader, LayerTotals, LayerWriter, RealFs, Spare, StoreError,
+    BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs, KeyRange, Layer,
+    LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs, RecycledFile, StoreError,
 };
 
 fn real() -> Arc<dyn Fs> {
@@ -45,7 +45,7 @@ fn write(writer: LayerWriter, entries: &[(EntryKey, Vec<u32>)]) -> Result<Layer,
 
 fn read(layer: &Layer) -> Vec<(EntryKey, Vec<u32>)> {
     let mut cursor = LayerCursor::new().unwrap();
-    cursor.start(layer, None, None).unwrap();
+    cursor.start(layer, KeyRange::ALL).unwrap();
     let mut found = Vec::new();
     while let Some(key) = cursor.key() {
         found.push((key, cursor.locals().unwrap().to_vec()));
@@ -54,8 +54,8 @@ fn read(layer: &Layer) -> Vec<(EntryKey, Vec<u32>)> {
     found
 }
 
-fn reusing(spare: Option<Spare>, path: &Path, depth: u32) -> LayerWriter {
-    LayerWriter::reusing(spare, real(), path, header(depth)).unwrap()
+fn recycling(spare: Option<RecycledFile>, path: &Path, depth: u32) -> LayerWriter {
+    LayerWriter::recycling(spare, real(), path, header(depth)).unwrap()
 }
 
 fn files(dir: &Path) -> usize {
@@ -75,16 +75,16 @@ proptest! {
         for (depth, size) in (0..).zip(sizes) {
             let path = dir.path().join(format!("{depth}.tmp"));
             let entries = layer_of(size, depth);
-            let layer = write(reusing(spare.take(), &path, depth), &entries).unwrap();
+            let layer = write(recycling(spare.take(), &path, depth), &entries).unwrap();
             prop_assert_eq!(files(dir.path()), 1);
             prop_assert_eq!(read(&layer), entries);
             // The file itself is as it should be, too.
             let (at, bytes, seal) = (layer.path().unwrap(), layer.file_bytes(), layer.seal());
             prop_assert_eq!(std::fs::metadata(&at).unwrap().len(), bytes);
-            let expect = Expect { job: "job", kind: FileKind::Layer, depth, bytes, seal };
+            let expect = ExpectedFile { job: "job", kind: FileKind::Layer, depth, bytes, seal };
             Layer::open(real(), &at, &expect).unwrap().verify(&mut |_, _| ()).unwrap();
-            spare = layer.reuse().unwrap();
-            prop_assert_eq!(spare.as_ref().map(Spare::bytes), Some(bytes));
+            spare = layer.recycle().unwrap();
+            prop_assert_eq!(spare.as_ref().map(RecycledFile::bytes), Some(bytes));
         }
         drop(spare);
         prop_assert_eq!(files(dir.path()), 0);
@@ -96,28 +96,28 @@ fn what_somebody_needs_is_not_written_anew() {
     let dir = tempfile::tempdir().unwrap();
     let (path, entries) = (dir.path().join("1.tmp"), layer_of(30, 1));
     // Durable, under its final name: removed, as asked.
-    let layer = write(reusing(None, &path, 1), &entries).unwrap();
+    let layer = write(recycling(None, &path, 1), &entries).unwrap();
     layer.persist(&real(), &dir.path().join("1.strata")).unwrap();
-    assert!(layer.reuse().unwrap().is_none());
+    assert!(layer.recycle().unwrap().is_none());
     assert_eq!(files(dir.path()), 0);
     // Still being read.
-    let layer = write(reusing(None, &path, 1), &entries).unwrap();
+    let layer = write(recycling(None, &path, 1), &entries).unwrap();
     let mut cursor = LayerCursor::new().unwrap();
-    cursor.start(&layer, None, None).unwrap();
-    assert!(layer.reuse().unwrap().is_none());
+    cursor.start(&layer, KeyRange::ALL).unwrap();
+    assert!(layer.recycle().unwrap().is_none());
     assert_eq!((cursor.key(), cursor.locals().unwrap()), (Some(entries[0].0), &entries[0].1[..]));
     assert_eq!(files(dir.path()), 0);
     // Not made for it, and in memory only.
     let layer = write(LayerWriter::file(real(), &path, header(1)).unwrap(), &entries).unwrap();
-    assert!(layer.reuse().unwrap().is_none());
+    assert!(layer.recycle().unwrap().is_none());
     let layer = write(LayerWriter::memory(header(1)).unwrap(), &entries).unwrap();
-    assert!(layer.reuse().unwrap().is_none());
+    assert!(layer.recycle().unwrap().is_none());
     assert_eq!(files(dir.path()), 0);
     // Too large.
     let large = layer_of(20_000, 7);
-    let layer = write(reusing(None, &path, 1), &large).unwrap();
+    let layer = write(recycling(None, &path, 1), &large).unwrap();
     assert!(layer.file_bytes() > 4 << 20);
-    assert!(layer.reuse().unwrap().is_none());
+    assert!(layer.recycle().unwrap().is_none());
     assert_eq!(files(dir.path()), 0);
 }
 
@@ -128,10 +128,10 @@ fn a_disk_that_is_full_the_second_time_leaves_no_file() {
     let shared: Arc<dyn Fs> = Arc::new(fs.clone());
     for budget in [0, 10, 100, 1000] {
         let path = dir.path().join("1.tmp");
-        let writer = LayerWriter::reusing(None, shared.clone(), &path, header(1)).unwrap();
-        let spare = write(writer, &layer_of(30, 1)).unwrap().reuse().unwrap();
+        let writer = LayerWriter::recycling(None, shared.clone(), &path, header(1)).unwrap();
+        let spare = write(writer, &layer_of(30, 1)).unwrap().recycle().unwrap();
         fs.fill_after(budget);
-        let writer = LayerWriter::reusing(spare, shared.clone(), &path, header(2));
+        let writer = LayerWriter::recycling(spare, shared.clone(), &path, header(2));
         let error = writer.and_then(|writer| write(writer, &layer_of(40, 2))).unwrap_err();
         assert!(error.is_disk_full(), "{error}");
         assert_eq!(files(dir.path()), 0, "budget {budget}");

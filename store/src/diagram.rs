@@ -18,7 +18,7 @@ const LEVEL: i32 = 3;
 
 /// What vouches for a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct SealedFrontier {
+pub struct SnapshotSeal {
     /// Length of the file.
     pub bytes: u64,
     /// Checksum of everything that says what it is.
@@ -26,7 +26,7 @@ pub struct SealedFrontier {
 }
 
 fn header(job: &str, depth: u32) -> Result<Vec<u8>> {
-    let kind = FileKind::Frontier;
+    let kind = FileKind::Diagram;
     format::header_bytes(&LayerHeader { kind, job: job.to_owned(), depth, encoding: ENCODING })
 }
 
@@ -34,13 +34,13 @@ fn header(job: &str, depth: u32) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// `Io`, `Name` for a job id that is too long.
-pub fn write_frontier(
+pub fn write_diagram_snapshot(
     fs: &dyn Fs,
     path: &Path,
     job: &str,
     depth: u32,
     content: &[u8],
-) -> Result<SealedFrontier> {
+) -> Result<SnapshotSeal> {
     let header = header(job, depth)?;
     let packed = zstd::bulk::compress(content, LEVEL).map_err(StoreError::io("compress", path))?;
     let mut trailer = Vec::with_capacity(TRAILER);
@@ -51,19 +51,19 @@ pub fn write_frontier(
     trailer.extend(END_MAGIC);
     let file = [header, packed, trailer].concat();
     write_durably(fs, path, &file)?;
-    Ok(SealedFrontier { bytes: file.len() as u64, seal })
+    Ok(SnapshotSeal { bytes: file.len() as u64, seal })
 }
 
 /// Reads a diagram, every byte of which is checked.
 ///
 /// # Errors
 /// `NotFound`, `Io`, or `Corrupt` if it is not the file that was written.
-pub fn read_frontier(
+pub fn read_diagram_snapshot(
     fs: &dyn Fs,
     path: &Path,
     job: &str,
     depth: u32,
-    expected: SealedFrontier,
+    expected: SnapshotSeal,
 ) -> Result<Vec<u8>> {
     let corrupt = |at: usize, what: &str, found: &str| {
         StoreError::corrupt(path, at as u64, what.to_owned(), found.to_owned())
@@ -115,8 +115,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("frontier");
         let content: Vec<u8> = (0..2000u32).map(|i| (i * i % 251) as u8).collect();
-        let sealed = write_frontier(&RealFs, &path, "job", 7, &content).unwrap();
-        let read = |job, depth| read_frontier(&RealFs, &path, job, depth, sealed);
+        let sealed = write_diagram_snapshot(&RealFs, &path, "job", 7, &content).unwrap();
+        let read = |job, depth| read_diagram_snapshot(&RealFs, &path, job, depth, sealed);
         assert_eq!(read("job", 7).unwrap(), content);
         assert!(read("jab", 7).is_err() && read("job", 8).is_err());
         let whole = std::fs::read(&path).unwrap();
