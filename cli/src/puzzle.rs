@@ -72,8 +72,8 @@ impl Puzzle {
                 let word = |(from, to): (usize, usize)| {
                     Move::between(*Column::ALL.get(from)?, *Column::ALL.get(to)?)
                 };
-                let doors = panex.unfold(chain)?.into_iter();
-                doors.map(|door| Some(word(door)?.to_string())).collect()
+                let moves = panex.unfold(chain)?.into_iter();
+                moves.map(|mv| Some(word(mv)?.to_string())).collect()
             }
             Puzzle::Tiles(tiles) => {
                 let text = |board: &strata_puzzles::tiles::Board| board.to_string().parse().ok();

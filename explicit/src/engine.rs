@@ -60,7 +60,7 @@ impl<S: Tabled> Kernels for ByTables<S> {
     }
 
     fn bytes(&self) -> usize {
-        self.space.bytes()
+        self.space.table_bytes()
     }
 }
 

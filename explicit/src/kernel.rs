@@ -1,6 +1,6 @@
 //! What expands a region: the interface between a space's structure and the pass over a layer.
 
-use strata_space::{Digest, Gate, Local};
+use strata_space::{Digest, ExitEdge, Local};
 use strata_store::{EntryKey, List};
 
 use crate::{Error, Result};
@@ -32,19 +32,19 @@ pub(crate) struct Decoded<'a> {
 pub struct Batches {
     locals: Vec<Local>,
     /// Where each batch ends, and by which gate all of it leads back.
-    ends: Vec<(usize, Option<Gate>)>,
+    ends: Vec<(usize, Option<ExitEdge>)>,
 }
 
 impl Batches {
     /// Adds a batch; `back` as of [`ExitSink::send`].
     #[inline]
-    pub fn push(&mut self, back: Option<Gate>, batch: &[Local]) {
+    pub fn push(&mut self, back: Option<ExitEdge>, batch: &[Local]) {
         self.locals.extend_from_slice(batch);
         self.ends.push((self.locals.len(), back));
     }
 
     /// The same.
-    pub(crate) fn push_all(&mut self, back: Option<Gate>, batch: impl Iterator<Item = Local>) {
+    pub(crate) fn push_all(&mut self, back: Option<ExitEdge>, batch: impl Iterator<Item = Local>) {
         self.locals.extend(batch);
         self.ends.push((self.locals.len(), back));
     }
@@ -63,7 +63,7 @@ impl Batches {
     }
 
     /// The batches.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (Option<Gate>, &[Local])> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (Option<ExitEdge>, &[Local])> {
         let mut from = 0;
         self.ends
             .iter()
@@ -79,7 +79,7 @@ pub trait ExitSink {
     ///
     /// # Errors
     /// If they have to be spilled and that fails.
-    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()>;
+    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()>;
 }
 
 /// What a pass found, summed over regions.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use strata_space::{Gate, Local, State};
+use strata_space::{ExitEdge, Local, State};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FilePart, KeyRange, Layer, LayerCursor, LayerWriter,
     List, StoreError,
@@ -180,7 +180,7 @@ impl Output for LaneOutput<'_> {
 
 impl ExitSink for LaneOutput<'_> {
     #[inline]
-    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()> {
+    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
         self.outboxes.send(target, back, locals)
     }
 }
@@ -190,7 +190,7 @@ impl ExitSink for LaneOutput<'_> {
 pub struct Nowhere;
 
 impl ExitSink for Nowhere {
-    fn send(&mut self, _: EntryKey, _: Option<Gate>, _: &[Local]) -> Result<()> {
+    fn send(&mut self, _: EntryKey, _: Option<ExitEdge>, _: &[Local]) -> Result<()> {
         Ok(())
     }
 }
@@ -274,7 +274,7 @@ impl Outboxes {
 
 impl ExitSink for Outboxes {
     #[inline]
-    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()> {
+    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
         let to = usize::from(self.owners[target.shard as usize]);
         let slot = usize::from(self.slots[to]);
         let (_, run) = &mut self.runs[slot];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_space::{Gate, Local};
+use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
 
 use crate::Result;
@@ -16,7 +16,7 @@ struct Head {
     region: [u64; 2],
     from: u32,
     len: u32,
-    back: Option<Gate>,
+    back: Option<ExitEdge>,
 }
 
 impl Head {
@@ -53,7 +53,7 @@ pub struct MemoryRun {
 impl MemoryRun {
     /// Adds exits to one region; `back` as of [`ExitSink::send`](crate::ExitSink::send).
     #[inline]
-    pub fn push(&mut self, key: EntryKey, back: Option<Gate>, locals: &[Local]) {
+    pub fn push(&mut self, key: EntryKey, back: Option<ExitEdge>, locals: &[Local]) {
         let EntryKey { shard, region } = key;
         let region = [(region >> 64) as u64, region as u64];
         let (from, len) = (self.locals.len() as u32, locals.len() as u32);

@@ -9,14 +9,14 @@ use strata_explicit::{
 };
 use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
 use strata_puzzles::tiles::{Board, Shape, Tiles, TilesConfig};
-use strata_space::{Gate, Local};
+use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, List, ListBuf};
 
 /// Regions and their states.
 type Layer = BTreeMap<EntryKey, Vec<Local>>;
 
 /// Exits, and the gate by which they lead back.
-type Batch = (Option<Gate>, Vec<Local>);
+type Batch = (Option<ExitEdge>, Vec<Local>);
 
 /// What a pass made.
 #[derive(Default, Debug, PartialEq)]
@@ -27,7 +27,7 @@ struct Made {
 }
 
 impl ExitSink for Made {
-    fn send(&mut self, target: EntryKey, back: Option<Gate>, locals: &[Local]) -> Result<()> {
+    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
         self.exits.entry(target).or_default().push((back, locals.to_vec()));
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! The default for simple spaces: key in, successor keys out, no tables.
 
-use crate::digest::mix;
-use crate::{Finish, RegionKey, SpaceError, State, StateSpace, Weight};
+use crate::digest::{Weight, mix};
+use crate::error::SpaceError;
+use crate::state::{Finish, RegionKey, State};
+use crate::state_space::StateSpace;
 
 /// A state space in which a state is one integer key.
 ///

@@ -14,7 +14,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::Weight;
+use crate::digest::Weight;
 
 /// The most moves a nested space may have: masks of them are kept with every set.
 pub const MAX_MOVES: u8 = 10;

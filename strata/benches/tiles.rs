@@ -35,8 +35,8 @@ fn open(size: &str, k: Option<&str>) -> Tiles {
 
 /// The share of moves that stay inside a region: the same for all regions.
 fn inside(space: &Tiles) -> f64 {
-    let doors = (0..space.indices()).map(|index| space.open(&(), index));
-    let (inside, all) = doors.fold((0, 0), |(inside, all), open| {
+    let moves = (0..space.indices()).map(|index| space.legal_moves(&(), index));
+    let (inside, all) = moves.fold((0, 0), |(inside, all), open| {
         let inner = open.inside.count_ones();
         (inside + inner, all + inner + open.exits.count_ones())
     });
@@ -45,7 +45,7 @@ fn inside(space: &Tiles) -> f64 {
 
 fn exhaust(size: &str, k: Option<&str>, threads: usize) {
     let space = open(size, k);
-    let (k, share, bytes) = (space.k(), inside(&space), space.bytes());
+    let (k, share, bytes) = (space.k(), inside(&space), space.table_bytes());
     let started = Instant::now();
     let crew = Crew { threads, spare_memory: 512 << 20, ..Crew::default() };
     let outcome = drive::search(crew, |shards| Engine::tabled(space, shards));

@@ -387,9 +387,9 @@ impl Space {
     /// Memory of the space's own tables, in bytes.
     pub fn table_bytes(&self) -> usize {
         match self {
-            Space::Panex(panex) => panex.bytes(),
+            Space::Panex(panex) => panex.table_bytes(),
             Space::Hanoi(_) => 0,
-            Space::Tiles(tiles) => tiles.bytes(),
+            Space::Tiles(tiles) => tiles.table_bytes(),
         }
     }
 

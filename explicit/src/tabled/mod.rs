@@ -12,7 +12,7 @@ mod visits;
 
 use std::sync::Arc;
 
-use strata_space::{Gate, Local, MAX_DOORS, RegionKey, State, Tabled, Weight};
+use strata_space::{ExitEdge, Local, MAX_MOVE_KINDS, RegionKey, State, Tabled, Weight};
 use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
@@ -83,7 +83,10 @@ impl<S: Tabled> TabledKernel<S> {
         shared: &Shared<S::Class>,
     ) -> TabledKernel<S> {
         let indices = space.indices() as usize;
-        assert!(indices < WIDE && S::DOORS <= MAX_DOORS, "within the limits of tabled spaces");
+        assert!(
+            indices < WIDE && S::MOVE_KINDS <= MAX_MOVE_KINDS,
+            "within the limits of tabled spaces"
+        );
         let marks = if indices < NARROW {
             AnyMarks::Narrow(NarrowMarks::new())
         } else {
@@ -100,7 +103,7 @@ impl<S: Tabled> TabledKernel<S> {
             next: Vec::new(),
             list: ListBuf::default(),
             survey: Survey::new(&*space),
-            scatters: space.scattering() < space.gates(),
+            scatters: space.first_scattering_edge() < space.exit_edges(),
             space,
             leaving: Leaving::default(),
         }
@@ -140,10 +143,10 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         let slot = self.regions.find(RegionKey(at.region));
         let class = &self.regions.at(slot).class;
         self.survey.take(&*self.space, class, states, &Batches::default());
-        if self.space.folds(class) {
+        if self.space.needs_canonicalising(class) {
             tally.digest += self.twice_counted(slot, states);
         }
-        tally.digest += self.space.scattered_weight(RegionKey(at.region), states);
+        tally.digest += self.space.unfactored_weight(RegionKey(at.region), states);
         let step = self.survey.step(self.list.encode(states));
         let known = (&*self.space, &mut self.regions);
         report(known, (at, slot), &step, &mut self.leaving, tally, exits)
@@ -212,7 +215,7 @@ impl<S: Tabled> TabledKernel<S> {
                 let states = step.next.decode(&mut self.next);
                 states.ok_or_else(|| output.damaged(visit.at))?;
                 output.tally().digest +=
-                    self.space.scattered_weight(RegionKey(visit.at.region), &self.next);
+                    self.space.unfactored_weight(RegionKey(visit.at.region), &self.next);
             }
             let known = (&*self.space, &mut self.regions);
             return deliver(known, (visit.at, slot), &step, &mut self.leaving, output);
@@ -261,7 +264,7 @@ impl<S: Tabled> TabledKernel<S> {
         output: &mut dyn Output,
     ) -> Result<()> {
         let slot = self.regions.find(RegionKey(at.region));
-        let folds = self.space.folds(&self.regions.at(slot).class);
+        let folds = self.space.needs_canonicalising(&self.regions.at(slot).class);
         self.next.clear();
         match side {
             Some(side) if !folds => self.expand_side(slot, inputs, side),
@@ -278,7 +281,7 @@ impl<S: Tabled> TabledKernel<S> {
             output.tally().digest += self.twice_counted(slot, &self.next);
         }
         let region = RegionKey(at.region);
-        output.tally().digest += self.space.scattered_weight(region, &self.next);
+        output.tally().digest += self.space.unfactored_weight(region, &self.next);
         let known = (&*self.space, &mut self.regions);
         deliver(known, (at, slot), &step, &mut self.leaving, output)
     }
@@ -297,9 +300,9 @@ impl<S: Tabled> TabledKernel<S> {
         let (class, space) = (&self.regions.at(slot).class, &*self.space);
         for local in inputs.current {
             let (index, side) = (local >> 1, local & 1);
-            for_open(space.open(class, index).inside, |door| {
+            for_open(space.legal_moves(class, index).inside, |door| {
                 let index = space.neighbour(index, door);
-                self.next.push(space.fold(class, index << 1 | side));
+                self.next.push(space.canonicalise(class, index << 1 | side));
             });
         }
         settle(inputs, &mut self.next, tally);
@@ -358,7 +361,7 @@ fn report<S: Tabled>(
             tally.digest += weights[0] * sums[0] + weights[1] * sums[1];
         }
     }
-    let scattering = u32::from(space.scattering());
+    let scattering = u32::from(space.first_scattering_edge());
     let mut rest = step.leaving;
     for (i, Leave { gate, count }) in step.leaves.iter().enumerate() {
         if *gate >= scattering {
@@ -369,15 +372,15 @@ fn report<S: Tabled>(
         }
         let (locals, others) = rest.split_at(*count as usize);
         rest = others;
-        let gate = *gate as Gate;
+        let gate = *gate as ExitEdge;
         let way = regions.way(slot, gate);
         let (target, batch) = (way.target(), &mut leaving.batch);
         batch.clear();
-        let entered = |local: &Local| space.carry(local >> 1, gate, way.symmetry) ^ local & 1;
+        let entered = |local: &Local| space.transfer(local >> 1, gate, way.symmetry) ^ local & 1;
         batch.extend(locals.iter().map(entered));
         if way.folds() {
             let class = space.class(RegionKey(target.region));
-            batch.iter_mut().for_each(|local| *local = space.fold(&class, *local));
+            batch.iter_mut().for_each(|local| *local = space.canonicalise(&class, *local));
         }
         exits.send(target, way.back(), batch)?;
     }
@@ -405,7 +408,7 @@ impl Leaving {
         for Leave { gate, count } in leaves {
             let (locals, others) = rest.split_at(*count as usize);
             rest = others;
-            space.scatter(region, *gate as Gate, locals, &mut self.scattered);
+            space.scatter(region, *gate as ExitEdge, locals, &mut self.scattered);
         }
         self.scattered.sort_unstable();
     }
@@ -439,9 +442,9 @@ fn expand<S: Tabled, const W: usize>(
     }
     for local in inputs.current {
         let index = local >> 1;
-        let inside = space.inside(class, index);
+        let inside = space.inside_successors(class, index);
         if inside.more {
-            for_open(space.open(class, index).inside, |door| {
+            for_open(space.legal_moves(class, index).inside, |door| {
                 marks.offer(space.neighbour(index, door));
             });
         } else {

@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
-use strata_space::{Gate, MAX_DOORS, RegionKey, Tabled, Weight};
+use strata_space::{ExitEdge, MAX_MOVE_KINDS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
 /// Where a gate leads.
@@ -13,8 +13,8 @@ pub(super) struct Way {
     /// The target, packed so that a region takes few lines of the processor's cache.
     region: [u64; 2],
     shard: u32,
-    /// `Gate::MAX` if that is not known.
-    back: Gate,
+    /// `ExitEdge::MAX` if that is not known.
+    back: ExitEdge,
     pub(super) symmetry: u8,
     arrival: Arrival,
 }
@@ -40,8 +40,8 @@ impl Way {
 
     /// The gate of the target by which all that arrive lead back, if it is known.
     #[inline]
-    pub(super) fn back(&self) -> Option<Gate> {
-        (self.back != Gate::MAX).then_some(self.back)
+    pub(super) fn back(&self) -> Option<ExitEdge> {
+        (self.back != ExitEdge::MAX).then_some(self.back)
     }
 
     /// The region that the gate leads to.
@@ -61,7 +61,7 @@ pub(super) struct Region<C> {
     pub(super) number: Option<u32>,
     /// By side and image.
     pub(super) weights: [[Weight; 2]; 2],
-    ways: [Way; MAX_DOORS as usize],
+    ways: [Way; MAX_MOVE_KINDS as usize],
 }
 
 /// A cache in sets of [`WAYS`] regions, which evict each other in turn. Layers go through the
@@ -182,15 +182,15 @@ impl<S: Tabled> Regions<S> {
     pub(super) fn touch(&self, slot: usize) {
         let region = self.at(slot);
         std::hint::black_box(region.weights[1][1].0[1]);
-        for door in (0..MAX_DOORS as usize).step_by(3) {
+        for door in (0..MAX_MOVE_KINDS as usize).step_by(3) {
             std::hint::black_box(region.ways[door].symmetry);
         }
     }
 
     /// Where one of the gates of the region in a slot leads.
     #[inline]
-    pub(super) fn way(&mut self, slot: usize, gate: Gate) -> Way {
-        if self.space.gates() > MAX_DOORS.into() {
+    pub(super) fn way(&mut self, slot: usize, gate: ExitEdge) -> Way {
+        if self.space.exit_edges() > MAX_MOVE_KINDS.into() {
             return self.explore(slot, gate);
         }
         let way = self.at(slot).ways[usize::from(gate)];
@@ -219,9 +219,9 @@ impl<S: Tabled> Regions<S> {
         let class = self.space.class(key);
         let region = Region {
             class,
-            number: if self.space.folds(&class) { None } else { self.number(class) },
+            number: if self.space.needs_canonicalising(&class) { None } else { self.number(class) },
             weights: self.space.region_weights(key),
-            ways: [Way::UNKNOWN; MAX_DOORS as usize],
+            ways: [Way::UNKNOWN; MAX_MOVE_KINDS as usize],
         };
         self.insert(key, region)
     }
@@ -250,17 +250,17 @@ impl<S: Tabled> Regions<S> {
 
     #[cold]
     #[inline(never)]
-    fn explore(&mut self, slot: usize, gate: Gate) -> Way {
+    fn explore(&mut self, slot: usize, gate: ExitEdge) -> Way {
         let key = self.keys[slot / WAYS][slot % WAYS];
-        let crossing = self.space.crossing(key, gate);
-        let folds = self.space.folds(&self.space.class(crossing.target));
-        let back = self.space.way_back(gate, crossing.symmetry);
+        let target = self.space.edge_target(key, gate);
+        let folds = self.space.needs_canonicalising(&self.space.class(target.region));
+        let back = self.space.inverse_exit(gate, target.symmetry);
         let way = Way {
-            region: [(crossing.target.0 >> 64) as u64, crossing.target.0 as u64],
-            shard: self.place(crossing.target).shard,
-            symmetry: crossing.symmetry,
+            region: [(target.region.0 >> 64) as u64, target.region.0 as u64],
+            shard: self.place(target.region).shard,
+            symmetry: target.symmetry,
             // What is folded may lead back by another gate.
-            back: back.filter(|_| !folds).unwrap_or(Gate::MAX),
+            back: back.filter(|_| !folds).unwrap_or(ExitEdge::MAX),
             arrival: if folds { Arrival::Folded } else { Arrival::Plain },
         };
         let slot = self.slots[slot].as_mut();

@@ -1,6 +1,6 @@
 //! What is to be known of a region's new states: their moves, their weights and who leaves.
 
-use strata_space::{Door, Gate, Local, MAX_DOORS, Tabled, Weight};
+use strata_space::{ExitEdge, Local, MAX_MOVE_KINDS, MoveKind, Tabled, Weight};
 use strata_store::List;
 
 use super::step::{Leave, Step};
@@ -27,7 +27,7 @@ impl Survey {
     /// For a space.
     pub(super) fn new<S: Tabled>(space: &S) -> Survey {
         Survey {
-            by_gate: vec![Vec::new(); space.gates().into()],
+            by_gate: vec![Vec::new(); space.exit_edges().into()],
             arrived: vec![0; 2 * space.indices() as usize],
             ..Survey::default()
         }
@@ -56,8 +56,8 @@ impl Survey {
         }
         for local in &self.border {
             let index = local >> 1;
-            for_open(space.open(class, index).exits, |door| {
-                self.by_gate[usize::from(space.gate(index, door))].push(*local);
+            for_open(space.legal_moves(class, index).exits, |door| {
+                self.by_gate[usize::from(space.exit_edge(index, door))].push(*local);
             });
         }
         self.leaves.clear();
@@ -76,7 +76,7 @@ impl Survey {
 
     /// Those that came in a batch need not leave by the gate that leads back: behind it are states of
     /// the layer before, and they are known there.
-    fn stay(&mut self, back: Option<Gate>, batch: &[Local]) {
+    fn stay(&mut self, back: Option<ExitEdge>, batch: &[Local]) {
         let leaving = back.and_then(|back| self.by_gate.get_mut(usize::from(back)));
         let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return };
         if self.batch == u8::MAX {
@@ -99,16 +99,16 @@ impl Survey {
 
 /// Calls `visit` for every door of a set.
 #[inline(always)]
-pub(super) fn for_open(mut doors: u8, mut visit: impl FnMut(Door)) {
+pub(super) fn for_open(mut doors: u8, mut visit: impl FnMut(MoveKind)) {
     while doors != 0 {
-        visit(doors.trailing_zeros() as Door);
+        visit(doors.trailing_zeros() as MoveKind);
         doors &= doors - 1;
     }
 }
 
 /// Number of bits of every mask of doors: the baseline instruction set has no instruction for it.
-const COUNT: [u8; 1 << MAX_DOORS] = {
-    let mut count = [0; 1 << MAX_DOORS];
+const COUNT: [u8; 1 << MAX_MOVE_KINDS] = {
+    let mut count = [0; 1 << MAX_MOVE_KINDS];
     let mut mask = 0;
     while mask < count.len() {
         count[mask] = (mask as u32).count_ones() as u8;
@@ -136,7 +136,7 @@ fn survey<S: Tabled>(
     border.resize(kept + states.len(), 0);
     for local in states {
         let index = local >> 1;
-        let open = space.open(class, index);
+        let open = space.legal_moves(class, index);
         degrees += count(open.inside) + count(open.exits);
         sums.add(&weights[index as usize]);
         border[kept] = *local;

@@ -1,7 +1,7 @@
 //! Regions that wait to be expanded together: with the inputs of several at hand, what is known of
 //! them can be fetched from memory at the same time instead of one after the other.
 
-use strata_space::{Gate, Local};
+use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, List};
 
 use super::step::hash;
@@ -66,8 +66,8 @@ const HEAD: usize = 12;
 /// Before each batch: how many exits it has, few enough if its region waits, and above them its gate.
 const LEN_BITS: u32 = 16;
 
-fn batch_head(back: Option<Gate>, batch: &[Local]) -> u32 {
-    u32::from(back.unwrap_or(Gate::MAX)) << LEN_BITS | batch.len() as u32
+fn batch_head(back: Option<ExitEdge>, batch: &[Local]) -> u32 {
+    u32::from(back.unwrap_or(ExitEdge::MAX)) << LEN_BITS | batch.len() as u32
 }
 
 impl Visits {
@@ -157,9 +157,9 @@ impl Visits {
         inbox.clear();
         let mut words = bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word));
         while let Some(head) = words.next() {
-            let back = (head >> LEN_BITS) as Gate;
+            let back = (head >> LEN_BITS) as ExitEdge;
             let len = (head & ((1 << LEN_BITS) - 1)) as usize;
-            inbox.push_all((back != Gate::MAX).then_some(back), words.by_ref().take(len));
+            inbox.push_all((back != ExitEdge::MAX).then_some(back), words.by_ref().take(len));
         }
         Some(Decoded { current: a, previous: b, inbox })
     }
@@ -189,7 +189,7 @@ mod tests {
     use crate::kernel::Batches;
     use strata_store::ListBuf;
 
-    fn batches(batches: &[(Option<Gate>, &[Local])]) -> Batches {
+    fn batches(batches: &[(Option<ExitEdge>, &[Local])]) -> Batches {
         let mut all = Batches::default();
         batches.iter().for_each(|(back, batch)| all.push(*back, batch));
         all

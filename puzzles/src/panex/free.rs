@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::position::{CENTRE, COLUMNS, DOORS, Tile};
+use super::position::{CENTRE, COLUMNS, MOVES, Tile};
 use super::tokens::{CentreTop, Column, pack, unpack};
 
 /// A set of tiles, as bits by tile.
@@ -96,7 +96,7 @@ impl Free {
         // Only where the centre's top layer is allowed can the centre be full up to the track.
         let blocked = self.centre_top == CentreTop::Allow && room[CENTRE] == 0;
         let mut node = Node::default();
-        for (from, to) in DOORS {
+        for (from, to) in MOVES {
             if room[to] == 0 || (blocked && from != CENTRE && to != CENTRE) {
                 continue;
             }

@@ -27,7 +27,7 @@ mod tokens;
 pub use bounds::upper_bound;
 pub use group::End;
 pub use nested::NestedPanex;
-pub use position::{COLUMNS, DOORS, MAX_LEVEL, Position, Stack, Symmetry, Tile};
+pub use position::{COLUMNS, MAX_LEVEL, MOVES, Position, Stack, Symmetry, Tile};
 pub use tables::Class;
 pub use text::PositionError;
 pub use tokens::{CentreTop, Column, Config, Tokens};
@@ -36,10 +36,10 @@ use group::Group;
 use numbering::Numbering;
 use strata_space::mix;
 use strata_space::{
-    Chain, Crossing, Door, Finish, Gate, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
-    StateSpace, Tabled, Weight,
+    Chain, EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, MoveKind, RegionKey,
+    SpaceError, State, StateSpace, Tabled, Weight,
 };
-use tables::{GUARD, Tables, UNLIMITED, doors_from, lanes, pack};
+use tables::{GUARD, Tables, UNLIMITED, lanes, moves_from, pack};
 
 /// Tiles of a region key take 5 bits each; with two separators 128 bits hold 23 tiles.
 const TILE_BITS: u32 = 5;
@@ -199,7 +199,7 @@ impl Panex {
         let (region, symmetry) = self.canonical_region(&large);
         let index = self.locals.index(&small.image(symmetry))?;
         let side = self.group.side(symmetry) ^ from.side();
-        let local = self.fold(&self.class(region), index << 1 | side);
+        let local = self.canonicalise(&self.class(region), index << 1 | side);
         Some(State { region, local })
     }
 
@@ -365,7 +365,7 @@ impl StateSpace for Panex {
 }
 
 impl Tabled for Panex {
-    const DOORS: Door = DOORS.len() as Door;
+    const MOVE_KINDS: MoveKind = MOVES.len() as MoveKind;
 
     type Class = Class;
 
@@ -378,7 +378,7 @@ impl Tabled for Panex {
         let fixing = self.group.iter().filter(|s| self.image_key(&large, *s) == region);
         let mut class = Class {
             supply: GUARD,
-            from_large: doors_from(large.columns.map(|column| !column.items().is_empty())),
+            from_large: moves_from(large.columns.map(|column| !column.items().is_empty())),
             stabiliser: fixing.fold(0, |bits, s| bits | 1 << s.number()),
         };
         for column in COLUMNS {
@@ -392,39 +392,39 @@ impl Tabled for Panex {
     }
 
     #[inline(always)]
-    fn open(&self, class: &Class, index: u32) -> OpenDoors {
-        self.tables.open(class, index as usize)
+    fn legal_moves(&self, class: &Class, index: u32) -> LegalMoves {
+        self.tables.legal_moves(class, index as usize)
     }
 
     #[inline(always)]
-    fn inside(&self, class: &Class, index: u32) -> Inside {
+    fn inside_successors(&self, class: &Class, index: u32) -> InsideSuccessors {
         let (first, more) = self.tables.row(class, index as usize);
-        Inside { first, more }
+        InsideSuccessors { first, more }
     }
 
-    fn neighbour(&self, index: u32, door: Door) -> u32 {
-        self.tables.neighbours(index as usize)[usize::from(door)]
+    fn neighbour(&self, index: u32, mv: MoveKind) -> u32 {
+        self.tables.neighbours(index as usize)[usize::from(mv)]
     }
 
     #[inline(always)]
-    fn carry(&self, index: u32, gate: Gate, symmetry: u8) -> Local {
-        self.tables.carried(index, gate.into(), Symmetry::from_number(symmetry))
+    fn transfer(&self, index: u32, edge: ExitEdge, symmetry: u8) -> Local {
+        self.tables.carried(index, edge.into(), Symmetry::from_number(symmetry))
     }
 
-    fn way_back(&self, gate: Gate, symmetry: u8) -> Option<Gate> {
+    fn inverse_exit(&self, edge: ExitEdge, symmetry: u8) -> Option<ExitEdge> {
         let symmetry = Symmetry::from_number(symmetry);
-        let (from, to) = DOORS[usize::from(gate)];
+        let (from, to) = MOVES[usize::from(edge)];
         let back = (symmetry.column(to), symmetry.column(from));
-        DOORS.iter().position(|door| *door == back).map(|door| door as Gate)
+        MOVES.iter().position(|mv| *mv == back).map(|mv| mv as ExitEdge)
     }
 
     #[inline(always)]
-    fn folds(&self, class: &Class) -> bool {
+    fn needs_canonicalising(&self, class: &Class) -> bool {
         class.is_symmetric()
     }
 
     /// The smallest local over the symmetries that fix the region.
-    fn fold(&self, class: &Class, local: Local) -> Local {
+    fn canonicalise(&self, class: &Class, local: Local) -> Local {
         let image = |s: Symmetry| self.tables.image(local >> 1, s);
         class.stabiliser().map(image).min().map_or(local, |least| least ^ local & 1)
     }
@@ -434,14 +434,14 @@ impl Tabled for Panex {
         symmetries.any(|s| self.tables.image(index, s) == index << 1)
     }
 
-    fn crossing(&self, region: RegionKey, gate: Gate) -> Crossing {
+    fn edge_target(&self, region: RegionKey, edge: ExitEdge) -> EdgeTarget {
         let mut large = self.arrangement(region);
-        let (from, to) = DOORS[usize::from(gate)];
+        let (from, to) = MOVES[usize::from(edge)];
         if let Some(tile) = large.columns[from].pop() {
             large.columns[to].push(tile);
         }
-        let (target, symmetry) = self.canonical_region(&large);
-        Crossing { target, symmetry: symmetry.number() }
+        let (region, symmetry) = self.canonical_region(&large);
+        EdgeTarget { region, symmetry: symmetry.number() }
     }
 
     fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2] {
@@ -464,7 +464,7 @@ impl Tabled for Panex {
         self.tables.weights(side)
     }
 
-    fn bytes(&self) -> usize {
+    fn table_bytes(&self) -> usize {
         self.locals.bytes() + self.tables.bytes()
     }
 }

@@ -1,7 +1,7 @@
 //! The Panex puzzle as a nested space: each level's two tiles among markers for larger ones.
 
 use super::numbering::Numbering;
-use super::position::{COLUMNS, DOORS, Position, Symmetry, Tile};
+use super::position::{COLUMNS, MOVES, Position, Symmetry, Tile};
 use super::tokens::{CentreTop, Column, Config, Tokens};
 use super::{PanexConfig, SymmetryUse};
 use strata_space::nested::{Nested, NestedFinish, NestedSpace, Row, Shift};
@@ -155,7 +155,7 @@ impl NestedSpace for NestedPanex {
     }
 
     fn moves(&self) -> u8 {
-        DOORS.len() as u8
+        MOVES.len() as u8
     }
 
     fn root(&self) -> [Slacks; 3] {
@@ -183,7 +183,7 @@ impl NestedSpace for NestedPanex {
     }
 
     fn shift(&self, _: u8, config: Tokens, mv: u8) -> Shift<Tokens> {
-        let (from, to) = DOORS[usize::from(mv)];
+        let (from, to) = MOVES[usize::from(mv)];
         match config.move_tile(from, to) {
             Some(moved) => Shift::Inside(moved),
             None => Shift::Outside(config.move_marker(from, to)),
@@ -195,7 +195,7 @@ impl NestedSpace for NestedPanex {
         let room = self.has_room(class, tokens);
         let track = self.config.centre_top == CentreTop::Forbid || room[1];
         let mut row = Row::default();
-        for (mv, (from, to)) in DOORS.into_iter().enumerate() {
+        for (mv, (from, to)) in MOVES.into_iter().enumerate() {
             if !room[to] || !track && from != 1 && to != 1 {
                 continue;
             }
@@ -211,7 +211,7 @@ impl NestedSpace for NestedPanex {
     }
 
     fn leave(&self, leaf: u8, mv: u8) -> u8 {
-        let (from, to) = DOORS[usize::from(mv)];
+        let (from, to) = MOVES[usize::from(mv)];
         let moved = self.leaves.tokens(leaf.into()).move_marker(from, to);
         self.leaves.index(&moved).map_or(leaf, |leaf| leaf as u8)
     }
@@ -229,9 +229,9 @@ impl NestedSpace for NestedPanex {
     }
 
     fn flip_move(&self, mv: u8) -> u8 {
-        let (from, to) = DOORS[usize::from(mv)];
+        let (from, to) = MOVES[usize::from(mv)];
         let flipped = (FLIP.column(from), FLIP.column(to));
-        DOORS.iter().position(|door| *door == flipped).map_or(mv, |door| door as u8)
+        MOVES.iter().position(|mv| *mv == flipped).map_or(mv, |mv| mv as u8)
     }
 
     fn exchange_config(&self, config: Tokens) -> Tokens {

@@ -12,8 +12,8 @@ const DEPTH: usize = 2 * MAX_LEVEL as usize;
 /// The three columns.
 pub const COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// The six moves between columns, `(from, to)`; the index is the door number.
-pub const DOORS: [(usize, usize); 6] = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)];
+/// The six moves between columns, `(from, to)`; the index is the move kind.
+pub const MOVES: [(usize, usize); 6] = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)];
 
 /// The centre column.
 pub(super) const CENTRE: usize = 1;
@@ -192,7 +192,7 @@ impl Position {
 
     /// The positions behind all legal moves.
     pub fn moves(&self, centre_top: CentreTop) -> Vec<Position> {
-        DOORS.into_iter().filter_map(|door| self.moved(door, centre_top)).collect()
+        MOVES.into_iter().filter_map(|mv| self.moved(mv, centre_top)).collect()
     }
 
     /// The position behind one move, if it is legal.

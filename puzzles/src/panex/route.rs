@@ -1,7 +1,7 @@
 //! From a chain of stored states to the moves that a solver makes.
 
 use super::group::End;
-use super::position::{DOORS, Position};
+use super::position::{MOVES, Position};
 use super::{Chain, Panex, State};
 
 impl Panex {
@@ -18,8 +18,8 @@ impl Panex {
         let back = back.iter().rev().map(|state| (*state, End::Goal));
         let mut moves = Vec::with_capacity(onward.len() + back.len());
         for (state, end) in onward.chain(back) {
-            let (door, next) = self.step(&at, state, end)?;
-            moves.push(door);
+            let (mv, next) = self.step(&at, state, end)?;
+            moves.push(mv);
             at = next;
         }
         (at == self.goal).then_some(moves)
@@ -27,9 +27,9 @@ impl Panex {
 
     /// A move from a position to one that a state stands for.
     fn step(&self, at: &Position, to: State, end: End) -> Option<((usize, usize), Position)> {
-        DOORS.into_iter().find_map(|door| {
-            let next = at.moved(door, self.config.centre_top)?;
-            (self.locate(&next, end)? == to).then_some((door, next))
+        MOVES.into_iter().find_map(|mv| {
+            let next = at.moved(mv, self.config.centre_top)?;
+            (self.locate(&next, end)? == to).then_some((mv, next))
         })
     }
 }

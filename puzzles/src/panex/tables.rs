@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::group::Group;
 use super::numbering::Numbering;
-use super::position::{CENTRE, COLUMNS, DOORS, Symmetry};
+use super::position::{CENTRE, COLUMNS, MOVES, Symmetry};
 use super::tokens::{CentreTop, Column, Config, Tokens};
-use strata_space::{Local, OpenDoors, Weight};
+use strata_space::{LegalMoves, Local, Weight};
 
 /// Bits of one large tile in a packed word, and large tiles of one column.
 const LANE: u32 = 4;
@@ -52,7 +52,7 @@ pub(super) fn lanes() -> std::ops::Range<usize> {
 pub struct Class {
     /// How many tiles each large tile bears, with all guard bits set.
     pub(super) supply: u64,
-    /// Doors from columns that have a large tile.
+    /// Moves from columns that have a large tile.
     pub(super) from_large: u8,
     /// Symmetries that fix the region, as a bit set.
     pub(super) stabiliser: u8,
@@ -71,20 +71,20 @@ impl Class {
     }
 }
 
-/// Doors from the columns of which `from` is true.
-pub(super) fn doors_from(from: [bool; 3]) -> u8 {
-    let doors = DOORS.into_iter().enumerate().filter(|(_, (column, _))| from[*column]);
-    doors.fold(0, |doors, (door, _)| doors | 1 << door)
+/// Mask of the moves that start in a column of which `from` is true.
+pub(super) fn moves_from(from: [bool; 3]) -> u8 {
+    let moves = MOVES.into_iter().enumerate().filter(|(_, (column, _))| from[*column]);
+    moves.fold(0, |moves, (mv, _)| moves | 1 << mv)
 }
 
-/// What the doors of a local part are when the columns of some set are full.
+/// Masks of the legal moves of a local part, for one set of full columns.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-struct Doors {
-    /// A small tile goes through.
+struct Legality {
+    /// Moves of a small tile.
     small: u8,
-    /// A large tile goes through.
+    /// Moves of a large tile.
     large: u8,
-    /// A large tile goes through if there is one in the column.
+    /// Moves of a large tile if there is one in the column.
     perhaps: u8,
 }
 
@@ -106,17 +106,17 @@ enum Rows {
 pub(super) struct Tables {
     rows: Rows,
     /// By [`Self::place`].
-    doors: Box<[Doors]>,
+    legality: Box<[Legality]>,
     /// Indices are below 2 to the power of this.
     stride: u32,
     /// How many tiles each large tile must bear for a column to take one more.
     demands: Box<[u64]>,
-    /// By door: where it leads if a small tile goes through.
-    moved: [Box<[u32]>; DOORS.len()],
+    /// By move: the index behind it if a small tile moves.
+    moved: [Box<[u32]>; MOVES.len()],
     /// By symmetry: the image of the local with side 0.
     images: [Box<[Local]>; 4],
-    /// By door: what becomes of the local part when a large tile goes through.
-    carried: [Box<[u32]>; DOORS.len()],
+    /// By move: the index behind it if a large tile moves.
+    carried: [Box<[u32]>; MOVES.len()],
     /// By side.
     weights: [Box<[[Weight; 2]]>; 2],
 }
@@ -132,18 +132,18 @@ impl Tables {
                 .map(|(tokens, own)| rename(tokens).and_then(number).unwrap_or(own))
                 .collect()
         };
-        let moved = DOORS.map(|(from, to)| renamed(&|tokens: &Tokens| tokens.move_tile(from, to)));
+        let moved = MOVES.map(|(from, to)| renamed(&|tokens: &Tokens| tokens.move_tile(from, to)));
         let indices = numbering.len() as usize;
         let stride = indices.next_power_of_two().trailing_zeros();
         let by_place = |place: usize| {
             let (full, index) = (place >> stride, place & ((1 << stride) - 1));
-            let doors = (index < indices).then(|| {
-                let doors = doors(numbering.tokens(index as u32), full, centre_top);
-                (doors, row(index, doors.small, &moved))
+            let entry = (index < indices).then(|| {
+                let moves = legality(numbering.tokens(index as u32), full, centre_top);
+                (moves, row(index, moves.small, &moved))
             });
-            doors.unwrap_or_default()
+            entry.unwrap_or_default()
         };
-        let (doors, rows): (Vec<Doors>, Vec<[u32; ROW]>) =
+        let (legality, rows): (Vec<Legality>, Vec<[u32; ROW]>) =
             (0..SETS << stride).map(by_place).unzip();
         let rows = if indices < usize::from(u16::MAX) {
             Rows::Narrow(rows.into_iter().map(|row| row.map(|next| next as u16)).collect())
@@ -154,7 +154,7 @@ impl Tables {
         let weights: Vec<_> = all().map(|tokens| weights(tokens, k, group, &mut known)).collect();
         Tables {
             rows,
-            doors: doors.into_boxed_slice(),
+            legality: legality.into_boxed_slice(),
             stride,
             demands: all().map(|tokens| demand(tokens, centre_top)).collect(),
             moved,
@@ -162,7 +162,7 @@ impl Tables {
                 let images = renamed(&|tokens: &Tokens| Some(tokens.image(s)));
                 images.into_iter().map(|index| index << 1 | group.side(s)).collect()
             }),
-            carried: DOORS.map(|(from, to)| {
+            carried: MOVES.map(|(from, to)| {
                 renamed(&|tokens: &Tokens| {
                     // Only where the column's top may be a large tile.
                     let large = !matches!(tokens.columns[from].top(), Some(Some(_)));
@@ -180,11 +180,11 @@ impl Tables {
         };
         let words = 4 * (self.images.len() + self.carried.len() + self.moved.len());
         let weights = 2 * size_of::<[Weight; 2]>();
-        let places = self.doors.len() * (row + size_of::<Doors>());
+        let places = self.legality.len() * (row + size_of::<Legality>());
         places + self.demands.len() * (8 + words + weights)
     }
 
-    /// Where an index's row and doors are, for a class.
+    /// Position of an index's row and legality, for a class.
     #[inline(always)]
     fn place(&self, class: &Class, index: usize) -> usize {
         // No lane borrows from the next: a guard bit is lost where demand exceeds supply.
@@ -197,9 +197,9 @@ impl Tables {
     }
 
     #[inline(always)]
-    pub(super) fn open(&self, class: &Class, index: usize) -> OpenDoors {
-        let Doors { small, large, perhaps } = self.doors[self.place(class, index)];
-        OpenDoors { inside: small, exits: large | perhaps & class.from_large }
+    pub(super) fn legal_moves(&self, class: &Class, index: usize) -> LegalMoves {
+        let Legality { small, large, perhaps } = self.legality[self.place(class, index)];
+        LegalMoves { inside: small, exits: large | perhaps & class.from_large }
     }
 
     /// The first four inside successors, and whether there are more.
@@ -215,14 +215,14 @@ impl Tables {
         }
     }
 
-    /// The index behind each door through which a small tile goes.
-    pub(super) fn neighbours(&self, index: usize) -> [u32; DOORS.len()] {
+    /// The index behind each move of a small tile.
+    pub(super) fn neighbours(&self, index: usize) -> [u32; MOVES.len()] {
         self.moved.each_ref().map(|moved| moved[index])
     }
 
     #[inline(always)]
-    pub(super) fn carried(&self, index: u32, door: usize, symmetry: Symmetry) -> Local {
-        self.image(self.carried[door][index as usize], symmetry)
+    pub(super) fn carried(&self, index: u32, mv: usize, symmetry: Symmetry) -> Local {
+        self.image(self.carried[mv][index as usize], symmetry)
     }
 
     #[inline(always)]
@@ -239,27 +239,27 @@ impl Tables {
 /// Sets of columns.
 const SETS: usize = 8;
 
-fn doors(tokens: &Tokens, full: usize, centre_top: CentreTop) -> Doors {
+fn legality(tokens: &Tokens, full: usize, centre_top: CentreTop) -> Legality {
     // Where the centre's top layer is allowed, a full centre reaches up to the track and cuts L
     // off from R.
     let blocked = centre_top == CentreTop::Allow && full >> CENTRE & 1 == 1;
-    let mut doors = Doors::default();
-    for (door, (from, to)) in DOORS.into_iter().enumerate() {
+    let mut moves = Legality::default();
+    for (mv, (from, to)) in MOVES.into_iter().enumerate() {
         if full >> to & 1 == 1 || (blocked && from != CENTRE && to != CENTRE) {
             continue;
         }
         match tokens.columns[from].top() {
-            Some(Some(_)) => doors.small |= 1 << door,
-            Some(None) => doors.large |= 1 << door,
-            None => doors.perhaps |= 1 << door,
+            Some(Some(_)) => moves.small |= 1 << mv,
+            Some(None) => moves.large |= 1 << mv,
+            None => moves.perhaps |= 1 << mv,
         }
     }
-    doors
+    moves
 }
 
-fn row(index: usize, small: u8, moved: &[Box<[u32]>; DOORS.len()]) -> [u32; ROW] {
+fn row(index: usize, small: u8, moved: &[Box<[u32]>; MOVES.len()]) -> [u32; ROW] {
     let mut row = [index as u32; ROW];
-    let open = moved.iter().enumerate().filter(|(door, _)| small >> door & 1 == 1);
+    let open = moved.iter().enumerate().filter(|(mv, _)| small >> mv & 1 == 1);
     for (at, (_, moved)) in open.enumerate() {
         match row.get_mut(at) {
             Some(slot) => *slot = moved[index],

@@ -21,27 +21,27 @@ fn plain_moves(position: &Position, centre_top: CentreTop) -> Vec<Position> {
 fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
     let (index, side) = (state.local >> 1, state.local & 1);
     let class = space.class(state.region);
-    let open = space.open(&class, index);
+    let open = space.legal_moves(&class, index);
     let mut found = Vec::new();
-    let doors = (0..Panex::DOORS).filter(|door| open.inside >> door & 1 == 1);
-    let listed: Vec<u32> = doors.map(|door| space.neighbour(index, door)).collect();
-    let inside = space.inside(&class, index);
+    let moves = (0..Panex::MOVE_KINDS).filter(|mv| open.inside >> mv & 1 == 1);
+    let listed: Vec<u32> = moves.map(|mv| space.neighbour(index, mv)).collect();
+    let inside = space.inside_successors(&class, index);
     assert_eq!(inside.more, listed.len() > inside.first.len());
     if !inside.more {
         assert_eq!(inside.first[..listed.len()], listed);
         assert!(inside.first[listed.len()..].iter().all(|own| *own == index));
     }
-    for door in 0..Panex::DOORS {
-        if open.inside >> door & 1 == 1 {
-            let next = space.neighbour(index, door);
-            let local = space.fold(&class, next << 1 | side);
+    for mv in 0..Panex::MOVE_KINDS {
+        if open.inside >> mv & 1 == 1 {
+            let next = space.neighbour(index, mv);
+            let local = space.canonicalise(&class, next << 1 | side);
             found.push(State { region: state.region, local });
         }
-        if open.exits >> door & 1 == 1 {
-            let crossing = space.crossing(state.region, door.into());
-            let target = space.class(crossing.target);
-            let entered = space.carry(index, door.into(), crossing.symmetry) ^ side;
-            found.push(State { region: crossing.target, local: space.fold(&target, entered) });
+        if open.exits >> mv & 1 == 1 {
+            let target = space.edge_target(state.region, mv.into());
+            let class = space.class(target.region);
+            let entered = space.transfer(index, mv.into(), target.symmetry) ^ side;
+            found.push(State { region: target.region, local: space.canonicalise(&class, entered) });
         }
     }
     found

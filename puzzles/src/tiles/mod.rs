@@ -28,11 +28,11 @@ use board::Reading;
 use numbering::{Numbering, digits, insert};
 use strata_space::mix;
 use strata_space::{
-    Chain, Crossing, Door, Finish, Gate, Inside, Local, OpenDoors, RegionKey, SpaceError, State,
-    StateSpace, Tabled, Weight,
+    Chain, EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, MoveKind, RegionKey,
+    SpaceError, State, StateSpace, Tabled, Weight,
 };
 use symmetry::{Symmetry, Transposition};
-use tables::{DOORS, Gates, Jump, Tables, behind, weigh};
+use tables::{ExitEdges, Jump, MOVE_KINDS, Tables, behind, weigh};
 
 /// A tile in a region's key takes 5 bits.
 const TILE_BITS: u32 = 5;
@@ -60,7 +60,7 @@ pub struct Tiles {
     config: TilesConfig,
     small: u8,
     locals: Numbering,
-    gates: Gates,
+    edges: ExitEdges,
     tables: Tables,
     /// If symmetric boards are identified.
     symmetry: Option<Symmetry>,
@@ -97,13 +97,13 @@ impl Tiles {
             }
         }
         let locals = Numbering::new(shape.squares() - 1, small);
-        let gates = Gates::new(shape, shape.squares() - 1 - small);
+        let edges = ExitEdges::new(shape, shape.squares() - 1 - small);
         let transposition = symmetry.then(|| Transposition::fixing(start, goal.as_ref())).flatten();
         let symmetry = transposition.map(|found| Symmetry::new(shape, small, locals, found));
         let order =
             |index| symmetry.as_ref().map_or(Ordering::Less, |symmetry| symmetry.order(index));
-        let tables = Tables::new(shape, small, locals, gates, &order);
-        Ok(Tiles { shape, config, small, locals, gates, tables, symmetry })
+        let tables = Tables::new(shape, small, locals, edges, &order);
+        Ok(Tiles { shape, config, small, locals, edges, tables, symmetry })
     }
 
     /// Rows and columns.
@@ -168,7 +168,7 @@ impl Tiles {
     /// The boards that are one move away.
     fn neighbours(&self, reading: &Reading) -> impl Iterator<Item = Reading> {
         let blank = reading.iter().position(|tile| *tile == 0).unwrap_or_default();
-        let to = (0..DOORS).filter_map(move |door| behind(self.shape, blank as u8, door));
+        let to = (0..MOVE_KINDS).filter_map(move |kind| behind(self.shape, blank as u8, kind));
         to.map(move |to| {
             let mut next = *reading;
             next.swap(blank, to.into());
@@ -223,7 +223,7 @@ impl StateSpace for Tiles {
         let side = (state.local & 1) as usize;
         let first = self.region_weights(state.region)[side][0];
         first * self.tables.weights()[index as usize][0]
-            + self.scattered_weight(state.region, &[state.local])
+            + self.unfactored_weight(state.region, &[state.local])
     }
 
     /// The first in the order of their texts of the boards the state stands for.
@@ -236,23 +236,23 @@ impl StateSpace for Tiles {
 }
 
 impl Tabled for Tiles {
-    const DOORS: Door = DOORS as Door;
+    const MOVE_KINDS: MoveKind = MOVE_KINDS as MoveKind;
 
     type Class = ();
 
-    fn gates(&self) -> Gate {
-        self.gates.len() + if self.symmetry.is_some() { DOORS as Gate } else { 0 }
+    fn exit_edges(&self) -> ExitEdge {
+        self.edges.len() + if self.symmetry.is_some() { MOVE_KINDS as ExitEdge } else { 0 }
     }
 
-    fn scattering(&self) -> Gate {
-        self.gates.len()
+    fn first_scattering_edge(&self) -> ExitEdge {
+        self.edges.len()
     }
 
-    fn scatter(&self, region: RegionKey, gate: Gate, locals: &[Local], out: &mut Vec<State>) {
-        self.scattered(region, usize::from(gate - self.gates.len()), locals, out);
+    fn scatter(&self, region: RegionKey, edge: ExitEdge, locals: &[Local], out: &mut Vec<State>) {
+        self.scatter_moves(region, usize::from(edge - self.edges.len()), locals, out);
     }
 
-    fn scattered_weight(&self, region: RegionKey, locals: &[Local]) -> Weight {
+    fn unfactored_weight(&self, region: RegionKey, locals: &[Local]) -> Weight {
         self.image_weight(region, locals)
     }
 
@@ -263,39 +263,39 @@ impl Tabled for Tiles {
     fn class(&self, _: RegionKey) {}
 
     #[inline(always)]
-    fn open(&self, (): &(), index: u32) -> OpenDoors {
-        self.tables.open(index)
+    fn legal_moves(&self, (): &(), index: u32) -> LegalMoves {
+        self.tables.legal_moves(index)
     }
 
     #[inline(always)]
-    fn inside(&self, (): &(), index: u32) -> Inside {
-        Inside { first: self.tables.inside(index), more: false }
+    fn inside_successors(&self, (): &(), index: u32) -> InsideSuccessors {
+        InsideSuccessors { first: self.tables.inside_successors(index), more: false }
     }
 
     #[inline(always)]
-    fn neighbour(&self, index: u32, door: Door) -> u32 {
-        self.tables.inside(index)[usize::from(door)]
+    fn neighbour(&self, index: u32, kind: MoveKind) -> u32 {
+        self.tables.inside_successors(index)[usize::from(kind)]
     }
 
     #[inline(always)]
-    fn gate(&self, index: u32, door: Door) -> Gate {
-        self.tables.gate(index, door.into())
+    fn exit_edge(&self, index: u32, kind: MoveKind) -> ExitEdge {
+        self.tables.exit_edge(index, kind.into())
     }
 
     #[inline(always)]
-    fn carry(&self, index: u32, gate: Gate, _: u8) -> Local {
-        self.tables.beyond(index, self.gates.door(gate)) << 1
+    fn transfer(&self, index: u32, edge: ExitEdge, _: u8) -> Local {
+        self.tables.beyond(index, self.edges.across(edge)) << 1
     }
 
-    fn way_back(&self, gate: Gate, _: u8) -> Option<Gate> {
-        (gate < self.gates.len()).then(|| self.gates.back(gate))
+    fn inverse_exit(&self, edge: ExitEdge, _: u8) -> Option<ExitEdge> {
+        (edge < self.edges.len()).then(|| self.edges.back(edge))
     }
 
-    fn folds(&self, (): &()) -> bool {
+    fn needs_canonicalising(&self, (): &()) -> bool {
         false
     }
 
-    fn fold(&self, (): &(), local: Local) -> Local {
+    fn canonicalise(&self, (): &(), local: Local) -> Local {
         local
     }
 
@@ -303,8 +303,8 @@ impl Tabled for Tiles {
         false
     }
 
-    fn crossing(&self, region: RegionKey, gate: Gate) -> Crossing {
-        let Jump { on, tile, past } = self.gates.jump(gate);
+    fn edge_target(&self, region: RegionKey, edge: ExitEdge) -> EdgeTarget {
+        let Jump { on, tile, past } = self.edges.jump(edge);
         let large = u32::from(self.shape.squares() - 1 - self.small);
         // The tiles between the two places, with the one that moves: the first or the last of them.
         let end = u32::from(if on { tile + past } else { tile });
@@ -317,7 +317,7 @@ impl Tabled for Tiles {
         } else {
             part >> TILE_BITS | (part << width & mask)
         };
-        Crossing { target: RegionKey(region.0 ^ (part ^ moved) << shift), symmetry: 0 }
+        EdgeTarget { region: RegionKey(region.0 ^ (part ^ moved) << shift), symmetry: 0 }
     }
 
     fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2] {
@@ -333,7 +333,7 @@ impl Tabled for Tiles {
         self.tables.weights()
     }
 
-    fn bytes(&self) -> usize {
+    fn table_bytes(&self) -> usize {
         self.tables.bytes() + self.symmetry.as_ref().map_or(0, Symmetry::bytes)
     }
 }

@@ -20,11 +20,11 @@ impl Tiles {
         }
     }
 
-    /// Appends what is held for the states behind a door.
-    pub(super) fn scattered(
+    /// Appends the canonical states behind a move of each of the locals.
+    pub(super) fn scatter_moves(
         &self,
         region: RegionKey,
-        door: usize,
+        kind: usize,
         locals: &[Local],
         out: &mut Vec<State>,
     ) {
@@ -33,7 +33,7 @@ impl Tiles {
         out.extend(locals.iter().filter_map(|local| {
             let mut next = symmetry.reading(local >> 1, &large);
             let blank = symmetry.blank(local >> 1);
-            next.swap(blank.into(), behind(self.shape, blank, door)?.into());
+            next.swap(blank.into(), behind(self.shape, blank, kind)?.into());
             Some(self.canonical(&next, local & 1))
         }));
     }

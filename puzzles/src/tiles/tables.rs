@@ -1,49 +1,51 @@
-//! What every local part can do, by its number.
+//! Tables of the local parts of boards, by local index.
 //!
-//! Doors are the blank's moves: back and on in the order in which squares are read, and across to
-//! the line before and after. A move along the order keeps the order of the tiles. A move across
-//! takes a tile past an even number of others. It leaves the region if it is a large tile that
-//! goes past large ones: the gate tells in which direction, which of the large tiles it is, and
-//! past how many it goes. Where symmetric boards are identified a door also leaves the region if the
-//! board behind it may not be the one that is held. Then its gate scatters: there is one for each
-//! door, after all others.
+//! The move kinds are the blank's moves: back and forward in the order in which squares are read,
+//! and across to the previous and the next line. A move along the order keeps the order of the
+//! tiles. A move across takes a tile past an even number of others. It leaves the region if a large
+//! tile goes past large ones. The exit edge then gives the direction, the position of the tile
+//! among the large ones, and how many of them it passes.
+//!
+//! Where symmetric boards are identified, a move also leaves the region if the board behind it may
+//! not be the canonical one. Such moves have a scattering edge, one for each move kind, after all
+//! other edges.
 
 use std::cmp::Ordering;
 
 use super::board::Shape;
 use super::numbering::{Numbering, digits, insert};
-use strata_space::{Gate, OpenDoors, Weight};
+use strata_space::{ExitEdge, LegalMoves, Weight};
 
-/// Back and on in the order, across to the line before and to the line after.
-pub(super) const DOORS: usize = 4;
+/// Back and forward in the order, across to the previous and to the next line.
+pub(super) const MOVE_KINDS: usize = 4;
 
-/// The doors that lead to other lines, the first of them.
+/// The first of the move kinds that lead to another line.
 const ACROSS: usize = 2;
 
 /// The tables.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// The index behind a door that is open inside, else the index itself.
-    inside: Vec<[u32; DOORS]>,
-    open: Vec<OpenDoors>,
-    /// The index behind the doors across.
+    /// By move kind: the index behind a legal inside move, else the index itself.
+    inside: Vec<[u32; MOVE_KINDS]>,
+    legal: Vec<LegalMoves>,
+    /// The index behind each move across.
     beyond: Vec<[u32; 2]>,
-    /// The gate of the doors across.
-    gates: Vec<[Gate; 2]>,
-    /// The first of the gates that scatter.
-    scattering: Gate,
+    /// The exit edge of each move across.
+    edges: Vec<[ExitEdge; 2]>,
+    /// The first scattering edge.
+    scattering: ExitEdge,
     weights: Vec<[Weight; 2]>,
 }
 
-/// How gates are numbered.
+/// The numbering of the exit edges.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Gates {
+pub(super) struct ExitEdges {
     large: u16,
     /// The most tiles that a move goes past.
     most: u16,
 }
 
-/// What a gate does to the order of the large tiles.
+/// Effect of an exit edge on the order of the large tiles.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Jump {
     /// Whether the tile goes on in the order, and not back.
@@ -54,45 +56,45 @@ pub(super) struct Jump {
     pub(super) past: u8,
 }
 
-impl Gates {
-    pub(super) fn new(shape: Shape, large: u8) -> Gates {
-        Gates { large: large.into(), most: 2 * u16::from(shape.line() - 1) }
+impl ExitEdges {
+    pub(super) fn new(shape: Shape, large: u8) -> ExitEdges {
+        ExitEdges { large: large.into(), most: 2 * u16::from(shape.line() - 1) }
     }
 
-    pub(super) fn len(self) -> Gate {
+    pub(super) fn len(self) -> ExitEdge {
         2 * self.large * self.most
     }
 
-    fn number(self, jump: Jump) -> Gate {
+    fn number(self, jump: Jump) -> ExitEdge {
         let tile = u16::from(jump.on) * self.large + u16::from(jump.tile);
         tile * self.most + u16::from(jump.past) - 1
     }
 
-    pub(super) fn jump(self, gate: Gate) -> Jump {
-        let (tile, past) = (gate / self.most, gate % self.most + 1);
+    pub(super) fn jump(self, edge: ExitEdge) -> Jump {
+        let (tile, past) = (edge / self.most, edge % self.most + 1);
         Jump { on: tile >= self.large, tile: (tile % self.large) as u8, past: past as u8 }
     }
 
-    /// The gate by which the tile goes back.
-    pub(super) fn back(self, gate: Gate) -> Gate {
-        let Jump { on, tile, past } = self.jump(gate);
+    /// The edge of the inverse move.
+    pub(super) fn back(self, edge: ExitEdge) -> ExitEdge {
+        let Jump { on, tile, past } = self.jump(edge);
         let tile = if on { tile + past } else { tile - past };
         self.number(Jump { on: !on, tile, past })
     }
 
-    /// The door through which the blank goes.
-    pub(super) fn door(self, gate: Gate) -> usize {
+    /// Which of the two moves across the blank makes: 0 or 1.
+    pub(super) fn across(self, edge: ExitEdge) -> usize {
         // The tile goes the opposite way.
-        if self.jump(gate).on { 0 } else { 1 }
+        if self.jump(edge).on { 0 } else { 1 }
     }
 }
 
-/// Where a move through a door takes the blank, or none.
-pub(super) fn behind(shape: Shape, blank: u8, door: usize) -> Option<u8> {
+/// The square of the blank after a move, if the move stays on the board.
+pub(super) fn behind(shape: Shape, blank: u8, kind: usize) -> Option<u8> {
     let line = shape.line();
     let offset = blank % line;
     // Of the squares across, the nearest in the order is a neighbour in it.
-    let to = match door {
+    let to = match kind {
         0 => blank.checked_sub(1),
         1 => Some(blank + 1),
         2 if offset > 0 => blank.checked_sub(2 * offset + 1),
@@ -130,16 +132,16 @@ impl Tables {
         shape: Shape,
         small: u8,
         locals: Numbering,
-        gates: Gates,
+        edges: ExitEdges,
         order: &dyn Fn(u32) -> Ordering,
     ) -> Tables {
         let size = locals.len() as usize;
         let mut tables = Tables {
-            inside: (0..locals.len()).map(|index| [index; DOORS]).collect(),
-            open: vec![OpenDoors::default(); size],
+            inside: (0..locals.len()).map(|index| [index; MOVE_KINDS]).collect(),
+            legal: vec![LegalMoves::default(); size],
             beyond: vec![[0; 2]; size],
-            gates: vec![[0; 2]; size],
-            scattering: gates.len(),
+            edges: vec![[0; 2]; size],
+            scattering: edges.len(),
             weights: vec![[Weight::ZERO; 2]; size],
         };
         let large: Vec<u8> = (small + 1..shape.squares()).collect();
@@ -147,18 +149,18 @@ impl Tables {
             let Some((local, blank)) = locals.digits(index as u32) else { continue };
             tables.weights[index][0] = weigh_local(&local, blank);
             let before = insert(&local, &large);
-            for door in 0..DOORS {
-                let Some(to) = behind(shape, blank, door) else { continue };
+            for kind in 0..MOVE_KINDS {
+                let Some(to) = behind(shape, blank, kind) else { continue };
                 let mut after = before.clone();
                 let (was, is) = move_blank(&mut after, blank, to);
                 let next = locals.index(&digits(&after, small), to);
                 if order(next).is_lt() {
                     let jump = jump(&before, was, is, small);
-                    tables.add(index, door, next, jump.map(|jump| gates.number(jump)));
+                    tables.add(index, kind, next, jump.map(|jump| edges.number(jump)));
                 } else {
-                    tables.open[index].exits |= 1 << door;
-                    if door >= ACROSS {
-                        tables.gates[index][door - ACROSS] = gates.len() + door as Gate;
+                    tables.legal[index].exits |= 1 << kind;
+                    if kind >= ACROSS {
+                        tables.edges[index][kind - ACROSS] = edges.len() + kind as ExitEdge;
                     }
                 }
             }
@@ -166,43 +168,43 @@ impl Tables {
         tables
     }
 
-    fn add(&mut self, index: usize, door: usize, next: u32, gate: Option<Gate>) {
-        match gate {
+    fn add(&mut self, index: usize, kind: usize, next: u32, edge: Option<ExitEdge>) {
+        match edge {
             None => {
-                self.inside[index][door] = next;
-                self.open[index].inside |= 1 << door;
+                self.inside[index][kind] = next;
+                self.legal[index].inside |= 1 << kind;
             }
-            Some(gate) => {
-                self.open[index].exits |= 1 << door;
-                self.beyond[index][door - ACROSS] = next;
-                self.gates[index][door - ACROSS] = gate;
+            Some(edge) => {
+                self.legal[index].exits |= 1 << kind;
+                self.beyond[index][kind - ACROSS] = next;
+                self.edges[index][kind - ACROSS] = edge;
             }
         }
     }
 
     #[inline(always)]
-    pub(super) fn open(&self, index: u32) -> OpenDoors {
-        self.open[index as usize]
+    pub(super) fn legal_moves(&self, index: u32) -> LegalMoves {
+        self.legal[index as usize]
     }
 
     #[inline(always)]
-    pub(super) fn inside(&self, index: u32) -> [u32; DOORS] {
+    pub(super) fn inside_successors(&self, index: u32) -> [u32; MOVE_KINDS] {
         self.inside[index as usize]
     }
 
     #[inline(always)]
-    pub(super) fn gate(&self, index: u32, door: usize) -> Gate {
-        match door.checked_sub(ACROSS) {
-            Some(across) => self.gates[index as usize][across & 1],
+    pub(super) fn exit_edge(&self, index: u32, kind: usize) -> ExitEdge {
+        match kind.checked_sub(ACROSS) {
+            Some(across) => self.edges[index as usize][across & 1],
             // Along the order no large tile goes past another.
-            None => self.scattering + door as Gate,
+            None => self.scattering + kind as ExitEdge,
         }
     }
 
-    /// The index behind the first (0) or second (1) door across.
+    /// The index behind the first (0) or second (1) move across.
     #[inline(always)]
-    pub(super) fn beyond(&self, index: u32, door: usize) -> u32 {
-        self.beyond[index as usize][door & 1]
+    pub(super) fn beyond(&self, index: u32, kind: usize) -> u32 {
+        self.beyond[index as usize][kind & 1]
     }
 
     #[inline(always)]
@@ -212,9 +214,9 @@ impl Tables {
 
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.inside[..])
-            + size_of_val(&self.open[..])
+            + size_of_val(&self.legal[..])
             + size_of_val(&self.beyond[..])
-            + size_of_val(&self.gates[..])
+            + size_of_val(&self.edges[..])
             + size_of_val(&self.weights[..])
     }
 }

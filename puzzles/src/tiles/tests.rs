@@ -95,30 +95,30 @@ fn walk(space: &Tiles, side: u32) -> usize {
         let mut moves = Vec::new();
         space.moves(state, &mut moves);
         let index = state.local >> 1;
-        let open = space.open(&(), index);
+        let open = space.legal_moves(&(), index);
         assert_eq!(open.inside & open.exits, 0);
         let mut tabled = Vec::new();
-        for door in 0..Tiles::DOORS {
-            if open.inside >> door & 1 == 1 {
-                let local = space.neighbour(index, door) << 1 | side;
+        for kind in 0..Tiles::MOVE_KINDS {
+            if open.inside >> kind & 1 == 1 {
+                let local = space.neighbour(index, kind) << 1 | side;
                 tabled.push(State { local, ..state });
-            } else if open.exits >> door & 1 == 1 {
-                let gate = space.gate(index, door);
-                assert!(gate < space.gates());
-                if gate >= space.scattering() {
-                    space.scatter(state.region, gate, &[state.local], &mut tabled);
+            } else if open.exits >> kind & 1 == 1 {
+                let edge = space.exit_edge(index, kind);
+                assert!(edge < space.exit_edges());
+                if edge >= space.first_scattering_edge() {
+                    space.scatter(state.region, edge, &[state.local], &mut tabled);
                     scattered += 1;
                     continue;
                 }
-                let region = space.crossing(state.region, gate).target;
+                let region = space.edge_target(state.region, edge).region;
                 assert_ne!(region, state.region);
-                tabled.push(State { region, local: space.carry(index, gate, 0) | side });
+                tabled.push(State { region, local: space.transfer(index, edge, 0) | side });
             } else {
-                assert_eq!(space.neighbour(index, door), index);
+                assert_eq!(space.neighbour(index, kind), index);
             }
         }
-        let inside = space.inside(&(), index).first;
-        assert_eq!(inside, [0, 1, 2, 3].map(|door| space.neighbour(index, door)));
+        let inside = space.inside_successors(&(), index).first;
+        assert_eq!(inside, [0, 1, 2, 3].map(|kind| space.neighbour(index, kind)));
         moves.sort_unstable();
         tabled.sort_unstable();
         assert_eq!(tabled, moves, "{}", space.text(state));

@@ -1,0 +1,65 @@
+//! States as engines store them, and how a search over them ends.
+
+/// The arrangement that a region stands for, packed into an integer that orders regions in files.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RegionKey(pub u128);
+
+/// The local part of a state and its side: `2 * index + side`.
+///
+/// The index is a pure function of the state, never of the order of discovery: it is written to
+/// files and sent between workers. The side says which of two searches, or which of two
+/// mirror-image families of states, reached the state. Both sides of an index are adjacent in a
+/// sorted list, so a merge sees two searches meet.
+pub type Local = u32;
+
+/// A state as engines store it.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct State {
+    /// Canonical region.
+    pub region: RegionKey,
+    /// Canonical local part and side.
+    pub local: Local,
+}
+
+/// How a search ends.
+///
+/// `S` is the type of a state. `Finish<()>` is the rule alone, for code that does not depend on
+/// which state is sought; see [`Finish::rule`].
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Finish<S = State> {
+    /// Two searches meet. If a layer d+1 has an index of which layer d has the other side, the
+    /// distance is 2d+1. If layer d+1 has both sides of an index, the distance is 2(d+1).
+    Meeting,
+    /// A layer contains this state. Its depth is the distance.
+    State(S),
+    /// A layer is empty: all reachable states are listed. The last depth is the radius.
+    Exhausted,
+}
+
+impl<S> Finish<S> {
+    /// The rule without its state.
+    pub fn rule(&self) -> Finish<()> {
+        match self {
+            Finish::Meeting => Finish::Meeting,
+            Finish::State(_) => Finish::State(()),
+            Finish::Exhausted => Finish::Exhausted,
+        }
+    }
+
+    /// The state that ends the search, if a single state does.
+    pub fn goal(&self) -> Option<&S> {
+        match self {
+            Finish::State(goal) => Some(goal),
+            Finish::Meeting | Finish::Exhausted => None,
+        }
+    }
+}
+
+/// A shortest path as a search finds it: stored states, each a neighbour of the one before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chain {
+    /// From the start to the state where two searches met, or to the goal.
+    pub from_start: Vec<State>,
+    /// From the goal to the state where two searches met. Empty for a search from the start only.
+    pub from_goal: Vec<State>,
+}

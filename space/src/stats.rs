@@ -1,0 +1,36 @@
+//! Figures of one layer, or of a part of it.
+
+use crate::digest::Digest;
+
+/// Figures of one layer, or of a part of it. Parts are combined with [`LayerStats::add`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct LayerStats {
+    /// Regions with at least one state in the layer.
+    pub regions: u64,
+    /// States in the layer.
+    pub states: u64,
+    /// Legal moves of the layer's states, counted one by one.
+    pub generated: u64,
+    /// Sum of the weights of the layer's states.
+    pub digest: Digest,
+    /// Two searches met after an odd number of moves: the layer has an index of which the layer
+    /// before has the other side.
+    pub odd: bool,
+    /// Two searches met after an even number of moves: the layer has both sides of an index.
+    pub even: bool,
+    /// The layer contains the goal state.
+    pub found: bool,
+}
+
+impl LayerStats {
+    /// Adds the figures of another part of the same layer.
+    pub fn add(&mut self, other: &LayerStats) {
+        self.regions += other.regions;
+        self.states += other.states;
+        self.generated += other.generated;
+        self.digest += other.digest;
+        self.odd |= other.odd;
+        self.even |= other.even;
+        self.found |= other.found;
+    }
+}

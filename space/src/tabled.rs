@@ -1,0 +1,155 @@
+//! Spaces whose moves are table look-ups by local index.
+
+use std::hash::Hash;
+
+use crate::digest::Weight;
+use crate::state::{Local, RegionKey, State};
+use crate::state_space::StateSpace;
+
+/// A kind of move of a [`Tabled`] space, from 0.
+pub type MoveKind = u8;
+
+/// The largest number of move kinds of a [`Tabled`] space: masks of move kinds are bytes.
+pub const MAX_MOVE_KINDS: MoveKind = 7;
+
+/// An exit edge of a region of a [`Tabled`] space, from 0.
+///
+/// An exit edge stands for all moves from one region to one other region.
+pub type ExitEdge = u16;
+
+/// The legal moves of a state: masks with one bit for each [`MoveKind`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct LegalMoves {
+    /// Moves that stay inside the region.
+    pub inside: u8,
+    /// Moves into another region.
+    pub exits: u8,
+}
+
+/// Successors of a state inside its region.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct InsideSuccessors {
+    /// Their indices. Unused places hold the index of the state itself.
+    pub first: [u32; 4],
+    /// There are more than four. `first` is not valid then; [`Tabled::neighbour`] gives the
+    /// successor for each legal inside move.
+    pub more: bool,
+}
+
+/// Target of an exit edge.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct EdgeTarget {
+    /// The canonical region behind the edge.
+    pub region: RegionKey,
+    /// The symmetry that made it canonical, in the space's own numbering.
+    pub symmetry: u8,
+}
+
+/// A space whose local parts have the same moves in all regions, up to what a region's **class**
+/// forbids.
+///
+/// The space keeps tables by local index, and engines read them in their inner loops:
+/// [`Self::legal_moves`] and [`Self::inside_successors`] for every state of every layer,
+/// [`Self::exit_edge`] and [`Self::transfer`] for every exit. These must be look-ups in tables that
+/// fit into the processor's cache.
+///
+/// Sides are symmetric: what holds for a local with side 0 holds for side 1 with all side bits
+/// flipped.
+pub trait Tabled: StateSpace {
+    /// Number of move kinds, at most [`MAX_MOVE_KINDS`].
+    const MOVE_KINDS: MoveKind;
+
+    /// What a region allows.
+    type Class: Copy + Eq + Hash + Send + Sync;
+
+    /// Number of local indices. Locals are below twice this number.
+    ///
+    /// Engines limit it: see the constructor of the engine.
+    fn indices(&self) -> u32;
+
+    /// The class of a region.
+    fn class(&self, region: RegionKey) -> Self::Class;
+
+    /// The legal moves of an index that is legal in the class.
+    fn legal_moves(&self, class: &Self::Class, index: u32) -> LegalMoves;
+
+    /// The inside successors of an index that is legal in the class.
+    fn inside_successors(&self, class: &Self::Class, index: u32) -> InsideSuccessors;
+
+    /// The index behind a legal inside move.
+    fn neighbour(&self, index: u32, kind: MoveKind) -> u32;
+
+    /// Number of exit edges of a region. By default every move kind has an edge of its own.
+    fn exit_edges(&self) -> ExitEdge {
+        Self::MOVE_KINDS.into()
+    }
+
+    /// The exit edge of a legal exit move. All states of an edge use the same move kind.
+    #[inline(always)]
+    fn exit_edge(&self, _index: u32, kind: MoveKind) -> ExitEdge {
+        kind.into()
+    }
+
+    /// The first *scattering* edge. Each state of such an edge comes to a region of its own, which
+    /// [`Self::scatter`] computes instead of [`Self::edge_target`] and [`Self::transfer`]. This
+    /// takes much more time. By default there are no scattering edges.
+    fn first_scattering_edge(&self) -> ExitEdge {
+        self.exit_edges()
+    }
+
+    /// Appends the states behind a scattering edge, in the order of `locals`.
+    fn scatter(
+        &self,
+        _region: RegionKey,
+        _edge: ExitEdge,
+        _locals: &[Local],
+        _out: &mut Vec<State>,
+    ) {
+    }
+
+    /// Sum of the weights that are no product of a region's and a local part's weight, over the
+    /// positions that these states of a region stand for. By default there are none.
+    fn unfactored_weight(&self, _region: RegionKey, _locals: &[Local]) -> Weight {
+        Weight::ZERO
+    }
+
+    /// The local in the target region of a state with side 0 that leaves by an exit edge, after
+    /// the symmetry that makes the target region canonical.
+    fn transfer(&self, index: u32, edge: ExitEdge, symmetry: u8) -> Local;
+
+    /// The exit edge of the target region that leads back along `edge`, if it is known.
+    ///
+    /// Moves are reversible, so the inverse move of an arrival only reaches a known layer. Engines
+    /// skip it, which halves the number of exits. Unknown by default.
+    fn inverse_exit(&self, _edge: ExitEdge, _symmetry: u8) -> Option<ExitEdge> {
+        None
+    }
+
+    /// Whether symmetries fix the regions of a class. Their locals need [`Self::canonicalise`].
+    fn needs_canonicalising(&self, class: &Self::Class) -> bool;
+
+    /// The canonical one of a local's images under the symmetries that fix the region.
+    fn canonicalise(&self, class: &Self::Class, local: Local) -> Local;
+
+    /// Whether both images of a side are one position.
+    fn is_fixed(&self, class: &Self::Class, index: u32) -> bool;
+
+    /// The target of an exit edge that at least one state of `region` has.
+    ///
+    /// Engines cache targets if there are at most [`MAX_MOVE_KINDS`] edges. Otherwise they call
+    /// this for every batch of exits, and it should take little time.
+    fn edge_target(&self, region: RegionKey, edge: ExitEdge) -> EdgeTarget;
+
+    /// Weights of a region's images, by side.
+    ///
+    /// A state of side `s` stands for up to two positions, its images `[s][0]` and `[s][1]`. A
+    /// position's weight is the product of its region's and its local part's weight.
+    /// [`Weight::ZERO`] means no image.
+    fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2];
+
+    /// Weights of the images of all local parts of a side, by index.
+    fn local_weights(&self, side: usize) -> &[[Weight; 2]];
+
+    /// Memory of the tables, in bytes.
+    fn table_bytes(&self) -> usize;
+}
