@@ -170,12 +170,12 @@ pub(crate) fn reread(
 ) -> Result<Reread, StoreError> {
     layer.verify(&mut |_, _| {})?;
     if let Some(kernel) = kernel {
-        let tally = count(kernel, layer, |_| true)?;
+        let stats = count(kernel, layer, |_| true)?;
         let found = LayerTotals {
-            regions: tally.regions,
-            states: tally.states,
-            generated: tally.generated,
-            digest: tally.digest.0,
+            regions: stats.regions,
+            states: stats.states,
+            generated: stats.generated,
+            digest: stats.digest.0,
         };
         check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
     }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use strata_space::{Local, RegionKey, State, StateSpace};
+use strata_space::{LayerStats, Local, RegionKey, State, StateSpace};
 use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
-use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output, Tally};
+use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output};
 
 /// See the module.
 pub(crate) struct DirectKernel<S: StateSpace> {
@@ -48,16 +48,16 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
             let inside = self.moves.iter().filter(|state| state.region == region);
             next.extend(inside.map(|state| state.local));
         }
-        let mut tally = Tally::default();
-        settle(Decoded { current, previous, inbox: inputs.inbox }, next, &mut tally);
+        let mut stats = LayerStats::default();
+        settle(Decoded { current, previous, inbox: inputs.inbox }, next, &mut stats);
         if next.is_empty() {
             return Ok(());
         }
         let next = std::mem::take(next);
         output.put(at, self.encoded.encode(&next))?;
-        self.emit(at, &next, &mut tally, output)?;
+        self.emit(at, &next, &mut stats, output)?;
         self.lists[2] = next;
-        output.tally().add(&tally);
+        output.stats().add(&stats);
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         &mut self,
         at: EntryKey,
         states: &[Local],
-        tally: &mut Tally,
+        stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         if states.is_empty() {
@@ -82,14 +82,14 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         self.leaving.clear();
         for local in states {
             let state = State { region, local: *local };
-            tally.digest += self.space.weight(state);
+            stats.digest += self.space.weight(state);
             self.moves.clear();
             self.space.moves(state, &mut self.moves);
-            tally.generated += self.moves.len() as u64;
+            stats.generated += self.moves.len() as u64;
             self.leaving.extend(self.moves.iter().filter(|state| state.region != region));
         }
-        tally.regions += 1;
-        tally.states += states.len() as u64;
+        stats.regions += 1;
+        stats.states += states.len() as u64;
         self.leaving.sort_unstable();
         self.leaving.dedup();
         for group in self.leaving.chunk_by(|a, b| a.region == b.region) {
@@ -103,14 +103,14 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
 
 /// Makes the new layer's states out of the inside successors: adds the inbox, removes what is
 /// not new, and notes whether two searches have met.
-pub(crate) fn settle(inputs: Decoded<'_>, next: &mut Vec<Local>, tally: &mut Tally) {
+pub(crate) fn settle(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut LayerStats) {
     next.extend_from_slice(inputs.inbox.locals());
     next.sort_unstable();
     next.dedup();
     subtract(next, inputs.current);
     subtract(next, inputs.previous);
-    tally.even |= next.windows(2).any(|pair| pair[0] ^ 1 == pair[1]);
-    tally.odd |= next.iter().any(|local| inputs.current.binary_search(&(local ^ 1)).is_ok());
+    stats.even |= next.windows(2).any(|pair| pair[0] ^ 1 == pair[1]);
+    stats.odd |= next.iter().any(|local| inputs.current.binary_search(&(local ^ 1)).is_ok());
 }
 
 /// Removes from one sorted list what is in another.

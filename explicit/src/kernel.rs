@@ -1,6 +1,6 @@
 //! What expands a region: the interface between a space's structure and the pass over a layer.
 
-use strata_space::{Digest, ExitEdge, Local};
+use strata_space::{ExitEdge, LayerStats, Local};
 use strata_store::{EntryKey, List};
 
 use crate::{Error, Result};
@@ -82,39 +82,6 @@ pub trait ExitSink {
     fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()>;
 }
 
-/// What a pass found, summed over regions.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
-    /// Regions with at least one new state.
-    pub regions: u64,
-    /// New states.
-    pub states: u64,
-    /// Legal moves of the new states.
-    pub generated: u64,
-    /// Sum of the new states' weights.
-    pub digest: Digest,
-    /// Whether some index is in the new layer with one side and in the current one with the
-    /// other: two searches have met after an odd number of moves.
-    pub odd: bool,
-    /// Whether some index is in the new layer with both sides.
-    pub even: bool,
-    /// Whether the goal state is in the new layer.
-    pub found: bool,
-}
-
-impl Tally {
-    /// Adds what another part of the pass found.
-    pub fn add(&mut self, other: &Tally) {
-        self.regions += other.regions;
-        self.states += other.states;
-        self.generated += other.generated;
-        self.digest += other.digest;
-        self.odd |= other.odd;
-        self.even |= other.even;
-        self.found |= other.found;
-    }
-}
-
 /// Takes what a pass makes.
 pub trait Output: ExitSink {
     /// Takes a region's new states; regions come in key order.
@@ -124,7 +91,7 @@ pub trait Output: ExitSink {
     fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()>;
 
     /// Where what is found is summed up.
-    fn tally(&mut self) -> &mut Tally;
+    fn stats(&mut self) -> &mut LayerStats;
 
     /// The error of a region with an input that is not what was written.
     fn damaged(&self, at: EntryKey) -> Error;
@@ -158,7 +125,7 @@ pub trait Kernel: Send {
         &mut self,
         at: EntryKey,
         states: &[Local],
-        tally: &mut Tally,
+        stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()>;
 }

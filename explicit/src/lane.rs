@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use strata_space::{ExitEdge, Local, State};
+use strata_space::{ExitEdge, LayerStats, Local, State};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FilePart, KeyRange, Layer, LayerCursor, LayerWriter,
     List, StoreError,
 };
 
 use crate::inbox::{Exchange, Merge};
-use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output, Tally};
+use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output};
 use crate::run::{MemoryRun, Run, SortRoom};
 use crate::{Error, Result};
 
@@ -68,9 +68,9 @@ impl Lane {
     ///
     /// # Errors
     /// If an input is damaged or an output cannot be written. The lane can be used again.
-    pub fn advance(&mut self, pass: Pass<'_>, range: KeyRange) -> Result<(FilePart, Tally)> {
-        let mut tally = Tally::default();
-        let result = self.advance_regions(pass, range, &mut tally);
+    pub fn advance(&mut self, pass: Pass<'_>, range: KeyRange) -> Result<(FilePart, LayerStats)> {
+        let mut stats = LayerStats::default();
+        let result = self.advance_regions(pass, range, &mut stats);
         self.current.stop();
         self.previous.stop();
         let finished = result.and_then(|()| {
@@ -82,20 +82,20 @@ impl Lane {
             self.encoder.discard();
             self.outboxes.clear();
         })?;
-        Ok((part, tally))
+        Ok((part, stats))
     }
 
     fn advance_regions(
         &mut self,
         pass: Pass<'_>,
         range: KeyRange,
-        tally: &mut Tally,
+        stats: &mut LayerStats,
     ) -> Result<()> {
         self.outboxes.depth = pass.depth + 1;
         // What was current is previous now: the cursor may still hold a block of it.
         std::mem::swap(&mut self.current, &mut self.previous);
         let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
-        let mut output = LaneOutput { pass, encoder, outboxes, tally };
+        let mut output = LaneOutput { pass, encoder, outboxes, stats };
         self.current.start(pass.current, range)?;
         if let Some(previous) = pass.previous {
             self.previous.start(previous, range)?;
@@ -131,16 +131,16 @@ impl Lane {
     ///
     /// # Errors
     /// If the layer is damaged or exits have to be spilled and that fails.
-    pub fn emit(&mut self, layer: &Layer, range: KeyRange) -> Result<Tally> {
+    pub fn emit(&mut self, layer: &Layer, range: KeyRange) -> Result<LayerStats> {
         self.outboxes.depth = layer.header().depth;
-        let mut tally = Tally::default();
+        let mut stats = LayerStats::default();
         self.current.start(layer, range)?;
         while let Some(at) = self.current.key() {
-            self.kernel.emit(at, self.current.locals()?, &mut tally, &mut self.outboxes)?;
+            self.kernel.emit(at, self.current.locals()?, &mut stats, &mut self.outboxes)?;
             self.current.advance()?;
         }
         self.outboxes.flush()?;
-        Ok(tally)
+        Ok(stats)
     }
 }
 
@@ -149,7 +149,7 @@ struct LaneOutput<'a> {
     pass: Pass<'a>,
     encoder: &'a mut BlockEncoder,
     outboxes: &'a mut Outboxes,
-    tally: &'a mut Tally,
+    stats: &'a mut LayerStats,
 }
 
 impl Output for LaneOutput<'_> {
@@ -158,13 +158,13 @@ impl Output for LaneOutput<'_> {
         if let Some(goal) = self.pass.goal.filter(|goal| goal.region.0 == at.region) {
             let mut locals = Vec::new();
             states.decode(&mut locals).ok_or_else(|| self.damaged(at))?;
-            self.tally.found |= locals.binary_search(&goal.local).is_ok();
+            self.stats.found |= locals.binary_search(&goal.local).is_ok();
         }
         self.encoder.push_list(self.pass.writer, at, states)
     }
 
-    fn tally(&mut self) -> &mut Tally {
-        self.tally
+    fn stats(&mut self) -> &mut LayerStats {
+        self.stats
     }
 
     fn damaged(&self, at: EntryKey) -> Error {
@@ -203,17 +203,17 @@ pub fn count(
     kernel: &mut dyn Kernel,
     layer: &Layer,
     keep: impl Fn(EntryKey) -> bool,
-) -> Result<Tally> {
-    let mut tally = Tally::default();
+) -> Result<LayerStats> {
+    let mut stats = LayerStats::default();
     let mut cursor = LayerCursor::new()?;
     cursor.start(layer, KeyRange::ALL)?;
     while let Some(at) = cursor.key() {
         if keep(at) {
-            kernel.emit(at, cursor.locals()?, &mut tally, &mut Nowhere)?;
+            kernel.emit(at, cursor.locals()?, &mut stats, &mut Nowhere)?;
         }
         cursor.advance()?;
     }
-    Ok(tally)
+    Ok(stats)
 }
 
 /// Gathers exits by the worker that owns the target's shard and sends them as sorted runs.

@@ -26,7 +26,7 @@ mod trace;
 pub use engine::{Engine, KernelMemory};
 pub use image::{Bounds, image, run_header};
 pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
-pub use kernel::{Batches, ExitSink, Inputs, Kernel, Output, Tally};
+pub use kernel::{Batches, ExitSink, Inputs, Kernel, Output};
 pub use lane::{Lane, LaneOptions, Nowhere, Outboxes, Pass, count};
 pub use run::{MemoryRun, Run, SortRoom};
 pub use trace::{Candidate, Finder, Layers, Trace};

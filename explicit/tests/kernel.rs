@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use strata_explicit::{
-    Batches, Engine, Error, ExitSink, Inputs, Kernel, KernelMemory, Output, Result, Tally,
+    Batches, Engine, Error, ExitSink, Inputs, Kernel, KernelMemory, Output, Result,
 };
 use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
 use strata_puzzles::tiles::{Board, Shape, Tiles, TilesConfig};
-use strata_space::{ExitEdge, Local};
+use strata_space::{ExitEdge, LayerStats, Local};
 use strata_store::{EntryKey, List, ListBuf};
 
 /// Regions and their states.
@@ -23,7 +23,7 @@ type Batch = (Option<ExitEdge>, Vec<Local>);
 struct Made {
     next: Layer,
     exits: BTreeMap<EntryKey, Vec<Batch>>,
-    tally: Tally,
+    stats: LayerStats,
 }
 
 impl ExitSink for Made {
@@ -42,8 +42,8 @@ impl Output for Made {
         Ok(())
     }
 
-    fn tally(&mut self) -> &mut Tally {
-        &mut self.tally
+    fn stats(&mut self) -> &mut LayerStats {
+        &mut self.stats
     }
 
     fn damaged(&self, at: EntryKey) -> Error {
@@ -104,9 +104,9 @@ fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: boo
         seeds.next.entry(at).or_default().push(seed.local);
     }
     let start = seeds.next.clone();
-    let mut tally = Tally::default();
+    let mut stats = LayerStats::default();
     for (at, locals) in &start {
-        kernel.emit(*at, locals, &mut tally, &mut seeds).unwrap();
+        kernel.emit(*at, locals, &mut stats, &mut seeds).unwrap();
     }
     let (mut layers, empty) = (vec![seeds], Layer::new());
     for d in 0..depth {
@@ -118,7 +118,7 @@ fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: boo
         for (target, batches) in rest.exits {
             made.exits.entry(target).or_default().extend(batches);
         }
-        made.tally.add(&rest.tally);
+        made.stats.add(&rest.stats);
         layers.push(made);
     }
     layers
@@ -129,7 +129,7 @@ fn remembered_steps_are_those_that_are_made() {
     let engine = engine();
     let kernel = |steps| engine.kernel(KernelMemory { regions: 1 << 20, steps });
     let made = search(&engine, &mut *kernel(0), 172);
-    assert_eq!(made.iter().map(|layer| layer.tally.states).sum::<u64>(), 218_854);
+    assert_eq!(made.iter().map(|layer| layer.stats.states).sum::<u64>(), 218_854);
     // In a large memory, all of it the second time; told by another kernel; and in a memory that forgets most.
     let (mut large, mut other) = (kernel(64 << 20), kernel(64 << 20));
     for _ in 0..2 {
@@ -166,7 +166,7 @@ fn what_is_not_sent_back_is_known_there() {
         let count =
             |made: &Made| made.exits.values().flatten().map(|(_, b)| b.len()).sum::<usize>();
         for (d, (all, fewer)) in all.iter().zip(&sent).enumerate() {
-            assert_eq!((&all.next, all.tally), (&fewer.next, fewer.tally), "depth {d}");
+            assert_eq!((&all.next, all.stats), (&fewer.next, fewer.stats), "depth {d}");
             let before = d.checked_sub(1).map(|before| &sent[before].next);
             for (target, batches) in &all.exits {
                 let known = before.and_then(|layer| layer.get(target));

@@ -63,7 +63,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, reports: &[LayerReport]) {
-        let widths = reports.iter().map(|report| report.tally.states);
+        let widths = reports.iter().map(|report| report.stats.states);
         let (sum, most) = (widths.clone().sum::<u64>(), widths.max().unwrap_or(0));
         self.states += sum;
         if sum >= NARROW {
@@ -114,7 +114,7 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
     let mut reports = crew.iter_mut().map(Worker::seed).collect::<Result<Vec<_>, _>>()?;
     loop {
         sums.add(&reports);
-        let ended = reports.iter().any(|report| report.tally.odd || report.tally.even);
+        let ended = reports.iter().any(|report| report.stats.odd || report.stats.even);
         if ended || reports[0].depth >= deepest {
             break;
         }

@@ -71,8 +71,8 @@ pub(crate) fn exhaust<S: KeySpace>(space: S, dir: &Path) -> Result<Vec<u64>, Box
     let mut worker = Worker::new(setup, engine, inbox, exchange)?;
     let mut layers = Vec::new();
     let mut layer = worker.seed()?;
-    while layer.tally.states > 0 {
-        layers.push(layer.tally.states);
+    while layer.stats.states > 0 {
+        layers.push(layer.stats.states);
         layer = worker.advance()?;
     }
     Ok(layers)

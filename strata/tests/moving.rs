@@ -10,11 +10,9 @@ use std::sync::{Arc, Mutex};
 
 use drive::{LayerNumbers, Outcome};
 use strata::{Budget, Keep, LayerReport, Restore, Setup, Worker};
-use strata_explicit::{
-    Bounds, Engine, Exchange, Inbox, MemoryRun, Result, Tally, image, run_header,
-};
+use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, Result, image, run_header};
 use strata_puzzles::panex::{Panex, PanexConfig};
-use strata_space::Digest;
+use strata_space::{Digest, LayerStats};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, JobDir, Layer, RealFs, StoreError,
 };
@@ -120,15 +118,15 @@ impl Crew {
         let reports = self.workers.iter_mut().map(|(number, worker)| step(*number, worker));
         let reports = reports.collect::<Result<Vec<LayerReport>>>().unwrap();
         let depth = reports[0].depth;
-        let mut tally = Tally::default();
+        let mut stats = LayerStats::default();
         for report in &reports {
             assert_eq!(report.depth, depth);
-            tally.add(&report.tally);
+            stats.add(&report.stats);
         }
         let settled = std::mem::take(&mut *self.wire.settled.lock().unwrap());
         let all: Vec<(usize, u32)> = self.workers.keys().map(|number| (*number, depth)).collect();
         assert_eq!(settled, all, "every worker settles once, before it reports");
-        let Tally { states, generated, digest, .. } = tally;
+        let LayerStats { states, generated, digest, .. } = stats;
         (LayerNumbers { depth, states, generated, digest }, reports)
     }
 

@@ -165,16 +165,16 @@ fn obey(
 }
 
 fn layer(report: LayerReport) -> Done {
-    let LayerReport { depth, tally, bytes, kept, disk_bytes, disk_left, spilled_bytes, .. } =
+    let LayerReport { depth, stats, bytes, kept, disk_bytes, disk_left, spilled_bytes, .. } =
         report;
     let numbers = LayerNumbers {
-        states: tally.states,
-        regions: tally.regions,
-        generated: tally.generated,
-        digest: tally.digest,
-        odd: tally.odd,
-        even: tally.even,
-        found: tally.found,
+        states: stats.states,
+        regions: stats.regions,
+        generated: stats.generated,
+        digest: stats.digest,
+        odd: stats.odd,
+        even: stats.even,
+        found: stats.found,
         bytes,
         disk_peak: disk_bytes,
         disk_left,

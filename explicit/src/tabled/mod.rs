@@ -12,13 +12,13 @@ mod visits;
 
 use std::sync::Arc;
 
-use strata_space::{ExitEdge, Local, MAX_MOVE_KINDS, RegionKey, State, Tabled, Weight};
+use strata_space::{ExitEdge, LayerStats, Local, MAX_MOVE_KINDS, RegionKey, State, Tabled, Weight};
 use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
 use crate::direct::settle;
 use crate::engine::KernelMemory;
-use crate::kernel::{Batches, Decoded, ExitSink, Inputs, Kernel, Output, Tally};
+use crate::kernel::{Batches, Decoded, ExitSink, Inputs, Kernel, Output};
 use library::Library;
 use marks::Marks;
 use memo::Memo;
@@ -137,19 +137,19 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         &mut self,
         at: EntryKey,
         states: &[Local],
-        tally: &mut Tally,
+        stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         let slot = self.regions.find(RegionKey(at.region));
         let class = &self.regions.at(slot).class;
         self.survey.take(&*self.space, class, states, &Batches::default());
         if self.space.needs_canonicalising(class) {
-            tally.digest += self.twice_counted(slot, states);
+            stats.digest += self.twice_counted(slot, states);
         }
-        tally.digest += self.space.unfactored_weight(RegionKey(at.region), states);
+        stats.digest += self.space.unfactored_weight(RegionKey(at.region), states);
         let step = self.survey.step(self.list.encode(states));
         let known = (&*self.space, &mut self.regions);
-        report(known, (at, slot), &step, &mut self.leaving, tally, exits)
+        report(known, (at, slot), &step, &mut self.leaving, stats, exits)
     }
 }
 
@@ -214,7 +214,7 @@ impl<S: Tabled> TabledKernel<S> {
             if self.scatters {
                 let states = step.next.decode(&mut self.next);
                 states.ok_or_else(|| output.damaged(visit.at))?;
-                output.tally().digest +=
+                output.stats().digest +=
                     self.space.unfactored_weight(RegionKey(visit.at.region), &self.next);
             }
             let known = (&*self.space, &mut self.regions);
@@ -268,7 +268,7 @@ impl<S: Tabled> TabledKernel<S> {
         self.next.clear();
         match side {
             Some(side) if !folds => self.expand_side(slot, inputs, side),
-            _ => self.expand_mixed(slot, inputs, output.tally()),
+            _ => self.expand_mixed(slot, inputs, output.stats()),
         }
         self.list.encode(&self.next);
         let class = &self.regions.at(slot).class;
@@ -278,10 +278,10 @@ impl<S: Tabled> TabledKernel<S> {
             self.memo.learn(hash, question, &step);
         }
         if folds {
-            output.tally().digest += self.twice_counted(slot, &self.next);
+            output.stats().digest += self.twice_counted(slot, &self.next);
         }
         let region = RegionKey(at.region);
-        output.tally().digest += self.space.unfactored_weight(region, &self.next);
+        output.stats().digest += self.space.unfactored_weight(region, &self.next);
         let known = (&*self.space, &mut self.regions);
         deliver(known, (at, slot), &step, &mut self.leaving, output)
     }
@@ -296,7 +296,7 @@ impl<S: Tabled> TabledKernel<S> {
     }
 
     /// The new states of any region.
-    fn expand_mixed(&mut self, slot: usize, inputs: Decoded<'_>, tally: &mut Tally) {
+    fn expand_mixed(&mut self, slot: usize, inputs: Decoded<'_>, stats: &mut LayerStats) {
         let (class, space) = (&self.regions.at(slot).class, &*self.space);
         for local in inputs.current {
             let (index, side) = (local >> 1, local & 1);
@@ -305,7 +305,7 @@ impl<S: Tabled> TabledKernel<S> {
                 self.next.push(space.canonicalise(class, index << 1 | side));
             });
         }
-        settle(inputs, &mut self.next, tally);
+        settle(inputs, &mut self.next, stats);
     }
 
     /// What has to be added to a digest so that states whose two images are one position count
@@ -334,9 +334,9 @@ fn deliver<S: Tabled>(
         return Ok(());
     }
     output.put(at, step.next)?;
-    let mut tally = Tally::default();
-    report(known, (at, slot), step, leaving, &mut tally, output)?;
-    output.tally().add(&tally);
+    let mut stats = LayerStats::default();
+    report(known, (at, slot), step, leaving, &mut stats, output)?;
+    output.stats().add(&stats);
     Ok(())
 }
 
@@ -347,18 +347,18 @@ fn report<S: Tabled>(
     (at, slot): (EntryKey, usize),
     step: &Step<'_>,
     leaving: &mut Leaving,
-    tally: &mut Tally,
+    stats: &mut LayerStats,
     exits: &mut dyn ExitSink,
 ) -> Result<()> {
     if step.next.is_empty() {
         return Ok(());
     }
-    tally.regions += 1;
-    tally.states += step.next.len() as u64;
-    tally.generated += u64::from(step.generated);
+    stats.regions += 1;
+    stats.states += step.next.len() as u64;
+    stats.generated += u64::from(step.generated);
     for (weights, sums) in regions.at(slot).weights.iter().zip(&step.sums) {
         if *sums != [Weight::ZERO; 2] {
-            tally.digest += weights[0] * sums[0] + weights[1] * sums[1];
+            stats.digest += weights[0] * sums[0] + weights[1] * sums[1];
         }
     }
     let scattering = u32::from(space.first_scattering_edge());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_explicit::{Nowhere, Tally};
+use strata_explicit::{LayerStats, Nowhere};
 use strata_store::{
     BlockEncoder, CheckpointFile, EntryKey, KeyRange, Layer, LayerCursor, StoreError,
 };
@@ -115,18 +115,18 @@ impl Worker {
         let mut kernel = self.engine.kernel(self.setup.budget.kernel());
         let mut encoder = BlockEncoder::new(self.setup.encode)?;
         let mut cursor = LayerCursor::new()?;
-        let mut tally = Tally::default();
+        let mut stats = LayerStats::default();
         let writer = self.files.writer(self.header(depth))?;
         for Piece { worker, from, to } in pieces {
             cursor.start(&files[&worker], KeyRange::between(from, to))?;
             while let Some(key) = cursor.key() {
-                kernel.emit(key, cursor.locals()?, &mut tally, &mut Nowhere)?;
+                kernel.emit(key, cursor.locals()?, &mut stats, &mut Nowhere)?;
                 encoder.push_list(&writer, key, cursor.list())?;
                 cursor.advance()?;
             }
         }
         let part = encoder.finish(&writer)?;
-        writer.seal(vec![part], totals(&tally))
+        writer.seal(vec![part], totals(&stats))
     }
 
     /// This worker's shards in order, those of one former owner that follow each other as one.
@@ -148,8 +148,8 @@ impl Worker {
 
     /// Sends the exits of the last layer and compares what it counts up to with its totals.
     fn resend(&mut self, started: Instant) -> Result<LayerReport> {
-        let tally = emit(&mut self.lanes, &self.threads, &self.current)?;
-        let (counted, recorded) = (totals(&tally), *self.current.totals());
+        let stats = emit(&mut self.lanes, &self.threads, &self.current)?;
+        let (counted, recorded) = (totals(&stats), *self.current.totals());
         if counted != recorded {
             return Err(StoreError::Corrupt {
                 file: self.current.path().unwrap_or_default(),
@@ -159,7 +159,7 @@ impl Worker {
             });
         }
         self.exchange.settle(self.setup.worker, self.depth())?;
-        Ok(self.report(tally, started))
+        Ok(self.report(stats, started))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use strata_explicit::Tally;
+use strata_space::LayerStats;
 use strata_store::{
     CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, read_diagram_snapshot,
     write_diagram_snapshot,
@@ -57,7 +57,7 @@ impl SymbolicWorker {
         let disk_bytes = self.file.as_ref().map_or(0, |(_, bytes)| *bytes);
         LayerReport {
             depth: layer.depth,
-            tally: Tally {
+            stats: LayerStats {
                 // A diagram is not divided.
                 regions: u64::from(layer.states > 0),
                 states: layer.states,

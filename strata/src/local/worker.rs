@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_explicit::{
-    Engine, Exchange, Inbox, InboxOptions, Lane, LaneOptions, Outboxes, Pass, Tally,
-};
-use strata_space::{Finish, State};
+use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Lane, LaneOptions, Outboxes, Pass};
+use strata_space::{Finish, LayerStats, State};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, KeyRange,
     Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
@@ -69,7 +67,7 @@ pub struct LayerReport {
     /// Depth of the new layer.
     pub depth: u32,
     /// What was found.
-    pub tally: Tally,
+    pub stats: LayerStats,
     /// Bytes of the layer's file, headers included.
     pub bytes: u64,
     /// The file it will be kept in, if it is.
@@ -168,16 +166,16 @@ impl Worker {
         let regions = seeds.chunk_by(|a, b| a.0 == b.0).count() as u64;
         let counted = LayerTotals { regions, states: seeds.len() as u64, ..LayerTotals::default() };
         let draft = self.seed_layer(&seeds, counted)?;
-        let mut tally = emit(&mut self.lanes, &self.threads, &draft)?;
-        tally.found = self.goal.is_some_and(|goal| seeds.iter().any(|(_, state)| *state == goal));
+        let mut stats = emit(&mut self.lanes, &self.threads, &draft)?;
+        stats.found = self.goal.is_some_and(|goal| seeds.iter().any(|(_, state)| *state == goal));
         // Start and goal are the same.
-        tally.even = seeds.windows(2).any(|pair| {
+        stats.even = seeds.windows(2).any(|pair| {
             let [(a, first), (b, second)] = [pair[0], pair[1]];
             a == b && first.local ^ 1 == second.local
         });
-        self.current = self.seed_layer(&seeds, totals(&tally))?;
+        self.current = self.seed_layer(&seeds, totals(&stats))?;
         self.exchange.settle(self.setup.worker, 0)?;
-        Ok(self.report(tally, started))
+        Ok(self.report(stats, started))
     }
 
     fn seed_layer(&self, seeds: &[(EntryKey, State)], totals: LayerTotals) -> Result<Layer> {
@@ -214,18 +212,18 @@ impl Worker {
         let ranges = ranges(&self.current, self.setup.threads);
         let work = |lane: &mut Lane, range: KeyRange| lane.advance(pass, range);
         let done = self.threads.each(&mut self.lanes, &ranges, work)?;
-        let mut tally = Tally::default();
+        let mut stats = LayerStats::default();
         let mut parts = Vec::with_capacity(done.len());
         for (part, found) in done {
-            tally.add(&found);
+            stats.add(&found);
             parts.push(part);
         }
-        let next = writer.seal(parts, totals(&tally))?;
+        let next = writer.seal(parts, totals(&stats))?;
         self.exchange.settle(self.setup.worker, depth)?;
         let spilled = self.inbox.file_bytes();
         self.inbox.recycle(runs)?;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
-        let mut report = self.report(tally, started);
+        let mut report = self.report(stats, started);
         report.disk_bytes += spilled;
         if let Some(previous) = previous {
             report.disk_bytes += previous.path().map_or(0, |_| previous.file_bytes());
@@ -273,11 +271,11 @@ impl Worker {
         layers.sum::<u64>() + self.files.bytes() + self.inbox.file_bytes()
     }
 
-    pub(crate) fn report(&self, tally: Tally, started: Instant) -> LayerReport {
+    pub(crate) fn report(&self, stats: LayerStats, started: Instant) -> LayerReport {
         let disk_bytes = self.disk_bytes();
         LayerReport {
             depth: self.depth(),
-            tally,
+            stats,
             bytes: self.current.file_bytes(),
             kept: self.files.kept(&self.current),
             disk_bytes,
@@ -290,12 +288,12 @@ impl Worker {
 }
 
 /// Sends the exits of a whole layer and counts it.
-pub(crate) fn emit(lanes: &mut [Lane], threads: &Threads, layer: &Layer) -> Result<Tally> {
+pub(crate) fn emit(lanes: &mut [Lane], threads: &Threads, layer: &Layer) -> Result<LayerStats> {
     let ranges = ranges(layer, lanes.len());
     let work = |lane: &mut Lane, range: KeyRange| lane.emit(layer, range);
-    let tallies = threads.each(lanes, &ranges, work)?;
-    let mut total = Tally::default();
-    tallies.iter().for_each(|tally| total.add(tally));
+    let parts = threads.each(lanes, &ranges, work)?;
+    let mut total = LayerStats::default();
+    parts.iter().for_each(|stats| total.add(stats));
     Ok(total)
 }
 
@@ -306,12 +304,12 @@ fn ranges(layer: &Layer, threads: usize) -> Vec<KeyRange> {
     KeyRange::ALL.split(&layer.split_keys(parts)).collect()
 }
 
-pub(crate) fn totals(tally: &Tally) -> LayerTotals {
+pub(crate) fn totals(stats: &LayerStats) -> LayerTotals {
     LayerTotals {
-        regions: tally.regions,
-        states: tally.states,
-        generated: tally.generated,
-        digest: tally.digest.0,
+        regions: stats.regions,
+        states: stats.states,
+        generated: stats.generated,
+        digest: stats.digest.0,
     }
 }
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use strata::{Budget, Keep, LayerReport, Setup, Worker};
 use strata_explicit::{
-    Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortRoom, Tally,
+    Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortRoom,
 };
-use strata_space::{Digest, Finish};
+use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, RealFs};
 
 const JOB: &str = "job";
@@ -120,19 +120,19 @@ pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine
     loop {
         let depth = reports[0].depth;
         assert!(depth <= DEEPEST, "the search does not end");
-        let mut tally = Tally::default();
+        let mut stats = LayerStats::default();
         for report in &reports {
             assert_eq!(report.depth, depth, "workers are at different layers");
-            tally.add(&report.tally);
+            stats.add(&report.stats);
         }
         outcome.spilled_bytes = reports.iter().map(|report| report.spilled_bytes).sum();
-        if tally.states == 0 {
+        if stats.states == 0 {
             break;
         }
         outcome.kept.push(reports.iter().filter_map(|report| report.kept.clone()).collect());
-        let Tally { states, generated, digest, .. } = tally;
+        let LayerStats { states, generated, digest, .. } = stats;
         outcome.layers.push(LayerNumbers { depth, states, generated, digest });
-        outcome.moves = answer(finish, depth, &tally);
+        outcome.moves = answer(finish, depth, &stats);
         if outcome.moves.is_some() {
             break;
         }
@@ -148,11 +148,11 @@ pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine
     outcome
 }
 
-fn answer(finish: Finish, depth: u32, tally: &Tally) -> Option<u32> {
+fn answer(finish: Finish, depth: u32, stats: &LayerStats) -> Option<u32> {
     match finish {
-        Finish::Meeting if tally.odd => Some(2 * depth - 1),
-        Finish::Meeting if tally.even => Some(2 * depth),
-        Finish::State(_) if tally.found => Some(depth),
+        Finish::Meeting if stats.odd => Some(2 * depth - 1),
+        Finish::Meeting if stats.even => Some(2 * depth),
+        Finish::State(_) if stats.found => Some(depth),
         _ => None,
     }
 }

@@ -176,16 +176,16 @@ fn step(
 
 fn layer(shared: &Shared, report: LayerReport) -> Result<Outcome, Failed> {
     shared.depth.store(report.depth, Ordering::Relaxed);
-    let LayerReport { depth, tally, bytes, kept, disk_bytes, disk_left, .. } = report;
+    let LayerReport { depth, stats, bytes, kept, disk_bytes, disk_left, .. } = report;
     Ok(Outcome::Layer(v1::LayerReport {
         depth,
-        states: tally.states,
-        regions: tally.regions,
-        generated: tally.generated,
-        digest: Some(convert::digest_to(tally.digest)),
-        met_odd: tally.odd,
-        met_even: tally.even,
-        found: tally.found,
+        states: stats.states,
+        regions: stats.regions,
+        generated: stats.generated,
+        digest: Some(convert::digest_to(stats.digest)),
+        met_odd: stats.odd,
+        met_even: stats.even,
+        found: stats.found,
         bytes,
         disk_peak_bytes: disk_bytes,
         disk_left_bytes: disk_left,
