@@ -22,7 +22,7 @@ use crate::stats::{self, Row};
 use crate::{client, stdout, units};
 
 /// Memory for the regions of the kernel that recomputes digests.
-const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, steps: 0 };
+const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
 
 /// A running job may publish a checkpoint while another is being opened, this often at most.
 const ATTEMPTS: u32 = 100;

@@ -49,7 +49,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
             next.extend(inside.map(|state| state.local));
         }
         let mut stats = LayerStats::default();
-        settle(Decoded { current, previous, inbox: inputs.inbox }, next, &mut stats);
+        keep_new(Decoded { current, previous, inbox: inputs.inbox }, next, &mut stats);
         if next.is_empty() {
             return Ok(());
         }
@@ -103,7 +103,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
 
 /// Makes the new layer's states out of the inside successors: adds the inbox, removes what is
 /// not new, and notes whether two searches have met.
-pub(crate) fn settle(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut LayerStats) {
+pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut LayerStats) {
     next.extend_from_slice(inputs.inbox.locals());
     next.sort_unstable();
     next.dedup();

@@ -1,4 +1,4 @@
-//! A space made ready for searching: tables shared by all lanes, and a kernel for each.
+//! A space made ready for searching: tables shared by all tasks, and a kernel for each.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct KernelMemory {
     /// For what is known of regions.
     pub regions: usize,
     /// For steps that may be met again: a share in what all kernels of the engine remember.
-    pub steps: usize,
+    pub memo: usize,
 }
 
 /// Makes kernels of one kind, whatever the type of the space.
@@ -114,12 +114,12 @@ impl Engine {
         self.space.finish()
     }
 
-    /// A kernel for one lane.
+    /// A kernel for one task.
     pub fn kernel(&self, memory: KernelMemory) -> Box<dyn Kernel> {
         self.kernels.make(memory)
     }
 
-    /// Bytes of the space's tables, which all lanes share.
+    /// Bytes of the space's tables, which all tasks share.
     pub fn table_bytes(&self) -> usize {
         self.kernels.bytes()
     }

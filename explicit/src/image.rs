@@ -19,7 +19,12 @@ pub fn run_header(job: &str, depth: u32) -> LayerHeader {
 /// `Inconsistent` if the run is not sorted, `Io` if compression fails. The encoder is empty then.
 ///
 /// [`Inbox::accept_image`]: crate::Inbox::accept_image
-pub fn image(run: &MemoryRun, encoder: &mut BlockEncoder, job: &str, depth: u32) -> Result<Layer> {
+pub fn run_image(
+    run: &MemoryRun,
+    encoder: &mut BlockEncoder,
+    job: &str,
+    depth: u32,
+) -> Result<Layer> {
     let writer = LayerWriter::memory(run_header(job, depth))?;
     write_run(writer, encoder, |encoder, writer| {
         run.for_each_region(|key, locals| encoder.push(writer, key, locals))

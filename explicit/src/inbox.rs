@@ -18,7 +18,7 @@ use crate::run::{MemoryRun, Run, RunCursor};
 /// Spilled runs that are merged into one when there are as many.
 const MOST_FILES: usize = 16;
 
-/// Images that are merged into one when there are as many: each costs every lane a cursor.
+/// Images that are merged into one when there are as many: each costs every task a cursor.
 const MOST_IMAGES: usize = 16;
 
 /// Carries exits to the worker that owns the region they lead to. Sets are idempotent: what is
@@ -39,10 +39,10 @@ pub trait Exchange: Send + Sync {
     ///
     /// # Errors
     /// If something could not be delivered.
-    fn settle(&self, from: usize, depth: u32) -> Result<()>;
+    fn flush(&self, from: usize, depth: u32) -> Result<()>;
 
     /// An empty run whose memory is reused.
-    fn spare(&self, from: usize) -> MemoryRun;
+    fn recycled_run(&self, from: usize) -> MemoryRun;
 }
 
 /// The exchange within one process: straight into the other worker's inbox.
@@ -63,13 +63,13 @@ impl Exchange for LocalExchange {
         self.inboxes[to].accept(depth, run)
     }
 
-    fn settle(&self, _: usize, _: u32) -> Result<()> {
+    fn flush(&self, _: usize, _: u32) -> Result<()> {
         // What has been sent has been accepted.
         Ok(())
     }
 
-    fn spare(&self, from: usize) -> MemoryRun {
-        self.inboxes[from].spare()
+    fn recycled_run(&self, from: usize) -> MemoryRun {
+        self.inboxes[from].recycled_run()
     }
 }
 
@@ -84,8 +84,8 @@ pub struct InboxOptions {
     pub folder: PathBuf,
     /// Prefix of their names.
     pub prefix: String,
-    /// How many runs' memory is kept for reuse: one a lane.
-    pub spares: usize,
+    /// How many runs' memory is kept for reuse: one a task.
+    pub recycled_runs: usize,
     /// Compression of spilled runs.
     pub encode: EncodeOptions,
 }
@@ -180,7 +180,7 @@ impl Inbox {
     pub fn accept(&self, depth: u32, run: MemoryRun) -> Result<()> {
         let mut waiting = self.waiting(depth);
         if run.is_empty() {
-            self.keep_spare(run);
+            self.recycle_memory(run);
             return Ok(());
         }
         if waiting.bytes + run.capacity_bytes() <= self.options.memory {
@@ -273,7 +273,7 @@ impl Inbox {
             match run {
                 Run::Memory(run) => {
                     if let Ok(run) = Arc::try_unwrap(run) {
-                        self.keep_spare(run);
+                        self.recycle_memory(run);
                     }
                 }
                 Run::Image(_) => {}
@@ -284,13 +284,13 @@ impl Inbox {
     }
 
     /// An empty run whose memory is reused.
-    pub fn spare(&self) -> MemoryRun {
+    pub fn recycled_run(&self) -> MemoryRun {
         lock(&self.spare).pop().unwrap_or_default()
     }
 
-    fn keep_spare(&self, mut run: MemoryRun) {
+    fn recycle_memory(&self, mut run: MemoryRun) {
         let mut spare = lock(&self.spare);
-        if spare.len() < self.options.spares {
+        if spare.len() < self.options.recycled_runs {
             run.clear();
             spare.push(run);
         }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! writes it to the layer file and sends its exits to the inboxes of the regions they lead to,
-//! where they wait for the next pass. A [`Lane`] is what one thread needs for that; an
+//! where they wait for the next pass. A [`PassTask`] is what one thread needs for that; an
 //! [`Exchange`] carries exits between workers.
 #![forbid(unsafe_code)]
 
@@ -18,17 +18,17 @@ mod engine;
 mod image;
 mod inbox;
 mod kernel;
-mod lane;
+mod pass_task;
 mod run;
 mod tabled;
 mod trace;
 
 pub use engine::{Engine, KernelMemory};
-pub use image::{Bounds, image, run_header};
+pub use image::{Bounds, run_header, run_image};
 pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
 pub use kernel::{Batches, ExitSink, Inputs, Kernel, Output};
-pub use lane::{Lane, LaneOptions, Nowhere, Outboxes, Pass, count};
-pub use run::{MemoryRun, Run, SortRoom};
+pub use pass_task::{DiscardExits, Outboxes, Pass, PassTask, count};
+pub use run::{MemoryRun, Run, SortBuffers};
 pub use trace::{Candidate, Finder, Layers, Trace};
 
 /// What can go wrong in a pass.

@@ -38,7 +38,7 @@ const PLACE_BITS: u32 = 32;
 
 /// Memory for sorting runs.
 #[derive(Debug, Default)]
-pub struct SortRoom {
+pub struct SortBuffers {
     keys: Vec<u128>,
     heads: Vec<Head>,
 }
@@ -84,7 +84,7 @@ impl MemoryRun {
     }
 
     /// Orders the batches by region. Must come before reading.
-    pub fn sort(&mut self, room: &mut SortRoom) {
+    pub fn sort(&mut self, room: &mut SortBuffers) {
         let (shards, regions) = self.heads.iter().fold((0, 0), |(shards, regions), head| {
             let EntryKey { shard, region } = head.key();
             (shards | shard, regions | region)
@@ -220,7 +220,7 @@ mod tests {
                 let (shard, shift) = if short { (shard & 63, shift.max(48)) } else { (shard, shift) };
                 EntryKey { shard, region: region >> shift }
             };
-            let (mut run, mut room) = (MemoryRun::default(), SortRoom::default());
+            let (mut run, mut room) = (MemoryRun::default(), SortBuffers::default());
             let mut expected = Vec::new();
             for (i, parts) in (0..).zip(keys) {
                 run.push(key(parts), None, &[i, i + 1]);

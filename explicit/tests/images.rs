@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use strata_explicit::{
-    Bounds, Engine, Inbox, InboxOptions, MemoryRun, Run, SortRoom, image, run_header,
+    Bounds, Engine, Inbox, InboxOptions, MemoryRun, Run, SortBuffers, run_header, run_image,
 };
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig};
@@ -31,7 +31,7 @@ fn inbox(folder: &Path, memory: usize) -> Inbox {
         job: JOB.into(),
         folder: folder.into(),
         prefix: "run".into(),
-        spares: 1,
+        recycled_runs: 1,
         encode: EncodeOptions::default(),
     };
     Inbox::new(Arc::new(RealFs), options).unwrap()
@@ -40,7 +40,7 @@ fn inbox(folder: &Path, memory: usize) -> Inbox {
 fn run(batches: &[Batch]) -> MemoryRun {
     let mut run = MemoryRun::default();
     batches.iter().for_each(|(key, locals)| run.push(*key, None, locals));
-    run.sort(&mut SortRoom::default());
+    run.sort(&mut SortBuffers::default());
     run
 }
 
@@ -50,7 +50,7 @@ fn encoder(block_bytes: usize) -> BlockEncoder {
 
 /// What comes out at the other end of a wire.
 fn sent(batches: &[Batch], depth: u32, block_bytes: usize) -> Layer {
-    let made = image(&run(batches), &mut encoder(block_bytes), JOB, depth).unwrap();
+    let made = run_image(&run(batches), &mut encoder(block_bytes), JOB, depth).unwrap();
     let bytes = made.into_image().unwrap();
     Layer::from_bytes(bytes, "batch", &run_header(JOB, depth)).unwrap()
 }
@@ -203,7 +203,7 @@ fn damage_is_found_before_anything_is_taken() {
     let inbox = inbox(dir.path(), 1 << 20);
     let batches: Vec<Batch> =
         (0..40).map(|i| batch(i / 10, u128::from(i * i), &[i, i + 100])).collect();
-    let good = image(&run(&batches), &mut encoder(50), JOB, 8).unwrap();
+    let good = run_image(&run(&batches), &mut encoder(50), JOB, 8).unwrap();
     let bytes = good.into_image().unwrap();
     for at in 0..bytes.len() {
         let mut bad = bytes.clone();
@@ -221,11 +221,11 @@ fn only_sorted_runs_have_images() {
     run.push(EntryKey { shard: 2, region: 0 }, None, &[1]);
     run.push(EntryKey { shard: 1, region: 0 }, None, &[1]);
     let mut encoder = encoder(100);
-    let error = image(&run, &mut encoder, JOB, 3).unwrap_err();
+    let error = run_image(&run, &mut encoder, JOB, 3).unwrap_err();
     assert!(matches!(error, StoreError::Inconsistent { .. }), "{error}");
     // The encoder can be used again.
-    run.sort(&mut SortRoom::default());
-    assert_eq!(image(&run, &mut encoder, JOB, 3).unwrap().totals().regions, 2);
+    run.sort(&mut SortBuffers::default());
+    assert_eq!(run_image(&run, &mut encoder, JOB, 3).unwrap().totals().regions, 2);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use strata_explicit::{Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Run, SortRoom};
+use strata_explicit::{Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Run, SortBuffers};
 use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, RealFs};
 
 type Exit = (EntryKey, u32);
@@ -16,7 +16,7 @@ fn inbox(folder: &Path, memory: usize) -> Arc<Inbox> {
         job: "job".into(),
         folder: folder.into(),
         prefix: "run".into(),
-        spares: 1,
+        recycled_runs: 1,
         encode: EncodeOptions::default(),
     };
     Arc::new(Inbox::new(Arc::new(RealFs), options).unwrap())
@@ -31,7 +31,7 @@ fn exits(number: u32) -> Vec<Exit> {
 fn run(exits: &[Exit]) -> MemoryRun {
     let mut run = MemoryRun::default();
     exits.iter().for_each(|(key, local)| run.push(*key, None, &[*local]));
-    run.sort(&mut SortRoom::default());
+    run.sort(&mut SortBuffers::default());
     run
 }
 

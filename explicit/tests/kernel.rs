@@ -127,7 +127,7 @@ fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: boo
 #[test]
 fn remembered_steps_are_those_that_are_made() {
     let engine = engine();
-    let kernel = |steps| engine.kernel(KernelMemory { regions: 1 << 20, steps });
+    let kernel = |memo| engine.kernel(KernelMemory { regions: 1 << 20, memo });
     let made = search(&engine, &mut *kernel(0), 172);
     assert_eq!(made.iter().map(|layer| layer.stats.states).sum::<u64>(), 218_854);
     // In a large memory, all of it the second time; told by another kernel; and in a memory that forgets most.
@@ -142,7 +142,7 @@ fn remembered_steps_are_those_that_are_made() {
 #[test]
 fn nothing_is_left_of_a_pass_that_was_given_up() {
     let engine = engine();
-    let mut kernel = engine.kernel(KernelMemory { regions: 1 << 20, steps: 1 << 20 });
+    let mut kernel = engine.kernel(KernelMemory { regions: 1 << 20, memo: 1 << 20 });
     let layers = search(&engine, &mut *kernel, 3);
     offer(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
     kernel.discard();
@@ -160,7 +160,7 @@ fn what_is_not_sent_back_is_known_there() {
     let spaces: [(Engine, usize); 4] =
         [(engine(), 172), (panex(4, SymmetryUse::Off), 90), (tiles(false), 31), (tiles(true), 31)];
     for (engine, depth) in spaces {
-        let memory = KernelMemory { regions: 1 << 20, steps: 1 << 20 };
+        let memory = KernelMemory { regions: 1 << 20, memo: 1 << 20 };
         let all = search_told(&engine, &mut *engine.kernel(memory), depth, false);
         let sent = search_told(&engine, &mut *engine.kernel(memory), depth, true);
         let count =

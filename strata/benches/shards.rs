@@ -36,19 +36,19 @@ impl Exchange for Counter {
                 Ok(())
             })?;
             let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
-            let image = strata_explicit::image(&run, &mut encoder, JOB, depth)?;
+            let image = strata_explicit::run_image(&run, &mut encoder, JOB, depth)?;
             self.sent.fetch_add(exits, Ordering::Relaxed);
             self.bytes.fetch_add(image.file_bytes(), Ordering::Relaxed);
         }
         self.inner.send(to, depth, run)
     }
 
-    fn spare(&self, from: usize) -> MemoryRun {
-        self.inner.spare(from)
+    fn recycled_run(&self, from: usize) -> MemoryRun {
+        self.inner.recycled_run(from)
     }
 
-    fn settle(&self, from: usize, depth: u32) -> Result<(), StoreError> {
-        self.inner.settle(from, depth)
+    fn flush(&self, from: usize, depth: u32) -> Result<(), StoreError> {
+        self.inner.flush(from, depth)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use drive::{LayerNumbers, Outcome};
 use strata::{Budget, Keep, LayerReport, Restore, Setup, Worker};
-use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, Result, image, run_header};
+use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, Result, run_header, run_image};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Digest, LayerStats};
 use strata_store::{
@@ -43,7 +43,7 @@ struct Wire {
 
 impl Exchange for Wire {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
-        let sent = image(&run, &mut self.encoder.lock().unwrap(), JOB, depth)?;
+        let sent = run_image(&run, &mut self.encoder.lock().unwrap(), JOB, depth)?;
         let received =
             Layer::from_bytes(sent.into_image().unwrap(), "batch", &run_header(JOB, depth))?;
         let owns = |shard: u32| self.owners.get(shard as usize) == Some(&(to as u16));
@@ -51,13 +51,13 @@ impl Exchange for Wire {
         self.inboxes[&to].accept_image(depth, received, &bounds)
     }
 
-    fn settle(&self, from: usize, depth: u32) -> Result<()> {
+    fn flush(&self, from: usize, depth: u32) -> Result<()> {
         self.settled.lock().unwrap().push((from, depth));
         Ok(())
     }
 
-    fn spare(&self, from: usize) -> MemoryRun {
-        self.inboxes[&from].spare()
+    fn recycled_run(&self, from: usize) -> MemoryRun {
+        self.inboxes[&from].recycled_run()
     }
 }
 

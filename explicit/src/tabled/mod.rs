@@ -16,7 +16,7 @@ use strata_space::{ExitEdge, LayerStats, Local, MAX_MOVE_KINDS, RegionKey, State
 use strata_store::{EntryKey, ListBuf};
 
 use crate::Result;
-use crate::direct::settle;
+use crate::direct::keep_new;
 use crate::engine::KernelMemory;
 use crate::kernel::{Batches, Decoded, ExitSink, Inputs, Kernel, Output};
 use library::Library;
@@ -94,7 +94,7 @@ impl<S: Tabled> TabledKernel<S> {
         };
         TabledKernel {
             regions: Regions::new(space.clone(), shards, memory.regions, shared.classes.clone()),
-            memo: Memo::new(memory.steps, shared.library.clone()),
+            memo: Memo::new(memory.memo, shared.library.clone()),
             visits: Visits::default(),
             asked: Vec::new(),
             marks,
@@ -305,7 +305,7 @@ impl<S: Tabled> TabledKernel<S> {
                 self.next.push(space.canonicalise(class, index << 1 | side));
             });
         }
-        settle(inputs, &mut self.next, stats);
+        keep_new(inputs, &mut self.next, stats);
     }
 
     /// What has to be added to a digest so that states whose two images are one position count

@@ -16,7 +16,7 @@ pub struct Budget {
     /// Workers in the process.
     workers: usize,
     /// Threads of all of them.
-    lanes: usize,
+    tasks: usize,
     /// Workers that each of them sends to, in whatever process.
     peers: usize,
 }
@@ -25,22 +25,22 @@ pub struct Budget {
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{given} MiB is too small: {needed} MiB is the least here ({tables} MiB of tables, {base} MiB, \
-     and {per_lane} MiB for each of {lanes} threads)"
+     and {per_task} MiB for each of {tasks} threads)"
 )]
 pub struct BudgetError {
     given: usize,
     needed: usize,
     tables: usize,
     base: usize,
-    per_lane: usize,
-    lanes: usize,
+    per_task: usize,
+    tasks: usize,
 }
 
 impl Budget {
     /// Least memory for what grows, in MiB.
     const BASE: usize = 8;
-    /// Compression contexts, cursors and marks of a lane, in MiB.
-    const PER_LANE: usize = 8;
+    /// Compression contexts, cursors and marks of a task, in MiB.
+    const PER_TASK: usize = 8;
 
     /// Shares out `total` bytes among `workers` workers of `threads` threads; the space's tables
     /// take `tables` bytes of it.
@@ -74,32 +74,32 @@ impl Budget {
     fn share(
         total: u64,
         tables: usize,
-        (workers, lanes, peers): (usize, usize, usize),
+        (workers, tasks, peers): (usize, usize, usize),
     ) -> Result<Budget, BudgetError> {
         let total = usize::try_from(total).unwrap_or(usize::MAX);
-        let needed = Self::least(tables, lanes);
+        let needed = Self::least(tables, tasks);
         if total < needed {
             return Err(BudgetError {
                 given: total / MIB,
                 needed: needed / MIB,
                 tables: tables.div_ceil(MIB),
                 base: Self::BASE,
-                per_lane: Self::PER_LANE,
-                lanes,
+                per_task: Self::PER_TASK,
+                tasks,
             });
         }
-        Ok(Budget { free: total - (needed - Self::BASE * MIB), workers, lanes, peers })
+        Ok(Budget { free: total - (needed - Self::BASE * MIB), workers, tasks, peers })
     }
 
     /// The least budget with tables of that many bytes and that many threads over all workers,
     /// in bytes.
-    pub fn least(tables: usize, lanes: usize) -> usize {
-        (tables.div_ceil(MIB) + Self::BASE + lanes * Self::PER_LANE) * MIB
+    pub fn least(tables: usize, tasks: usize) -> usize {
+        (tables.div_ceil(MIB) + Self::BASE + tasks * Self::PER_TASK) * MIB
     }
 
-    /// What one lane's kernel may keep.
+    /// What one task's kernel may keep.
     pub fn kernel(&self) -> KernelMemory {
-        KernelMemory { regions: self.free / 4 / self.lanes, steps: self.free / 8 / self.lanes }
+        KernelMemory { regions: self.free / 4 / self.tasks, memo: self.free / 8 / self.tasks }
     }
 
     /// Bytes of exits in memory in one worker's inbox, for each of the two layers it holds.
@@ -107,9 +107,9 @@ impl Budget {
         self.free * 3 / 16 / self.workers
     }
 
-    /// Bytes of exits that one lane gathers for each worker it sends to.
+    /// Bytes of exits that one task gathers for each worker it sends to.
     pub fn outbox(&self) -> usize {
-        self.free / 8 / self.lanes / self.peers
+        self.free / 8 / self.tasks / self.peers
     }
 
     /// Bytes in reserve: for batches of exits on their way from and to other processes.
@@ -123,18 +123,18 @@ mod tests {
     use super::*;
 
     fn kernel_bytes(budget: Budget) -> usize {
-        budget.kernel().regions + budget.kernel().steps
+        budget.kernel().regions + budget.kernel().memo
     }
 
     #[test]
     fn shares_stay_within_the_total() {
         for (workers, threads, spare) in [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)] {
-            let lanes = workers * threads;
-            let total = Budget::least(9 * MIB, lanes) + spare;
+            let tasks = workers * threads;
+            let total = Budget::least(9 * MIB, tasks) + spare;
             let budget = Budget::new(total as u64, 9 * MIB, workers, threads).unwrap();
-            let sum = lanes * (kernel_bytes(budget) + workers * budget.outbox())
+            let sum = tasks * (kernel_bytes(budget) + workers * budget.outbox())
                 + 2 * workers * budget.inbox();
-            assert!(sum + (9 + lanes * Budget::PER_LANE) * MIB <= total);
+            assert!(sum + (9 + tasks * Budget::PER_TASK) * MIB <= total);
             assert!(sum >= (spare + Budget::BASE * MIB) / 2);
         }
     }
@@ -146,7 +146,7 @@ mod tests {
             let node = Budget::for_node(total as u64, 9 * MIB, threads, peers).unwrap();
             let free = spare + Budget::BASE * MIB;
             assert_eq!(node.kernel().regions, free / 4 / threads);
-            assert_eq!(node.kernel().steps, free / 8 / threads);
+            assert_eq!(node.kernel().memo, free / 8 / threads);
             assert_eq!(node.inbox(), free * 3 / 16);
             assert_eq!(node.outbox(), free / 8 / threads / peers);
             assert_eq!(node.reserve(), free / 8);

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_explicit::{LayerStats, Nowhere};
+use strata_explicit::DiscardExits;
+use strata_space::LayerStats;
 use strata_store::{
     BlockEncoder, CheckpointFile, EntryKey, KeyRange, Layer, LayerCursor, StoreError,
 };
@@ -120,7 +121,7 @@ impl Worker {
         for Piece { worker, from, to } in pieces {
             cursor.start(&files[&worker], KeyRange::between(from, to))?;
             while let Some(key) = cursor.key() {
-                kernel.emit(key, cursor.locals()?, &mut stats, &mut Nowhere)?;
+                kernel.emit(key, cursor.locals()?, &mut stats, &mut DiscardExits)?;
                 encoder.push_list(&writer, key, cursor.list())?;
                 cursor.advance()?;
             }
@@ -148,7 +149,7 @@ impl Worker {
 
     /// Sends the exits of the last layer and compares what it counts up to with its totals.
     fn resend(&mut self, started: Instant) -> Result<LayerReport> {
-        let stats = emit(&mut self.lanes, &self.threads, &self.current)?;
+        let stats = emit(&mut self.tasks, &self.threads, &self.current)?;
         let (counted, recorded) = (totals(&stats), *self.current.totals());
         if counted != recorded {
             return Err(StoreError::Corrupt {
@@ -158,7 +159,7 @@ impl Worker {
                 found: format!("{counted:?}"),
             });
         }
-        self.exchange.settle(self.setup.worker, self.depth())?;
+        self.exchange.flush(self.setup.worker, self.depth())?;
         Ok(self.report(stats, started))
     }
 }

@@ -1,4 +1,4 @@
-//! The threads of a worker's lanes. A layer may take less than a millisecond, and a thread that
+//! The threads of a worker's tasks. A layer may take less than a millisecond, and a thread that
 //! sleeps a twentieth of one to wake up: between passes they stay awake for a moment.
 
 use std::sync::Arc;
@@ -30,24 +30,24 @@ impl Threads {
     /// So many threads, the one that asks included: one less to wake up.
     pub(crate) fn new(threads: usize) -> std::result::Result<Threads, ThreadPoolBuildError> {
         let builder = ThreadPoolBuilder::new().num_threads(threads - 1);
-        let builder = builder.thread_name(|i| format!("lane-{}", i + 1));
+        let builder = builder.thread_name(|i| format!("pass-{}", i + 1));
         let pool = if threads > 1 { Some(builder.build()?) } else { None };
         let enough = available_parallelism().is_ok_and(|processors| threads <= processors.get());
         let awake = if enough { AWAKE } else { Duration::ZERO };
         Ok(Threads { pool, calls: Arc::default(), awake })
     }
 
-    /// Gives each lane a share and a thread, at most as many as there are shares.
+    /// Gives each task a share and a thread, at most as many as there are shares.
     pub(crate) fn each<L: Send, S: Copy + Sync, T: Send>(
         &self,
-        lanes: &mut [L],
+        tasks: &mut [L],
         shares: &[S],
         work: impl Fn(&mut L, S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let mut results: Vec<Option<Result<T>>> = shares.iter().map(|_| None).collect();
-        let mut pairs = lanes.iter_mut().zip(shares).zip(&mut results);
-        let work = |((lane, share), result): ((&mut L, &S), &mut Option<Result<T>>)| {
-            *result = Some(work(lane, *share));
+        let mut pairs = tasks.iter_mut().zip(shares).zip(&mut results);
+        let work = |((task, share), result): ((&mut L, &S), &mut Option<Result<T>>)| {
+            *result = Some(work(task, *share));
         };
         match &self.pool {
             Some(pool) if shares.len() > 1 => {
@@ -96,26 +96,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_lane_gets_its_share() {
+    fn every_task_gets_its_share() {
         for threads in [1, 2, 3, 8] {
             let pool = Threads::new(threads).unwrap();
-            let mut lanes = vec![0_usize; threads];
+            let mut tasks = vec![0_usize; threads];
             for round in 1..=200 {
-                // Fewer shares than lanes, too.
+                // Fewer shares than tasks, too.
                 let shares: Vec<usize> = (0..1 + round % threads).collect();
-                let work = |lane: &mut usize, share: usize| {
-                    *lane += 1;
-                    Ok((share, *lane))
+                let work = |task: &mut usize, share: usize| {
+                    *task += 1;
+                    Ok((share, *task))
                 };
-                let done = pool.each(&mut lanes, &shares, work).unwrap();
+                let done = pool.each(&mut tasks, &shares, work).unwrap();
                 assert_eq!(done.iter().map(|(share, _)| *share).collect::<Vec<_>>(), shares);
             }
-            assert_eq!(lanes[0], 200);
+            assert_eq!(tasks[0], 200);
         }
     }
 
     #[test]
-    fn a_lane_that_fails_is_told_of() {
+    fn the_error_of_a_task_is_returned() {
         let pool = Threads::new(2).unwrap();
         let fails = |_: &mut (), share: u32| {
             let file = std::path::PathBuf::from("file");

@@ -1,9 +1,9 @@
-//! One worker's state: the two last layers, the inbox, the lanes.
+//! One worker's state: the two last layers, the inbox, the tasks.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Lane, LaneOptions, Outboxes, Pass};
+use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask};
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, KeyRange,
@@ -17,8 +17,8 @@ use crate::{Budget, Result};
 /// Encoding number of layer files: locals are `2 * index + side`.
 pub(crate) const ENCODING: u16 = 1;
 
-/// States a lane must have at least for its thread to be worth waking up.
-const STATES_PER_LANE: u64 = 1024;
+/// States a task must have at least for its thread to be worth waking up.
+const STATES_PER_TASK: u64 = 1024;
 
 /// What a worker is made of. Everything but the job itself may differ between sessions.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Setup {
             job: self.folder.job().to_owned(),
             folder: self.folder.path().to_owned(),
             prefix: format!("run-{:03}", self.worker),
-            spares: self.threads,
+            recycled_runs: self.threads,
             encode: self.encode,
         };
         Inbox::new(self.folder.fs().clone(), options)
@@ -90,7 +90,7 @@ pub struct Worker {
     pub(crate) engine: Arc<Engine>,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) exchange: Arc<dyn Exchange>,
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) tasks: Vec<PassTask>,
     pub(crate) threads: Threads,
     goal: Option<State>,
     pub(crate) files: Files,
@@ -110,17 +110,16 @@ impl Worker {
         inbox: Arc<Inbox>,
         exchange: Arc<dyn Exchange>,
     ) -> Result<Worker> {
-        let options = LaneOptions { encode: setup.encode };
-        let lane = |_| {
+        let task = |_| {
             let outboxes = Outboxes::new(
                 exchange.clone(),
                 setup.worker,
                 setup.owners.clone(),
                 setup.budget.outbox(),
             );
-            Lane::new(engine.kernel(setup.budget.kernel()), options, outboxes)
+            PassTask::new(engine.kernel(setup.budget.kernel()), setup.encode, outboxes)
         };
-        let lanes = (0..setup.threads).map(lane).collect::<Result<Vec<_>>>()?;
+        let tasks = (0..setup.threads).map(task).collect::<Result<Vec<_>>>()?;
         let failed = |error| StoreError::Io {
             op: "start threads for",
             path: setup.folder.path().to_owned(),
@@ -140,7 +139,7 @@ impl Worker {
             engine,
             inbox,
             exchange,
-            lanes,
+            tasks,
             threads,
             goal,
         })
@@ -166,7 +165,7 @@ impl Worker {
         let regions = seeds.chunk_by(|a, b| a.0 == b.0).count() as u64;
         let counted = LayerTotals { regions, states: seeds.len() as u64, ..LayerTotals::default() };
         let draft = self.seed_layer(&seeds, counted)?;
-        let mut stats = emit(&mut self.lanes, &self.threads, &draft)?;
+        let mut stats = emit(&mut self.tasks, &self.threads, &draft)?;
         stats.found = self.goal.is_some_and(|goal| seeds.iter().any(|(_, state)| *state == goal));
         // Start and goal are the same.
         stats.even = seeds.windows(2).any(|pair| {
@@ -174,7 +173,7 @@ impl Worker {
             a == b && first.local ^ 1 == second.local
         });
         self.current = self.seed_layer(&seeds, totals(&stats))?;
-        self.exchange.settle(self.setup.worker, 0)?;
+        self.exchange.flush(self.setup.worker, 0)?;
         Ok(self.report(stats, started))
     }
 
@@ -210,8 +209,8 @@ impl Worker {
             goal: self.goal,
         };
         let ranges = ranges(&self.current, self.setup.threads);
-        let work = |lane: &mut Lane, range: KeyRange| lane.advance(pass, range);
-        let done = self.threads.each(&mut self.lanes, &ranges, work)?;
+        let work = |task: &mut PassTask, range: KeyRange| task.advance(pass, range);
+        let done = self.threads.each(&mut self.tasks, &ranges, work)?;
         let mut stats = LayerStats::default();
         let mut parts = Vec::with_capacity(done.len());
         for (part, found) in done {
@@ -219,7 +218,7 @@ impl Worker {
             parts.push(part);
         }
         let next = writer.seal(parts, totals(&stats))?;
-        self.exchange.settle(self.setup.worker, depth)?;
+        self.exchange.flush(self.setup.worker, depth)?;
         let spilled = self.inbox.file_bytes();
         self.inbox.recycle(runs)?;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
@@ -288,10 +287,10 @@ impl Worker {
 }
 
 /// Sends the exits of a whole layer and counts it.
-pub(crate) fn emit(lanes: &mut [Lane], threads: &Threads, layer: &Layer) -> Result<LayerStats> {
-    let ranges = ranges(layer, lanes.len());
-    let work = |lane: &mut Lane, range: KeyRange| lane.emit(layer, range);
-    let parts = threads.each(lanes, &ranges, work)?;
+pub(crate) fn emit(tasks: &mut [PassTask], threads: &Threads, layer: &Layer) -> Result<LayerStats> {
+    let ranges = ranges(layer, tasks.len());
+    let work = |task: &mut PassTask, range: KeyRange| task.emit(layer, range);
+    let parts = threads.each(tasks, &ranges, work)?;
     let mut total = LayerStats::default();
     parts.iter().for_each(|stats| total.add(stats));
     Ok(total)
@@ -299,7 +298,7 @@ pub(crate) fn emit(lanes: &mut [Lane], threads: &Threads, layer: &Layer) -> Resu
 
 /// Splits a layer's keys into ranges of about equally many states, at most one a thread.
 fn ranges(layer: &Layer, threads: usize) -> Vec<KeyRange> {
-    let worth = (layer.totals().states / STATES_PER_LANE).max(1);
+    let worth = (layer.totals().states / STATES_PER_TASK).max(1);
     let parts = threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
     KeyRange::ALL.split(&layer.split_keys(parts)).collect()
 }

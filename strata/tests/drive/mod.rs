@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use strata::{Budget, Keep, LayerReport, Setup, Worker};
 use strata_explicit::{
-    Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortRoom,
+    Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortBuffers,
 };
 use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, RealFs};
@@ -194,7 +194,7 @@ fn inbox(crew: Crew, setup: &Setup) -> Inbox {
         job: JOB.into(),
         folder: setup.folder.path().to_owned(),
         prefix: format!("run-{:03}", setup.worker),
-        spares: setup.threads,
+        recycled_runs: setup.threads,
         encode: setup.encode,
     };
     Inbox::new(Arc::new(RealFs), options).unwrap()
@@ -233,20 +233,20 @@ impl Exchange for Shredder {
         })?;
         for piece in regions.chunks(regions.len().div_ceil(PIECES).max(1)).rev() {
             for _ in 0..2 {
-                let mut run = self.0.spare(to);
+                let mut run = self.0.recycled_run(to);
                 piece.iter().for_each(|(key, locals)| run.push(*key, None, locals));
-                run.sort(&mut SortRoom::default());
+                run.sort(&mut SortBuffers::default());
                 self.0.send(to, depth, run)?;
             }
         }
         Ok(())
     }
 
-    fn settle(&self, from: usize, depth: u32) -> Result<()> {
-        self.0.settle(from, depth)
+    fn flush(&self, from: usize, depth: u32) -> Result<()> {
+        self.0.flush(from, depth)
     }
 
-    fn spare(&self, from: usize) -> MemoryRun {
-        self.0.spare(from)
+    fn recycled_run(&self, from: usize) -> MemoryRun {
+        self.0.recycled_run(from)
     }
 }

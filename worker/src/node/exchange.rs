@@ -66,7 +66,7 @@ impl Exchange for RemoteExchange {
             return Err(self.fail(to, (FailureKind::Unspecified, why)));
         };
         let mut encoder = self.encoder()?;
-        let image = strata_explicit::image(&run, &mut encoder, self.epoch.folder.job(), depth)?;
+        let image = strata_explicit::run_image(&run, &mut encoder, self.epoch.folder.job(), depth)?;
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
         self.epoch.inbox.recycle(vec![Run::Memory(Arc::new(run))])?;
         let bytes = image.into_image().map_err(|layer| no_image(&layer))?;
@@ -74,14 +74,14 @@ impl Exchange for RemoteExchange {
         link.send(depth, Bytes::from(bytes)).map_err(|trouble| self.fail(to, trouble))
     }
 
-    fn spare(&self, _: usize) -> MemoryRun {
-        self.epoch.inbox.spare()
+    fn recycled_run(&self, _: usize) -> MemoryRun {
+        self.epoch.inbox.recycled_run()
     }
 
-    fn settle(&self, _: usize, _: u32) -> Result<()> {
+    fn flush(&self, _: usize, _: u32) -> Result<()> {
         self.over(self.epoch.own)?;
         for (to, link) in &self.epoch.links {
-            link.settle().map_err(|trouble| self.fail(*to, trouble))?;
+            link.flush().map_err(|trouble| self.fail(*to, trouble))?;
         }
         Ok(())
     }

@@ -93,7 +93,7 @@ impl Link {
     ///
     /// # Errors
     /// If that cannot be.
-    pub(crate) fn settle(&self) -> Result<(), (FailureKind, String)> {
+    pub(crate) fn flush(&self) -> Result<(), (FailureKind, String)> {
         let waiting = |state: &mut State| state.closed.is_none() && !state.queue.is_empty();
         let state =
             self.moved.wait_while(self.state(), waiting).unwrap_or_else(PoisonError::into_inner);
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(link.state().bytes, 3);
         link.acknowledge(3);
         assert!(link.is_idle());
-        link.settle().unwrap();
+        link.flush().unwrap();
     }
 
     #[test]
@@ -276,6 +276,6 @@ mod tests {
         if let Ok(third) = outcome {
             assert_eq!(third.unwrap_err().0, FailureKind::Fenced);
         }
-        assert_eq!(link.settle().unwrap_err().1, "over");
+        assert_eq!(link.flush().unwrap_err().1, "over");
     }
 }

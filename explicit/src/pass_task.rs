@@ -11,17 +11,10 @@ use strata_store::{
 
 use crate::inbox::{Exchange, Merge};
 use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output};
-use crate::run::{MemoryRun, Run, SortRoom};
+use crate::run::{MemoryRun, Run, SortBuffers};
 use crate::{Error, Result};
 
-/// Settings of a [`Lane`].
-#[derive(Copy, Clone, Debug)]
-pub struct LaneOptions {
-    /// Compression of the layer's blocks.
-    pub encode: EncodeOptions,
-}
-
-/// The inputs and the output of a pass, shared by all lanes.
+/// The inputs and the output of a pass, shared by all tasks.
 #[derive(Copy, Clone)]
 pub struct Pass<'a> {
     /// Depth d.
@@ -39,7 +32,7 @@ pub struct Pass<'a> {
 }
 
 /// One thread's kernel, encoder, cursors and outboxes; they live as long as the job.
-pub struct Lane {
+pub struct PassTask {
     kernel: Box<dyn Kernel>,
     encoder: BlockEncoder,
     current: LayerCursor,
@@ -48,15 +41,19 @@ pub struct Lane {
     inbox: Batches,
 }
 
-impl Lane {
-    /// A lane; exits leave through `outboxes`.
+impl PassTask {
+    /// A task; exits leave through `outboxes`.
     ///
     /// # Errors
     /// If there is no memory for compression.
-    pub fn new(kernel: Box<dyn Kernel>, options: LaneOptions, outboxes: Outboxes) -> Result<Lane> {
-        Ok(Lane {
+    pub fn new(
+        kernel: Box<dyn Kernel>,
+        encode: EncodeOptions,
+        outboxes: Outboxes,
+    ) -> Result<PassTask> {
+        Ok(PassTask {
             kernel,
-            encoder: BlockEncoder::new(options.encode)?,
+            encoder: BlockEncoder::new(encode)?,
             current: LayerCursor::new()?,
             previous: LayerCursor::new()?,
             outboxes,
@@ -67,7 +64,7 @@ impl Lane {
     /// The regions of a pass in a range of keys. All exits have been sent on return.
     ///
     /// # Errors
-    /// If an input is damaged or an output cannot be written. The lane can be used again.
+    /// If an input is damaged or an output cannot be written. The task can be used again.
     pub fn advance(&mut self, pass: Pass<'_>, range: KeyRange) -> Result<(FilePart, LayerStats)> {
         let mut stats = LayerStats::default();
         let result = self.advance_regions(pass, range, &mut stats);
@@ -95,7 +92,7 @@ impl Lane {
         // What was current is previous now: the cursor may still hold a block of it.
         std::mem::swap(&mut self.current, &mut self.previous);
         let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
-        let mut output = LaneOutput { pass, encoder, outboxes, stats };
+        let mut output = PassOutput { pass, encoder, outboxes, stats };
         self.current.start(pass.current, range)?;
         if let Some(previous) = pass.previous {
             self.previous.start(previous, range)?;
@@ -144,15 +141,15 @@ impl Lane {
     }
 }
 
-/// Writes a lane's part of a layer.
-struct LaneOutput<'a> {
+/// Writes a task's part of a layer.
+struct PassOutput<'a> {
     pass: Pass<'a>,
     encoder: &'a mut BlockEncoder,
     outboxes: &'a mut Outboxes,
     stats: &'a mut LayerStats,
 }
 
-impl Output for LaneOutput<'_> {
+impl Output for PassOutput<'_> {
     #[inline]
     fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()> {
         if let Some(goal) = self.pass.goal.filter(|goal| goal.region.0 == at.region) {
@@ -178,7 +175,7 @@ impl Output for LaneOutput<'_> {
     }
 }
 
-impl ExitSink for LaneOutput<'_> {
+impl ExitSink for PassOutput<'_> {
     #[inline]
     fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
         self.outboxes.send(target, back, locals)
@@ -187,9 +184,9 @@ impl ExitSink for LaneOutput<'_> {
 
 /// Drops exits: for those who only count.
 #[derive(Copy, Clone, Debug)]
-pub struct Nowhere;
+pub struct DiscardExits;
 
-impl ExitSink for Nowhere {
+impl ExitSink for DiscardExits {
     fn send(&mut self, _: EntryKey, _: Option<ExitEdge>, _: &[Local]) -> Result<()> {
         Ok(())
     }
@@ -209,7 +206,7 @@ pub fn count(
     cursor.start(layer, KeyRange::ALL)?;
     while let Some(at) = cursor.key() {
         if keep(at) {
-            kernel.emit(at, cursor.locals()?, &mut stats, &mut Nowhere)?;
+            kernel.emit(at, cursor.locals()?, &mut stats, &mut DiscardExits)?;
         }
         cursor.advance()?;
     }
@@ -229,7 +226,7 @@ pub struct Outboxes {
     /// A run for each worker that has shards, by its number.
     runs: Vec<(usize, MemoryRun)>,
     limit: usize,
-    room: SortRoom,
+    room: SortBuffers,
 }
 
 impl Outboxes {
@@ -246,12 +243,12 @@ impl Outboxes {
             slots[usize::from(*receiver)] = slot;
         }
         let runs = receivers.into_iter().map(|to| (to.into(), MemoryRun::default())).collect();
-        let room = SortRoom::default();
+        let room = SortBuffers::default();
         Outboxes { exchange, worker, depth: 0, owners, slots, runs, limit, room }
     }
 
     fn send_run(&mut self, slot: usize) -> Result<()> {
-        let spare = self.exchange.spare(self.worker);
+        let spare = self.exchange.recycled_run(self.worker);
         let (to, run) = &mut self.runs[slot];
         let mut run = std::mem::replace(run, spare);
         run.sort(&mut self.room);
