@@ -10,7 +10,7 @@ use strata_store::{
     Checkpoint, CheckpointFile, Counters, Hex128, HistoryLine, JobDir, LayerTotals, Manifest,
     RunState, StoreError,
 };
-use strata_symbolic::{Frontier, Layer};
+use strata_symbolic::{AnySearch, Layer};
 
 /// What a checkpoint vouches for in a job's history.
 #[derive(Debug, Default)]
@@ -190,12 +190,12 @@ fn of_record(record: &CheckpointFile) -> Reread {
 pub(crate) fn diagrams(
     folder: &JobDir,
     manifest: &Manifest,
-    frontier: &mut dyn Frontier,
+    search: &mut dyn AnySearch,
 ) -> Result<Reread, StoreError> {
     let mut total = Reread::default();
     for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
-        load_frontier(folder, record, frontier)?;
-        let Layer { states, generated, digest, .. } = frontier.layer();
+        load_frontier(folder, record, search)?;
+        let Layer { states, generated, digest, .. } = search.layer();
         let expected = (record.states, record.generated, record.digest);
         let at = || folder.path().join(&record.file);
         check(&at, "states, moves and digest", &expected, &(states, generated, Hex128(digest.0)))?;

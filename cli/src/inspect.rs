@@ -126,13 +126,13 @@ fn verify_diagrams(
         threads: 1,
     };
     let form = space(folder, &manifest)?.nested().map_err(|error| strange(folder, &error))?;
-    let mut frontier = form
+    let mut search = form
         .open(options)
         .map_err(|error| Failure::new(ExitCode::Unexpected, error.to_string()))?;
     let mut attempts = 0;
     loop {
         let read = audit::ledger(folder, &manifest)
-            .and_then(|ledger| Ok((audit::diagrams(folder, &manifest, &mut *frontier)?, ledger)));
+            .and_then(|ledger| Ok((audit::diagrams(folder, &manifest, &mut *search)?, ledger)));
         match read {
             Ok((read, ledger)) => return Report::new(&manifest, &ledger, read).show(console),
             Err(error) => match changed(folder, &manifest)? {

@@ -10,7 +10,7 @@ use strata::catalogue::Space;
 use strata::load_frontier;
 use strata_space::{RegionKey, State};
 use strata_store::{EngineKind, JobDir, Layer, LayerCursor, Manifest};
-use strata_symbolic::{Frontier, Options};
+use strata_symbolic::{AnySearch, Options};
 
 use crate::console::Console;
 use crate::events::VERSION;
@@ -181,42 +181,42 @@ fn symbolic(
     let digests = manifest.spec.engine == EngineKind::Symbolic;
     let options = Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
     let full = |error: strata_symbolic::StepError| Failure::new(ExitCode::Limit, error.to_string());
-    let mut frontier = form.open(options).map_err(full)?;
+    let mut search = form.open(options).map_err(full)?;
     let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
     if let Some(record) = records.into_iter().find(|record| record.depth <= args.depth) {
-        load_frontier(folder, record, &mut *frontier)?;
+        load_frontier(folder, record, &mut *search)?;
     }
-    let mut states = frontier.layer().states;
-    while frontier.depth() < args.depth && states > 0 {
-        states = frontier.advance().map_err(full)?.states;
+    let mut states = search.layer().states;
+    while search.depth() < args.depth && states > 0 {
+        states = search.advance().map_err(full)?.states;
     }
     if states == 0 {
-        let last = frontier.depth().saturating_sub(1);
+        let last = search.depth().saturating_sub(1);
         return Err(Failure::usage(format!(
             "there is no layer {}: the last is {last}",
             args.depth
         )));
     }
-    print_diagram(args, console, &*frontier)
+    print_diagram(args, console, &*search)
 }
 
 fn print_diagram(
     args: &LayerArgs,
     console: &Console,
-    frontier: &dyn Frontier,
+    search: &dyn AnySearch,
 ) -> Result<ExitCode, Failure> {
     match args.wanted() {
-        Wanted::Count => count(args, console, frontier.layer().states),
+        Wanted::Count => count(args, console, search.layer().states),
         Wanted::All => list(|print| {
-            frontier.texts(print);
+            search.visit_texts(print);
             Ok(())
         }),
         Wanted::Sample(number) => list(|print| {
-            let positions = frontier.positions();
+            let positions = search.positions();
             let number = number.min(positions);
             for place in 0..number {
                 let at = u128::from(place) * u128::from(positions) / u128::from(number);
-                let text = frontier.position(at as u64);
+                let text = search.nth_text(at as u64);
                 if text.is_some_and(|text| print(text).is_break()) {
                     break;
                 }

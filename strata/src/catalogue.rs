@@ -8,7 +8,7 @@ use strata_puzzles::panex::{CentreTop, NestedPanex, Panex, PanexConfig, Position
 use strata_puzzles::tiles::{Board, Shape, Tiles, TilesConfig};
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_space::{Finish, Keyed, SpaceError, StateSpace, Tabled};
-use strata_symbolic::{Frontier, Options, StepError};
+use strata_symbolic::{AnySearch, Options, StepError};
 
 /// Parameters by name, as text: what a job records.
 pub type Parameters = BTreeMap<String, String>;
@@ -251,7 +251,7 @@ impl NestedForm {
     ///
     /// # Errors
     /// If even that does not fit the memory.
-    pub fn open(self, options: Options) -> Result<Box<dyn Frontier>, StepError> {
+    pub fn open(self, options: Options) -> Result<Box<dyn AnySearch>, StepError> {
         match self {
             NestedForm::Panex(space) => strata_symbolic::open(*space, options),
             NestedForm::Hanoi(space) => strata_symbolic::open(space, options),

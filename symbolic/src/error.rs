@@ -11,21 +11,21 @@ pub enum StepError {
     },
     /// A step that was remembered is not what it is now: a collision of fingerprints, or a bug.
     #[error("a step of level {level} that was remembered is not what it is when made again")]
-    Differs {
+    Mismatch {
         /// The level of the node.
         level: u8,
     },
     /// Numbers of one kind.
-    #[error("the diagram has too many {what}: at most {most} can be numbered")]
-    Numbers {
+    #[error("the diagram has too many {what}: at most {limit} can be numbered")]
+    TooMany {
         /// Of what.
         what: &'static str,
         /// How many there can be.
-        most: usize,
+        limit: usize,
     },
 }
 
 /// Refuses more of something than can be numbered.
 pub(crate) fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), StepError> {
-    if wanted > most { Err(StepError::Numbers { what, most }) } else { Ok(()) }
+    if wanted > most { Err(StepError::TooMany { what, limit: most }) } else { Ok(()) }
 }

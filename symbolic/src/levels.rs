@@ -275,7 +275,7 @@ impl<S: NestedSpace> Levels<S> {
         let known = self.level(level);
         if known.entries.len() >= MOST_CONFIGS {
             let what = "configurations of a level";
-            return Err(StepError::Numbers { what, most: MOST_CONFIGS });
+            return Err(StepError::TooMany { what, limit: MOST_CONFIGS });
         }
         let number = known.entries.len() as ConfigId;
         known.numbers.insert(config, number);
@@ -375,7 +375,7 @@ impl<S: NestedSpace> Levels<S> {
         }
         let most = 1 << CLASS_BITS;
         if self.classes.len() >= most {
-            return Err(StepError::Numbers { what: "classes", most });
+            return Err(StepError::TooMany { what: "classes", limit: most });
         }
         let number = self.classes.len() as ClassId;
         let class = key.1.clone();

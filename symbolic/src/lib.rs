@@ -10,13 +10,14 @@
 //! the question whether the same has come in as last time is answered by a 64-bit fingerprint.
 #![deny(unsafe_code)]
 
+mod any;
 mod budget;
 mod diagram;
 mod error;
 mod exits;
 mod finder;
 mod follower;
-mod frontier;
+
 mod gathered;
 mod intern;
 mod levels;
@@ -37,7 +38,7 @@ mod turned;
 mod walk;
 mod work;
 
+pub use any::{AnySearch, Ends, open};
 pub use error::StepError;
-pub use frontier::{Ends, Frontier, open};
 pub use search::{Layer, Options, Search, Usage};
 pub use snapshot::SnapshotError;

@@ -201,7 +201,7 @@ impl ConfigSets {
         }
         let most = 1 << SET_BITS;
         if self.sets.len() >= most {
-            return Err(StepError::Numbers { what: "sets of configurations", most });
+            return Err(StepError::TooMany { what: "sets of configurations", limit: most });
         }
         Ok(self.add(set))
     }

@@ -120,7 +120,7 @@ impl<S: NestedSpace> Diagram<S> {
                 let verify = std::mem::take(&mut self.verify);
                 let again = self.make(level, class, set, from);
                 self.verify = verify;
-                return if again? == next { Ok(next) } else { Err(StepError::Differs { level }) };
+                return if again? == next { Ok(next) } else { Err(StepError::Mismatch { level }) };
             }
         }
         self.incoming.truncate(from);

@@ -160,7 +160,7 @@ proptest! {
         if next != top && !now.is_empty() {
             diagram.nodes[top.id()].next = top.flip_if(top.is_flipped()).word();
             let wrong = diagram.step_top(top);
-            prop_assert_eq!(wrong, Err(StepError::Differs { level: LEVEL }));
+            prop_assert_eq!(wrong, Err(StepError::Mismatch { level: LEVEL }));
         }
 
         let exchanged = |text: &str| {

@@ -10,7 +10,7 @@ use crate::search::Search;
 impl<S: NestedSpace> Search<S> {
     /// The states of a shortest way from start to goal, with both, of a search that has just ended
     /// and has kept all its layers.
-    pub fn trace(&self) -> Option<Vec<Nested<S::Config>>> {
+    pub fn shortest_path(&self) -> Option<Vec<Nested<S::Config>>> {
         let space = &**self.space();
         match space.finish() {
             NestedFinish::Exhausted => None,

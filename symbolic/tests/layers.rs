@@ -247,7 +247,7 @@ fn ways_are_traced_back() {
     for level in 1..=5 {
         let mut search = panex_of(level, keeping);
         let (_, moves) = layers(&mut search);
-        let way = search.trace().unwrap();
+        let way = search.shortest_path().unwrap();
         assert_eq!(way.len() as u32 - 1, moves.unwrap());
         let space = search.space();
         let ends = [&way[0], &way[way.len() - 1]].map(|end| space.position(end));
@@ -258,11 +258,11 @@ fn ways_are_traced_back() {
     let space = NestedHanoi::new(Hanoi::new(6, 4, false).unwrap()).unwrap();
     let mut search = Search::new(Arc::new(space), keeping).unwrap();
     let (_, moves) = layers(&mut search);
-    assert_eq!(search.trace().unwrap().len() as u32 - 1, moves.unwrap());
+    assert_eq!(search.shortest_path().unwrap().len() as u32 - 1, moves.unwrap());
     // Without all layers there is no way back.
     let mut search = panex_of(4, PLENTY);
     layers(&mut search);
-    assert_eq!(search.trace(), None);
+    assert_eq!(search.shortest_path(), None);
 }
 
 #[test]

@@ -49,21 +49,21 @@ pub(super) enum Way {
 /// Searches, remembering all layers, for a goal that can be reached, and traces the way back.
 pub(super) fn way(spec: &JobSpec, options: Options, signals: &Signals) -> Result<Way, Failure> {
     let full = |error: StepError| match error {
-        StepError::Differs { .. } => Failure::new(ExitCode::Unexpected, error.to_string()),
+        StepError::Mismatch { .. } => Failure::new(ExitCode::Unexpected, error.to_string()),
         _ => {
             let why = "for --path all layers are remembered; --engine explicit keeps them on disk";
             Failure::new(ExitCode::Limit, format!("{error}: {why}"))
         }
     };
     let form = puzzle::reopen(spec)?.nested().map_err(Failure::usage)?;
-    let mut frontier = form.open(options).map_err(full)?;
-    let mut layer = frontier.layer();
+    let mut search = form.open(options).map_err(full)?;
+    let mut layer = search.layer();
     while !(layer.odd || layer.even || layer.found || layer.states == 0) {
         if signals.stop() {
             return Ok(Way::Interrupted(layer.depth));
         }
-        layer = frontier.advance().map_err(full)?;
+        layer = search.advance().map_err(full)?;
     }
     let lost = || Failure::new(ExitCode::Unexpected, "no way leads back".to_owned());
-    frontier.trace().map(Way::Found).ok_or_else(lost)
+    search.shortest_path().map(Way::Found).ok_or_else(lost)
 }

@@ -8,7 +8,7 @@ use strata_store::{
     CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, read_diagram_snapshot,
     write_diagram_snapshot,
 };
-use strata_symbolic::{Ends, Frontier, Layer, Options, SnapshotError, StepError};
+use strata_symbolic::{AnySearch, Ends, Layer, Options, SnapshotError, StepError};
 
 use super::work::Work;
 use crate::catalogue::NestedForm;
@@ -18,7 +18,7 @@ use crate::{LayerReport, Restore, Result};
 pub struct SymbolicWorker {
     number: u32,
     folder: JobDir,
-    frontier: Box<dyn Frontier>,
+    search: Box<dyn AnySearch>,
     /// The file of the last checkpoint, and those that only an older one named.
     file: Option<(String, u64)>,
     older: Vec<String>,
@@ -38,19 +38,13 @@ impl SymbolicWorker {
         form: NestedForm,
         options: Options,
     ) -> Result<SymbolicWorker> {
-        let frontier = form.open(options).map_err(failed(&folder))?;
-        Ok(SymbolicWorker {
-            number: number as u32,
-            folder,
-            frontier,
-            file: None,
-            older: Vec::new(),
-        })
+        let search = form.open(options).map_err(failed(&folder))?;
+        Ok(SymbolicWorker { number: number as u32, folder, search, file: None, older: Vec::new() })
     }
 
     /// When the search is over.
     pub fn ends(&self) -> Ends {
-        self.frontier.ends()
+        self.search.ends()
     }
 
     fn report(&self, layer: Layer, started: Instant) -> LayerReport {
@@ -85,7 +79,7 @@ impl SymbolicWorker {
 /// What a step that cannot be made means for the job in a folder.
 fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> StoreError + '_ {
     move |error| match error {
-        StepError::Differs { .. } => {
+        StepError::Mismatch { .. } => {
             let file = folder.path().to_owned();
             StoreError::Inconsistent { file, what: error.to_string() }
         }
@@ -110,11 +104,11 @@ pub fn read_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<Vec<u8>>
 pub fn load_frontier(
     folder: &JobDir,
     record: &CheckpointFile,
-    frontier: &mut dyn Frontier,
+    search: &mut dyn AnySearch,
 ) -> Result<()> {
     let path = folder.file_path(&record.file)?;
     let content = read_diagram(folder, record)?;
-    frontier.load(record.depth, &content).map_err(|error| match error {
+    search.load(record.depth, &content).map_err(|error| match error {
         SnapshotError::Step(error) => failed(folder)(error),
         SnapshotError::Malformed { what, at } => StoreError::Corrupt {
             file: path,
@@ -127,11 +121,11 @@ pub fn load_frontier(
 
 impl Work for SymbolicWorker {
     fn depth(&self) -> u32 {
-        self.frontier.depth()
+        self.search.depth()
     }
 
     fn seed(&mut self) -> Result<LayerReport> {
-        Ok(self.report(self.frontier.layer(), Instant::now()))
+        Ok(self.report(self.search.layer(), Instant::now()))
     }
 
     fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
@@ -141,23 +135,23 @@ impl Work for SymbolicWorker {
             let file = self.folder.path().to_owned();
             return Err(StoreError::Inconsistent { file, what });
         };
-        load_frontier(&self.folder, record, &mut *self.frontier)?;
+        load_frontier(&self.folder, record, &mut *self.search)?;
         self.file = Some((record.file.clone(), record.bytes));
-        Ok(self.report(self.frontier.layer(), started))
+        Ok(self.report(self.search.layer(), started))
     }
 
     fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
-        let layer = self.frontier.advance().map_err(failed(&self.folder))?;
+        let layer = self.search.advance().map_err(failed(&self.folder))?;
         Ok(self.report(layer, started))
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
-        let Layer { depth, states, generated, digest, .. } = self.frontier.layer();
+        let Layer { depth, states, generated, digest, .. } = self.search.layer();
         let file = self.name(depth);
         let (fs, job) = (&**self.folder.fs(), self.folder.job());
         let path = self.folder.file_path(&file)?;
-        let content = self.frontier.snapshot();
+        let content = self.search.snapshot();
         let SnapshotSeal { bytes, seal } = write_diagram_snapshot(fs, &path, job, depth, &content)?;
         let before = self.file.replace((file.clone(), bytes));
         self.older.extend(before.map(|(name, _)| name).filter(|name| *name != file));

@@ -21,7 +21,7 @@ pub enum Ends {
 }
 
 /// A search, see [`Search`].
-pub trait Frontier: Send {
+pub trait AnySearch: Send {
     /// See [`Search::depth`].
     fn depth(&self) -> u32;
 
@@ -50,19 +50,19 @@ pub trait Frontier: Send {
     fn positions(&self) -> u64;
 
     /// One of them in the space's text form, by its place in the order of the diagram.
-    fn position(&self, at: u64) -> Option<String>;
+    fn nth_text(&self, at: u64) -> Option<String>;
 
     /// Shows the states of the last layer in the space's text form until `visit` breaks off.
-    fn texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>);
+    fn visit_texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>);
 
-    /// See [`Search::trace`]; in the space's text form.
-    fn trace(&self) -> Option<Vec<String>>;
+    /// See [`Search::shortest_path`]; in the space's text form.
+    fn shortest_path(&self) -> Option<Vec<String>>;
 
     /// See [`Search::usage`].
     fn usage(&self) -> Usage;
 }
 
-impl<S: NestedSpace> Frontier for Search<S> {
+impl<S: NestedSpace> AnySearch for Search<S> {
     fn depth(&self) -> u32 {
         Search::depth(self)
     }
@@ -91,7 +91,7 @@ impl<S: NestedSpace> Frontier for Search<S> {
         }
     }
 
-    fn texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>) {
+    fn visit_texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>) {
         let space = Arc::clone(self.space());
         let _: ControlFlow<()> = self.visit(|state| match space.stands_for_its_orbit(state) {
             true => visit(space.text(state)),
@@ -103,12 +103,12 @@ impl<S: NestedSpace> Frontier for Search<S> {
         Search::positions(self)
     }
 
-    fn position(&self, at: u64) -> Option<String> {
+    fn nth_text(&self, at: u64) -> Option<String> {
         Some(self.space().text(&self.nth(at)?))
     }
 
-    fn trace(&self) -> Option<Vec<String>> {
-        let way = Search::trace(self)?;
+    fn shortest_path(&self) -> Option<Vec<String>> {
+        let way = Search::shortest_path(self)?;
         Some(way.iter().map(|state| self.space().text(state)).collect())
     }
 
@@ -121,6 +121,6 @@ impl<S: NestedSpace> Frontier for Search<S> {
 ///
 /// # Errors
 /// If even that does not fit.
-pub fn open<S: NestedSpace>(space: S, options: Options) -> Result<Box<dyn Frontier>, StepError> {
+pub fn open<S: NestedSpace>(space: S, options: Options) -> Result<Box<dyn AnySearch>, StepError> {
     Ok(Box::new(Search::new(Arc::new(space), options)?))
 }
