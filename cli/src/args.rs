@@ -5,7 +5,6 @@ mod domain;
 pub(crate) use domain::{DomainArgs, Given};
 
 use std::ffi::OsString;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use clap::builder::{BoolishValueParser, RangedU64ValueParser, Resettable};
 use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use strata::KeepLayers;
 use strata_store::EngineKind;
 
 use crate::client::args::{
@@ -386,17 +386,6 @@ pub(crate) enum Engine {
     SymbolicLean,
 }
 
-/// Which layer files to keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeepLayers {
-    /// All of them.
-    All,
-    /// Those that the search needs.
-    Last,
-    /// Also each whose depth is a multiple.
-    Every(NonZeroU32),
-}
-
 /// Why a value of `--keep-layers` was refused.
 #[derive(Debug, thiserror::Error)]
 #[error("use all, last or every:K with K of at least 1")]
@@ -425,6 +414,8 @@ pub(crate) fn available_threads() -> usize {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    use std::num::NonZeroU32;
 
     use super::*;
 

@@ -17,10 +17,10 @@ pub(crate) use path::run as path;
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
+use strata::KeepLayers;
 use strata_net::NetError;
 use strata_proto::v1;
 
-use crate::args::KeepLayers;
 use crate::client::args::{
     ClientArgs, HealthArgs, JobArgs, ListArgs, LogsArgs, ResumeArgs, StatusArgs, SubmitArgs,
 };

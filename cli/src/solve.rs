@@ -14,11 +14,11 @@ use std::time::Instant;
 
 use strata::StopReason;
 use strata::catalogue::Space;
-use strata::{Budget, SymbolicWorker};
+use strata::{Budget, KeepLayers, SymbolicWorker};
 use strata_space::Finish;
 use strata_store::{DataDir, EngineKind, JobDir, JobSpec, RunState};
 
-use crate::args::{KeepLayers, SolveArgs};
+use crate::args::SolveArgs;
 use crate::audit::{self, Ledger};
 use crate::console::Console;
 use crate::exit::{ExitCode, Failure};

@@ -2,10 +2,10 @@
 //! [`Journal`](crate::Journal) as JSON.
 
 use std::fmt;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strata::KeepLayers;
 use strata_store::{CheckpointFile, JobResult, JobSpec};
 
 /// What a job may use and when it stops; may differ from one run to the next.
@@ -21,19 +21,6 @@ pub struct JobOptions {
     pub disk_limit: Option<u64>,
     /// Which layers to keep.
     pub keep: KeepLayers,
-}
-
-/// Which layers stay on disk besides the last two.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KeepLayers {
-    /// None.
-    #[default]
-    Last,
-    /// All.
-    All,
-    /// Every layer whose depth is a multiple.
-    Every(NonZeroU32),
 }
 
 /// The limit that a job has stopped at.
@@ -199,6 +186,8 @@ mod millis {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
 
     #[test]

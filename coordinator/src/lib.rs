@@ -11,8 +11,6 @@ mod journal;
 mod server;
 
 pub use cluster::ClusterOptions;
-pub use entry::{
-    ClusterCheckpoint, JobEntry, JobOptions, JobState, KeepLayers, Limit, WorkerEntry,
-};
+pub use entry::{ClusterCheckpoint, JobEntry, JobOptions, JobState, Limit, WorkerEntry};
 pub use journal::{Journal, JournalError};
 pub use server::{Coordinator, ServerError};

@@ -8,9 +8,9 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use strata::KeepLayers;
 use strata_coordinator::{
-    ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, KeepLayers, Limit,
-    WorkerEntry,
+    ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, Limit, WorkerEntry,
 };
 use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobSpec};
 

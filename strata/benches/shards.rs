@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use strata::catalogue::Parameters;
 use strata::catalogue::Space;
-use strata::{Budget, Keep, LayerReport, Setup, Worker};
+use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_explicit::{Exchange, LocalExchange, MemoryRun};
 use strata_store::{BlockEncoder, EncodeOptions, JobDir, RealFs, StoreError};
 
@@ -90,7 +90,7 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
             threads: 1,
             budget,
             encode: EncodeOptions::default(),
-            keep: Keep::Last,
+            keep: KeepLayers::Last,
             folder: folder.clone(),
         })
         .collect();

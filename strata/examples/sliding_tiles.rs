@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::{Budget, Keep, Setup, Worker};
+use strata::{Budget, KeepLayers, Setup, Worker};
 use strata_explicit::{Engine, LocalExchange};
 use strata_space::{KeySpace, Keyed, Seed};
 use strata_store::{EncodeOptions, JobDir, RealFs};
@@ -63,7 +63,7 @@ pub(crate) fn exhaust<S: KeySpace>(space: S, dir: &Path) -> Result<Vec<u64>, Box
         threads: 1,
         budget: Budget::new(64 << 20, engine.table_bytes(), 1, 1)?,
         encode: EncodeOptions::default(),
-        keep: Keep::Last,
+        keep: KeepLayers::Last,
         folder: JobDir::attach(Arc::new(RealFs), dir, "sliding-tiles")?,
     };
     let inbox = Arc::new(setup.inbox()?);

@@ -6,12 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+mod keep_layers;
 mod local;
 mod plan;
 mod tracker;
 
+pub use keep_layers::KeepLayers;
 pub use local::budget::{Budget, BudgetError};
-pub use local::files::Keep;
 pub use local::restore::Restore;
 pub use local::symbolic::{SymbolicWorker, load_frontier, read_diagram};
 pub use local::work::Work;

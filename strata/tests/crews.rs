@@ -4,9 +4,11 @@
 mod drive;
 mod reference;
 
+use std::num::NonZeroU32;
+
 use drive::{Crew, Outcome, search};
 use reference::golden::PANEX;
-use strata::Keep;
+use strata::KeepLayers;
 use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
@@ -74,7 +76,10 @@ fn layers_in_files_are_the_layers_in_memory() {
     let config = PanexConfig::new(4);
     let memory = panex(Crew::default(), config);
     assert_eq!(memory.layer_files, 0, "narrow layers are written to files");
-    for (keep, files) in [(Keep::All, memory.layers.len()), (Keep::Every(3), 22)] {
+    for (keep, files) in [
+        (KeepLayers::All, memory.layers.len()),
+        (KeepLayers::Every(NonZeroU32::new(3).unwrap()), 22),
+    ] {
         let crew = Crew { keep, ..Crew::default() };
         let found = panex(crew, config);
         assert_same(&found, &memory, crew);

@@ -11,7 +11,7 @@ use std::path::Path;
 use drive::{Crew, Outcome, open_kept, search_in};
 use reference::CentreTop;
 use reference::ends::{all_positions, distances, is_first_image, play, uses_centre_top};
-use strata::Keep;
+use strata::KeepLayers;
 use strata::catalogue::{Parameters, Space};
 use strata_explicit::{Engine, Layers, Result, Trace};
 use strata_puzzles::panex::Panex;
@@ -138,7 +138,7 @@ fn path(
     workers: usize,
 ) -> Option<Vec<(usize, usize)>> {
     let dir = tempfile::tempdir().unwrap();
-    let crew = Crew { keep: Keep::All, workers, ..crew() };
+    let crew = Crew { keep: KeepLayers::All, workers, ..crew() };
     let space = panex(level, ends, more);
     let found = search_in(dir.path(), crew, |shards| Engine::tabled(space, shards));
     found.moves?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use drive::{LayerNumbers, Outcome};
-use strata::{Budget, Keep, LayerReport, Restore, Setup, Worker};
+use strata::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker};
 use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, Result, run_header, run_image};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Digest, LayerStats};
@@ -90,7 +90,7 @@ impl Crew {
             threads: 1,
             budget: Budget::for_node(memory, tables, 1, numbers.len()).unwrap(),
             encode: EncodeOptions::default(),
-            keep: Keep::Last,
+            keep: KeepLayers::Last,
             folder: JobDir::attach(Arc::new(RealFs), &folder(*number), JOB).unwrap(),
         };
         let setups: Vec<Setup> = numbers.iter().map(setup).collect();

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use strata::KeepLayers;
 use strata_net::{Security, TlsFiles, Token};
 
-use crate::args::{
-    DomainArgs, Engine, Given, KeepLayers, PathForm, TableFormat, Toggle, parse_keep_layers,
-};
+use crate::args::{DomainArgs, Engine, Given, PathForm, TableFormat, Toggle, parse_keep_layers};
 use crate::client::remote::refusal;
 use crate::cmdline::{SolveLine, quoted};
 use crate::exit::Failure;

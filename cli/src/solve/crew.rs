@@ -7,12 +7,12 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
 use strata::{Answer, Done, LayerNumbers, Order};
-use strata::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
+use strata::{Budget, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
 use strata_explicit::{Engine, Exchange, LocalExchange};
 use strata_store::{EncodeOptions, JobDir, StoreError};
 
 use super::Search;
-use crate::args::{KeepLayers, SolveArgs};
+use crate::args::SolveArgs;
 
 /// The workers.
 pub(super) struct Crew {
@@ -114,18 +114,13 @@ pub(super) fn setups(
 ) -> Vec<Setup> {
     let workers = args.workers;
     let owners = owners(search.spec.shards, workers);
-    let keep = match args.keep_layers {
-        KeepLayers::All => Keep::All,
-        KeepLayers::Last => Keep::Last,
-        KeepLayers::Every(step) => Keep::Every(step.get()),
-    };
     let setup = |worker| Setup {
         worker,
         owners: Arc::clone(&owners),
         threads: args.threads,
         budget,
         encode: EncodeOptions::default(),
-        keep,
+        keep: args.keep_layers,
         folder: folder.clone(),
     };
     (0..workers).map(setup).collect()

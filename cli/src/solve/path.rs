@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use strata::StopReason;
+use strata::{KeepLayers, StopReason};
 use strata_explicit::{Layers, Trace};
 use strata_space::Finish;
 use strata_store::{
@@ -15,7 +15,7 @@ use strata_store::{
 use super::session::{Ended, Job, Session};
 use super::signals::Signals;
 use super::{Search, jobs};
-use crate::args::{KeepLayers, PathForm, SolveArgs};
+use crate::args::{PathForm, SolveArgs};
 use crate::audit::{self, Ledger};
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Progress;

@@ -246,8 +246,9 @@ mod tests {
     use super::*;
     use crate::cluster::ClusterOptions;
     use crate::cluster::live::Live;
-    use crate::entry::{JobOptions, KeepLayers};
+    use crate::entry::JobOptions;
     use crate::journal::Journal;
+    use strata::KeepLayers;
 
     #[test]
     fn a_job_that_is_cancelled_while_the_queue_takes_it_up_stays_so() {

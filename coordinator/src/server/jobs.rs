@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use strata::KeepLayers;
 use strata::catalogue::Space;
 use strata_net::{Security, convert, limits};
 use strata_proto::v1;
@@ -19,7 +20,7 @@ use super::view;
 use super::{blocking, refused};
 use crate::cluster::Cluster;
 use crate::cluster::live::{JobLive, Level, LiveEvent};
-use crate::entry::{JobEntry, JobOptions, JobState, KeepLayers};
+use crate::entry::{JobEntry, JobOptions, JobState};
 use crate::journal::JournalError;
 
 /// Shards of a job that does not say: enough to share out among many workers.

@@ -5,8 +5,8 @@ use strata_proto::v1;
 
 use crate::cluster::live::{Facts, Glance, JobLive, LiveEvent, Note};
 use crate::cluster::registry::MemberView;
-use crate::entry::{JobEntry, JobOptions, JobState, KeepLayers, Limit, WorkerEntry};
-use strata::Totals;
+use crate::entry::{JobEntry, JobOptions, JobState, Limit, WorkerEntry};
+use strata::{KeepLayers, Totals};
 
 /// A job; `jobs` are all of them.
 pub(crate) fn job(entry: &JobEntry, live: &JobLive, jobs: &[JobEntry]) -> v1::Job {

@@ -10,28 +10,7 @@ use strata_store::{
 };
 
 use crate::Result;
-
-/// Which layers stay on disk besides the two last ones.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Keep {
-    /// None.
-    Last,
-    /// All.
-    All,
-    /// Every layer whose depth is a multiple.
-    Every(u32),
-}
-
-impl Keep {
-    /// Whether the layer of that depth stays.
-    pub fn keeps(self, depth: u32) -> bool {
-        match self {
-            Keep::Last => false,
-            Keep::All => true,
-            Keep::Every(step) => depth.is_multiple_of(step),
-        }
-    }
-}
+use crate::keep_layers::KeepLayers;
 
 /// Layers that are no longer searched but still needed: kept ones, and those that the last
 /// durable checkpoint names.
@@ -39,7 +18,7 @@ impl Keep {
 pub(crate) struct Files {
     folder: JobDir,
     worker: u32,
-    keep: Keep,
+    keep: KeepLayers,
     /// Kept since the last checkpoint.
     waiting: Vec<Layer>,
     /// Bytes of all kept layers.
@@ -68,7 +47,7 @@ struct Earlier {
 }
 
 impl Files {
-    pub(crate) fn new(folder: JobDir, worker: u32, keep: Keep) -> Files {
+    pub(crate) fn new(folder: JobDir, worker: u32, keep: KeepLayers) -> Files {
         Files {
             folder,
             worker,

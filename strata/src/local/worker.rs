@@ -10,8 +10,9 @@ use strata_store::{
     Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
 };
 
-use super::files::{Files, Keep};
+use super::files::Files;
 use super::threads::Threads;
+use crate::keep_layers::KeepLayers;
 use crate::{Budget, Result};
 
 /// Encoding number of layer files: locals are `2 * index + side`.
@@ -34,7 +35,7 @@ pub struct Setup {
     /// Compression.
     pub encode: EncodeOptions,
     /// Which layers stay.
-    pub keep: Keep,
+    pub keep: KeepLayers,
     /// The job's folder.
     pub folder: JobDir,
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::{Budget, Keep, LayerReport, Setup, Worker};
+use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_explicit::{
     Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortBuffers,
 };
@@ -25,7 +25,7 @@ pub(crate) struct Crew {
     /// Threads of each worker.
     pub(crate) threads: usize,
     pub(crate) shards: u32,
-    pub(crate) keep: Keep,
+    pub(crate) keep: KeepLayers,
     /// Memory over and above the least budget.
     pub(crate) spare_memory: u64,
     /// Bytes of exits that an inbox holds in memory, where it is not what the budget says.
@@ -40,7 +40,7 @@ impl Default for Crew {
             workers: 1,
             threads: 1,
             shards: 64,
-            keep: Keep::Last,
+            keep: KeepLayers::Last,
             spare_memory: 64 << 20,
             inbox_memory: None,
             shred: false,
@@ -140,7 +140,7 @@ pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine
     }
     outcome.layer_files = files(dir, "layer-");
     outcome.run_files = files(dir, "run-");
-    if crew.keep != Keep::Last {
+    if crew.keep != KeepLayers::Last {
         for worker in &mut workers {
             worker.save().unwrap();
         }

@@ -1,6 +1,7 @@
 //! The thread that carries out orders, in order.
 
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +22,7 @@ use super::fetch;
 use super::link::{Link, LinkOptions};
 use super::shared::Shared;
 use strata::SymbolicOptions;
-use strata::{Budget, Keep, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
+use strata::{Budget, KeepLayers, LayerReport, Restore, Setup, SymbolicWorker, Work, Worker};
 
 /// What is being worked on.
 struct Active {
@@ -219,11 +220,7 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
     let folder = JobDir::attach(Arc::new(RealFs), &shared.options.data_dir, &prepare.job)?;
     let needed: HashSet<String> = prepare.files.into_iter().collect();
     folder.remove_others(|name| needed.contains(name))?;
-    let keep = match prepare.keep.and_then(|keep| keep.which) {
-        Some(v1::keep_layers::Which::All(_)) => Keep::All,
-        Some(v1::keep_layers::Which::Every(step)) if step > 0 => Keep::Every(step),
-        _ => Keep::Last,
-    };
+    let keep = keep_layers(prepare.keep);
     let engine = Arc::new(space.engine(spec.shards));
     let encode = EncodeOptions::default();
     let setup = Setup {
@@ -257,6 +254,17 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
     };
     shared.depth.store(0, Ordering::Relaxed);
     Ok(Active { epoch, worker, peers })
+}
+
+/// Which layers to keep; a message that leaves it out means the last two.
+fn keep_layers(keep: Option<v1::KeepLayers>) -> KeepLayers {
+    match keep.and_then(|keep| keep.which) {
+        Some(v1::keep_layers::Which::All(_)) => KeepLayers::All,
+        Some(v1::keep_layers::Which::Every(step)) => {
+            NonZeroU32::new(step).map_or(KeepLayers::Last, KeepLayers::Every)
+        }
+        Some(v1::keep_layers::Which::Last(_)) | None => KeepLayers::Last,
+    }
 }
 
 /// Links to all other members of an epoch, each with a task that delivers.
