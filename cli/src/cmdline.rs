@@ -7,8 +7,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command as Definition, CommandFactory, FromArgMatches};
 
-use crate::args::{Cli, Command};
-use crate::exit::Failure;
+use crate::cli::{Cli, Command};
+use crate::output::exit::Failure;
 
 /// Why there is nothing to run.
 pub(crate) enum Refusal {

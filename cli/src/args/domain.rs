@@ -3,7 +3,7 @@
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
-use super::Toggle;
+use crate::cli::Toggle;
 use crate::cmdline::SolveLine;
 
 /// Flags that only some state spaces know. Their defaults are the spaces' own.

@@ -5,14 +5,14 @@
 
 use strata_proto::v1;
 
-use crate::client::args::ClientArgs;
+use crate::args::cluster::ClientArgs;
 use crate::client::record;
-use crate::events::{self, Event};
-use crate::exit::ExitCode;
-use crate::request::{self, Naming};
+use crate::output::events::{self, Event};
+use crate::output::exit::ExitCode;
+use crate::spaces::request::{self, Naming};
 
 /// What is known of a job that is being followed.
-pub(super) struct Account<'a> {
+pub(crate) struct Account<'a> {
     cluster: &'a ClientArgs,
     naming: Naming,
     /// The job as it was last told.
@@ -34,19 +34,19 @@ struct Known {
 
 /// A layer came whose predecessor has not come.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Gap;
+pub(crate) struct Gap;
 
 /// How a job ended.
-pub(super) struct Ending {
-    pub(super) event: Event,
-    pub(super) code: ExitCode,
+pub(crate) struct Ending {
+    pub(crate) event: Event,
+    pub(crate) code: ExitCode,
     /// What went wrong, in a line.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 impl<'a> Account<'a> {
     /// Begins with the job as it is: its layers until now will be told as replayed.
-    pub(super) fn new(job: v1::Job, cluster: &'a ClientArgs) -> Self {
+    pub(crate) fn new(job: v1::Job, cluster: &'a ClientArgs) -> Self {
         let spec = record::spec(&job);
         let naming = Naming::new(&job.id, spec.space, &spec.parameters);
         let replayed = job.depth;
@@ -54,27 +54,27 @@ impl<'a> Account<'a> {
     }
 
     /// The job as it was last told.
-    pub(super) fn job(&self) -> &v1::Job {
+    pub(crate) fn job(&self) -> &v1::Job {
         &self.job
     }
 
     /// Takes the job's new state.
-    pub(super) fn update(&mut self, job: v1::Job) {
+    pub(crate) fn update(&mut self, job: v1::Job) {
         self.job = job;
     }
 
     /// Depth of the last layer told.
-    pub(super) fn depth(&self) -> Option<u32> {
+    pub(crate) fn depth(&self) -> Option<u32> {
         u32::try_from(self.layers.len()).ok()?.checked_sub(1)
     }
 
     /// Whether the job has ended and all its layers were told.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         record::has_ended(&self.job) && self.depth() >= self.job.depth
     }
 
     /// The first event.
-    pub(super) fn beginning(&self) -> Event {
+    pub(crate) fn beginning(&self) -> Event {
         let spec = record::spec(&self.job);
         // Where a run that is under way came from is not told.
         let is_running = self.job.state() == v1::JobState::Running;
@@ -94,7 +94,7 @@ impl<'a> Account<'a> {
     }
 
     /// Takes a layer; none if it is known already.
-    pub(super) fn layer(&mut self, line: &v1::LayerLine) -> Result<Option<Event>, Gap> {
+    pub(crate) fn layer(&mut self, line: &v1::LayerLine) -> Result<Option<Event>, Gap> {
         match (line.depth as usize).cmp(&self.layers.len()) {
             std::cmp::Ordering::Less => return Ok(None),
             std::cmp::Ordering::Greater => return Err(Gap),
@@ -117,7 +117,7 @@ impl<'a> Account<'a> {
     }
 
     /// Forgets the layers after a depth, or all of them. None if there is nothing to forget.
-    pub(super) fn roll_back(&mut self, depth: Option<u32>) -> Option<Event> {
+    pub(crate) fn roll_back(&mut self, depth: Option<u32>) -> Option<Event> {
         let left = depth.map_or(0, |depth| depth as usize + 1);
         self.replayed = self.replayed.min(depth);
         if self.layers.len() <= left {
@@ -128,7 +128,7 @@ impl<'a> Account<'a> {
     }
 
     /// How it ended, if it did.
-    pub(super) fn ending(&self) -> Option<Ending> {
+    pub(crate) fn ending(&self) -> Option<Ending> {
         match self.job.state() {
             v1::JobState::Done => Some(self.done()),
             v1::JobState::Stopped => Some(self.stopped(stop_reason(&self.job), ExitCode::Limit)),
@@ -183,7 +183,7 @@ impl<'a> Account<'a> {
 }
 
 /// Time between two readings of the job's clock.
-pub(super) fn took(end: f64, before: f64) -> f64 {
+pub(crate) fn took(end: f64, before: f64) -> f64 {
     (end - before).max(0.0)
 }
 
@@ -204,7 +204,7 @@ mod tests {
     use v1::JobState;
 
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::cli::{Cli, Command};
     use crate::client::record::tests::job;
 
     fn cluster() -> ClientArgs {

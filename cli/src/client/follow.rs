@@ -9,13 +9,13 @@ use strata_proto::v1::job_event::Event as Told;
 use tonic::Streaming;
 
 use super::account::Account;
-use super::args::ClientArgs;
 use super::record;
 use super::remote::{Attempt, Next, Remote, Signals};
 use super::report;
-use crate::console::Console;
-use crate::exit::{ExitCode, Failure};
-use crate::progress::Progress;
+use crate::args::cluster::ClientArgs;
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::progress::Progress;
 
 /// The first pause before a lost connection is tried again; each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -30,7 +30,7 @@ const MOST_STRIKES: u32 = 4;
 const LINGER: Duration = Duration::from_secs(2);
 
 /// One who follows a job.
-pub(super) struct Follower<'a> {
+pub(crate) struct Follower<'a> {
     remote: Remote<'a>,
     cluster: &'a ClientArgs,
     console: &'a Console,
@@ -85,7 +85,7 @@ impl Patience {
 
 impl<'a> Follower<'a> {
     /// One who follows the job of that id or name.
-    pub(super) fn new(
+    pub(crate) fn new(
         remote: Remote<'a>,
         console: &'a Console,
         job: &str,
@@ -103,7 +103,7 @@ impl<'a> Follower<'a> {
     }
 
     /// One who follows a job that was just submitted or resumed.
-    pub(super) fn of(
+    pub(crate) fn of(
         remote: Remote<'a>,
         console: &'a Console,
         job: v1::Job,
@@ -115,7 +115,7 @@ impl<'a> Follower<'a> {
     }
 
     /// Follows until the end.
-    pub(super) fn run(mut self) -> Result<ExitCode, Failure> {
+    pub(crate) fn run(mut self) -> Result<ExitCode, Failure> {
         loop {
             match self.call()? {
                 Over::Ended => return self.end(),
@@ -220,8 +220,8 @@ impl<'a> Follower<'a> {
             }
             Told::Checkpoint(done) => {
                 let v1::CheckpointDone { depth, bytes, seconds } = done;
-                let checkpoint = crate::events::Checkpoint { depth, bytes, seconds };
-                progress.emit(&crate::events::Event::Checkpoint(checkpoint));
+                let checkpoint = crate::output::events::Checkpoint { depth, bytes, seconds };
+                progress.emit(&crate::output::events::Event::Checkpoint(checkpoint));
             }
             Told::Job(_) | Told::Note(_) => {}
         }

@@ -9,23 +9,23 @@ use serde_json::{Map, Value};
 use strata_proto::v1;
 use strata_store::{EngineKind, Hex128};
 
-use crate::events::{Outcome, Summary, VERSION};
-use crate::exit::Failure;
-use crate::request::{self, Naming};
+use crate::output::events::{Outcome, Summary, VERSION};
+use crate::output::exit::Failure;
+use crate::spaces::request::{self, Naming};
 
 /// The last second that a time of day is written for.
 const LAST_SECOND: u64 = 253_402_300_799;
 
 /// What a job searches.
-pub(super) struct Spec<'a> {
-    pub(super) space: &'a str,
-    pub(super) parameters: BTreeMap<String, String>,
-    pub(super) shards: u32,
-    pub(super) engine: EngineKind,
+pub(crate) struct Spec<'a> {
+    pub(crate) space: &'a str,
+    pub(crate) parameters: BTreeMap<String, String>,
+    pub(crate) shards: u32,
+    pub(crate) engine: EngineKind,
 }
 
 /// What a job searches; nothing, if the coordinator does not say.
-pub(super) fn spec(job: &v1::Job) -> Spec<'_> {
+pub(crate) fn spec(job: &v1::Job) -> Spec<'_> {
     let Some(spec) = &job.spec else {
         return Spec {
             space: "",
@@ -41,7 +41,7 @@ pub(super) fn spec(job: &v1::Job) -> Spec<'_> {
 }
 
 /// The job's state in a word.
-pub(super) fn state(job: &v1::Job) -> &'static str {
+pub(crate) fn state(job: &v1::Job) -> &'static str {
     match job.state() {
         v1::JobState::Unspecified => "unknown",
         v1::JobState::Queued => "queued",
@@ -55,25 +55,25 @@ pub(super) fn state(job: &v1::Job) -> &'static str {
 }
 
 /// Whether nothing more happens until somebody resumes it.
-pub(super) fn has_ended(job: &v1::Job) -> bool {
+pub(crate) fn has_ended(job: &v1::Job) -> bool {
     use v1::JobState::{Cancelled, Done, Failed, Stopped};
     matches!(job.state(), Stopped | Cancelled | Failed | Done)
 }
 
 /// A digest as 32 hexadecimal digits.
-pub(super) fn digest(digest: Option<v1::Digest>) -> String {
+pub(crate) fn digest(digest: Option<v1::Digest>) -> String {
     let v1::Digest { first, second } = digest.unwrap_or_default();
     Hex128([first, second]).to_string()
 }
 
 /// The time so many milliseconds after 1970 began.
-pub(super) fn time(milliseconds: u64) -> SystemTime {
+pub(crate) fn time(milliseconds: u64) -> SystemTime {
     let time = Duration::from_millis(milliseconds).min(Duration::from_secs(LAST_SECOND));
     SystemTime::UNIX_EPOCH + time
 }
 
 /// What a finished job found, as `solve` tells it.
-pub(super) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) -> Summary {
+pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) -> Summary {
     let exhaustive = spec(job).parameters.get("exhaust").is_some_and(|value| value == "true");
     let outcome = match result.moves {
         Some(_) => Outcome::Goal,
@@ -100,7 +100,7 @@ pub(super) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) ->
 }
 
 /// Which layers a job keeps, as the flag has it.
-pub(super) fn keep(options: &v1::JobOptions) -> String {
+pub(crate) fn keep(options: &v1::JobOptions) -> String {
     use v1::keep_layers::Which;
     match options.keep.and_then(|keep| keep.which) {
         Some(Which::All(_)) => "all".to_owned(),
@@ -123,7 +123,7 @@ fn write_line(event: &str, fields: &impl Serialize, out: &mut impl Write) -> io:
 }
 
 /// Writes a job.
-pub(super) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Fields<'a> {
         job: &'a str,
@@ -186,7 +186,7 @@ pub(super) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Writes a worker.
-pub(super) fn write_worker(worker: &v1::WorkerInfo, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_worker(worker: &v1::WorkerInfo, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Fields<'a> {
         number: u32,
@@ -214,7 +214,7 @@ pub(super) fn write_worker(worker: &v1::WorkerInfo, out: &mut impl Write) -> io:
 }
 
 /// Writes a line of a log.
-pub(super) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Fields<'a> {
         time: String,
@@ -227,7 +227,7 @@ pub(super) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<
 
 /// Whether a node is healthy.
 #[derive(Serialize)]
-pub(super) struct HealthLine<'a> {
+pub(crate) struct HealthLine<'a> {
     url: &'a str,
     healthy: bool,
     error: Option<String>,
@@ -235,18 +235,18 @@ pub(super) struct HealthLine<'a> {
 
 impl<'a> HealthLine<'a> {
     /// Healthy, unless there is a failure.
-    pub(super) fn new(url: &'a str, failure: Option<&Failure>) -> Self {
+    pub(crate) fn new(url: &'a str, failure: Option<&Failure>) -> Self {
         HealthLine { url, healthy: failure.is_none(), error: failure.map(ToString::to_string) }
     }
 
     /// Writes the line.
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         write_line("health", self, out)
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A job for Panex of level 3.

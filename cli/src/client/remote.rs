@@ -11,8 +11,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tonic::{Code, Response, Status, Streaming};
 
-use crate::client::args::ClientArgs;
-use crate::exit::{ExitCode, Failure};
+use crate::args::cluster::ClientArgs;
+use crate::output::exit::{ExitCode, Failure};
 
 /// The longest wait for the answer to a question.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -21,8 +21,8 @@ const ANSWER: Duration = Duration::from_secs(30);
 const HEALTH: Duration = Duration::from_secs(5);
 
 /// A coordinator.
-pub(super) struct Remote<'a> {
-    pub(super) args: &'a ClientArgs,
+pub(crate) struct Remote<'a> {
+    pub(crate) args: &'a ClientArgs,
     security: Security,
     runtime: Runtime,
     /// None once the connection is lost.
@@ -30,7 +30,7 @@ pub(super) struct Remote<'a> {
 }
 
 /// SIGINT and SIGTERM, from the moment this is made.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
@@ -45,7 +45,7 @@ impl Signals {
 }
 
 /// How an attempt ended that a signal or a lost connection may cut short.
-pub(super) enum Attempt<T> {
+pub(crate) enum Attempt<T> {
     Done(T),
     /// The connection is lost, or was not made; and whether there was an answer at all.
     Lost {
@@ -57,7 +57,7 @@ pub(super) enum Attempt<T> {
 }
 
 /// What comes next of a stream.
-pub(super) enum Next<T> {
+pub(crate) enum Next<T> {
     Item(T),
     /// The stream is over.
     End,
@@ -67,7 +67,7 @@ pub(super) enum Next<T> {
 
 impl<'a> Remote<'a> {
     /// Connects.
-    pub(super) fn connect(args: &'a ClientArgs) -> Result<Remote<'a>, Failure> {
+    pub(crate) fn connect(args: &'a ClientArgs) -> Result<Remote<'a>, Failure> {
         let security = args.security.open()?;
         let runtime = runtime()?;
         let connection = runtime.block_on(security.connect(&args.coordinator));
@@ -90,51 +90,51 @@ impl<'a> Remote<'a> {
         answer.map(Response::into_inner).map_err(|status| self.failure(&status))
     }
 
-    pub(super) fn submit(&self, request: v1::SubmitRequest) -> Result<v1::Job, Failure> {
+    pub(crate) fn submit(&self, request: v1::SubmitRequest) -> Result<v1::Job, Failure> {
         self.ask(|mut client| async move { client.submit(request).await })
     }
 
-    pub(super) fn list(&self) -> Result<Vec<v1::Job>, Failure> {
+    pub(crate) fn list(&self) -> Result<Vec<v1::Job>, Failure> {
         let reply = self.ask(|mut client| async move { client.list(v1::ListRequest {}).await })?;
         Ok(reply.jobs)
     }
 
-    pub(super) fn status(&self, job: &str) -> Result<v1::Job, Failure> {
+    pub(crate) fn status(&self, job: &str) -> Result<v1::Job, Failure> {
         let job = reference(job);
         self.ask(|mut client| async move { client.status(job).await })
     }
 
-    pub(super) fn cancel(&self, job: &str) -> Result<v1::Job, Failure> {
+    pub(crate) fn cancel(&self, job: &str) -> Result<v1::Job, Failure> {
         let job = reference(job);
         self.ask(|mut client| async move { client.cancel(job).await })
     }
 
-    pub(super) fn resume(&self, job: &str) -> Result<v1::Job, Failure> {
+    pub(crate) fn resume(&self, job: &str) -> Result<v1::Job, Failure> {
         let job = reference(job);
         self.ask(|mut client| async move { client.resume(job).await })
     }
 
-    pub(super) fn layers(&self, job: &str) -> Result<v1::LayersReply, Failure> {
+    pub(crate) fn layers(&self, job: &str) -> Result<v1::LayersReply, Failure> {
         let job = reference(job);
         self.ask(|mut client| async move { client.layers(job).await })
     }
 
-    pub(super) fn workers(&self) -> Result<Vec<v1::WorkerInfo>, Failure> {
+    pub(crate) fn workers(&self) -> Result<Vec<v1::WorkerInfo>, Failure> {
         let request = v1::WorkersRequest {};
         let reply = self.ask(|mut client| async move { client.workers(request).await })?;
         Ok(reply.workers)
     }
 
-    pub(super) fn logs(&self, job: &str, follow: bool) -> Result<Streaming<v1::LogLine>, Failure> {
+    pub(crate) fn logs(&self, job: &str, follow: bool) -> Result<Streaming<v1::LogLine>, Failure> {
         let request = v1::LogsRequest { job: job.to_owned(), follow };
         self.ask(|mut client| async move { client.logs(request).await })
     }
 
-    pub(super) fn look_up(&self, request: v1::LookUpRequest) -> Result<v1::Found, Failure> {
+    pub(crate) fn look_up(&self, request: v1::LookUpRequest) -> Result<v1::Found, Failure> {
         self.ask(|mut client| async move { client.look_up(request).await })
     }
 
-    pub(super) fn fetch_layer(
+    pub(crate) fn fetch_layer(
         &self,
         layer: v1::LayerRef,
     ) -> Result<Streaming<v1::LayerPart>, Failure> {
@@ -142,13 +142,13 @@ impl<'a> Remote<'a> {
     }
 
     /// The next item of a stream that is not watched for signals.
-    pub(super) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
+    pub(crate) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
         let item = self.runtime.block_on(items.message());
         item.map_err(|status| self.failure(&status))
     }
 
     /// Begins to listen to signals, which until then end the process.
-    pub(super) fn signals(&self) -> Result<Signals, Failure> {
+    pub(crate) fn signals(&self) -> Result<Signals, Failure> {
         let _context = self.runtime.enter();
         let listen = |kind| {
             signal(kind).map_err(|error| {
@@ -162,7 +162,7 @@ impl<'a> Remote<'a> {
     }
 
     /// Begins to watch a job, over a new connection if the old one is lost.
-    pub(super) fn watch(
+    pub(crate) fn watch(
         &mut self,
         job: &str,
         after: Option<u32>,
@@ -199,7 +199,7 @@ impl<'a> Remote<'a> {
     }
 
     /// Waits for the next event, for so long at most if there is a limit.
-    pub(super) fn event(
+    pub(crate) fn event(
         &mut self,
         events: &mut Streaming<v1::JobEvent>,
         limit: Option<Duration>,
@@ -224,7 +224,7 @@ impl<'a> Remote<'a> {
     }
 
     /// Waits; returns whether a signal came.
-    pub(super) fn pause(&self, time: Duration, signals: &mut Signals) -> bool {
+    pub(crate) fn pause(&self, time: Duration, signals: &mut Signals) -> bool {
         self.runtime.block_on(async {
             tokio::select! {
                 () = tokio::time::sleep(time) => false,
@@ -239,7 +239,7 @@ impl<'a> Remote<'a> {
 }
 
 /// Asks a node whether it is healthy.
-pub(super) fn health(url: &str, security: &Security) -> Result<Result<(), NetError>, Failure> {
+pub(crate) fn health(url: &str, security: &Security) -> Result<Result<(), NetError>, Failure> {
     Ok(runtime()?.block_on(strata_net::health(url, security, HEALTH)))
 }
 
@@ -258,7 +258,7 @@ fn reference(job: &str) -> v1::JobRef {
 }
 
 /// The failure for an error of the network.
-pub(super) fn refusal(error: &NetError) -> Failure {
+pub(crate) fn refusal(error: &NetError) -> Failure {
     let code = match error {
         NetError::Unreachable { .. } => ExitCode::Unreachable,
         // A file, a flag or an address that is not as it must be.

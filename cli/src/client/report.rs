@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use strata_proto::v1;
 
 use super::record::{self, has_ended, state, time};
-use crate::request::{self, Naming};
-use crate::units;
+use crate::output::units;
+use crate::spaces::request::{self, Naming};
 
 /// Where a column's cells stand.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ fn depth(depth: Option<u32>) -> String {
 }
 
 /// The table of jobs.
-pub(super) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> io::Result<()> {
     let rows = jobs.iter().map(|job| {
         [
             job.id.clone(),
@@ -94,7 +94,7 @@ pub(super) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> i
 }
 
 /// The cluster's workers and its unfinished jobs.
-pub(super) fn cluster(
+pub(crate) fn cluster(
     url: &str,
     workers: &[v1::WorkerInfo],
     unfinished: &[v1::Job],
@@ -141,7 +141,7 @@ pub(super) fn cluster(
 }
 
 /// Everything of one job.
-pub(super) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}: {}{}", job.id, state(job), why(job))?;
     let mut line = |name: &str, value: &str| match value {
         "" => Ok(()),
@@ -185,7 +185,7 @@ pub(super) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
 }
 
 /// What a job waits for, or why it ended.
-pub(super) fn why(job: &v1::Job) -> String {
+pub(crate) fn why(job: &v1::Job) -> String {
     match job.state() {
         v1::JobState::Queued if job.queue_position > 0 => {
             let jobs = units::count(u64::from(job.queue_position));
@@ -217,7 +217,7 @@ fn options(options: &v1::JobOptions) -> String {
 }
 
 /// The answer to a cancellation.
-pub(super) fn cancelled(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn cancelled(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
     match has_ended(job) {
         true => writeln!(out, "{} is {}", job.id, state(job)),
         false => writeln!(out, "{} ends after its next layer", job.id),
@@ -225,7 +225,7 @@ pub(super) fn cancelled(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// A line of a log.
-pub(super) fn log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<()> {
     let time = humantime::format_rfc3339_seconds(time(line.time_ms));
     writeln!(out, "{time} {} {}", line.level, line.text)
 }

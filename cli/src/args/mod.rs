@@ -1,0 +1,4 @@
+//! Values and groups of flags that several commands share.
+
+pub(crate) mod cluster;
+pub(crate) mod domain;

@@ -1,0 +1,13 @@
+//! One module per command: its arguments and its run.
+
+pub(crate) mod domains;
+pub(crate) mod jobs;
+pub(crate) mod layer;
+pub(crate) mod nodes;
+pub(crate) mod panex;
+pub(crate) mod path;
+pub(crate) mod replay;
+pub(crate) mod solve;
+pub(crate) mod stats;
+pub(crate) mod tiles;
+pub(crate) mod verify;

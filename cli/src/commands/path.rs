@@ -1,0 +1,134 @@
+//! `strata path`: the moves of a cluster's job, traced back through the layers that its workers have
+//! kept. They look the states up; only the last two layers, where the searches met, come here.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use strata_explicit::{Candidate, Finder, Layers, Trace};
+use strata_net::convert;
+use strata_proto::v1;
+use strata_store::{KeptFile, Layer, RealFs, StoreError};
+use tempfile::NamedTempFile;
+
+use crate::args::cluster::PathJobArgs;
+use crate::client::record;
+use crate::client::remote::Remote;
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::progress::Progress;
+use crate::spaces::moves;
+use crate::spaces::puzzle::Puzzle;
+
+/// Runs `strata path`.
+pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Failure> {
+    args.form.check()?;
+    let remote = Remote::connect(&args.client)?;
+    let job = remote.status(&args.job)?;
+    let result = found(&job)?;
+    let spec = convert::spec_from(job.spec.clone())
+        .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
+    let puzzle = Puzzle::open(&spec)?;
+    let mut layers = RemoteLayers { remote: &remote, job: &job.id, failure: None };
+    let chain = Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers);
+    if let Some(failure) = layers.failure {
+        return Err(failure);
+    }
+    let moves = chain?.and_then(|chain| puzzle.moves(&chain)).ok_or_else(|| {
+        let message = format!("the layers of job {} do not lead to the goal", job.id);
+        Failure::new(ExitCode::Corrupt, message)
+    })?;
+    let progress = Progress::start(console, None);
+    moves::show(&puzzle, result.moves, &moves, &args.form, false, &progress)?;
+    progress.finish()?;
+    Ok(ExitCode::Done)
+}
+
+/// The result of a job whose moves can be found.
+fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
+    let id = &job.id;
+    let kept = record::keep(&job.options.unwrap_or_default());
+    match job.result {
+        None => Err(Failure::usage(format!("job {id} is {}: it has no path", record::state(job)))),
+        Some(result) if result.moves.is_none() => {
+            Err(Failure::usage(format!("job {id} has reached no goal: there is no path")))
+        }
+        Some(_) if kept != "all" => {
+            let message = format!(
+                "job {id} has kept layers: {kept}; a path needs one submitted with --keep-layers all"
+            );
+            Err(Failure::usage(message))
+        }
+        Some(result) => Ok(result),
+    }
+}
+
+/// The layers of a cluster's job.
+struct RemoteLayers<'a> {
+    remote: &'a Remote<'a>,
+    job: &'a str,
+    /// Why one could not be had.
+    failure: Option<Failure>,
+}
+
+impl RemoteLayers<'_> {
+    fn layer(&self, depth: u32) -> v1::LayerRef {
+        v1::LayerRef { job: self.job.to_owned(), depth }
+    }
+
+    /// Notes a failure; the error only ends the trace.
+    fn noted<T>(&mut self, depth: u32, result: Result<T, Failure>) -> Result<T, StoreError> {
+        result.map_err(|failure| {
+            let source = std::io::Error::other(failure.to_string());
+            self.failure = Some(failure);
+            StoreError::Io { op: "get", path: format!("layer {depth}").into(), source }
+        })
+    }
+
+    fn fetch(&self, depth: u32) -> Result<Vec<Layer>, Failure> {
+        use v1::layer_part::Part;
+        let mut parts = self.remote.fetch_layer(self.layer(depth))?;
+        let mut files: Vec<(KeptFile, NamedTempFile)> = Vec::new();
+        while let Some(v1::LayerPart { part }) = self.remote.next(&mut parts)? {
+            match (part, files.last_mut()) {
+                (Some(Part::File(file)), _) => {
+                    let kept = convert::kept_from(file);
+                    let kept = kept.map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
+                    files.push((kept, NamedTempFile::new().map_err(unwritten)?));
+                }
+                (Some(Part::Bytes(bytes)), Some((_, file))) => {
+                    file.write_all(&bytes).map_err(unwritten)?;
+                }
+                _ => return Err(Failure::new(ExitCode::Unexpected, "a part of no file came")),
+            }
+        }
+        let open = |(kept, file): (KeptFile, NamedTempFile)| {
+            Layer::open(Arc::new(RealFs), file.path(), &kept.expect(self.job, depth))
+        };
+        // What is mapped stays when the file is gone.
+        files.into_iter().map(|file| open(file).map_err(Failure::from)).collect()
+    }
+}
+
+impl Layers for RemoteLayers<'_> {
+    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, StoreError> {
+        let fetched = self.fetch(depth);
+        self.noted(depth, fetched)
+    }
+
+    fn any_of(
+        &mut self,
+        depth: u32,
+        candidates: &[Candidate],
+        _: &mut Finder,
+    ) -> Result<Option<usize>, StoreError> {
+        let candidates = candidates.iter().map(|candidate| convert::candidate_to(*candidate));
+        let layer = Some(self.layer(depth));
+        let found =
+            self.remote.look_up(v1::LookUpRequest { layer, candidates: candidates.collect() });
+        Ok(self.noted(depth, found)?.index.map(|index| index as usize))
+    }
+}
+
+fn unwritten(error: std::io::Error) -> Failure {
+    Failure::new(ExitCode::JobFailed, format!("cannot write a temporary file: {error}"))
+}

@@ -1,0 +1,280 @@
+//! `strata solve tiles --moves clockwise`: shortest solutions without counterclockwise turns. Such
+//! moves cannot be taken back, which the search on disk relies on, so this one is made in memory,
+//! backwards from the goal, by one thread.
+
+use std::time::Instant;
+
+use strata::catalogue::Parameters;
+use strata_tiles::{Board, Choices, Clockwise, ClockwiseError, Level, Shape, Solvability, Word};
+
+use super::path;
+use crate::cli::SolveArgs;
+use crate::output::console::Console;
+use crate::output::events::{self, Event, Outcome};
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::progress::Progress;
+use crate::output::rss;
+use crate::output::units;
+use crate::spaces::moves;
+use crate::spaces::puzzle;
+use crate::spaces::request;
+
+/// How such a search holds its layers: no engine of those that `--engine` names.
+const ENGINE: &str = "in-memory";
+
+/// Flags that mean nothing to a search in memory.
+const WITHOUT: [&str; 11] = [
+    "threads",
+    "workers",
+    "data-dir",
+    "disk-limit",
+    "max-layers",
+    "resume",
+    "checkpoint-interval",
+    "keep-layers",
+    "shards",
+    "symmetry",
+    "k",
+];
+
+/// What is to be searched.
+struct Task {
+    start: Board,
+    goal: Board,
+    choices: Choices,
+    exhaust: bool,
+}
+
+/// Searches, if the command line asks for clockwise moves of sliding tiles.
+pub(super) fn run(args: &SolveArgs, console: &Console) -> Result<Option<ExitCode>, Failure> {
+    if args.domain != "tiles" || args.own.moves.as_deref() != Some("clockwise") {
+        return Ok(None);
+    }
+    let engine = args.engine.kind().filter(|_| args.line.typed("engine"));
+    let engine = engine.map(|kind| format!("engine {}", kind.name()));
+    let typed = WITHOUT.iter().find(|flag| args.line.typed(flag)).map(ToString::to_string);
+    if let Some(flag) = engine.or(typed) {
+        let message = format!("--{flag}: clockwise moves are searched in memory, by one thread");
+        return Err(Failure::usage(message));
+    }
+    let given = request::parameters(&args.domain, &args.args, args.parameters());
+    let task = Task::read(&given?)?;
+    if args.path.wanted() {
+        path::check_form(&args.path.form, task.exhaust)?;
+    }
+    task.run(args, console).map(Some)
+}
+
+impl Task {
+    fn read(given: &Parameters) -> Result<Task, Failure> {
+        let word = |name: &str| given.get(name).map(|value| value.trim());
+        let shape: Shape = word("size").unwrap_or_default().parse().map_err(Failure::usage)?;
+        let board = |name: &str| match word(name) {
+            None | Some("sorted") => Ok(Board::goal(shape)),
+            Some(text) => Board::parse(text, shape)
+                .map_err(|error| Failure::usage(format!("{name} is not a board: {error}"))),
+        };
+        let exhaust = word("exhaust") == Some("true");
+        if exhaust && given.contains_key("start") {
+            let message = "start cannot be so: an exhaustive search with clockwise moves begins \
+                           everywhere and ends at the goal";
+            return Err(Failure::usage(message));
+        }
+        let choices = match word("choices") {
+            None | Some("free") => Choices::Free,
+            Some("limited") => Choices::Side,
+            Some("bottom") => Choices::Bottom,
+            Some(other) => {
+                let message = format!("choices must be free, limited or bottom, not '{other}'");
+                return Err(Failure::usage(message));
+            }
+        };
+        let (start, goal) = (board("start")?, board("goal")?);
+        if Solvability::of(&start).is_solvable() != Solvability::of(&goal).is_solvable() {
+            let message = format!("{goal} cannot be reached from {start}: their parities differ");
+            return Err(Failure::new(ExitCode::NoGoal, message));
+        }
+        Ok(Task { start, goal, choices, exhaust })
+    }
+
+    /// What the rules are called.
+    fn rules(&self) -> &'static str {
+        match self.choices {
+            Choices::Free => "clockwise",
+            Choices::Side => "clockwise, choices limited",
+            Choices::Bottom => "clockwise, choices on the bottom row",
+        }
+    }
+
+    /// The parameters in force.
+    fn parameters(&self) -> Parameters {
+        let Task { start, goal, choices, exhaust } = self;
+        let choices = match choices {
+            Choices::Free => "free",
+            Choices::Side => "limited",
+            Choices::Bottom => "bottom",
+        };
+        let mut pairs = vec![
+            ("size", goal.shape().to_string()),
+            ("goal", goal.to_string()),
+            ("exhaust", exhaust.to_string()),
+            ("moves", "clockwise".to_owned()),
+            ("choices", choices.to_owned()),
+        ];
+        if !exhaust {
+            pairs.push(("start", start.to_string()));
+        }
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The beginning of the run.
+    fn job(&self, args: &SolveArgs) -> Event {
+        Event::Job(events::Job {
+            // It has no folder to be named after.
+            job: format!("tiles-{}", self.goal.shape()),
+            space: "tiles".to_owned(),
+            params: request::json(&self.parameters()),
+            engine: ENGINE,
+            shards: 1,
+            data_dir: String::new(),
+            threads: 1,
+            workers: 1,
+            memory_bytes: args.memory,
+            resumed_from: None,
+        })
+    }
+
+    fn run(&self, args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
+        let started = Instant::now();
+        let walks = args.path.wanted();
+        let refused = |ClockwiseError::Memory { shape, bytes }: ClockwiseError| {
+            let bytes = bytes.map_or("more than 2^64 bytes".to_owned(), units::bytes);
+            Failure::usage(format!("--memory: clockwise moves on {shape} squares take {bytes}"))
+        };
+        let search = Clockwise::new(&self.goal, self.choices, walks, args.memory);
+        let mut search = search.map_err(refused)?;
+        let progress = Progress::start(console, None);
+        progress.emit(&self.job(args));
+        let mut sums = Sums::default();
+        let mut last = Instant::now();
+        // Layers without a board are told of only if one with a board comes after them.
+        let mut empty = Vec::new();
+        while let Some(level) = search.advance() {
+            sums.add(level);
+            empty.push(sums.layer(level, last.elapsed().as_secs_f64()));
+            last = Instant::now();
+            if level.boards > 0 {
+                empty.drain(..).for_each(|layer| progress.emit(&layer));
+            }
+            if !self.exhaust && search.reaches(&self.start) {
+                sums.found = Some(level.depth.into());
+                break;
+            }
+        }
+        let outcome = match sums.found {
+            Some(_) => Outcome::Goal,
+            None if self.exhaust => Outcome::Exhausted,
+            None => Outcome::NoGoal,
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        progress.emit(&Event::Result(self.summary(&sums, outcome, seconds)));
+        if walks && outcome == Outcome::Goal {
+            self.show(&search, args, &progress)?;
+        }
+        progress.finish()?;
+        Ok(if outcome == Outcome::NoGoal { ExitCode::NoGoal } else { ExitCode::Done })
+    }
+
+    fn summary(&self, sums: &Sums, outcome: Outcome, seconds: f64) -> events::Summary {
+        let (start, goal, rules) = (&self.start, &self.goal, self.rules());
+        let depth = sums.longest.depth;
+        let title = match sums.found {
+            Some(moves) => format!("distance({start} to {goal}), {rules} = {moves}"),
+            None if self.exhaust => format!(
+                "{goal}, {rules}: {} boards, at most {depth} moves (so many for {})",
+                units::count(sums.boards),
+                units::count(sums.longest.boards)
+            ),
+            None => format!("{goal} cannot be reached from {start}, {rules}"),
+        };
+        events::Summary {
+            outcome,
+            moves: sums.found,
+            layers: depth,
+            states: sums.boards,
+            generated: sums.states,
+            widest: sums.widest.boards,
+            widest_depth: sums.widest.depth,
+            digest: String::new(),
+            seconds,
+            peak_rss_bytes: rss::peak(),
+            disk_peak_bytes: 0,
+            spilled_bytes: 0,
+            bytes_per_state: None,
+            title,
+        }
+    }
+
+    fn show(
+        &self,
+        search: &Clockwise,
+        args: &SolveArgs,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let bug = || Failure::new(ExitCode::Unexpected, "the walk is not in the layers");
+        let word: Word = search.walk(&self.start).ok_or_else(bug)?;
+        let mut end = self.start.clone();
+        if !word.iter().all(|mv| end.step(*mv)) || end != self.goal {
+            return Err(Failure::new(ExitCode::Unexpected, format!("the walk ends at {end}")));
+        }
+        let form = &args.path.form;
+        moves::emit(puzzle::show_tiles(&word, form.path_format), form, progress)
+    }
+}
+
+/// What the layers so far add up to.
+#[derive(Default)]
+struct Sums {
+    boards: u64,
+    states: u64,
+    found: Option<u64>,
+    /// The last layer with a board.
+    longest: Layer,
+    /// The layer with most boards.
+    widest: Layer,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Layer {
+    depth: u32,
+    boards: u64,
+}
+
+impl Sums {
+    fn add(&mut self, level: Level) {
+        let Level { depth, boards, states } = level;
+        self.boards += boards;
+        self.states += states;
+        let layer = Layer { depth, boards };
+        if boards > 0 {
+            self.longest = layer;
+        }
+        if boards > self.widest.boards {
+            self.widest = layer;
+        }
+    }
+
+    fn layer(&self, level: Level, seconds: f64) -> Event {
+        Event::Layer(events::Layer {
+            depth: level.depth,
+            states: level.boards,
+            generated: level.states,
+            regions: 0,
+            bytes: 0,
+            digest: String::new(),
+            seconds,
+            total_states: self.boards,
+            replayed: false,
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Searches that other commands make: as `solve` makes them, but shown on standard error only.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use strata::StopReason;
+use strata_store::DataDir;
+
+use super::jobs;
+use super::run::{Run, Search, create, resume};
+use super::session::Ended;
+use super::signals::Signals;
+use crate::cli::{SolveArgs, available_threads};
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::progress::Progress;
+use crate::output::units;
+
+/// With what means such a search is made.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub(crate) struct Means {
+    /// Threads
+    #[arg(long, value_name = "N", default_value_t = available_threads())]
+    #[arg(env = "STRATA_THREADS", hide_env_values = true)]
+    #[arg(value_parser = crate::cli::at_most(1024))]
+    pub(crate) threads: usize,
+
+    /// Memory budget of everything that grows
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    #[arg(env = "STRATA_MEMORY", hide_env_values = true, value_parser = units::parse_size)]
+    pub(crate) memory: u64,
+
+    /// Folder for the search's own folder, which then stays; an unfinished search is gone on with
+    /// [default: a temporary folder]
+    #[arg(long, value_name = "DIR", env = "STRATA_DATA_DIR", hide_env_values = true)]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The fewest moves; none if the goal cannot be reached.
+    pub(crate) moves: Option<u64>,
+    /// States of all layers.
+    pub(crate) states: u64,
+    /// Time of this run.
+    pub(crate) seconds: f64,
+}
+
+/// Searches what `strata solve` with these words would, whatever its variables say.
+///
+/// # Errors
+/// As `solve`; also if the search was interrupted, or the disk is full.
+pub(crate) fn search(words: &[&str], means: &Means, console: &Console) -> Result<Found, Failure> {
+    let started = Instant::now();
+    let temporary = match &means.data_dir {
+        Some(_) => None,
+        None => Some(tempfile::Builder::new().prefix("strata-").tempdir().map_err(|error| {
+            Failure::new(ExitCode::JobFailed, format!("cannot make a temporary folder: {error}"))
+        })?),
+    };
+    let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
+    let data_dir = means.data_dir.clone().or(folder).unwrap_or_default();
+    let words = std::iter::once("solve").chain(words.iter().copied()).map(OsString::from);
+    let plain = SolveArgs::without_variables(words)
+        .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
+    let args = SolveArgs { threads: means.threads, memory: means.memory, data_dir, ..plain };
+    let (search, space) = Search::new(&args)?;
+    jobs::check_folder(&args.data_dir, false)?;
+    let data = DataDir::lock(&args.data_dir).map_err(jobs::unusable)?;
+    let goes_on = jobs::unfinished(&data, &search.spec).is_some();
+    let job = if goes_on { resume(&data, &search)? } else { create(&data, &search)? };
+    let folder = job.folder.clone();
+    let signals = Signals::listen();
+    let progress = Progress::on_screen(console, search.expected_layers);
+    let run = Run { search: &search, data: &data, progress: &progress, signals: &signals, started };
+    let ended = run.search(&args, (job, space))?;
+    progress.finish()?;
+    match ended {
+        Ended::Finished(_) => {
+            let result = folder.read_manifest()?.result;
+            let (moves, states) = result.map_or((None, 0), |found| (found.moves, found.states));
+            Ok(Found { moves, states, seconds: started.elapsed().as_secs_f64() })
+        }
+        Ended::Stopped { reason, depth } => Err(early(reason, depth, temporary.is_some())),
+    }
+}
+
+/// The failure for a search that did not come to its end.
+fn early(reason: StopReason, depth: u32, temporary: bool) -> Failure {
+    let (code, why) = match reason {
+        StopReason::Interrupted => (ExitCode::Interrupted, "interrupted"),
+        StopReason::DiskFull => (ExitCode::Limit, "the disk is full"),
+        StopReason::MemoryFull => (ExitCode::Limit, "the memory budget is used up"),
+        // It has no limits and no other workers.
+        StopReason::MaxLayers | StopReason::DiskLimit | StopReason::Moving => {
+            (ExitCode::Unexpected, "it stopped of itself")
+        }
+    };
+    let next = if temporary {
+        "it cannot be gone on with: that takes a --data-dir"
+    } else {
+        "the same command goes on with it"
+    };
+    Failure::new(code, format!("the search ended at depth {depth}: {why}; {next}"))
+}

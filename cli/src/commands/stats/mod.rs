@@ -1,0 +1,3 @@
+//! `strata stats`: the layer table of a job.
+
+pub(crate) mod table;

@@ -1,0 +1,182 @@
+//! The layer table of a job as an aligned table, CSV or JSON lines.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::cli::TableFormat;
+use crate::output::events::VERSION;
+use crate::output::units;
+
+/// One layer of the table.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    /// The distance from the start.
+    pub(crate) depth: u32,
+    /// States in the layer.
+    pub(crate) states: u64,
+    /// Legal moves from the layer's states.
+    pub(crate) generated: u64,
+    /// Regions with a state in the layer.
+    pub(crate) regions: u64,
+    /// Bytes of the layer's files when they were sealed.
+    pub(crate) bytes: u64,
+    /// The order-independent digest, 32 hexadecimal digits.
+    pub(crate) digest: String,
+    /// Time the layer took.
+    pub(crate) seconds: f64,
+}
+
+const COLUMNS: [&str; 7] =
+    ["depth", "states", "generated", "regions", "bytes", "digest", "seconds"];
+
+/// Writes the rows in the given format.
+pub(crate) fn write(rows: &[Row], format: TableFormat, out: &mut impl Write) -> io::Result<()> {
+    match format {
+        TableFormat::Table => write_table(rows, out),
+        TableFormat::Csv => write_csv(rows, out),
+        TableFormat::Json => write_json(rows, out),
+    }
+}
+
+fn write_csv(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", COLUMNS.join(","))?;
+    for row in rows {
+        writeln!(
+            out,
+            "{},{},{},{},{},{},{:.6}",
+            row.depth, row.states, row.generated, row.regions, row.bytes, row.digest, row.seconds
+        )?;
+    }
+    Ok(())
+}
+
+fn write_json(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        v: u32,
+        event: &'static str,
+        #[serde(flatten)]
+        row: &'a Row,
+    }
+    for row in rows {
+        let line = Line { v: VERSION, event: "layer", row };
+        serde_json::to_writer(&mut *out, &line)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn write_table(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+    let mut widths = COLUMNS.map(str::len);
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(cells(row)) {
+            *width = (*width).max(cell.len());
+        }
+    }
+    write_line(&COLUMNS.map(str::to_owned), &widths, out)?;
+    for row in rows {
+        write_line(&cells(row), &widths, out)?;
+    }
+    write_totals(rows, out)
+}
+
+fn write_line(cells: &[String; 7], widths: &[usize; 7], out: &mut impl Write) -> io::Result<()> {
+    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let gap = if index == 0 { "" } else { "  " };
+        write!(out, "{gap}{cell:>width$}")?;
+    }
+    writeln!(out)
+}
+
+fn write_totals(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+    let states: u64 = rows.iter().map(|row| row.states).sum();
+    let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
+    let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
+    writeln!(
+        out,
+        "total: {} states, {}, {}",
+        units::count(states),
+        units::bytes(bytes),
+        units::seconds(seconds)
+    )
+}
+
+fn cells(row: &Row) -> [String; 7] {
+    [
+        row.depth.to_string(),
+        units::count(row.states),
+        units::count(row.generated),
+        units::count(row.regions),
+        units::count(row.bytes),
+        row.digest.clone(),
+        format!("{:.3}", row.seconds),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        let row = |depth, states, seconds| Row {
+            depth,
+            states,
+            generated: 3 * states,
+            regions: 1,
+            bytes: 100,
+            digest: "00112233445566778899aabbccddeeff".to_owned(),
+            seconds,
+        };
+        vec![row(0, 1, 0.0), row(1, 12_345, 1.25)]
+    }
+
+    fn text(format: TableFormat) -> String {
+        let mut out = Vec::new();
+        write(&rows(), format, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn csv_starts_with_depth_and_states() {
+        assert_eq!(
+            text(TableFormat::Csv),
+            "depth,states,generated,regions,bytes,digest,seconds\n\
+             0,1,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
+             1,12345,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
+        );
+    }
+
+    #[test]
+    fn json_is_a_versioned_line_a_layer() {
+        let text = text(TableFormat::Json);
+        assert_eq!(text.lines().count(), 2);
+        assert_eq!(
+            text.lines().next(),
+            Some(
+                "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"generated\":3,\
+                 \"regions\":1,\"bytes\":100,\
+                 \"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.0}"
+            )
+        );
+    }
+
+    #[test]
+    fn the_table_is_aligned() {
+        let text = text(TableFormat::Table);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 4);
+        assert!(lines[0].starts_with("depth  states  generated  regions  bytes"));
+        assert!(lines[2].starts_with("    1  12,345     37,035        1    100"));
+        assert_eq!(lines[0].len(), lines[1].len());
+        assert_eq!(lines[3], "total: 12,346 states, 200 bytes, 1.25 s");
+    }
+
+    #[test]
+    fn no_rows_still_have_a_header() {
+        let mut out = Vec::new();
+        write(&[], TableFormat::Csv, &mut out).unwrap();
+        assert!(out.starts_with(b"depth,states"));
+        write(&[], TableFormat::Table, &mut out).unwrap();
+    }
+}

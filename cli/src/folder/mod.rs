@@ -1,0 +1,3 @@
+//! The files of a job in a folder.
+
+pub(crate) mod audit;

@@ -1,0 +1,162 @@
+//! Standard error: who may write to it, in what form and colour; sets up logging.
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{MultiProgress, ProgressDrawTarget};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::cli::{ColorMode, GlobalArgs, LogFormat, ProgressMode};
+
+/// How progress is shown, once `auto` is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Display {
+    /// A live display.
+    Bar,
+    /// Log lines.
+    Lines,
+    /// Nothing.
+    None,
+}
+
+/// What commands need to know about their outputs.
+pub(crate) struct Console {
+    /// Whether standard output is JSON lines.
+    pub(crate) json: bool,
+    /// How progress is shown.
+    pub(crate) display: Display,
+    /// Standard error as log lines and the live display share it.
+    pub(crate) screen: MultiProgress,
+}
+
+impl Console {
+    /// Decides what `auto` means and starts logging.
+    pub(crate) fn start(global: &GlobalArgs) -> Self {
+        let terminal = io::stderr().is_terminal() && !variable_is("TERM", "dumb");
+        let display = display(global, terminal);
+        let target = match display {
+            Display::Bar => ProgressDrawTarget::stderr(),
+            Display::Lines | Display::None => ProgressDrawTarget::hidden(),
+        };
+        let console =
+            Console { json: global.json, display, screen: MultiProgress::with_draw_target(target) };
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let ansi = match global.color {
+            ColorMode::Auto => terminal && !plain,
+            ColorMode::Always => true,
+            ColorMode::Never => false,
+        };
+        start_logging(global, ansi, console.screen.clone());
+        console
+    }
+}
+
+fn variable_is(name: &str, value: &str) -> bool {
+    std::env::var_os(name).is_some_and(|actual| actual == value)
+}
+
+fn display(global: &GlobalArgs, terminal: bool) -> Display {
+    match global.progress {
+        ProgressMode::Bar => Display::Bar,
+        ProgressMode::Lines => Display::Lines,
+        ProgressMode::None => Display::None,
+        ProgressMode::Auto if global.quiet > global.verbose => Display::None,
+        // A bar between JSON log lines would spoil them for their reader.
+        ProgressMode::Auto if terminal && global.log_format == LogFormat::Text => Display::Bar,
+        ProgressMode::Auto => Display::Lines,
+    }
+}
+
+fn level(global: &GlobalArgs) -> LevelFilter {
+    match i16::from(global.verbose) - i16::from(global.quiet) {
+        ..=-2 => LevelFilter::ERROR,
+        -1 => LevelFilter::WARN,
+        0 => LevelFilter::INFO,
+        1 => LevelFilter::DEBUG,
+        2.. => LevelFilter::TRACE,
+    }
+}
+
+fn start_logging(global: &GlobalArgs, ansi: bool, screen: MultiProgress) {
+    let level = level(global);
+    // The prefix covers every crate of this workspace; libraries only speak up when it matters.
+    let filter =
+        Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("strata", level);
+    let writer = LogWriter(screen);
+    let layer = tracing_subscriber::fmt::layer().with_target(false);
+    let layer = match global.log_format {
+        LogFormat::Text => layer.with_ansi(ansi).with_writer(writer).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).with_writer(writer).boxed(),
+    };
+    // The one error is a logger that is already there, which only a test can bring about.
+    let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
+}
+
+/// Writes log lines to standard error without tearing the live display.
+struct LogWriter(MultiProgress);
+
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = LogLine<'a>;
+
+    fn make_writer(&'a self) -> LogLine<'a> {
+        LogLine(&self.0)
+    }
+}
+
+/// One line on its way to standard error.
+struct LogLine<'a>(&'a MultiProgress);
+
+impl Write for LogLine<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.suspend(|| {
+            // With stderr closed there is nobody left to tell, and the run must not suffer.
+            let _ = io::stderr().lock().write_all(bytes);
+        });
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn global(flags: &str) -> GlobalArgs {
+        let line = format!("strata {flags} domains");
+        Cli::try_parse_from(line.split_whitespace()).unwrap().global
+    }
+
+    #[test]
+    fn auto_means_a_bar_only_for_people() {
+        assert_eq!(display(&global(""), true), Display::Bar);
+        assert_eq!(display(&global(""), false), Display::Lines);
+        assert_eq!(display(&global("--log-format json"), true), Display::Lines);
+        assert_eq!(display(&global("-q"), true), Display::None);
+        assert_eq!(display(&global("--progress bar -q"), false), Display::Bar);
+        assert_eq!(display(&global("--progress none"), true), Display::None);
+    }
+
+    #[test]
+    fn levels() {
+        assert_eq!(level(&global("")), LevelFilter::INFO);
+        assert_eq!(level(&global("-v")), LevelFilter::DEBUG);
+        assert_eq!(level(&global("-vvv")), LevelFilter::TRACE);
+        assert_eq!(level(&global("-q")), LevelFilter::WARN);
+        assert_eq!(level(&global("-qq")), LevelFilter::ERROR);
+    }
+}

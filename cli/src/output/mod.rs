@@ -1,0 +1,9 @@
+//! What the program prints: results, events, progress, log lines and exit codes.
+
+pub(crate) mod console;
+pub(crate) mod events;
+pub(crate) mod exit;
+pub(crate) mod progress;
+pub(crate) mod rss;
+pub(crate) mod stdout;
+pub(crate) mod units;

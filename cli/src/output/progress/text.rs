@@ -1,0 +1,203 @@
+//! The end of a run for people: the result on standard output, an early end on standard error.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::Sink;
+use crate::output::events::{Event, Summary};
+use crate::output::stdout::Output;
+use crate::output::units;
+
+/// Prints the result.
+pub(super) struct ResultText<W: Write> {
+    out: Output<W>,
+    /// States that an earlier run searched.
+    replayed: u64,
+    /// Whether a cluster searches: it tells the time of all runs.
+    remote: bool,
+    /// How layers are held.
+    engine: &'static str,
+}
+
+impl<W: Write> ResultText<W> {
+    pub(super) fn new(out: Output<W>) -> Self {
+        ResultText { out, replayed: 0, remote: false, engine: "" }
+    }
+}
+
+impl<W: Write + Send> Sink for ResultText<W> {
+    fn event(&mut self, event: &Event, _now: Duration) {
+        match event {
+            Event::Job(job) => (self.remote, self.engine) = (job.is_remote(), job.engine),
+            Event::Layer(layer) if layer.replayed && !self.remote => self.replayed += layer.states,
+            Event::Result(summary) => {
+                let text = result(summary, self.engine, self.replayed);
+                self.out.write_with(|out| out.write_all(text.as_bytes()));
+                self.out.flush();
+            }
+            Event::Path(path) => {
+                let text = match &path.file {
+                    Some(file) => format!("  path        {} moves in {file}\n", path.moves.len()),
+                    None => path.text(),
+                };
+                self.out.write_with(|out| out.write_all(text.as_bytes()));
+                self.out.flush();
+            }
+            _ => {}
+        }
+    }
+
+    fn tick(&mut self, _now: Duration) {}
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.finish()
+    }
+}
+
+/// The result as people read it.
+fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
+    let states = units::count(summary.states);
+    let generated = units::count(summary.generated);
+    let searched = summary.states.saturating_sub(replayed);
+    let rate = units::rate(searched as f64 / summary.seconds);
+    let time = units::seconds(summary.seconds);
+    let rate = match (searched, replayed) {
+        (0, _) => "(searched before)".to_owned(),
+        (_, 0) => format!("({rate} states/s)"),
+        _ => format!("({rate} states/s since the resume)"),
+    };
+    let width = states.len().max(generated.len()).max(time.len());
+    let mut text = format!("{}\n", summary.title);
+    let mut line = |name: &str, value: &str, more: &str| {
+        let row = format!("  {name:<11} {value:<width$}   {more}");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", row.trim_end());
+    };
+    line("engine", engine, "");
+    line("layers", &units::count(u64::from(summary.layers)), "");
+    let widest = units::count(summary.widest);
+    let depth = units::count(u64::from(summary.widest_depth));
+    let widest = format!("(widest layer {widest} at depth {depth})");
+    line("states", &states, &widest);
+    line("generated", &generated, "");
+    line("time", &time, &rate);
+    if let Some(peak) = summary.peak_rss_bytes {
+        line("peak memory", &units::bytes(peak), "");
+    }
+    // A search in memory has neither.
+    if !summary.digest.is_empty() {
+        line("disk", &disk(summary), "");
+        line("digest", &summary.digest, "");
+    }
+    text
+}
+
+fn disk(summary: &Summary) -> String {
+    let peak = format!("peak {}", units::bytes(summary.disk_peak_bytes));
+    let notes = match summary.spilled_bytes {
+        0 => peak,
+        spilled => format!("{peak}, {} spilled", units::bytes(spilled)),
+    };
+    match summary.bytes_per_state {
+        Some(bytes) => format!("{bytes:.2} bytes a state ({notes})"),
+        None => notes,
+    }
+}
+
+/// Tells why a run ended early and how to go on, in every mode: the command must not be lost.
+pub(super) struct StopNotice<W: Write> {
+    out: W,
+}
+
+impl<W: Write> StopNotice<W> {
+    pub(super) fn new(out: W) -> Self {
+        StopNotice { out }
+    }
+}
+
+impl<W: Write + Send> Sink for StopNotice<W> {
+    fn event(&mut self, event: &Event, _now: Duration) {
+        if let Event::Stopped(stopped) = event {
+            let depth = units::count(u64::from(stopped.depth));
+            // With stderr closed there is nobody left to tell.
+            let _ = writeln!(
+                self.out,
+                "stopped at depth {depth}: {}\nresume with: {}",
+                stopped.reason, stopped.resume_command
+            );
+        }
+    }
+
+    fn tick(&mut self, _now: Duration) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::events::tests::{layer, stopped, summary};
+    use crate::output::events::{Layer, Outcome};
+    use crate::output::stdout::tests::Shared;
+
+    #[test]
+    fn the_result_for_people() {
+        assert_eq!(
+            result(&summary(), "explicit", 0),
+            "X(6) = 881\n  \
+             engine      explicit\n  \
+             layers      441\n  \
+             states      4,078,382    (widest layer 23,273 at depth 370)\n  \
+             generated   11,827,307\n  \
+             time        0.21 s       (19.4 M states/s)\n  \
+             peak memory 61 MiB\n  \
+             disk        0.36 bytes a state (peak 1.2 MiB)\n  \
+             digest      00112233445566778899aabbccddeeff\n"
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_is_left_out_and_what_is_odd_is_told() {
+        let summary = Summary {
+            outcome: Outcome::Exhausted,
+            moves: None,
+            title: "radius 377".to_owned(),
+            peak_rss_bytes: None,
+            bytes_per_state: None,
+            spilled_bytes: 5 << 20,
+            seconds: 0.0,
+            ..summary()
+        };
+        let text = result(&summary, "explicit", 1);
+        assert!(result(&summary, "explicit", summary.states).contains("(searched before)"));
+        assert!(text.starts_with("radius 377\n"));
+        assert!(!text.contains("peak memory"));
+        assert!(text.contains("disk        peak 1.2 MiB, 5.0 MiB spilled\n"));
+        assert!(text.contains("(0 states/s since the resume)"));
+    }
+
+    #[test]
+    fn replayed_states_do_not_count_as_speed() {
+        let shared = Shared::default();
+        let mut sink = ResultText::new(Output::new(shared.clone()));
+        let Event::Layer(first) = layer(0, 4_078_172, 4_078_172) else {
+            panic!("not a layer");
+        };
+        let first = Event::Layer(Layer { replayed: true, ..first });
+        sink.event(&first, Duration::ZERO);
+        sink.event(&layer(1, 210, 4_078_382), Duration::ZERO);
+        sink.event(&Event::Result(summary()), Duration::ZERO);
+        sink.finish().unwrap();
+        assert!(shared.text().contains("(1.0 k states/s since the resume)"));
+    }
+
+    #[test]
+    fn an_early_end_names_the_command() {
+        let shared = Shared::default();
+        let mut sink = StopNotice::new(shared.clone());
+        sink.event(&stopped(), Duration::ZERO);
+        assert_eq!(
+            shared.text(),
+            "stopped at depth 41: interrupted\nresume with: strata solve panex 6 --resume\n"
+        );
+    }
+}

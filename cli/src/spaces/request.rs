@@ -1,0 +1,203 @@
+//! What is searched: from the command line to a space, and from a specification to words.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use strata::catalogue::{Domain, Parameters, Space};
+use strata_panex::{GoldPosition, Position};
+use strata_space::SpaceError;
+
+use crate::args::domain::Given;
+use crate::output::events::Outcome;
+use crate::output::exit::{ExitCode, Failure};
+use crate::spaces::gold::{self, GoldEndError};
+
+/// Why the command line does not say what to search.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// There is no such space.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// An end in the form of Panex Gold is not one of the puzzle.
+    #[error("--{name}: {source}")]
+    Gold {
+        /// Which.
+        name: &'static str,
+        /// Why not.
+        source: GoldEndError,
+    },
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Failure {
+        match error {
+            // Known without a search.
+            RequestError::Space(SpaceError::Unsolvable { .. }) => {
+                Failure::new(ExitCode::NoGoal, error)
+            }
+            error => Failure::usage(error),
+        }
+    }
+}
+
+/// The space that the command line and the environment ask for.
+pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result<Space, Failure> {
+    let parameters = parameters(domain, values, given)?;
+    Ok(Space::open(domain, &parameters).map_err(RequestError::from)?)
+}
+
+/// The parameters that the command line and the environment give.
+pub(crate) fn parameters(
+    domain: &str,
+    values: &[String],
+    mut given: Vec<Given>,
+) -> Result<Parameters, RequestError> {
+    let domain = Domain::find(domain)?;
+    if domain.name == "panex" {
+        give_levels(values, &mut given)?;
+    }
+    let known = |name: &str| domain.parameters.iter().any(|parameter| parameter.name == name);
+    // A variable that means nothing here is meant for other runs.
+    let given = given.into_iter().filter(|given| given.typed || known(given.name));
+    let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
+    Ok(domain.parameters(values, &flags)?)
+}
+
+/// Gives the tiles of Gold ends their levels: the space and the job's record know no others.
+fn give_levels(values: &[String], given: &mut Vec<Given>) -> Result<(), RequestError> {
+    let before = given.len();
+    given.retain(|given| given.name != "gold");
+    let level = values.first().and_then(|level| level.parse().ok());
+    let (true, Some(level)) = (given.len() < before, level) else { return Ok(()) };
+    for Given { name, value, .. } in given.iter_mut() {
+        if matches!(*name, "start" | "goal") && !matches!(value.trim(), "towers" | "exchanged") {
+            let read = gold::read(value, level);
+            *value = read.map_err(|source| RequestError::Gold { name, source })?.to_string();
+        }
+    }
+    Ok(())
+}
+
+/// The parameters of a specification as JSON has them.
+pub(crate) fn json(parameters: &BTreeMap<String, String>) -> Map<String, Value> {
+    parameters.iter().map(|(name, text)| (name.clone(), value(text))).collect()
+}
+
+fn value(text: &str) -> Value {
+    match text {
+        "true" => true.into(),
+        "false" => false.into(),
+        _ => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
+    }
+}
+
+/// A search in a few words: the space, its arguments, and what differs from the usual, as in
+/// `panex 7 k=2`.
+pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> String {
+    let mut words = vec![space.to_owned()];
+    let Ok(domain) = Domain::find(space) else {
+        // A newer coordinator may know more spaces.
+        words.extend(parameters.iter().map(|(name, value)| format!("{name}={value}")));
+        return words.join(" ");
+    };
+    for parameter in domain.parameters {
+        let Some(value) = parameters.get(parameter.name) else { continue };
+        match parameter.default {
+            _ if parameter.positional => words.push(value.clone()),
+            // A default in words follows from the other parameters.
+            Some(default) if default.contains(' ') || default == value => {}
+            _ => words.push(format!("{}={value}", parameter.name)),
+        }
+    }
+    words.join(" ")
+}
+
+/// How a search and its answer are called.
+pub(crate) struct Naming {
+    /// Space and size in one word.
+    pub(crate) label: String,
+    /// What the length of a shortest solution is called.
+    distance: String,
+}
+
+impl Naming {
+    /// The names that a space gives; what cannot be opened here goes by the job's id.
+    pub(crate) fn new(job: &str, space: &str, parameters: &BTreeMap<String, String>) -> Naming {
+        match Space::open(space, parameters) {
+            Ok(space) => Naming::of(&space, false),
+            Err(_) => Naming { label: job.to_owned(), distance: format!("distance({job})") },
+        }
+    }
+
+    /// The names that a space gives; with the ends as one sees them on a Gold board, if asked for.
+    pub(crate) fn of(space: &Space, gold: bool) -> Naming {
+        let seen = |end: &dyn ToString| -> Option<GoldPosition> {
+            Some((&end.to_string().parse::<Position>().ok()?).into())
+        };
+        let distance = match space {
+            Space::Panex(panex) if gold && !panex.config().exchanges_towers() => {
+                let ends = seen(panex.start()).zip(seen(panex.goal()));
+                ends.map(|(start, goal)| format!("distance({start} to {goal})"))
+            }
+            _ => None,
+        };
+        let distance = distance.unwrap_or_else(|| space.distance_name());
+        Naming { label: space.label(), distance }
+    }
+
+    /// The answer in one line.
+    pub(crate) fn title(&self, outcome: Outcome, moves: Option<u64>, layers: u32) -> String {
+        let label = &self.label;
+        match (outcome, moves) {
+            (Outcome::NoGoal, _) => {
+                format!("{label}: the goal cannot be reached, radius {layers}")
+            }
+            (_, Some(moves)) => format!("{} = {moves}", self.distance),
+            (_, None) => format!("{label}: whole space, radius {layers}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn searches_in_a_few_words() {
+        let open = |values: &[&str]| {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            open("panex", &values, Vec::new()).unwrap().parameters()
+        };
+        assert_eq!(short("panex", &open(&["6"])), "panex 6");
+        let odd = parameters(&[("discs", "5"), ("pegs", "4"), ("exhaust", "true")]);
+        assert_eq!(short("hanoi", &odd), "hanoi 5 pegs=4 exhaust=true");
+        assert_eq!(short("chess", &parameters(&[("board", "8")])), "chess board=8");
+    }
+
+    #[test]
+    fn variables_of_other_spaces_are_passed_over() {
+        let given = |typed| vec![Given { name: "pegs", value: "4".to_owned(), typed }];
+        assert!(open("panex", &["3".to_owned()], given(false)).is_ok());
+        let error = open("panex", &["3".to_owned()], given(true)).unwrap_err();
+        assert!(error.to_string().contains("panex has no parameter 'pegs'"), "{error}");
+    }
+
+    #[test]
+    fn titles() {
+        let panex = Naming::new("job", "panex", &parameters(&[("level", "3")]));
+        assert_eq!(panex.title(Outcome::Goal, Some(42), 21), "X(3) = 42");
+        assert_eq!(panex.title(Outcome::Exhausted, None, 9), "panex-3: whole space, radius 9");
+        let title = Naming::new("job", "chess", &parameters(&[]));
+        assert_eq!(title.title(Outcome::Goal, Some(7), 7), "distance(job) = 7");
+    }
+
+    #[test]
+    fn parameters_are_typed_in_json() {
+        let json = json(&parameters(&[("k", "3"), ("exhaust", "false"), ("symmetry", "on")]));
+        assert_eq!(Value::Object(json).to_string(), r#"{"exhaust":false,"k":3,"symmetry":"on"}"#);
+    }
+}
