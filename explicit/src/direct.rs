@@ -1,20 +1,21 @@
-//! The kernel for spaces without tables: every state's moves are computed anew, and a region's
-//! successors are sorted.
+//! Direct kernel, for spaces without tables: it computes the moves of every state and sorts the
+//! successors of each region.
 
 use std::sync::Arc;
 
 use strata_space::{LayerStats, Local, RegionKey, State, StateSpace};
 use strata_store::{EntryKey, ListBuf};
 
-use crate::Result;
+use crate::dedup::keep_new;
+use crate::error::Result;
 use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output};
 
-/// See the module.
+/// Kernel of a space without tables.
 pub(crate) struct DirectKernel<S: StateSpace> {
     space: Arc<S>,
     shards: u32,
     moves: Vec<State>,
-    /// Exits of one region before they are grouped by target.
+    /// Exits of one region, not yet grouped by target.
     leaving: Vec<State>,
     batch: Vec<Local>,
     /// A region's current, previous and new states.
@@ -62,7 +63,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
     }
 
     fn finish(&mut self, _: &mut dyn Output) -> Result<()> {
-        // None has waited.
+        // `expand` leaves nothing pending.
         Ok(())
     }
 
@@ -99,25 +100,4 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         }
         Ok(())
     }
-}
-
-/// Makes the new layer's states out of the inside successors: adds the inbox, removes what is
-/// not new, and notes whether two searches have met.
-pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut LayerStats) {
-    next.extend_from_slice(inputs.inbox.locals());
-    next.sort_unstable();
-    next.dedup();
-    subtract(next, inputs.current);
-    subtract(next, inputs.previous);
-    stats.even |= next.windows(2).any(|pair| pair[0] ^ 1 == pair[1]);
-    stats.odd |= next.iter().any(|local| inputs.current.binary_search(&(local ^ 1)).is_ok());
-}
-
-/// Removes from one sorted list what is in another.
-fn subtract(from: &mut Vec<Local>, what: &[Local]) {
-    let mut rest = what.iter().peekable();
-    from.retain(|local| {
-        while rest.next_if(|other| *other < local).is_some() {}
-        rest.peek() != Some(&local)
-    });
 }

@@ -1,4 +1,4 @@
-//! A space made ready for searching: tables shared by all tasks, and a kernel for each.
+//! Engine: a space prepared for a search, with the tables and caches that all kernels share.
 
 use std::sync::Arc;
 
@@ -6,73 +6,64 @@ use strata_space::{Finish, KeySpace, Keyed, RegionKey, State, StateSpace, Tabled
 use strata_store::EntryKey;
 
 use crate::direct::DirectKernel;
-use crate::kernel::Kernel;
-use crate::tabled::{Shared, TabledKernel};
+use crate::kernel::{Kernel, KernelMemory};
+use crate::tabled::{SharedCaches, TabledKernel};
 
-/// A space made ready. Lanes of one process share one engine.
+/// A space prepared for a search. All tasks of a process share one engine.
 pub struct Engine {
     space: Arc<dyn StateSpace>,
     shards: u32,
     /// Exclusive bound of locals.
     locals: u32,
-    kernels: Box<dyn Kernels>,
+    kernels: Box<dyn KernelFactory>,
 }
 
-/// What a kernel may keep, in bytes.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct KernelMemory {
-    /// For what is known of regions.
-    pub regions: usize,
-    /// For steps that may be met again: a share in what all kernels of the engine remember.
-    pub memo: usize,
-}
-
-/// Makes kernels of one kind, whatever the type of the space.
-trait Kernels: Send + Sync {
+/// Factory of the kernels of one space.
+trait KernelFactory: Send + Sync {
     fn make(&self, memory: KernelMemory) -> Box<dyn Kernel>;
-    fn bytes(&self) -> usize;
+    fn table_bytes(&self) -> usize;
 }
 
-struct Direct<S> {
+struct DirectFactory<S> {
     space: Arc<S>,
     shards: u32,
 }
 
-impl<S: StateSpace> Kernels for Direct<S> {
+impl<S: StateSpace> KernelFactory for DirectFactory<S> {
     fn make(&self, _: KernelMemory) -> Box<dyn Kernel> {
         Box::new(DirectKernel::new(self.space.clone(), self.shards))
     }
 
-    fn bytes(&self) -> usize {
+    fn table_bytes(&self) -> usize {
         0
     }
 }
 
-struct ByTables<S: Tabled> {
+struct TabledFactory<S: Tabled> {
     space: Arc<S>,
     shards: u32,
-    shared: Shared<S::Class>,
+    shared: SharedCaches<S::Class>,
 }
 
-impl<S: Tabled> Kernels for ByTables<S> {
+impl<S: Tabled> KernelFactory for TabledFactory<S> {
     fn make(&self, memory: KernelMemory) -> Box<dyn Kernel> {
         Box::new(TabledKernel::new(self.space.clone(), self.shards, memory, &self.shared))
     }
 
-    fn bytes(&self) -> usize {
+    fn table_bytes(&self) -> usize {
         self.space.table_bytes()
     }
 }
 
 impl Engine {
-    /// Prepares any space: every state's moves are worked out when they are needed.
+    /// Prepares any space. Kernels compute the moves of every state.
     pub fn direct<S: StateSpace>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
-        let kernels = Box::new(Direct { space: space.clone(), shards });
+        let kernels = Box::new(DirectFactory { space: space.clone(), shards });
         Engine { space, shards, locals: u32::MAX, kernels }
     }
 
-    /// Prepares a space of keys, whose locals have a known bound.
+    /// Prepares a space of keys. Its locals have a known bound.
     pub fn keyed<S: KeySpace>(space: Keyed<S>, shards: u32) -> Engine {
         let locals = 2 << space.space().local_bits();
         Engine { locals, ..Engine::direct(space, shards) }
@@ -83,23 +74,23 @@ impl Engine {
         let space = Arc::new(space);
         let locals = 2 * space.indices();
         let kernels =
-            Box::new(ByTables { space: space.clone(), shards, shared: Shared::default() });
+            Box::new(TabledFactory { space: space.clone(), shards, shared: SharedCaches::default() });
         Engine { space, shards, locals, kernels }
     }
 
-    /// The states of depth 0, each with its place.
+    /// The states of depth 0, each with the key of its region.
     pub fn seeds(&self) -> Vec<(EntryKey, State)> {
-        let place = |seed: State| (self.place(seed.region), seed);
-        self.space.seeds().into_iter().map(place).collect()
+        let keyed = |seed: State| (self.key(seed.region), seed);
+        self.space.seeds().into_iter().map(keyed).collect()
     }
 
-    fn place(&self, region: RegionKey) -> EntryKey {
+    fn key(&self, region: RegionKey) -> EntryKey {
         let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
         EntryKey { shard, region: region.0 }
     }
 
-    /// What every local is below: twice the number of indices. Of a space without tables or keys
-    /// it is not known, and any is below `u32::MAX`.
+    /// Exclusive bound of locals: twice the number of indices. For a space with neither tables nor
+    /// keys the bound is not known, and this is `u32::MAX`.
     pub fn locals(&self) -> u32 {
         self.locals
     }
@@ -109,18 +100,18 @@ impl Engine {
         self.space.text(state)
     }
 
-    /// When the search is over.
+    /// How the search ends.
     pub fn finish(&self) -> Finish {
         self.space.finish()
     }
 
-    /// A kernel for one task.
+    /// Makes a kernel for one task.
     pub fn kernel(&self, memory: KernelMemory) -> Box<dyn Kernel> {
         self.kernels.make(memory)
     }
 
     /// Bytes of the space's tables, which all tasks share.
     pub fn table_bytes(&self) -> usize {
-        self.kernels.bytes()
+        self.kernels.table_bytes()
     }
 }

@@ -1,9 +1,9 @@
-//! What expands a region: the interface between a space's structure and the pass over a layer.
+//! Region kernels: the interface between the structure of a space and the pass over a layer.
 
 use strata_space::{ExitEdge, LayerStats, Local};
 use strata_store::{EntryKey, List};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The three inputs of one region.
 #[derive(Copy, Clone, Debug)]
@@ -12,11 +12,11 @@ pub struct Inputs<'a> {
     pub current: List<'a>,
     /// Layer d-1.
     pub previous: List<'a>,
-    /// Exits of layer d that lead here.
+    /// Exits of layer d into this region.
     pub inbox: &'a Batches,
 }
 
-/// The same, decoded.
+/// The three inputs of one region, decoded.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Decoded<'a> {
     /// Layer d, strictly increasing.
@@ -27,97 +27,115 @@ pub(crate) struct Decoded<'a> {
     pub(crate) inbox: &'a Batches,
 }
 
-/// Exits that lead to one region, as they came: each batch in any order and repeated at will.
+/// Exits into one region, in the batches in which they arrived. Each batch is unsorted and may repeat
+/// locals.
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
     locals: Vec<Local>,
-    /// Where each batch ends, and by which gate all of it leads back.
+    /// The end of each batch in `locals`, and its inverse edge.
     ends: Vec<(usize, Option<ExitEdge>)>,
 }
 
 impl Batches {
-    /// Adds a batch; `back` as of [`ExitSink::send`].
+    /// Adds a batch; `inverse` as for [`ExitSink::send`].
     #[inline]
-    pub fn push(&mut self, back: Option<ExitEdge>, batch: &[Local]) {
+    pub fn push(&mut self, inverse: Option<ExitEdge>, batch: &[Local]) {
         self.locals.extend_from_slice(batch);
-        self.ends.push((self.locals.len(), back));
+        self.ends.push((self.locals.len(), inverse));
     }
 
-    /// The same.
-    pub(crate) fn push_all(&mut self, back: Option<ExitEdge>, batch: impl Iterator<Item = Local>) {
+    /// Adds a batch from an iterator.
+    pub(crate) fn push_all(&mut self, inverse: Option<ExitEdge>, batch: impl Iterator<Item = Local>) {
         self.locals.extend(batch);
-        self.ends.push((self.locals.len(), back));
+        self.ends.push((self.locals.len(), inverse));
     }
 
-    /// Forgets all batches, keeping the memory.
+    /// Removes all batches and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.locals.clear();
         self.ends.clear();
     }
 
-    /// All exits.
+    /// The locals of all batches.
     #[inline]
     pub fn locals(&self) -> &[Local] {
         &self.locals
     }
 
-    /// The batches.
+    /// The batches, each with its inverse edge.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (Option<ExitEdge>, &[Local])> {
         let mut from = 0;
         self.ends
             .iter()
-            .map(move |(end, back)| (*back, &self.locals[std::mem::replace(&mut from, *end)..*end]))
+            .map(move |(end, inverse)| (*inverse, &self.locals[std::mem::replace(&mut from, *end)..*end]))
     }
 }
 
-/// Where a kernel sends what leaves a region.
+/// Receives the exits of regions.
 pub trait ExitSink {
-    /// Takes exits that lead to one region, in any order and repeated at will. If all of them lead
-    /// back to the states that are left by one gate of that region, `back` is that gate: who knows it
-    /// need not go that way.
+    /// Takes a batch of exits into one region, unsorted and possibly with repetitions.
+    ///
+    /// `inverse` is the exit edge of the target region that leads back to where the whole batch came
+    /// from, if it is known. Moves are reversible, so the target region may skip that edge for the
+    /// states of the batch: behind it are states of the layer before.
     ///
     /// # Errors
-    /// If they have to be spilled and that fails.
-    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()>;
+    /// If the exits cannot be delivered, or have to be spilled and the file cannot be written.
+    fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, locals: &[Local])
+    -> Result<()>;
 }
 
-/// Takes what a pass makes.
+/// Receives what a pass produces.
 pub trait Output: ExitSink {
-    /// Takes a region's new states; regions come in key order.
+    /// Takes the new states of a region. Regions come in key order.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If the states cannot be written.
     fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()>;
 
-    /// Where what is found is summed up.
+    /// The statistics to which each region is added.
     fn stats(&mut self) -> &mut LayerStats;
 
-    /// The error of a region with an input that is not what was written.
+    /// The error for a region with an input that cannot be decoded.
     fn damaged(&self, at: EntryKey) -> Error;
 }
 
-/// Expands regions for one thread. It holds caches, and between [`Self::expand`] and
-/// [`Self::finish`] regions that wait: dropping it then loses nothing but time.
+/// Memory limits of one kernel's caches, in bytes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct KernelMemory {
+    /// Cache of regions: classes, weights and exit edges.
+    pub regions: usize,
+    /// Memo table of expansions. The kernels of an engine share one table; this is one kernel's
+    /// part of its limit.
+    pub memo: usize,
+}
+
+/// Expands regions for one thread.
+///
+/// A kernel holds caches. Between [`Self::expand`] and [`Self::finish`] it may also hold regions that
+/// are not expanded yet. Dropping a kernel outside a pass loses nothing but cached data.
 pub trait Kernel: Send {
-    /// Takes a region's inputs, in key order. When the kernel comes to it, but before
-    /// [`Self::finish`] returns, it computes the new layer's states of the region, notes a meeting
-    /// and does what [`Self::emit`] does.
+    /// Takes the inputs of a region. Regions come in key order.
+    ///
+    /// At the latest when [`Self::finish`] returns, the kernel has computed the region's new states,
+    /// recorded whether two searches met in it, and done the same as [`Self::emit`].
     ///
     /// # Errors
-    /// If an input is damaged or the output fails; then the pass has to be given up.
+    /// If an input is damaged or the output fails. The pass has failed then, and the caller must call
+    /// [`Self::discard`].
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()>;
 
-    /// Computes what waits.
+    /// Expands all regions that are not expanded yet.
     ///
     /// # Errors
-    /// If an input is damaged or the output fails; then the pass has to be given up.
+    /// As for [`Self::expand`].
     fn finish(&mut self, output: &mut dyn Output) -> Result<()>;
 
-    /// Forgets the regions that wait: the pass is given up.
+    /// Drops all regions that are not expanded yet, after a failed pass.
     fn discard(&mut self);
 
-    /// Counts a region's new states and their moves, and sends their exits.
+    /// Counts states of a region and their moves, and sends their exits.
     ///
     /// # Errors
     /// If `exits` fails.

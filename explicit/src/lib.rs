@@ -1,5 +1,4 @@
-//! One worker's share of one layer: expand, exchange, merge and deduplicate. Synchronous, no
-//! network.
+//! Explicit engine: one worker's pass over one layer, with states written down one by one.
 //!
 //! A pass turns layer d into layer d+1. For every region of the current layer or the inbox, in
 //! key order, a [`Kernel`] computes
@@ -8,31 +7,33 @@
 //! next = (inside successors of current ∪ inbox) − current − previous
 //! ```
 //!
-//! writes it to the layer file and sends its exits to the inboxes of the regions they lead to,
-//! where they wait for the next pass. A [`PassTask`] is what one thread needs for that; an
-//! [`Exchange`] carries exits between workers.
+//! It writes the result to the layer file and sends the exits of the new states to the inboxes of
+//! their target regions, where they wait for the next pass. One [`PassTask`] a thread does this for
+//! a range of keys. An [`Exchange`] delivers exits between workers.
+//!
+//! The crate is synchronous and contains no network code.
+//!
+//! To follow one state: [`PassTask::advance`] reads it from the layer and hands it to
+//! [`Kernel::expand`]. Its successors inside the region go to [`Output::put`], those outside
+//! through [`ExitSink::send`] to the [`Outboxes`] and on to an [`Inbox`].
 #![forbid(unsafe_code)]
 
+mod dedup;
 mod direct;
 mod engine;
-mod image;
-mod inbox;
+mod error;
+mod exits;
 mod kernel;
-mod pass_task;
-mod run;
+mod pass;
 mod tabled;
 mod trace;
 
-pub use engine::{Engine, KernelMemory};
-pub use image::{Bounds, run_header, run_image};
-pub use inbox::{Exchange, Inbox, InboxOptions, LocalExchange};
-pub use kernel::{Batches, ExitSink, Inputs, Kernel, Output};
-pub use pass_task::{DiscardExits, Outboxes, Pass, PassTask, count};
-pub use run::{MemoryRun, Run, SortBuffers};
+pub use engine::Engine;
+pub use error::{Error, Result};
+pub use exits::{
+    Bounds, DiscardExits, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Outboxes, Run,
+    SortBuffers, run_header, run_image,
+};
+pub use kernel::{Batches, ExitSink, Inputs, Kernel, KernelMemory, Output};
+pub use pass::{Pass, PassTask, count};
 pub use trace::{Candidate, Finder, Layers, Trace};
-
-/// What can go wrong in a pass.
-pub type Error = strata_store::StoreError;
-
-/// Result of a pass.
-pub type Result<T> = std::result::Result<T, Error>;

@@ -3,7 +3,7 @@
 use strata_space::{Chain, Finish, Local, RegionKey, State, StateSpace};
 use strata_store::{EntryKey, KeyRange, Layer, LayerCursor, StoreError};
 
-use crate::Result;
+use crate::error::Result;
 
 /// A state that may be in a layer: its place, and its local.
 pub type Candidate = (EntryKey, Local);

@@ -1,17 +1,18 @@
-//! A set of local indices of one region as bits: small enough for the processor's first cache, and in
-//! order without sorting.
+//! Sets of local indices of one region as bits.
+//!
+//! A set fits into the first-level cache, and its elements come out in order without sorting.
 
 use strata_space::Local;
 
-/// A set of fewer than 64 * `W` indices. With sizes known at compile time no access needs a bounds
-/// check.
+/// Sets of known and of offered indices below 64 * `W`. The size is a constant, so no access needs a
+/// bounds check.
 pub(super) struct Marks<const W: usize> {
-    /// What is not new.
+    /// Indices that are not new.
     known: Box<[u64; W]>,
-    /// What may be. All zero between regions.
+    /// Indices that may be new. All zero between regions.
     offered: Box<[u64; W]>,
-    /// The parts of the set, of 64, in which something was offered: one register, where a word in
-    /// memory for each would make every store wait for the last one.
+    /// The 64ths of the set in which an index was offered, a bit each. One register: a word in memory for
+    /// each would make every store wait for the last one.
     parts: u64,
 }
 
@@ -67,12 +68,44 @@ impl<const W: usize> Marks<W> {
     }
 }
 
+/// Limit of the indices of [`NarrowMarks`].
+const NARROW: usize = 1 << 15;
+
+/// Limit of the indices of [`WideMarks`].
+const WIDE: usize = 1 << 17;
+
+/// The largest number of local indices of a tabled space that kernels support.
+pub(crate) const MAX_INDICES: u32 = WIDE as u32 - 1;
+
+/// Marks for few indices: all fit into the first-level cache.
+pub(super) type NarrowMarks = Marks<{ NARROW / 64 }>;
+
+/// Marks for up to [`MAX_INDICES`].
+pub(super) type WideMarks = Marks<{ WIDE / 64 }>;
+
+/// Marks of the size that a space needs.
+pub(super) enum AnyMarks {
+    Narrow(NarrowMarks),
+    Wide(WideMarks),
+}
+
+impl AnyMarks {
+    /// Marks for `indices`, at most [`MAX_INDICES`].
+    pub(super) fn new(indices: u32) -> AnyMarks {
+        if (indices as usize) < NARROW {
+            AnyMarks::Narrow(NarrowMarks::new())
+        } else {
+            AnyMarks::Wide(WideMarks::new())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_new_comes_out_once_and_in_order() {
+    fn new_indices_are_drained_once_and_in_order() {
         let mut marks = Marks::<64>::new();
         for round in 0..600u32 {
             let offers = [7, 4095, 64, 7, round, 63, 64, 0];

@@ -1,4 +1,4 @@
-//! A bounded cache of what is known of regions: class, weights and where the gates lead.
+//! Region cache: class, weights and edge targets of recently used regions.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,133 +7,140 @@ use rustc_hash::FxHashMap;
 use strata_space::{ExitEdge, MAX_MOVE_KINDS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
-/// Where a gate leads.
+/// Target of an exit edge.
 #[derive(Copy, Clone)]
-pub(super) struct Way {
-    /// The target, packed so that a region takes few lines of the processor's cache.
+pub(super) struct CachedTarget {
+    /// High and low half of the target's key. Halves need less alignment, so a region takes fewer cache
+    /// lines.
     region: [u64; 2],
     shard: u32,
-    /// `ExitEdge::MAX` if that is not known.
-    back: ExitEdge,
+    /// Inverse edge; `ExitEdge::MAX` if it is not known.
+    inverse: ExitEdge,
     pub(super) symmetry: u8,
-    arrival: Arrival,
+    state: TargetState,
 }
 
-/// What becomes of locals on arrival.
+/// Whether a target is known, and whether locals need canonicalising there.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Arrival {
-    /// It has not been worked out, nor has the rest.
+enum TargetState {
+    /// No field is valid.
     Unknown,
+    /// Locals stay as they are.
     Plain,
-    Folded,
+    /// Locals are canonicalised.
+    Canonicalised,
 }
 
-impl Way {
-    const UNKNOWN: Way =
-        Way { region: [0; 2], shard: 0, back: 0, symmetry: 0, arrival: Arrival::Unknown };
+impl CachedTarget {
+    const UNKNOWN: CachedTarget =
+        CachedTarget { region: [0; 2], shard: 0, inverse: 0, symmetry: 0, state: TargetState::Unknown };
 
-    /// Whether locals are folded on arrival.
+    /// Whether locals need canonicalising in the target region.
     #[inline]
-    pub(super) fn folds(&self) -> bool {
-        self.arrival == Arrival::Folded
+    pub(super) fn needs_canonicalising(&self) -> bool {
+        self.state == TargetState::Canonicalised
     }
 
-    /// The gate of the target by which all that arrive lead back, if it is known.
+    /// The exit edge of the target region that leads back, if it is known.
     #[inline]
-    pub(super) fn back(&self) -> Option<ExitEdge> {
-        (self.back != ExitEdge::MAX).then_some(self.back)
+    pub(super) fn inverse(&self) -> Option<ExitEdge> {
+        (self.inverse != ExitEdge::MAX).then_some(self.inverse)
     }
 
-    /// The region that the gate leads to.
+    /// The target region.
     #[inline]
-    pub(super) fn target(&self) -> EntryKey {
+    pub(super) fn key(&self) -> EntryKey {
         let [high, low] = self.region.map(u128::from);
         EntryKey { shard: self.shard, region: high << 64 | low }
     }
 }
 
-/// What is known of one region.
+/// Cached data of one region.
 #[derive(Copy, Clone)]
 #[repr(align(64))]
-pub(super) struct Region<C> {
+pub(super) struct CachedRegion<C> {
     pub(super) class: C,
-    /// The class's number, if it has one; not if symmetries fix the region.
-    pub(super) number: Option<u32>,
+    /// The class's number. None if there are too many classes, or if symmetries fix the region.
+    pub(super) class_number: Option<u32>,
     /// By side and image.
     pub(super) weights: [[Weight; 2]; 2],
-    ways: [Way; MAX_MOVE_KINDS as usize],
+    targets: [CachedTarget; MAX_MOVE_KINDS as usize],
 }
 
-/// A cache in sets of [`WAYS`] regions, which evict each other in turn. Layers go through the
-/// same regions in the same order every time, which is the worst case of least-recently-used
-/// eviction; this degrades evenly instead.
-pub(super) struct Regions<S: Tabled> {
+/// Set-associative cache of regions with round-robin eviction in sets of [`WAYS`].
+///
+/// Every layer visits the same regions in the same order. This is the worst case of least-recently-used
+/// eviction, which would evict each region just before its next use.
+pub(super) struct RegionCache<S: Tabled> {
     space: Arc<S>,
     shards: u32,
-    /// The keys of each set, `EMPTY` where there is none.
+    /// The keys of each set; [`EMPTY`] for a free place.
     keys: Vec<[RegionKey; WAYS]>,
-    /// Not boxed: a layer visits every region once, so none is in the processor's cache any more,
-    /// and all lines of a region should be on their way at once.
-    slots: Vec<Option<Region<S::Class>>>,
+    /// Not boxed: a layer visits every region once, so its data is not in the processor's cache, and all
+    /// of its cache lines should be prefetched at once.
+    slots: Vec<Option<CachedRegion<S::Class>>>,
     used: usize,
-    most_sets: usize,
+    max_sets: usize,
     victim: usize,
-    classes: Arc<Classes<S::Class>>,
-    /// The numbers of those that were met here.
+    classes: Arc<ClassNumbers<S::Class>>,
+    /// Class numbers that this cache has looked up, to spare the lock.
     numbers: FxHashMap<S::Class, u32>,
 }
 
-/// Most classes that are numbered: a space may have as many as regions.
-const MOST_CLASSES: usize = 1 << 14;
+/// Limit of numbered classes. A space may have as many classes as regions.
+const MAX_CLASSES: usize = 1 << 14;
 
-/// The numbers of classes, the same for all kernels of an engine: in the order in which they were
-/// met.
-pub(super) struct Classes<C>(Mutex<FxHashMap<C, u32>>);
+/// Numbers of classes, in order of first use. All kernels of an engine share them.
+pub(super) struct ClassNumbers<C>(Mutex<FxHashMap<C, u32>>);
 
-impl<C> Default for Classes<C> {
-    fn default() -> Classes<C> {
-        Classes(Mutex::default())
+impl<C> Default for ClassNumbers<C> {
+    fn default() -> ClassNumbers<C> {
+        ClassNumbers(Mutex::default())
     }
 }
 
-impl<C: Eq + Hash> Classes<C> {
-    /// The number of a class, if it has one.
+impl<C: Eq + Hash> ClassNumbers<C> {
+    /// The number of a class; None if [`MAX_CLASSES`] others are numbered.
     fn number(&self, class: C) -> Option<u32> {
         let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = numbers.len();
-        if next == MOST_CLASSES {
+        if next == MAX_CLASSES {
             return numbers.get(&class).copied();
         }
         Some(*numbers.entry(class).or_insert(next as u32))
     }
 }
 
+/// Regions of a set.
 const WAYS: usize = 4;
+/// Key of a free place. No region has this key, see [`RegionKey`].
 const EMPTY: RegionKey = RegionKey(u128::MAX);
-const FIRST_SETS: usize = 1 << 8;
+/// Sets of a new cache; it doubles up to its limit.
+const INITIAL_SETS: usize = 1 << 8;
 
-impl<S: Tabled> Regions<S> {
+impl<S: Tabled> RegionCache<S> {
+    /// An empty cache that grows to about `bytes`.
     pub(super) fn new(
         space: Arc<S>,
         shards: u32,
         bytes: usize,
-        classes: Arc<Classes<S::Class>>,
-    ) -> Regions<S> {
-        let region = size_of::<Option<Region<S::Class>>>() + size_of::<RegionKey>();
-        let most_sets = (bytes / region / WAYS).max(FIRST_SETS);
-        let mut regions = Regions {
+        classes: Arc<ClassNumbers<S::Class>>,
+    ) -> RegionCache<S> {
+        let region = size_of::<Option<CachedRegion<S::Class>>>() + size_of::<RegionKey>();
+        let max_sets = (bytes / region / WAYS).max(INITIAL_SETS);
+        let mut regions = RegionCache {
             space,
             shards,
             keys: Vec::new(),
             slots: Vec::new(),
             used: 0,
             // Round down to a power of two.
-            most_sets: 1 << most_sets.ilog2(),
+            max_sets: 1 << max_sets.ilog2(),
             victim: 0,
             classes,
             numbers: FxHashMap::default(),
         };
-        regions.reset(FIRST_SETS);
+        regions.reset(INITIAL_SETS);
         regions
     }
 
@@ -150,14 +157,13 @@ impl<S: Tabled> Regions<S> {
         (hash >> (64 - self.keys.len().ilog2())) as usize
     }
 
-    /// Asks for the memory that [`Self::find`] is going to read first.
+    /// Prefetches the keys that [`Self::find`] reads.
     #[inline]
-    pub(super) fn touch_keys(&self, key: RegionKey) {
+    pub(super) fn prefetch_keys(&self, key: RegionKey) {
         std::hint::black_box(self.keys[self.set(key)][0]);
     }
 
-    /// The region's slot, from the cache or filled anew. It stays the region's until the next
-    /// call.
+    /// The slot of a region. It is loaded if it is not cached. The slot is valid until the next call.
     #[inline]
     pub(super) fn find(&mut self, key: RegionKey) -> usize {
         let set = self.set(key);
@@ -169,36 +175,35 @@ impl<S: Tabled> Regions<S> {
 
     /// The region in a slot that [`Self::find`] has returned.
     #[inline]
-    pub(super) fn at(&self, slot: usize) -> &Region<S::Class> {
+    pub(super) fn at(&self, slot: usize) -> &CachedRegion<S::Class> {
         match &self.slots[slot] {
             Some(region) => region,
             None => unreachable!("the slot has been filled"),
         }
     }
 
-    /// Asks for all lines of a region at once, so that the later ones arrive while the first are
-    /// worked on.
+    /// Prefetches all cache lines of a region.
     #[inline(always)]
-    pub(super) fn touch(&self, slot: usize) {
+    pub(super) fn prefetch(&self, slot: usize) {
         let region = self.at(slot);
         std::hint::black_box(region.weights[1][1].0[1]);
-        for door in (0..MAX_MOVE_KINDS as usize).step_by(3) {
-            std::hint::black_box(region.ways[door].symmetry);
+        for edge in (0..MAX_MOVE_KINDS as usize).step_by(3) {
+            std::hint::black_box(region.targets[edge].symmetry);
         }
     }
 
-    /// Where one of the gates of the region in a slot leads.
+    /// The target of an exit edge of the region in a slot.
     #[inline]
-    pub(super) fn way(&mut self, slot: usize, gate: ExitEdge) -> Way {
+    pub(super) fn target(&mut self, slot: usize, edge: ExitEdge) -> CachedTarget {
         if self.space.exit_edges() > MAX_MOVE_KINDS.into() {
-            return self.explore(slot, gate);
+            return self.load_target(slot, edge);
         }
-        let way = self.at(slot).ways[usize::from(gate)];
-        if way.arrival == Arrival::Unknown { self.explore(slot, gate) } else { way }
+        let target = self.at(slot).targets[usize::from(edge)];
+        if target.state == TargetState::Unknown { self.load_target(slot, edge) } else { target }
     }
 
-    /// A region's shard and key.
-    pub(super) fn place(&self, region: RegionKey) -> EntryKey {
+    /// The key of a region in layer files.
+    pub(super) fn key_of(&self, region: RegionKey) -> EntryKey {
         let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
         EntryKey { shard, region: region.0 }
     }
@@ -206,7 +211,7 @@ impl<S: Tabled> Regions<S> {
     #[cold]
     #[inline(never)]
     fn load(&mut self, key: RegionKey) -> usize {
-        if 2 * self.used > self.slots.len() && self.keys.len() < self.most_sets {
+        if 2 * self.used > self.slots.len() && self.keys.len() < self.max_sets {
             let sets = 2 * self.keys.len();
             let old = (std::mem::take(&mut self.keys), std::mem::take(&mut self.slots));
             self.reset(sets);
@@ -217,11 +222,11 @@ impl<S: Tabled> Regions<S> {
             }
         }
         let class = self.space.class(key);
-        let region = Region {
+        let region = CachedRegion {
             class,
-            number: if self.space.needs_canonicalising(&class) { None } else { self.number(class) },
+            class_number: if self.space.needs_canonicalising(&class) { None } else { self.number(class) },
             weights: self.space.region_weights(key),
-            ways: [Way::UNKNOWN; MAX_MOVE_KINDS as usize],
+            targets: [CachedTarget::UNKNOWN; MAX_MOVE_KINDS as usize],
         };
         self.insert(key, region)
     }
@@ -235,7 +240,7 @@ impl<S: Tabled> Regions<S> {
         Some(number)
     }
 
-    fn insert(&mut self, key: RegionKey, region: Region<S::Class>) -> usize {
+    fn insert(&mut self, key: RegionKey, region: CachedRegion<S::Class>) -> usize {
         let set = self.set(key);
         let empty = self.keys[set].iter().position(|known| *known == EMPTY);
         let way = empty.unwrap_or_else(|| {
@@ -250,23 +255,23 @@ impl<S: Tabled> Regions<S> {
 
     #[cold]
     #[inline(never)]
-    fn explore(&mut self, slot: usize, gate: ExitEdge) -> Way {
+    fn load_target(&mut self, slot: usize, edge: ExitEdge) -> CachedTarget {
         let key = self.keys[slot / WAYS][slot % WAYS];
-        let target = self.space.edge_target(key, gate);
-        let folds = self.space.needs_canonicalising(&self.space.class(target.region));
-        let back = self.space.inverse_exit(gate, target.symmetry);
-        let way = Way {
+        let target = self.space.edge_target(key, edge);
+        let canonicalised = self.space.needs_canonicalising(&self.space.class(target.region));
+        let inverse = self.space.inverse_exit(edge, target.symmetry);
+        let cached = CachedTarget {
             region: [(target.region.0 >> 64) as u64, target.region.0 as u64],
-            shard: self.place(target.region).shard,
+            shard: self.key_of(target.region).shard,
             symmetry: target.symmetry,
-            // What is folded may lead back by another gate.
-            back: back.filter(|_| !folds).unwrap_or(ExitEdge::MAX),
-            arrival: if folds { Arrival::Folded } else { Arrival::Plain },
+            // A canonicalised local may lead back by another edge.
+            inverse: inverse.filter(|_| !canonicalised).unwrap_or(ExitEdge::MAX),
+            state: if canonicalised { TargetState::Canonicalised } else { TargetState::Plain },
         };
         let slot = self.slots[slot].as_mut();
-        if let Some(known) = slot.and_then(|region| region.ways.get_mut(usize::from(gate))) {
-            *known = way;
+        if let Some(known) = slot.and_then(|region| region.targets.get_mut(usize::from(edge))) {
+            *known = cached;
         }
-        way
+        cached
     }
 }

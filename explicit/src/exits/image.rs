@@ -1,22 +1,23 @@
-//! Runs as bytes: exits on their way to another process, in the format of spilled runs.
+//! Run images: runs of exits as bytes for another process, in the format of spilled runs.
 
 use strata_store::{
     BlockEncoder, FileKind, Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
 };
 
-use crate::Result;
-use crate::run::MemoryRun;
+use super::run::MemoryRun;
+use crate::error::Result;
 
-/// What a run of a layer's exits says of itself.
+/// Header of a run of the exits of layer `depth`.
 pub fn run_header(job: &str, depth: u32) -> LayerHeader {
     LayerHeader { kind: FileKind::Run, job: job.to_owned(), depth, encoding: 0 }
 }
 
-/// A sorted run of exits of layer `depth` as a sealed file in memory, each region once: its bytes
-/// ([`Layer::into_image`]) are what [`Inbox::accept_image`] takes at the other end.
+/// Encodes a sorted run of exits of layer `depth` as a sealed file in memory, with each region once.
+/// The receiver passes its bytes ([`Layer::into_image`]) to [`Inbox::accept_image`].
 ///
 /// # Errors
-/// `Inconsistent` if the run is not sorted, `Io` if compression fails. The encoder is empty then.
+/// `Inconsistent` if the run is not sorted, `Io` if compression fails. The encoder is empty and can
+/// be used again in either case.
 ///
 /// [`Inbox::accept_image`]: crate::Inbox::accept_image
 pub fn run_image(
@@ -31,7 +32,7 @@ pub fn run_image(
     })
 }
 
-/// Writes a run and seals it.
+/// Writes a run with `fill` and seals it.
 pub(crate) fn write_run(
     writer: LayerWriter,
     encoder: &mut BlockEncoder,
@@ -47,13 +48,13 @@ pub(crate) fn write_run(
     writer.seal(vec![part], totals)
 }
 
-/// What the exits that a worker takes from elsewhere may be.
+/// Bounds of the exits that a worker accepts from other processes.
 #[derive(Copy, Clone)]
 pub struct Bounds<'a> {
-    /// Whether a shard is the worker's. It is asked for any number, also of shards that the job
-    /// does not have.
+    /// Whether the worker owns a shard. Called with any number, also of shards that the job does
+    /// not have.
     pub owns: &'a dyn Fn(u32) -> bool,
-    /// Locals are below, see [`Engine::locals`](crate::Engine::locals).
+    /// Exclusive bound of locals, see [`Engine::locals`](crate::Engine::locals).
     pub locals: u32,
 }
 
@@ -63,10 +64,10 @@ impl std::fmt::Debug for Bounds<'_> {
     }
 }
 
-/// Reads all of a run in memory and checks that it is the one expected and within bounds.
+/// Reads all of a run in memory and checks it against the expected header and the bounds.
 ///
 /// # Errors
-/// `Corrupt` at the first thing that is not.
+/// `Corrupt` at the first deviation, `Inconsistent` if the run is not in memory.
 pub(crate) fn check(run: &Layer, expect: &LayerHeader, bounds: &Bounds<'_>) -> Result<()> {
     let corrupt = |offset, expected: String, found: String| StoreError::Corrupt {
         file: run.name(),
@@ -75,14 +76,14 @@ pub(crate) fn check(run: &Layer, expect: &LayerHeader, bounds: &Bounds<'_>) -> R
         found,
     };
     if run.image().is_none() {
-        let what = "a run that came from elsewhere is not in memory".to_owned();
+        let what = "a received run is not in memory".to_owned();
         return Err(StoreError::Inconsistent { file: run.name(), what });
     }
     if run.header() != expect {
-        // The kind is the first field of those that tell runs apart.
+        // The offset of the kind, the first header field that differs between files.
         return Err(corrupt(10, format!("{expect:?}"), format!("{:?}", run.header())));
     }
-    // The index of shards is compared with the entries below.
+    // `verify` below compares the index of shards with the entries.
     if let Some(foreign) = run.shards().iter().find(|entry| !(bounds.owns)(entry.shard)) {
         let block = run.blocks().get(foreign.first_block as usize);
         let offset = block.map_or(0, |block| block.offset);

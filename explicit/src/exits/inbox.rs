@@ -1,124 +1,75 @@
-//! Where exits wait for the next pass, and how they get there.
+//! Inboxes: exits that wait for a worker's next pass, in memory or spilled to disk.
 //!
-//! An inbox always takes what it is sent: what exceeds its memory share is written to a sorted
-//! run on disk, so that no sender ever waits for a receiver.
+//! An inbox accepts every run at once. Runs that exceed its share of memory are merged into a
+//! sorted run on disk, so no sender waits for a receiver.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strata_space::Local;
-use strata_store::{BlockEncoder, EncodeOptions, EntryKey, Fs, KeyRange, Layer, LayerWriter};
+use strata_store::{BlockEncoder, EncodeOptions, Fs, KeyRange, Layer, LayerWriter};
 
-use crate::Result;
-use crate::image::{self, Bounds, run_header, write_run};
+use super::image::{self, Bounds, run_header, write_run};
+use super::run::{MemoryRun, MergedRuns, Run};
+use crate::error::Result;
 use crate::kernel::Batches;
-use crate::run::{MemoryRun, Run, RunCursor};
 
-/// Spilled runs that are merged into one when there are as many.
-const MOST_FILES: usize = 16;
+/// Number of spilled runs that are merged into one.
+const MAX_FILES: usize = 16;
 
-/// Images that are merged into one when there are as many: each costs every task a cursor.
-const MOST_IMAGES: usize = 16;
-
-/// Carries exits to the worker that owns the region they lead to. Sets are idempotent: what is
-/// delivered twice changes nothing.
-pub trait Exchange: Send + Sync {
-    /// Delivers a sorted run of exits of layer `depth` to a worker's inbox. The memory may be
-    /// reused afterwards.
-    ///
-    /// It may wait for the receiver to take the run in, but never for the receiver's own progress
-    /// in its pass: two workers that waited for each other would do so for ever.
-    ///
-    /// # Errors
-    /// If the run cannot be delivered, or has to be spilled and that fails.
-    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()>;
-
-    /// Returns when everything that worker `from` has sent of layer `depth` is in the inboxes of
-    /// those it was sent to. Like [`Self::send`], it waits for nobody's progress.
-    ///
-    /// # Errors
-    /// If something could not be delivered.
-    fn flush(&self, from: usize, depth: u32) -> Result<()>;
-
-    /// An empty run whose memory is reused.
-    fn recycled_run(&self, from: usize) -> MemoryRun;
-}
-
-/// The exchange within one process: straight into the other worker's inbox.
-#[derive(Debug)]
-pub struct LocalExchange {
-    inboxes: Vec<Arc<Inbox>>,
-}
-
-impl LocalExchange {
-    /// An exchange between workers, by number.
-    pub fn new(inboxes: Vec<Arc<Inbox>>) -> LocalExchange {
-        LocalExchange { inboxes }
-    }
-}
-
-impl Exchange for LocalExchange {
-    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
-        self.inboxes[to].accept(depth, run)
-    }
-
-    fn flush(&self, _: usize, _: u32) -> Result<()> {
-        // What has been sent has been accepted.
-        Ok(())
-    }
-
-    fn recycled_run(&self, from: usize) -> MemoryRun {
-        self.inboxes[from].recycled_run()
-    }
-}
+/// Number of images that are merged into one: each image costs every task a cursor.
+const MAX_IMAGES: usize = 16;
 
 /// Settings of an [`Inbox`].
 #[derive(Clone, Debug)]
 pub struct InboxOptions {
-    /// Bytes that runs in memory may take.
+    /// Limit of the bytes of runs in memory.
     pub memory: usize,
-    /// Job id, for the headers of spilled runs.
+    /// Job id, written to the headers of spilled runs.
     pub job: String,
     /// Folder of spilled runs.
     pub folder: PathBuf,
-    /// Prefix of their names.
+    /// Prefix of their file names.
     pub prefix: String,
-    /// How many runs' memory is kept for reuse: one a task.
+    /// Number of empty runs whose memory is kept for reuse: one a task.
     pub recycled_runs: usize,
     /// Compression of spilled runs.
     pub encode: EncodeOptions,
 }
 
-/// The exits that wait for one worker's next pass, and those of the layer that this pass makes:
-/// another worker may be one pass ahead.
+/// Inbox of one worker.
+///
+/// It holds the exits of two layers: those that the next pass reads, and those of the layer after
+/// it, because a sender may be one pass ahead.
 #[derive(Debug)]
 pub struct Inbox {
     fs: Arc<dyn Fs>,
     options: InboxOptions,
     /// By parity of the layer's depth.
     waiting: [Mutex<Waiting>; 2],
-    /// Memory of runs that have been read.
-    spare: Mutex<Vec<MemoryRun>>,
-    spilling: Mutex<BlockEncoder>,
+    /// Empty runs whose memory is reused.
+    recycled: Mutex<Vec<MemoryRun>>,
+    encoder: Mutex<BlockEncoder>,
     next_file: AtomicU64,
     spilled_bytes: AtomicU64,
     files_bytes: AtomicU64,
 }
 
+/// Exits of one layer that have been accepted and not been taken.
 #[derive(Debug, Default)]
 struct Waiting {
     memory: Vec<MemoryRun>,
-    /// By how often they have been merged, so that none is merged again and again.
+    /// By the number of merges, so that each image is merged a logarithmic number of times.
     images: Vec<Vec<Arc<Layer>>>,
-    /// Of runs in memory and images, also while they are being merged.
+    /// Bytes of the runs in memory and of the images, also while they are being merged.
     bytes: usize,
     files: Vec<Arc<Layer>>,
 }
 
 impl Waiting {
-    /// Takes out all that is in memory.
-    fn in_memory(&mut self) -> Vec<Run> {
+    /// Removes and returns the runs in memory and the images.
+    fn take_memory(&mut self) -> Vec<Run> {
         let memory = std::mem::take(&mut self.memory).into_iter();
         let images = std::mem::take(&mut self.images).into_iter().flatten();
         memory.map(|run| Run::Memory(Arc::new(run))).chain(images.map(Run::Image)).collect()
@@ -131,15 +82,16 @@ impl Waiting {
         self.images[level].push(Arc::new(image));
     }
 
-    /// Takes out the images that have been merged `level` times, if there are as many as may be.
-    fn full_level(&mut self, level: usize) -> Option<Vec<Run>> {
+    /// Removes and returns the images that have been merged `level` times, if there are
+    /// [`MAX_IMAGES`] of them.
+    fn take_full_level(&mut self, level: usize) -> Option<Vec<Run>> {
         let images = self.images.get_mut(level)?;
-        (images.len() >= MOST_IMAGES).then(|| images.drain(..).map(Run::Image).collect())
+        (images.len() >= MAX_IMAGES).then(|| images.drain(..).map(Run::Image).collect())
     }
 }
 
-/// Bytes that a run counts for in its inbox.
-fn held(run: &Run) -> usize {
+/// Bytes of memory that a run takes in its inbox.
+fn memory_bytes(run: &Run) -> usize {
     match run {
         Run::Memory(run) => run.capacity_bytes(),
         Run::Image(image) => image.file_bytes() as usize,
@@ -159,10 +111,10 @@ impl Inbox {
     pub fn new(fs: Arc<dyn Fs>, options: InboxOptions) -> Result<Inbox> {
         Ok(Inbox {
             fs,
-            spilling: Mutex::new(BlockEncoder::new(options.encode)?),
+            encoder: Mutex::new(BlockEncoder::new(options.encode)?),
             options,
             waiting: Default::default(),
-            spare: Mutex::default(),
+            recycled: Mutex::default(),
             next_file: AtomicU64::new(0),
             spilled_bytes: AtomicU64::new(0),
             files_bytes: AtomicU64::new(0),
@@ -173,10 +125,10 @@ impl Inbox {
         lock(&self.waiting[(depth & 1) as usize])
     }
 
-    /// Takes a sorted run of exits of layer `depth`.
+    /// Accepts a sorted run of exits of layer `depth`.
     ///
     /// # Errors
-    /// If it has to be spilled and that fails.
+    /// If the run has to be spilled and the file cannot be written.
     pub fn accept(&self, depth: u32, run: MemoryRun) -> Result<()> {
         let mut waiting = self.waiting(depth);
         if run.is_empty() {
@@ -191,11 +143,11 @@ impl Inbox {
         self.spill(depth, waiting, Run::Memory(Arc::new(run)))
     }
 
-    /// Takes a run of exits of layer `depth` that came as an image, after a look at all of it.
+    /// Accepts a run of exits of layer `depth` from an image, after checking all of it.
     ///
     /// # Errors
-    /// `Corrupt` if it is damaged, not such a run or not within bounds: nothing of it is taken
-    /// then. `Io` if it has to be spilled and that fails.
+    /// `Corrupt` if the image is damaged, is another run or exceeds `bounds`: nothing of it is
+    /// accepted then. `Io` if it has to be spilled and the file cannot be written.
     pub fn accept_image(&self, depth: u32, image: Layer, bounds: &Bounds<'_>) -> Result<()> {
         image::check(&image, &run_header(&self.options.job, depth), bounds)?;
         if image.totals().regions == 0 {
@@ -209,11 +161,11 @@ impl Inbox {
         waiting.bytes += bytes;
         waiting.add_image(0, image);
         let mut level = 0;
-        while let Some(images) = waiting.full_level(level) {
+        while let Some(images) = waiting.take_full_level(level) {
             drop(waiting);
-            let freed: usize = images.iter().map(held).sum();
+            let freed: usize = images.iter().map(memory_bytes).sum();
             if freed > self.options.memory / 2 {
-                // For a moment they need as much again, and soon they would have to go anyway.
+                // Merging in memory needs as much again, and they would be spilled soon anyway.
                 return self.write_out(depth, images, freed);
             }
             let writer = LayerWriter::memory(run_header(&self.options.job, depth))?;
@@ -226,25 +178,25 @@ impl Inbox {
         Ok(())
     }
 
-    /// Writes out what is in memory, and a run for which there is no room. All of it goes at once:
-    /// few large runs are cheaper to write and to merge than many small ones.
+    /// Writes all runs in memory to a file, with a last run that exceeds the limit. Few large runs
+    /// are cheaper to write and to merge than many small ones.
     fn spill(&self, depth: u32, mut waiting: MutexGuard<'_, Waiting>, last: Run) -> Result<()> {
-        let mut runs = waiting.in_memory();
+        let mut runs = waiting.take_memory();
         drop(waiting);
-        // What others are about to write out is theirs to count.
-        let freed = runs.iter().map(held).sum();
+        // Threads that write out other runs at the same time subtract those themselves.
+        let freed = runs.iter().map(memory_bytes).sum();
         runs.push(last);
         self.write_out(depth, runs, freed)
     }
 
-    /// Writes out runs that were taken from those in memory, where they count `freed` bytes.
+    /// Writes runs to a file. They have been taken from memory, where they count `freed` bytes.
     fn write_out(&self, depth: u32, runs: Vec<Run>, freed: usize) -> Result<()> {
         let file = self.merge_to_file(depth, &runs)?;
         self.recycle(runs)?;
         let mut waiting = self.waiting(depth);
         waiting.bytes = waiting.bytes.saturating_sub(freed);
         waiting.files.push(Arc::new(file));
-        if waiting.files.len() >= MOST_FILES {
+        if waiting.files.len() >= MAX_FILES {
             let files = std::mem::take(&mut waiting.files);
             drop(waiting);
             let runs: Vec<Run> = files.into_iter().map(Run::File).collect();
@@ -255,16 +207,15 @@ impl Inbox {
         Ok(())
     }
 
-    /// All exits of layer `depth` that have been accepted.
+    /// Removes and returns all accepted exits of layer `depth`.
     pub fn take(&self, depth: u32) -> Vec<Run> {
         let mut waiting = std::mem::take(&mut *self.waiting(depth));
-        let mut runs = waiting.in_memory();
+        let mut runs = waiting.take_memory();
         runs.extend(waiting.files.into_iter().map(Run::File));
         runs
     }
 
-    /// Takes runs back that have been read: their memory is reused, or freed; their files are
-    /// removed.
+    /// Disposes of runs that have been read: memory is reused or freed, files are removed.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -283,20 +234,20 @@ impl Inbox {
         Ok(())
     }
 
-    /// An empty run whose memory is reused.
+    /// An empty run, with recycled memory if there is any.
     pub fn recycled_run(&self) -> MemoryRun {
-        lock(&self.spare).pop().unwrap_or_default()
+        lock(&self.recycled).pop().unwrap_or_default()
     }
 
     fn recycle_memory(&self, mut run: MemoryRun) {
-        let mut spare = lock(&self.spare);
-        if spare.len() < self.options.recycled_runs {
+        let mut recycled = lock(&self.recycled);
+        if recycled.len() < self.options.recycled_runs {
             run.clear();
-            spare.push(run);
+            recycled.push(run);
         }
     }
 
-    /// Bytes ever written to spilled runs.
+    /// Bytes written to spilled runs since the inbox was made.
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled_bytes.load(Ordering::Relaxed)
     }
@@ -323,8 +274,8 @@ impl Inbox {
 
     /// Writes several runs as one.
     fn merge(&self, writer: LayerWriter, runs: &[Run]) -> Result<Layer> {
-        let mut merged = Merge::new(runs, KeyRange::ALL)?;
-        write_run(writer, &mut lock(&self.spilling), |encoder, writer| {
+        let mut merged = MergedRuns::new(runs, KeyRange::ALL)?;
+        write_run(writer, &mut lock(&self.encoder), |encoder, writer| {
             let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());
             while let Some(key) = merged.key() {
                 batches.clear();
@@ -337,49 +288,5 @@ impl Inbox {
             }
             Ok(())
         })
-    }
-}
-
-/// Reads a range of keys of several runs as one.
-pub(crate) struct Merge {
-    /// Each with its key.
-    runs: Vec<(Option<EntryKey>, RunCursor)>,
-    least: Option<EntryKey>,
-}
-
-impl Merge {
-    pub(crate) fn new(runs: &[Run], range: KeyRange) -> Result<Merge> {
-        let cursor = |run| RunCursor::new(run, range).map(|cursor| (cursor.key(), cursor));
-        let runs: Vec<_> = runs.iter().map(cursor).collect::<Result<_>>()?;
-        let mut merge = Merge { runs, least: None };
-        merge.compare();
-        Ok(merge)
-    }
-
-    #[inline]
-    fn compare(&mut self) {
-        self.least = self.runs.iter().filter_map(|(key, _)| *key).min();
-    }
-
-    /// The least key that is left.
-    #[inline]
-    pub(crate) fn key(&self) -> Option<EntryKey> {
-        self.least
-    }
-
-    /// Appends the batches of the region `key` from all runs.
-    #[inline]
-    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
-        if self.least != Some(key) {
-            return Ok(());
-        }
-        for (at, run) in &mut self.runs {
-            if *at == Some(key) {
-                run.take(key, out)?;
-                *at = run.key();
-            }
-        }
-        self.compare();
-        Ok(())
     }
 }

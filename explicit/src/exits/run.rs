@@ -1,22 +1,22 @@
-//! Sorted runs of exits: in memory, or spilled to a file.
+//! Sorted runs of exits, in memory or in a file, and their merge.
 
 use std::sync::Arc;
 
 use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
 
-use crate::Result;
+use crate::error::Result;
 use crate::kernel::Batches;
 
-/// One batch of exits within a run. Sorting moves it about: it is kept small.
+/// Header of one batch of exits in a run. Sorting moves headers, so they are small.
 #[derive(Copy, Clone, Debug)]
 struct Head {
     shard: u32,
-    /// The region's high and low half.
+    /// The high and the low half of the region's key.
     region: [u64; 2],
     from: u32,
     len: u32,
-    back: Option<ExitEdge>,
+    inverse: Option<ExitEdge>,
 }
 
 impl Head {
@@ -27,16 +27,16 @@ impl Head {
     }
 }
 
-/// How many batches ahead of the one that is read memory is asked for.
-const AHEAD: usize = 8;
+/// Distance, in batches, of the prefetch while a run is read.
+const PREFETCH: usize = 8;
 
 const HEAD_BYTES: usize = size_of::<Head>();
 const LOCAL_BYTES: usize = size_of::<Local>();
 
-/// Bits of a batch's place in a run.
-const PLACE_BITS: u32 = 32;
+/// Bits of a batch's position in a run.
+const POSITION_BITS: u32 = 32;
 
-/// Memory for sorting runs.
+/// Scratch memory for [`MemoryRun::sort`].
 #[derive(Debug, Default)]
 pub struct SortBuffers {
     keys: Vec<u128>,
@@ -51,17 +51,19 @@ pub struct MemoryRun {
 }
 
 impl MemoryRun {
-    /// Adds exits to one region; `back` as of [`ExitSink::send`](crate::ExitSink::send).
+    /// Adds a batch of exits to one region; `inverse` as for [`ExitSink::send`].
+    ///
+    /// [`ExitSink::send`]: crate::ExitSink::send
     #[inline]
-    pub fn push(&mut self, key: EntryKey, back: Option<ExitEdge>, locals: &[Local]) {
+    pub fn push(&mut self, key: EntryKey, inverse: Option<ExitEdge>, locals: &[Local]) {
         let EntryKey { shard, region } = key;
         let region = [(region >> 64) as u64, region as u64];
         let (from, len) = (self.locals.len() as u32, locals.len() as u32);
-        self.heads.push(Head { shard, region, from, len, back });
+        self.heads.push(Head { shard, region, from, len, inverse });
         self.locals.extend_from_slice(locals);
     }
 
-    /// Bytes in use once it is being sorted.
+    /// Bytes in use while the run is being sorted.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.heads.len() * (2 * HEAD_BYTES + size_of::<u128>()) + self.locals.len() * LOCAL_BYTES
@@ -77,38 +79,37 @@ impl MemoryRun {
         self.heads.is_empty()
     }
 
-    /// Forgets all exits, keeping the memory.
+    /// Removes all exits and keeps the memory.
     pub fn clear(&mut self) {
         self.heads.clear();
         self.locals.clear();
     }
 
-    /// Orders the batches by region. Must come before reading.
-    pub fn sort(&mut self, room: &mut SortBuffers) {
+    /// Sorts the batches by region. Reading requires a sorted run.
+    pub fn sort(&mut self, buffers: &mut SortBuffers) {
         let (shards, regions) = self.heads.iter().fold((0, 0), |(shards, regions), head| {
             let EntryKey { shard, region } = head.key();
             (shards | shard, regions | region)
         });
         let region_bits = u128::BITS - regions.leading_zeros();
-        if region_bits + (u32::BITS - shards.leading_zeros()) > u128::BITS - PLACE_BITS {
+        if region_bits + (u32::BITS - shards.leading_zeros()) > u128::BITS - POSITION_BITS {
             self.heads.sort_unstable_by_key(|head| (head.shard, head.region));
             return;
         }
-        // Mostly keys are short, and a key with a place behind it is a single number.
-        room.keys.clear();
-        room.keys.extend((0..).zip(&self.heads).map(|(place, head): (u32, _)| {
+        // Most keys are short: key and position fit into one integer.
+        buffers.keys.clear();
+        buffers.keys.extend((0..).zip(&self.heads).map(|(position, head): (u32, _)| {
             let EntryKey { shard, region } = head.key();
             let key = u128::from(shard).unbounded_shl(region_bits) | region;
-            key << PLACE_BITS | u128::from(place)
+            key << POSITION_BITS | u128::from(position)
         }));
-        room.keys.sort_unstable();
-        room.heads.clear();
-        room.heads.extend(room.keys.iter().map(|key| self.heads[*key as u32 as usize]));
-        std::mem::swap(&mut self.heads, &mut room.heads);
+        buffers.keys.sort_unstable();
+        buffers.heads.clear();
+        buffers.heads.extend(buffers.keys.iter().map(|key| self.heads[*key as u32 as usize]));
+        std::mem::swap(&mut self.heads, &mut buffers.heads);
     }
 
-    /// Calls `visit` once for each region, in order, with its locals sorted and without
-    /// repetitions.
+    /// Calls `visit` once for each region, in order, with its locals sorted and deduplicated.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -137,7 +138,7 @@ impl MemoryRun {
 pub enum Run {
     /// In memory.
     Memory(Arc<MemoryRun>),
-    /// In memory, as it came from another process.
+    /// In memory, as received from another process.
     Image(Arc<Layer>),
     /// In a file.
     File(Arc<Layer>),
@@ -182,22 +183,66 @@ impl RunCursor {
             RunCursor::Memory { run, next, end } => {
                 while next < end && run.heads[*next].key() == key {
                     let head = &run.heads[*next];
-                    out.push(head.back, run.batch(head));
+                    out.push(head.inverse, run.batch(head));
                     *next += 1;
-                    // Sorting has scattered the batches: ask for one of the next ones now.
-                    if let Some(head) = run.heads.get(*next + AHEAD) {
+                    // Sorting has scattered the batches: prefetch a later one.
+                    if let Some(head) = run.heads.get(*next + PREFETCH) {
                         std::hint::black_box(run.locals.get(head.from as usize).copied());
                     }
                 }
             }
             RunCursor::File { cursor } => {
                 while cursor.key() == Some(key) {
-                    // Files do not tell where their exits come from.
+                    // Files do not record inverse edges.
                     out.push(None, cursor.locals()?);
                     cursor.advance()?;
                 }
             }
         }
+        Ok(())
+    }
+}
+
+/// Reads a range of keys of several runs as one.
+pub(crate) struct MergedRuns {
+    /// Each cursor with its current key.
+    runs: Vec<(Option<EntryKey>, RunCursor)>,
+    least: Option<EntryKey>,
+}
+
+impl MergedRuns {
+    pub(crate) fn new(runs: &[Run], range: KeyRange) -> Result<MergedRuns> {
+        let cursor = |run| RunCursor::new(run, range).map(|cursor| (cursor.key(), cursor));
+        let runs: Vec<_> = runs.iter().map(cursor).collect::<Result<_>>()?;
+        let mut merged = MergedRuns { runs, least: None };
+        merged.find_least();
+        Ok(merged)
+    }
+
+    #[inline]
+    fn find_least(&mut self) {
+        self.least = self.runs.iter().filter_map(|(key, _)| *key).min();
+    }
+
+    /// The least remaining key.
+    #[inline]
+    pub(crate) fn key(&self) -> Option<EntryKey> {
+        self.least
+    }
+
+    /// Appends the batches of the region `key` from all runs.
+    #[inline]
+    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
+        if self.least != Some(key) {
+            return Ok(());
+        }
+        for (at, run) in &mut self.runs {
+            if *at == Some(key) {
+                run.take(key, out)?;
+                *at = run.key();
+            }
+        }
+        self.find_least();
         Ok(())
     }
 }
@@ -208,7 +253,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// With short keys and with such as leave no room for a place.
+        /// Also for keys that leave no bits for a position.
         #[test]
         fn batches_are_read_in_order_and_none_is_lost(
             keys in proptest::collection::vec(
@@ -220,13 +265,13 @@ mod tests {
                 let (shard, shift) = if short { (shard & 63, shift.max(48)) } else { (shard, shift) };
                 EntryKey { shard, region: region >> shift }
             };
-            let (mut run, mut room) = (MemoryRun::default(), SortBuffers::default());
+            let (mut run, mut buffers) = (MemoryRun::default(), SortBuffers::default());
             let mut expected = Vec::new();
             for (i, parts) in (0..).zip(keys) {
                 run.push(key(parts), None, &[i, i + 1]);
                 expected.push((key(parts), i));
             }
-            run.sort(&mut room);
+            run.sort(&mut buffers);
             prop_assert!(run.heads.is_sorted_by_key(Head::key));
             let mut found: Vec<(EntryKey, u32)> =
                 run.heads.iter().map(|head| (head.key(), run.batch(head)[0])).collect();

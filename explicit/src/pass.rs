@@ -1,7 +1,4 @@
-//! What one thread needs for its part of a pass, and the pass itself.
-
-use std::collections::BTreeSet;
-use std::sync::Arc;
+//! A pass over a layer, and the tasks that do it, one a thread.
 
 use strata_space::{ExitEdge, LayerStats, Local, State};
 use strata_store::{
@@ -9,10 +6,9 @@ use strata_store::{
     List, StoreError,
 };
 
-use crate::inbox::{Exchange, Merge};
+use crate::error::{Error, Result};
+use crate::exits::{DiscardExits, MergedRuns, Outboxes, Run};
 use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output};
-use crate::run::{MemoryRun, Run, SortBuffers};
-use crate::{Error, Result};
 
 /// The inputs and the output of a pass, shared by all tasks.
 #[derive(Copy, Clone)]
@@ -25,13 +21,15 @@ pub struct Pass<'a> {
     pub previous: Option<&'a Layer>,
     /// Exits of layer d.
     pub inbox: &'a [Run],
-    /// Takes layer d+1.
+    /// Receives layer d+1.
     pub writer: &'a LayerWriter,
-    /// The state that ends the search.
+    /// The goal, if a single state ends the search.
     pub goal: Option<State>,
 }
 
-/// One thread's kernel, encoder, cursors and outboxes; they live as long as the job.
+/// The part of a pass that one thread does: a kernel, an encoder, cursors and outboxes.
+///
+/// A task is used for all passes of a job, so its kernel keeps its caches.
 pub struct PassTask {
     kernel: Box<dyn Kernel>,
     encoder: BlockEncoder,
@@ -42,10 +40,10 @@ pub struct PassTask {
 }
 
 impl PassTask {
-    /// A task; exits leave through `outboxes`.
+    /// A task that compresses blocks as `encode` says and sends exits through `outboxes`.
     ///
     /// # Errors
-    /// If there is no memory for compression.
+    /// If there is no memory for a compression context.
     pub fn new(
         kernel: Box<dyn Kernel>,
         encode: EncodeOptions,
@@ -61,10 +59,11 @@ impl PassTask {
         })
     }
 
-    /// The regions of a pass in a range of keys. All exits have been sent on return.
+    /// Expands the regions of a pass in a range of keys. All exits have been sent on return.
     ///
     /// # Errors
-    /// If an input is damaged or an output cannot be written. The task can be used again.
+    /// If an input is damaged, the layer cannot be written or exits cannot be delivered. The task
+    /// can be used again.
     pub fn advance(&mut self, pass: Pass<'_>, range: KeyRange) -> Result<(FilePart, LayerStats)> {
         let mut stats = LayerStats::default();
         let result = self.advance_regions(pass, range, &mut stats);
@@ -88,8 +87,9 @@ impl PassTask {
         range: KeyRange,
         stats: &mut LayerStats,
     ) -> Result<()> {
-        self.outboxes.depth = pass.depth + 1;
-        // What was current is previous now: the cursor may still hold a block of it.
+        self.outboxes.begin(pass.depth + 1);
+        // The current layer of the last pass is the previous one now, and its cursor may still hold a
+        // decompressed block.
         std::mem::swap(&mut self.current, &mut self.previous);
         let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
         let mut output = PassOutput { pass, encoder, outboxes, stats };
@@ -97,7 +97,7 @@ impl PassTask {
         if let Some(previous) = pass.previous {
             self.previous.start(previous, range)?;
         }
-        let mut inbox = Merge::new(pass.inbox, range)?;
+        let mut inbox = MergedRuns::new(pass.inbox, range)?;
         loop {
             let at = match (self.current.key(), inbox.key()) {
                 (None, None) => return self.kernel.finish(&mut output),
@@ -123,13 +123,13 @@ impl PassTask {
         }
     }
 
-    /// Sends the exits of states that already are a layer, and counts them: for the seeds, and
-    /// for the last layer when a job is resumed.
+    /// Sends the exits of a finished layer in a range of keys, and counts its states. This is for
+    /// the seeds, and for the last layer of a resumed job.
     ///
     /// # Errors
-    /// If the layer is damaged or exits have to be spilled and that fails.
+    /// If the layer is damaged or exits cannot be delivered.
     pub fn emit(&mut self, layer: &Layer, range: KeyRange) -> Result<LayerStats> {
-        self.outboxes.depth = layer.header().depth;
+        self.outboxes.begin(layer.header().depth);
         let mut stats = LayerStats::default();
         self.current.start(layer, range)?;
         while let Some(at) = self.current.key() {
@@ -141,7 +141,7 @@ impl PassTask {
     }
 }
 
-/// Writes a task's part of a layer.
+/// Output of a task: its part of the new layer, and its exits.
 struct PassOutput<'a> {
     pass: Pass<'a>,
     encoder: &'a mut BlockEncoder,
@@ -165,12 +165,12 @@ impl Output for PassOutput<'_> {
     }
 
     fn damaged(&self, at: EntryKey) -> Error {
-        // The block's checksum was right; a look at all of the file tells where it is wrong.
+        // The block's checksum is right. Reading the whole file finds the damaged place.
         let files = [Some(self.pass.current), self.pass.previous];
         let found = files.into_iter().flatten().find_map(|file| file.verify(&mut |_, _| ()).err());
         found.unwrap_or_else(|| StoreError::Inconsistent {
             file: self.pass.current.name(),
-            what: format!("the states of region {at} could be read the second time only"),
+            what: format!("the states of region {at} could only be read the second time"),
         })
     }
 }
@@ -182,17 +182,7 @@ impl ExitSink for PassOutput<'_> {
     }
 }
 
-/// Drops exits: for those who only count.
-#[derive(Copy, Clone, Debug)]
-pub struct DiscardExits;
-
-impl ExitSink for DiscardExits {
-    fn send(&mut self, _: EntryKey, _: Option<ExitEdge>, _: &[Local]) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Counts the regions of a layer that `keep` accepts, without sending their exits.
+/// Counts the regions of a layer that `keep` accepts. Exits are dropped.
 ///
 /// # Errors
 /// If the layer is damaged.
@@ -211,74 +201,4 @@ pub fn count(
         cursor.advance()?;
     }
     Ok(stats)
-}
-
-/// Gathers exits by the worker that owns the target's shard and sends them as sorted runs.
-pub struct Outboxes {
-    exchange: Arc<dyn Exchange>,
-    worker: usize,
-    /// Depth of the layer whose exits these are.
-    depth: u32,
-    /// Shard to worker.
-    owners: Arc<[u16]>,
-    /// Worker to its place below; the numbers of workers may have gaps.
-    slots: Vec<u16>,
-    /// A run for each worker that has shards, by its number.
-    runs: Vec<(usize, MemoryRun)>,
-    limit: usize,
-    room: SortBuffers,
-}
-
-impl Outboxes {
-    /// Outboxes of a worker; `owners` gives each shard's worker, `limit` the bytes to gather.
-    pub fn new(
-        exchange: Arc<dyn Exchange>,
-        worker: usize,
-        owners: Arc<[u16]>,
-        limit: usize,
-    ) -> Outboxes {
-        let receivers: BTreeSet<u16> = owners.iter().copied().collect();
-        let mut slots = vec![0; receivers.last().map_or(0, |last| usize::from(*last) + 1)];
-        for (slot, receiver) in (0..).zip(&receivers) {
-            slots[usize::from(*receiver)] = slot;
-        }
-        let runs = receivers.into_iter().map(|to| (to.into(), MemoryRun::default())).collect();
-        let room = SortBuffers::default();
-        Outboxes { exchange, worker, depth: 0, owners, slots, runs, limit, room }
-    }
-
-    fn send_run(&mut self, slot: usize) -> Result<()> {
-        let spare = self.exchange.recycled_run(self.worker);
-        let (to, run) = &mut self.runs[slot];
-        let mut run = std::mem::replace(run, spare);
-        run.sort(&mut self.room);
-        self.exchange.send(*to, self.depth, run)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let mut slots = 0..self.runs.len();
-        slots.try_for_each(
-            |slot| {
-                if self.runs[slot].1.is_empty() { Ok(()) } else { self.send_run(slot) }
-            },
-        )
-    }
-
-    fn clear(&mut self) {
-        self.runs.iter_mut().for_each(|(_, run)| run.clear());
-    }
-}
-
-impl ExitSink for Outboxes {
-    #[inline]
-    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
-        let to = usize::from(self.owners[target.shard as usize]);
-        let slot = usize::from(self.slots[to]);
-        let (_, run) = &mut self.runs[slot];
-        run.push(target, back, locals);
-        if run.bytes() >= self.limit {
-            self.send_run(slot)?;
-        }
-        Ok(())
-    }
 }
