@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_space::{Finish, KeySpace, Keyed, RegionKey, State, StateSpace, Tabled};
+use strata_space::{Finish, KeySpace, Keyed, RegionKey, State, StateSpace, Tabled, check_tabled};
 use strata_store::EntryKey;
 
 use crate::direct::DirectKernel;
@@ -70,11 +70,20 @@ impl Engine {
     }
 
     /// Prepares a space with tables.
+    ///
+    /// # Panics
+    /// If the space is not within the limits of [`check_tabled`]. Check spaces of unknown origin
+    /// first.
     pub fn tabled<S: Tabled>(space: S, shards: u32) -> Engine {
+        let checked = check_tabled(&space);
+        assert!(checked.is_ok(), "{checked:?}");
         let space = Arc::new(space);
         let locals = 2 * space.indices();
-        let kernels =
-            Box::new(TabledFactory { space: space.clone(), shards, shared: SharedCaches::default() });
+        let kernels = Box::new(TabledFactory {
+            space: space.clone(),
+            shards,
+            shared: SharedCaches::default(),
+        });
         Engine { space, shards, locals, kernels }
     }
 

@@ -3,6 +3,7 @@
 use std::hash::Hash;
 
 use crate::digest::Weight;
+use crate::error::SpaceError;
 use crate::state::{Local, RegionKey, State};
 use crate::state_space::StateSpace;
 
@@ -11,6 +12,13 @@ pub type MoveKind = u8;
 
 /// The largest number of move kinds of a [`Tabled`] space: masks of move kinds are bytes.
 pub const MAX_MOVE_KINDS: MoveKind = 7;
+
+/// The largest number of local indices of a [`Tabled`] space: sets of indices are bit sets of fixed
+/// size, which must fit into the processor's cache.
+pub const MAX_INDICES: u32 = (1 << 17) - 1;
+
+/// The largest number of exit edges of a [`Tabled`] space. `ExitEdge::MAX` means no edge.
+pub const MAX_EXIT_EDGES: ExitEdge = ExitEdge::MAX - 1;
 
 /// An exit edge of a region of a [`Tabled`] space, from 0.
 ///
@@ -62,9 +70,7 @@ pub trait Tabled: StateSpace {
     /// What a region allows.
     type Class: Copy + Eq + Hash + Send + Sync;
 
-    /// Number of local indices. Locals are below twice this number.
-    ///
-    /// Engines limit it: see the constructor of the engine.
+    /// Number of local indices, at most [`MAX_INDICES`]. Locals are below twice this number.
     fn indices(&self) -> u32;
 
     /// The class of a region.
@@ -79,7 +85,8 @@ pub trait Tabled: StateSpace {
     /// The index behind a legal inside move.
     fn neighbour(&self, index: u32, kind: MoveKind) -> u32;
 
-    /// Number of exit edges of a region. By default every move kind has an edge of its own.
+    /// Number of exit edges of a region, at most [`MAX_EXIT_EDGES`]. By default every move kind has
+    /// an edge of its own.
     fn exit_edges(&self) -> ExitEdge {
         Self::MOVE_KINDS.into()
     }
@@ -152,4 +159,103 @@ pub trait Tabled: StateSpace {
 
     /// Memory of the tables, in bytes.
     fn table_bytes(&self) -> usize;
+}
+
+/// Checks a space against the limits of [`Tabled`].
+///
+/// # Errors
+/// [`SpaceError::OutOfRange`] if it has more than [`MAX_INDICES`] local indices,
+/// [`MAX_MOVE_KINDS`] move kinds or [`MAX_EXIT_EDGES`] exit edges, or none of them.
+pub fn check_tabled<S: Tabled>(space: &S) -> Result<(), SpaceError> {
+    SpaceError::check("the number of local indices", space.indices(), 1, MAX_INDICES)?;
+    SpaceError::check("the number of move kinds", S::MOVE_KINDS.into(), 1, MAX_MOVE_KINDS.into())?;
+    let edges = space.exit_edges().into();
+    SpaceError::check("the number of exit edges", edges, 1, MAX_EXIT_EDGES.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::Finish;
+
+    /// A space of which only the sizes are defined.
+    struct Sizes {
+        indices: u32,
+        exit_edges: ExitEdge,
+    }
+
+    impl StateSpace for Sizes {
+        fn seeds(&self) -> Vec<State> {
+            Vec::new()
+        }
+        fn finish(&self) -> Finish {
+            Finish::Exhausted
+        }
+        fn moves(&self, _: State, _: &mut Vec<State>) {}
+        fn shard_hash(&self, _: RegionKey) -> u64 {
+            0
+        }
+        fn weight(&self, _: State) -> Weight {
+            Weight::ZERO
+        }
+        fn text(&self, _: State) -> String {
+            String::new()
+        }
+    }
+
+    impl Tabled for Sizes {
+        const MOVE_KINDS: MoveKind = 1;
+        type Class = ();
+
+        fn indices(&self) -> u32 {
+            self.indices
+        }
+        fn class(&self, _: RegionKey) {}
+        fn legal_moves(&self, (): &(), _: u32) -> LegalMoves {
+            LegalMoves::default()
+        }
+        fn inside_successors(&self, (): &(), index: u32) -> InsideSuccessors {
+            InsideSuccessors { first: [index; 4], more: false }
+        }
+        fn neighbour(&self, index: u32, _: MoveKind) -> u32 {
+            index
+        }
+        fn exit_edges(&self) -> ExitEdge {
+            self.exit_edges
+        }
+        fn transfer(&self, index: u32, _: ExitEdge, _: u8) -> Local {
+            index << 1
+        }
+        fn needs_canonicalising(&self, (): &()) -> bool {
+            false
+        }
+        fn canonicalise(&self, (): &(), local: Local) -> Local {
+            local
+        }
+        fn is_fixed(&self, (): &(), _: u32) -> bool {
+            false
+        }
+        fn edge_target(&self, region: RegionKey, _: ExitEdge) -> EdgeTarget {
+            EdgeTarget { region, symmetry: 0 }
+        }
+        fn region_weights(&self, _: RegionKey) -> [[Weight; 2]; 2] {
+            [[Weight::ZERO; 2]; 2]
+        }
+        fn local_weights(&self, _: usize) -> &[[Weight; 2]] {
+            &[]
+        }
+        fn table_bytes(&self) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn spaces_beyond_a_limit_are_refused() {
+        assert_eq!(check_tabled(&Sizes { indices: MAX_INDICES, exit_edges: 9 }), Ok(()));
+        let error = check_tabled(&Sizes { indices: MAX_INDICES + 1, exit_edges: 9 }).unwrap_err();
+        let expected = "the number of local indices must be between 1 and 131071, not 131072";
+        assert_eq!(error.to_string(), expected);
+        assert!(check_tabled(&Sizes { indices: 0, exit_edges: 9 }).is_err());
+        assert!(check_tabled(&Sizes { indices: 9, exit_edges: ExitEdge::MAX }).is_err());
+    }
 }

@@ -2,17 +2,17 @@
 //!
 //! A set fits into the first-level cache, and its elements come out in order without sorting.
 
-use strata_space::Local;
+use strata_space::{Local, MAX_INDICES};
 
-/// Sets of known and of offered indices below 64 * `W`. The size is a constant, so no access needs a
-/// bounds check.
+/// Sets of known and of offered indices below 64 * `W`. The size is a constant, so no access needs
+/// a bounds check.
 pub(super) struct Marks<const W: usize> {
     /// Indices that are not new.
     known: Box<[u64; W]>,
     /// Indices that may be new. All zero between regions.
     offered: Box<[u64; W]>,
-    /// The 64ths of the set in which an index was offered, a bit each. One register: a word in memory for
-    /// each would make every store wait for the last one.
+    /// The 64ths of the set in which an index was offered, a bit each. One register: a word in
+    /// memory for each would make every store wait for the last one.
     parts: u64,
 }
 
@@ -74,8 +74,7 @@ const NARROW: usize = 1 << 15;
 /// Limit of the indices of [`WideMarks`].
 const WIDE: usize = 1 << 17;
 
-/// The largest number of local indices of a tabled space that kernels support.
-pub(crate) const MAX_INDICES: u32 = WIDE as u32 - 1;
+const _: () = assert!((MAX_INDICES as usize) < WIDE);
 
 /// Marks for few indices: all fit into the first-level cache.
 pub(super) type NarrowMarks = Marks<{ NARROW / 64 }>;

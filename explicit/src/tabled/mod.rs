@@ -1,7 +1,7 @@
 //! Tabled engine: kernels for spaces whose moves are table look-ups.
 //!
-//! One region is expanded in these steps: it is added to an expansion batch ([`batch`]), its data is
-//! prefetched ([`regions`]), its expansion is looked up by its inputs ([`memo`]) or computed
+//! One region is expanded in these steps: it is added to an expansion batch ([`batch`]), its data
+//! is prefetched ([`regions`]), its expansion is looked up by its inputs ([`memo`]) or computed
 //! ([`expand`], [`marks`]) and summarised ([`summary`]), and its exits are sent ([`exits`]).
 
 mod batch;
@@ -15,4 +15,3 @@ mod regions;
 mod summary;
 
 pub(crate) use kernel::{SharedCaches, TabledKernel};
-pub(crate) use marks::MAX_INDICES;

@@ -28,17 +28,14 @@ use board::Reading;
 use numbering::{Numbering, digits, insert};
 use strata_space::mix;
 use strata_space::{
-    Chain, EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, MoveKind, RegionKey,
-    SpaceError, State, StateSpace, Tabled, Weight,
+    Chain, EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, MAX_INDICES,
+    MoveKind, RegionKey, SpaceError, State, StateSpace, Tabled, Weight,
 };
 use symmetry::{Symmetry, Transposition};
 use tables::{ExitEdges, Jump, MOVE_KINDS, Tables, behind, weigh};
 
 /// A tile in a region's key takes 5 bits.
 const TILE_BITS: u32 = 5;
-
-/// Exclusive bound of local indices of a space with tables.
-const MOST_INDICES: u32 = 1 << 17;
 
 /// What is searched.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +65,7 @@ pub struct Tiles {
 
 /// The greatest k of a shape: the tables hold fewer than 2^17 indices, a region's key 23 tiles.
 pub fn max_k(shape: Shape) -> u8 {
-    let fits = |k: &u8| Numbering::new(shape.squares() - 1, *k).len() < MOST_INDICES;
+    let fits = |k: &u8| Numbering::new(shape.squares() - 1, *k).len() <= MAX_INDICES;
     (1..shape.squares()).take_while(fits).last().unwrap_or(1)
 }
 
