@@ -27,8 +27,8 @@ pub(crate) struct Decoded<'a> {
     pub(crate) inbox: &'a Batches,
 }
 
-/// Exits into one region, in the batches in which they arrived. Each batch is unsorted and may repeat
-/// locals.
+/// Exits into one region, in the batches in which they arrived. Each batch is unsorted and may
+/// repeat locals.
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
     locals: Vec<Local>,
@@ -45,7 +45,11 @@ impl Batches {
     }
 
     /// Adds a batch from an iterator.
-    pub(crate) fn push_all(&mut self, inverse: Option<ExitEdge>, batch: impl Iterator<Item = Local>) {
+    pub(crate) fn push_all(
+        &mut self,
+        inverse: Option<ExitEdge>,
+        batch: impl Iterator<Item = Local>,
+    ) {
         self.locals.extend(batch);
         self.ends.push((self.locals.len(), inverse));
     }
@@ -66,9 +70,9 @@ impl Batches {
     /// The batches, each with its inverse edge.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (Option<ExitEdge>, &[Local])> {
         let mut from = 0;
-        self.ends
-            .iter()
-            .map(move |(end, inverse)| (*inverse, &self.locals[std::mem::replace(&mut from, *end)..*end]))
+        self.ends.iter().map(move |(end, inverse)| {
+            (*inverse, &self.locals[std::mem::replace(&mut from, *end)..*end])
+        })
     }
 }
 
@@ -76,9 +80,9 @@ impl Batches {
 pub trait ExitSink {
     /// Takes a batch of exits into one region, unsorted and possibly with repetitions.
     ///
-    /// `inverse` is the exit edge of the target region that leads back to where the whole batch came
-    /// from, if it is known. Moves are reversible, so the target region may skip that edge for the
-    /// states of the batch: behind it are states of the layer before.
+    /// `inverse` is the exit edge of the target region that leads back to where the whole batch
+    /// came from, if it is known. Moves are reversible, so the target region may skip that edge for
+    /// the states of the batch: behind it are states of the layer before.
     ///
     /// # Errors
     /// If the exits cannot be delivered, or have to be spilled and the file cannot be written.
@@ -113,17 +117,17 @@ pub struct KernelMemory {
 
 /// Expands regions for one thread.
 ///
-/// A kernel holds caches. Between [`Self::expand`] and [`Self::finish`] it may also hold regions that
-/// are not expanded yet. Dropping a kernel outside a pass loses nothing but cached data.
+/// A kernel holds caches. Between [`Self::expand`] and [`Self::finish`] it may also hold regions
+/// that are not expanded yet. Dropping a kernel outside a pass loses nothing but cached data.
 pub trait Kernel: Send {
     /// Takes the inputs of a region. Regions come in key order.
     ///
-    /// At the latest when [`Self::finish`] returns, the kernel has computed the region's new states,
-    /// recorded whether two searches met in it, and done the same as [`Self::emit`].
+    /// At the latest when [`Self::finish`] returns, the kernel has computed the region's new
+    /// states, recorded whether two searches met in it, and done the same as [`Self::emit`].
     ///
     /// # Errors
-    /// If an input is damaged or the output fails. The pass has failed then, and the caller must call
-    /// [`Self::discard`].
+    /// If an input is damaged or the output fails. The pass has failed then, and the caller must
+    /// call [`Self::discard`].
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()>;
 
     /// Expands all regions that are not expanded yet.

@@ -88,8 +88,8 @@ impl PassTask {
         stats: &mut LayerStats,
     ) -> Result<()> {
         self.outboxes.begin(pass.depth + 1);
-        // The current layer of the last pass is the previous one now, and its cursor may still hold a
-        // decompressed block.
+        // The current layer of the last pass is the previous one now, and its cursor may still hold
+        // a decompressed block.
         std::mem::swap(&mut self.current, &mut self.previous);
         let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
         let mut output = PassOutput { pass, encoder, outboxes, stats };

@@ -1,22 +1,22 @@
-//! Back through kept layers: from where a search ended to where it began.
+//! Path reconstruction: from the end of a search back to its start through kept layers.
 
 use strata_space::{Chain, Finish, Local, RegionKey, State, StateSpace};
 use strata_store::{EntryKey, KeyRange, Layer, LayerCursor, StoreError};
 
 use crate::error::Result;
 
-/// A state that may be in a layer: its place, and its local.
+/// A state that a layer may contain: the key of its region, and its local.
 pub type Candidate = (EntryKey, Local);
 
 /// The layers of a finished search, by depth.
 pub trait Layers {
-    /// The files of a layer, of all workers.
+    /// Opens the files of a layer, of all workers.
     ///
     /// # Errors
-    /// If one is missing or damaged.
+    /// If a file is missing or damaged.
     fn open(&mut self, depth: u32) -> Result<Vec<Layer>>;
 
-    /// Which of the sorted candidates is in a layer: the first that is found, as its index.
+    /// Index of the first of the sorted candidates that a layer contains.
     ///
     /// # Errors
     /// If a file is missing or damaged.
@@ -30,20 +30,20 @@ pub trait Layers {
     }
 }
 
-/// Looks states up in layer files.
+/// Looks up states in layer files.
 pub struct Finder(LayerCursor);
 
 impl Finder {
-    /// Ready to look.
+    /// A finder with its own decompression context.
     ///
     /// # Errors
-    /// If there is no memory for decompression.
+    /// If there is no memory for the context.
     pub fn new() -> Result<Finder> {
         Ok(Finder(LayerCursor::new()?))
     }
 
-    /// Which of the candidates is in one of the files: the first that is found, as its index. Those of
-    /// one region must stand together: one look-up finds them all.
+    /// Index of the first of the candidates that one of the files contains. Candidates of one
+    /// region must be adjacent: one look-up finds them all.
     ///
     /// # Errors
     /// If a file is damaged.
@@ -66,10 +66,10 @@ impl Finder {
     }
 }
 
-/// Finds a shortest way in the layers of a finished search.
+/// Finds a shortest path in the layers of a finished search.
 ///
-/// A state of layer d has a neighbour in layer d-1, and any that is there will do: edges are
-/// undirected, so the neighbours are the state's own moves.
+/// A state of layer d has a neighbour in layer d-1. Edges are undirected, so a state's neighbours
+/// are its own successors, and any of them in layer d-1 continues a shortest path.
 pub struct Trace<'a> {
     space: &'a dyn StateSpace,
     shards: u32,
@@ -78,20 +78,20 @@ pub struct Trace<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// For a space and the number of shards it was searched with.
+    /// A trace in a space that was searched with so many shards.
     ///
     /// # Errors
-    /// If there is no memory for decompression.
+    /// If there is no memory for decompression contexts.
     pub fn new(space: &'a dyn StateSpace, shards: u32) -> Result<Trace<'a>> {
         let cursors = [LayerCursor::new()?, LayerCursor::new()?];
         Ok(Trace { space, shards, cursors, finder: Finder::new()? })
     }
 
-    /// The state in which the searches from both ends met, with the depths at which it was reached
-    /// from the start and from the goal. `last` and `before` are the search's two last layers, the
-    /// last of depth `depth`; none if they have not met there.
+    /// The state in which the searches from both ends met, with its depths from the start and from
+    /// the goal. None if they have not met.
     ///
-    /// The state has side 0. Where symmetry makes one search of both it stands for either end.
+    /// `last` is the layer of depth `depth`, and `before` the layer before it. The state has side
+    /// 0. If both searches are one by symmetry, it stands for either end.
     ///
     /// # Errors
     /// If a layer is damaged.
@@ -101,7 +101,7 @@ impl<'a> Trace<'a> {
         last: &[Layer],
         before: &[Layer],
     ) -> Result<Option<(State, [u32; 2])>> {
-        // The odd way is the shorter one.
+        // A meeting after an odd number of moves gives the shorter path.
         let odd = last.iter().flat_map(|a| before.iter().map(move |b| (a, b, 1)));
         for (a, b, less) in odd.chain(last.iter().map(|a| (a, a, 0))) {
             if let Some(state) = self.both_sides(a, b)? {
@@ -114,10 +114,11 @@ impl<'a> Trace<'a> {
         Ok(None)
     }
 
-    /// The chain of a search that ended at `depth`.
+    /// The chain of a search that ended at `depth`. None for a search without a goal, or if the two
+    /// searches have not met.
     ///
     /// # Errors
-    /// If a layer is missing or damaged, or a state has no neighbour in the layer before.
+    /// If a layer is missing or damaged, or a state has no neighbour in the layer before it.
     pub fn chain(&mut self, depth: u32, layers: &mut dyn Layers) -> Result<Option<Chain>> {
         match self.space.finish() {
             Finish::Exhausted => Ok(None),
@@ -139,7 +140,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The states from depth 0 to a state of some depth.
+    /// The states from depth 0 to a state of depth `depth`.
     fn back(&mut self, state: State, depth: u32, layers: &mut dyn Layers) -> Result<Vec<State>> {
         let mut chain = vec![state];
         let mut at = state;
@@ -147,11 +148,11 @@ impl<'a> Trace<'a> {
         for depth in (0..depth).rev() {
             moves.clear();
             self.space.moves(at, &mut moves);
-            // Most are in one region.
+            // Sorted, because most are in one region, where one look-up finds them all.
             moves.sort_unstable();
             candidates.clear();
-            let place = |region| key(self.space, self.shards, region);
-            candidates.extend(moves.iter().map(|s: &State| (place(s.region), s.local)));
+            let key_of = |region| key(self.space, self.shards, region);
+            candidates.extend(moves.iter().map(|s: &State| (key_of(s.region), s.local)));
             let found = layers.any_of(depth, &candidates, &mut self.finder)?;
             at = found.and_then(|found| moves.get(found).copied()).ok_or_else(|| {
                 let file = format!("layer {depth}").into();
@@ -164,7 +165,7 @@ impl<'a> Trace<'a> {
         Ok(chain)
     }
 
-    /// A state of one file of which the other side is in another (or the same) file.
+    /// A state of one file of which the other side is in `other`, which may be the same file.
     fn both_sides(&mut self, one: &Layer, other: &Layer) -> Result<Option<State>> {
         let [a, b] = &mut self.cursors;
         a.start(one, KeyRange::ALL)?;

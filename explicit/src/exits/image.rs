@@ -12,8 +12,8 @@ pub fn run_header(job: &str, depth: u32) -> LayerHeader {
     LayerHeader { kind: FileKind::Run, job: job.to_owned(), depth, encoding: 0 }
 }
 
-/// Encodes a sorted run of exits of layer `depth` as a sealed file in memory, with each region once.
-/// The receiver passes its bytes ([`Layer::into_image`]) to [`Inbox::accept_image`].
+/// Encodes a sorted run of exits of layer `depth` as a sealed file in memory, with each region
+/// once. The receiver passes its bytes ([`Layer::into_image`]) to [`Inbox::accept_image`].
 ///
 /// # Errors
 /// `Inconsistent` if the run is not sorted, `Io` if compression fails. The encoder is empty and can

@@ -1,7 +1,7 @@
 //! Expansion batch: regions that are collected and then expanded together.
 //!
-//! With the inputs of several regions at hand, the cached data of all of them can be prefetched at the
-//! same time instead of one after the other.
+//! With the inputs of several regions at hand, the cached data of all of them can be prefetched at
+//! the same time instead of one after the other.
 
 use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, List};
@@ -90,8 +90,8 @@ impl ExpansionBatch {
         &self.regions
     }
 
-    /// Adds a region. Equal inputs become equal bytes: inbox batches are sorted by header and hash, and
-    /// the lengths of a list's columns follow from its first column.
+    /// Adds a region. Equal inputs become equal bytes: inbox batches are sorted by header and hash,
+    /// and the lengths of a list's columns follow from its first column.
     #[inline]
     pub(super) fn push(&mut self, at: EntryKey, inputs: Inputs<'_>) {
         let Inputs { current, previous, inbox } = inputs;
@@ -169,8 +169,8 @@ impl ExpansionBatch {
     }
 }
 
-/// Whether a region has too many states for a batch. Expansions of such regions hardly ever recur, and
-/// copying the inputs would cost more than prefetching gains.
+/// Whether a region has too many states for a batch. Expansions of such regions hardly ever recur,
+/// and copying the inputs would cost more than prefetching gains.
 #[inline]
 pub(super) fn is_wide(inputs: &Inputs<'_>) -> bool {
     let Inputs { current, previous, inbox } = inputs;
@@ -234,7 +234,8 @@ mod tests {
             let found = batch.decode(&region, &mut lists, &mut decoded).unwrap();
             assert_eq!((found.current, found.previous), (*current, *previous));
             let sorted = |inbox: &Batches| {
-                let mut all: Vec<_> = inbox.iter().map(|(inverse, b)| (inverse, b.to_vec())).collect();
+                let mut all: Vec<_> =
+                    inbox.iter().map(|(inverse, b)| (inverse, b.to_vec())).collect();
                 all.sort_unstable();
                 all
             };

@@ -59,7 +59,12 @@ impl<S: Tabled> TabledKernel<S> {
         shared: &SharedCaches<S::Class>,
     ) -> TabledKernel<S> {
         TabledKernel {
-            regions: RegionCache::new(space.clone(), shards, memory.regions, shared.classes.clone()),
+            regions: RegionCache::new(
+                space.clone(),
+                shards,
+                memory.regions,
+                shared.classes.clone(),
+            ),
             memo: Memo::new(memory.memo, shared.memo.clone()),
             batch: ExpansionBatch::default(),
             hashes: Vec::new(),
@@ -137,8 +142,8 @@ impl<S: Tabled> TabledKernel<S> {
         done
     }
 
-    /// Prefetches the cached data of all regions of the batch, and computes the hashes of their memo
-    /// keys. Each loop starts one access for every region, so that the accesses overlap.
+    /// Prefetches the cached data of all regions of the batch, and computes the hashes of their
+    /// memo keys. Each loop starts one access for every region, so that the accesses overlap.
     fn prefetch_batch(&mut self) {
         for pending in self.batch.regions() {
             self.regions.prefetch_keys(RegionKey(pending.at.region));
@@ -222,8 +227,8 @@ impl<S: Tabled> TabledKernel<S> {
         done
     }
 
-    /// Computes the expansion of a region. `side` is the common side of its states, if there is one.
-    /// `key` is the hash and the key under which the expansion is added to the memo table.
+    /// Computes the expansion of a region. `side` is the common side of its states, if there is
+    /// one. `key` is the hash and the key under which the expansion is added to the memo table.
     fn compute(
         &mut self,
         at: EntryKey,
@@ -271,8 +276,8 @@ impl<S: Tabled> TabledKernel<S> {
         keep_new(inputs, &mut self.next, stats);
     }
 
-    /// Correction of the digest for states whose two images are one position: their weight is counted
-    /// once.
+    /// Correction of the digest for states whose two images are one position: their weight is
+    /// counted once.
     fn double_count_correction(&self, slot: usize, states: &[Local]) -> Weight {
         let (region, space) = (self.regions.at(slot), &*self.space);
         let fixed = states.iter().filter(|local| space.is_fixed(&region.class, *local >> 1));

@@ -10,8 +10,8 @@ use strata_store::EntryKey;
 /// Target of an exit edge.
 #[derive(Copy, Clone)]
 pub(super) struct CachedTarget {
-    /// High and low half of the target's key. Halves need less alignment, so a region takes fewer cache
-    /// lines.
+    /// High and low half of the target's key. Halves need less alignment, so a region takes fewer
+    /// cache lines.
     region: [u64; 2],
     shard: u32,
     /// Inverse edge; `ExitEdge::MAX` if it is not known.
@@ -32,8 +32,13 @@ enum TargetState {
 }
 
 impl CachedTarget {
-    const UNKNOWN: CachedTarget =
-        CachedTarget { region: [0; 2], shard: 0, inverse: 0, symmetry: 0, state: TargetState::Unknown };
+    const UNKNOWN: CachedTarget = CachedTarget {
+        region: [0; 2],
+        shard: 0,
+        inverse: 0,
+        symmetry: 0,
+        state: TargetState::Unknown,
+    };
 
     /// Whether locals need canonicalising in the target region.
     #[inline]
@@ -69,15 +74,15 @@ pub(super) struct CachedRegion<C> {
 
 /// Set-associative cache of regions with round-robin eviction in sets of [`WAYS`].
 ///
-/// Every layer visits the same regions in the same order. This is the worst case of least-recently-used
-/// eviction, which would evict each region just before its next use.
+/// Every layer visits the same regions in the same order. This is the worst case of
+/// least-recently-used eviction, which would evict each region just before its next use.
 pub(super) struct RegionCache<S: Tabled> {
     space: Arc<S>,
     shards: u32,
     /// The keys of each set; [`EMPTY`] for a free place.
     keys: Vec<[RegionKey; WAYS]>,
-    /// Not boxed: a layer visits every region once, so its data is not in the processor's cache, and all
-    /// of its cache lines should be prefetched at once.
+    /// Not boxed: a layer visits every region once, so its data is not in the processor's cache,
+    /// and all of its cache lines should be prefetched at once.
     slots: Vec<Option<CachedRegion<S::Class>>>,
     used: usize,
     max_sets: usize,
@@ -163,7 +168,8 @@ impl<S: Tabled> RegionCache<S> {
         std::hint::black_box(self.keys[self.set(key)][0]);
     }
 
-    /// The slot of a region. It is loaded if it is not cached. The slot is valid until the next call.
+    /// The slot of a region. It is loaded if it is not cached. The slot is valid until the next
+    /// call.
     #[inline]
     pub(super) fn find(&mut self, key: RegionKey) -> usize {
         let set = self.set(key);
@@ -224,7 +230,11 @@ impl<S: Tabled> RegionCache<S> {
         let class = self.space.class(key);
         let region = CachedRegion {
             class,
-            class_number: if self.space.needs_canonicalising(&class) { None } else { self.number(class) },
+            class_number: if self.space.needs_canonicalising(&class) {
+                None
+            } else {
+                self.number(class)
+            },
             weights: self.space.region_weights(key),
             targets: [CachedTarget::UNKNOWN; MAX_MOVE_KINDS as usize],
         };

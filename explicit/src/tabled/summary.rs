@@ -34,8 +34,8 @@ impl SuccessorSummary {
         }
     }
 
-    /// Summarises the new states of a region. Exits along the inverse edge of an `inbox` batch are left
-    /// out for the states of that batch.
+    /// Summarises the new states of a region. Exits along the inverse edge of an `inbox` batch are
+    /// left out for the states of that batch.
     pub(super) fn summarise<S: Tabled>(
         &mut self,
         space: &S,
@@ -76,8 +76,8 @@ impl SuccessorSummary {
         }
     }
 
-    /// Removes the states of an inbox batch from its inverse edge: behind it are states of the layer
-    /// before.
+    /// Removes the states of an inbox batch from its inverse edge: behind it are states of the
+    /// layer before.
     fn skip_inverse(&mut self, inverse: Option<ExitEdge>, batch: &[Local]) {
         let leaving = inverse.and_then(|inverse| self.by_edge.get_mut(usize::from(inverse)));
         let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return };
@@ -119,8 +119,8 @@ const BIT_COUNT: [u8; 1 << MAX_MOVE_KINDS] = {
     count
 };
 
-/// Adds up the weights of new states of one side, appends those with an exit to `border`, and returns
-/// the number of legal moves.
+/// Adds up the weights of new states of one side, appends those with an exit to `border`, and
+/// returns the number of legal moves.
 #[inline(always)]
 fn scan<S: Tabled>(
     space: &S,
@@ -132,8 +132,8 @@ fn scan<S: Tabled>(
 ) -> u32 {
     let count = |mask: u8| u32::from(BIT_COUNT[usize::from(mask & (BIT_COUNT.len() - 1) as u8)]);
     let mut moves = 0;
-    // Few states have an exit, and the branch is hard to predict. Writing every state and advancing only
-    // past those to keep needs no branch.
+    // Few states have an exit, and the branch is hard to predict. Writing every state and advancing
+    // only past those to keep needs no branch.
     let mut kept = border.len();
     border.resize(kept + states.len(), 0);
     for local in states {

@@ -1,9 +1,9 @@
 //! Memo table for region expansions, as one kernel uses it.
 //!
-//! The result of expanding a region depends only on its class and its three input lists, and the same
-//! inputs recur: on Panex, nine of ten expansions repeat an earlier one. Each kernel looks up the key
-//! (class, side, inputs) here before it computes. New entries collect in a private buffer and are
-//! published to the shared generations in batches, so lookups take no lock.
+//! The result of expanding a region depends only on its class and its three input lists, and the
+//! same inputs recur: on Panex, nine of ten expansions repeat an earlier one. Each kernel looks up
+//! the key (class, side, inputs) here before it computes. New entries collect in a private buffer
+//! and are published to the shared generations in batches, so lookups take no lock.
 
 use std::sync::Arc;
 
@@ -80,7 +80,8 @@ impl Memo {
         true
     }
 
-    /// Prepares for lookups: releases generations that have been replaced and loads the current ones.
+    /// Prepares for lookups: releases generations that have been replaced and loads the current
+    /// ones.
     #[inline]
     pub(in crate::tabled) fn refresh(&mut self) {
         let Some(share) = &self.share else { return };
@@ -139,8 +140,8 @@ impl Memo {
         }
     }
 
-    /// Looks up a key in the unpublished buffer and in the old generation. A hit in the old generation
-    /// is copied to the buffer.
+    /// Looks up a key in the unpublished buffer and in the old generation. A hit in the old
+    /// generation is copied to the buffer.
     fn get_slow(&mut self, hash: u64, key: &[u8]) -> Option<Slot> {
         if let Some(at) = self.buffer.get(hash, key) {
             return Some(Slot::Unpublished(at));
@@ -233,7 +234,8 @@ mod tests {
             assert!(look_up(&mut a, &i.to_ne_bytes()));
         }
         let hits = many.clone().filter(|i| look_up(&mut b, &i.to_ne_bytes())).count();
-        // All but the unpublished entries of the first kernel; the second has inserted those itself.
+        // All but the unpublished entries of the first kernel; the second has inserted those
+        // itself.
         assert!((4_500..5_000).contains(&hits), "{hits}");
         assert!(many.clone().all(|i| look_up(&mut b, &i.to_ne_bytes())));
         // Entries stay while one kernel has a share.

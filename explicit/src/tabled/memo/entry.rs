@@ -40,7 +40,11 @@ pub(in crate::tabled) fn hash(bytes: &[u8]) -> u64 {
 pub(super) fn encode(key: &[u8], expansion: &Expansion<'_>, words: &mut Vec<u64>) {
     let List { bit, gaps, lows, highs } = expansion.next;
     let side = bit.unwrap_or(0);
-    debug_assert_eq!(expansion.weight_sums[side as usize ^ 1], [Weight::ZERO; 2], "the states have one side");
+    debug_assert_eq!(
+        expansion.weight_sums[side as usize ^ 1],
+        [Weight::ZERO; 2],
+        "the states have one side"
+    );
     let header = EntryHeader {
         weight_sums: expansion.weight_sums[side as usize].map(|weight| weight.0),
         key: key.len() as u32,
@@ -88,8 +92,14 @@ pub(super) fn key_of(words: &[u64]) -> &[u8] {
 /// The words of the entry at the start of `words`.
 pub(super) fn entry_words(words: &[u64]) -> &[u64] {
     let header = header_of(words);
-    let bytes =
-        [header.key, 8 * header.exits, 4 * header.exit_locals, header.gaps, header.lows, header.highs];
+    let bytes = [
+        header.key,
+        8 * header.exits,
+        4 * header.exit_locals,
+        header.gaps,
+        header.lows,
+        header.highs,
+    ];
     &words[..HEADER_WORDS + bytes.iter().map(|bytes| bytes.div_ceil(8) as usize).sum::<usize>()]
 }
 
@@ -109,7 +119,13 @@ pub(super) fn decode(words: &[u64]) -> Expansion<'_> {
     let exit_locals = bytemuck::cast_slice(part(4 * header.exit_locals));
     let (gaps, lows, highs) = (part(header.gaps), part(header.lows), part(header.highs));
     let bit = (!gaps.is_empty()).then_some(header.side);
-    Expansion { next: List { bit, gaps, lows, highs }, generated: header.generated, weight_sums, exits, exit_locals }
+    Expansion {
+        next: List { bit, gaps, lows, highs },
+        generated: header.generated,
+        weight_sums,
+        exits,
+        exit_locals,
+    }
 }
 
 #[cfg(test)]
@@ -130,8 +146,7 @@ pub(super) mod tests {
 
     impl TestExpansion {
         pub(crate) fn of(key: &[u8]) -> TestExpansion {
-            let seed =
-                key.iter().fold(7, |seed: u32, byte| seed * 31 % 65_521 + u32::from(*byte));
+            let seed = key.iter().fold(7, |seed: u32, byte| seed * 31 % 65_521 + u32::from(*byte));
             let mut list = ListBuf::default();
             let states: Vec<u32> =
                 (0..seed % 40).map(|i| 2 * i * (seed % 900 + 2) + (seed & 1)).collect();

@@ -1,15 +1,15 @@
 //! One generation of memo entries, read and extended by several kernels at the same time.
 //!
-//! A generation only grows, so lookups take no lock. It is an open-addressing hash table of slots that
-//! refer to entries in published batches of words.
+//! A generation only grows, so lookups take no lock. It is an open-addressing hash table of slots
+//! that refer to entries in published batches of words.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::entry::key_of;
 
-/// Bits of a slot, from the lowest: offset of the entry in its batch, number of the batch, and a tag
-/// from the hash.
+/// Bits of a slot, from the lowest: offset of the entry in its batch, number of the batch, and a
+/// tag from the hash.
 const OFFSET_BITS: u32 = 20;
 const BATCH_BITS: u32 = 20;
 const TAG_SHIFT: u32 = OFFSET_BITS + BATCH_BITS;
@@ -35,7 +35,7 @@ const PREFETCH_LINES: usize = 7;
 
 /// Reference to an entry of a generation: the value of its slot.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct EntryRef(u64);
+pub(in crate::tabled) struct EntryRef(u64);
 
 /// One generation of memo entries.
 pub(super) struct Generation {
@@ -56,7 +56,8 @@ struct Usage {
 }
 
 impl Generation {
-    /// A generation of about `bytes` at most. Memory of entries is allocated when they are published.
+    /// A generation of about `bytes` at most. Memory of entries is allocated when they are
+    /// published.
     pub(super) fn new(bytes: usize) -> Generation {
         let bytes = bytes.min(MAX_BYTES);
         // Slots take a quarter of the bytes at most.
@@ -127,8 +128,8 @@ impl Generation {
         }
     }
 
-    /// Publishes a batch of words. `entries` has the hash and the offset of each entry. Returns false if
-    /// the batch does not fit.
+    /// Publishes a batch of words. `entries` has the hash and the offset of each entry. Returns
+    /// false if the batch does not fit.
     pub(super) fn publish(&self, words: &[u64], entries: &[(u64, usize)]) -> bool {
         let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
         let batch = usage.batches;

@@ -7,11 +7,12 @@ use super::generation::Generation;
 
 /// Two generations of entries, shared by all kernels of an engine.
 ///
-/// Inserts go to the young generation. When it is full it becomes the old one. Entries hit in the old
-/// generation are copied forward, the others are dropped with it.
+/// Inserts go to the young generation. When it is full it becomes the old one. Entries hit in the
+/// old generation are copied forward, the others are dropped with it.
 #[derive(Default)]
 pub(in crate::tabled) struct SharedMemo {
-    /// Number of rotations. A kernel whose generations are from an earlier round should release them.
+    /// Number of rotations. A kernel whose generations are from an earlier round should release
+    /// them.
     round: AtomicUsize,
     state: Mutex<State>,
 }
@@ -28,8 +29,8 @@ struct State {
 
 /// The generations that a kernel reads for a while.
 ///
-/// They stay in memory as long as a kernel holds them, beyond the limit, even after a rotation. Kernels
-/// should release them often.
+/// They stay in memory as long as a kernel holds them, beyond the limit, even after a rotation.
+/// Kernels should release them often.
 #[derive(Clone)]
 pub(super) struct Generations {
     pub(super) young: Arc<Generation>,
@@ -67,7 +68,8 @@ impl MemoShare {
     pub(super) fn generations(&self) -> Generations {
         let mut state = lock(&self.shared.state);
         let round = self.shared.round.load(Ordering::Relaxed);
-        let make = || Generations { young: state.generation(), old: Arc::new(Generation::new(0)), round };
+        let make =
+            || Generations { young: state.generation(), old: Arc::new(Generation::new(0)), round };
         let generations = state.generations.clone().unwrap_or_else(make);
         state.generations.get_or_insert(generations).clone()
     }
