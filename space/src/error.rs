@@ -44,7 +44,7 @@ pub enum SpaceError {
         known: String,
     },
     /// A parameter without a default is missing, or there are too many.
-    #[error("{space} takes {expected}: strata solve {usage}")]
+    #[error("{space} takes {expected}: {usage}")]
     Arguments {
         /// Space.
         space: String,

@@ -9,8 +9,7 @@ mod drive;
 use std::time::Instant;
 
 use drive::Crew;
-use strata::catalogue::Parameters;
-use strata::catalogue::Space;
+use strata::catalogue::{Parameters, Registry};
 
 /// Million states a second.
 fn rate(states: u64, started: Instant) -> f64 {
@@ -22,10 +21,11 @@ fn engine_rate(level: u8, threads: usize, states: u64, moves: u32) -> f64 {
     let started = Instant::now();
     // As much as a job has if nobody says otherwise.
     let crew = Crew { threads, spare_memory: 1 << 30, ..Crew::default() };
-    let outcome = drive::search(crew, |shards| match Space::open("panex", &parameters) {
-        Ok(space) => space.engine(shards),
-        Err(error) => panic!("{error}"),
-    });
+    let outcome =
+        drive::search(crew, |shards| match Registry::shipped().open("panex", &parameters) {
+            Ok(space) => space.engine(shards),
+            Err(error) => panic!("{error}"),
+        });
     let rate = rate(states, started);
     assert_eq!(outcome.states().iter().sum::<u64>(), states, "the baseline's states");
     assert_eq!(outcome.moves, Some(moves), "the baseline's moves");

@@ -7,8 +7,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use strata::catalogue::Parameters;
-use strata::catalogue::Space;
+use strata::catalogue::{Parameters, Registry};
 use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_explicit::{Exchange, LocalExchange, MemoryRun};
 use strata_store::{BlockEncoder, EncodeOptions, JobDir, RealFs, StoreError};
@@ -77,7 +76,7 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
     let parameters: Parameters = [("level", level), ("s", s)]
         .map(|(name, value)| (name.to_owned(), value.to_string()))
         .into();
-    let space = Space::open("panex", &parameters)?;
+    let space = Registry::shipped().open("panex", &parameters)?;
     let workers = shards as usize;
     let budget = Budget::new(8 << 30, space.table_bytes(), workers, 1)?;
     let engine = Arc::new(space.engine(shards));

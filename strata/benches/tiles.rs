@@ -8,7 +8,7 @@ mod drive;
 use std::time::Instant;
 
 use drive::Crew;
-use strata::catalogue::{Parameters, Space};
+use strata::catalogue::{Parameters, Puzzle};
 use strata_explicit::Engine;
 use strata_puzzles::tiles::Tiles;
 use strata_space::Tabled;
@@ -27,9 +27,9 @@ fn open(size: &str, k: Option<&str>) -> Tiles {
         [("size", Some(size)), ("exhaust", Some("true")), ("symmetry", Some("off")), ("k", k)];
     let given = pairs.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
     let parameters: Parameters = given.map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
-    match Space::open("tiles", &parameters) {
-        Ok(Space::Tiles(tiles)) => *tiles,
-        other => panic!("{other:?}"),
+    match <Tiles as Puzzle>::open(&parameters) {
+        Ok(tiles) => tiles,
+        Err(error) => panic!("{error}"),
     }
 }
 

@@ -12,7 +12,7 @@ use drive::{Crew, Outcome, open_kept, search_in};
 use reference::CentreTop;
 use reference::ends::{all_positions, distances, is_first_image, play, uses_centre_top};
 use strata::KeepLayers;
-use strata::catalogue::{Parameters, Space};
+use strata::catalogue::{Parameters, Puzzle};
 use strata_explicit::{Engine, Layers, Result, Trace};
 use strata_puzzles::panex::Panex;
 use strata_store::{KeptFile, Layer};
@@ -24,10 +24,7 @@ fn panex(level: u8, [start, goal]: [&str; 2], more: &[(&str, &str)]) -> Panex {
     let pairs = pairs.iter().chain(more);
     let parameters: Parameters =
         pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    match Space::open("panex", &parameters).unwrap() {
-        Space::Panex(panex) => *panex,
-        other => panic!("not panex: {other:?}"),
-    }
+    <Panex as Puzzle>::open(&parameters).unwrap()
 }
 
 fn crew() -> Crew {

@@ -7,13 +7,13 @@ mod drive;
 use std::collections::{HashMap, VecDeque};
 
 use drive::{Crew, Outcome, search};
-use strata::catalogue::{Parameters, Space};
+use strata::catalogue::{Parameters, Registry};
 use strata_space::{Digest, StateSpace};
 
 fn run(crew: Crew, pairs: &[(&str, &str)]) -> Outcome {
     let given = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let parameters: Parameters = given.collect();
-    search(crew, |shards| Space::open("tiles", &parameters).unwrap().engine(shards))
+    search(crew, |shards| Registry::shipped().open("tiles", &parameters).unwrap().engine(shards))
 }
 
 fn exhaust(size: &str, more: &[(&str, &str)]) -> Outcome {
@@ -121,12 +121,12 @@ fn symmetric_ends_are_as_far_apart_without_symmetry() {
     let parameters: Parameters = [("size", "3x3"), ("exhaust", "true"), ("symmetry", "off")]
         .map(|(a, b)| (a.into(), b.into()))
         .into();
-    let Space::Tiles(space) = Space::open("tiles", &parameters).unwrap() else { panic!("tiles") };
+    let space = Registry::shipped().open("tiles", &parameters).unwrap();
     let read = |text: &str| -> Vec<u8> {
         let tokens = text.split_whitespace().filter(|token| *token != "/");
         tokens.map(|token| token.parse().unwrap_or(0)).collect()
     };
-    let distances = distances(&*space);
+    let distances = distances(space.state_space());
     let is_fixed = |board: &Vec<u8>| image(&sorted, board) == *board;
     let mut goals: Vec<&String> = distances.keys().filter(|goal| is_fixed(&read(goal))).collect();
     // Three squares for the blank, two for the tiles that keep their names, three pairs of squares for
@@ -186,8 +186,8 @@ fn both_ends_meet_after_as_many_moves() {
     let parameters: Parameters = [("size", "2x3"), ("start", start), ("exhaust", "true")]
         .map(|(a, b)| (a.into(), b.into()))
         .into();
-    let Space::Tiles(space) = Space::open("tiles", &parameters).unwrap() else { panic!("tiles") };
-    let distances = distances(&*space);
+    let space = Registry::shipped().open("tiles", &parameters).unwrap();
+    let distances = distances(space.state_space());
     assert_eq!(distances.len(), 360);
     for (goal, distance) in distances {
         let ends = [("size", "2x3"), ("start", start), ("goal", &goal), ("k", "2")];

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata::catalogue::{Domain, Parameter};
+use strata::catalogue::{Parameter, Registry};
 
 use crate::output::console::Console;
 use crate::output::events::VERSION;
@@ -18,16 +18,15 @@ pub(crate) fn run(console: &Console) -> Result<ExitCode, Failure> {
 
 /// How a parameter is written on the command line.
 fn spelling(parameter: &Parameter) -> String {
-    match parameter.name {
-        name if parameter.positional => name.to_uppercase(),
-        "k" => "-k, --k".to_owned(),
-        "s" => "-s, --locality".to_owned(),
-        name => format!("--{name}"),
+    if parameter.positional {
+        return parameter.name.to_uppercase();
     }
+    let long = parameter.long_flag();
+    parameter.flag.short.map_or(format!("--{long}"), |short| format!("-{short}, --{long}"))
 }
 
 fn text(out: &mut impl Write) -> io::Result<()> {
-    for (index, domain) in Domain::all().iter().enumerate() {
+    for (index, domain) in Registry::shipped().entries().iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
@@ -59,7 +58,7 @@ fn json(out: &mut impl Write) -> io::Result<()> {
         default: Option<&'a str>,
         help: &'a str,
     }
-    for domain in Domain::all() {
+    for domain in Registry::shipped().entries() {
         let parameters = domain.parameters.iter().map(|p| Entry {
             name: p.name,
             positional: p.positional,
@@ -97,7 +96,7 @@ mod tests {
             .filter_map(|arg| arg.get_long())
             .map(|long| format!("--{long}"))
             .collect();
-        for parameter in Domain::all().iter().flat_map(|domain| domain.parameters) {
+        for parameter in Registry::shipped().entries().iter().flat_map(|domain| domain.parameters) {
             let shown = spelling(parameter);
             let flag = shown.rsplit(' ').next().unwrap();
             assert!(parameter.positional || flags.iter().any(|f| f == flag), "{shown}");
@@ -110,8 +109,8 @@ mod tests {
         text(&mut plain).unwrap();
         json(&mut lines).unwrap();
         let (plain, lines) = (String::from_utf8(plain).unwrap(), String::from_utf8(lines).unwrap());
-        assert_eq!(lines.lines().count(), Domain::all().len());
-        for domain in Domain::all() {
+        assert_eq!(lines.lines().count(), Registry::shipped().entries().len());
+        for domain in Registry::shipped().entries() {
             assert!(plain.contains(domain.summary) && lines.contains(domain.summary));
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use strata::catalogue::Space;
+use strata::catalogue::{Registry, Space};
 use strata_explicit::{Kernel, KernelMemory};
 use strata_space::SpaceError;
 use strata_store::job::jobs_in;
@@ -174,7 +174,7 @@ fn kernel(folder: &JobDir, manifest: &Manifest) -> Result<Box<dyn Kernel>, Failu
 /// The job's space.
 pub(crate) fn space(folder: &JobDir, manifest: &Manifest) -> Result<Space, StoreError> {
     let spec = &manifest.spec;
-    Space::open(&spec.space, &spec.params).map_err(|error| strange(folder, &error))
+    Registry::shipped().open(&spec.space, &spec.params).map_err(|error| strange(folder, &error))
 }
 
 fn strange(folder: &JobDir, error: &SpaceError) -> StoreError {

@@ -1,10 +1,7 @@
-//! What a path needs to know of a puzzle: its ends, and the moves between stored states. Moves are
-//! replayed by crates that share nothing with the search.
+//! Moves of a puzzle on the command line: opened from a job, replayed, and shown.
 
-use strata::catalogue::Space;
-use strata_panex::{CentreTop, Column, Move, NamedMove, Position, Replay, parse_moves};
-use strata_puzzles::panex::Panex;
-use strata_puzzles::tiles::Tiles;
+use strata::catalogue::{Registry, Space};
+use strata_panex::{CentreTop, NamedMove, Position, Replay, parse_moves};
 use strata_space::{Chain, StateSpace};
 use strata_store::JobSpec;
 use strata_tiles::Board;
@@ -18,99 +15,58 @@ pub(crate) type Moves = Vec<String>;
 /// Moves as they are shown, and what stands between two of them.
 pub(crate) type Shown = (Vec<String>, &'static str);
 
-/// A space that tells its moves.
-pub(crate) enum Puzzle {
-    /// The Panex puzzle.
-    Panex(Box<Panex>),
-    /// Sliding tiles.
-    Tiles(Box<Tiles>),
-}
+/// A space whose moves have names.
+pub(crate) struct Puzzle(Space);
 
 impl Puzzle {
-    /// Whether a space tells its moves.
+    /// Whether the moves of a space have names.
     pub(crate) fn is_one(space: &str) -> bool {
-        ["panex", "tiles"].contains(&space)
+        Registry::shipped().find(space).is_ok_and(|entry| entry.names_moves)
+    }
+
+    /// Whether a path of a space can be searched in parts.
+    pub(crate) fn has_ends(space: &str) -> bool {
+        Registry::shipped().find(space).is_ok_and(|entry| entry.has_ends())
     }
 
     /// The puzzle of a job whose moves are wanted.
     pub(crate) fn open(spec: &JobSpec) -> Result<Puzzle, Failure> {
-        match reopen(spec)? {
-            Space::Panex(panex) => Ok(Puzzle::Panex(panex)),
-            Space::Tiles(tiles) => Ok(Puzzle::Tiles(tiles)),
-            Space::Hanoi(_) => Err(Failure::usage("hanoi does not tell its moves")),
+        let space = reopen(spec)?;
+        if !space.names_moves() {
+            return Err(Failure::usage(format!("{} does not tell its moves", space.name())));
         }
+        Ok(Puzzle(space))
     }
 
-    /// Parameters with which a space is searched from both ends.
-    pub(crate) fn both_ends(space: &str) -> Option<(&'static str, &'static str)> {
-        (space == "panex").then_some(("symmetry", "on"))
+    /// Parameters with which a part of a path is searched from both of its ends.
+    pub(crate) fn both_ends(space: &str) -> &'static [(&'static str, &'static str)] {
+        Registry::shipped().find(space).map_or(&[], |entry| entry.both_ends)
     }
 
-    /// The space as the search knows it.
+    /// The space as functions of states.
     pub(crate) fn space(&self) -> &dyn StateSpace {
-        match self {
-            Puzzle::Panex(panex) => &**panex,
-            Puzzle::Tiles(tiles) => &**tiles,
-        }
+        self.0.state_space()
     }
 
-    /// Start and goal in text form.
-    pub(crate) fn ends(&self) -> [String; 2] {
-        match self {
-            Puzzle::Panex(panex) => [panex.start().to_string(), panex.goal().to_string()],
-            Puzzle::Tiles(tiles) => {
-                let goal = tiles.goal().map_or_else(String::new, ToString::to_string);
-                [tiles.start().to_string(), goal]
-            }
-        }
+    /// Start and goal in text form, if a path can be searched in parts.
+    pub(crate) fn ends(&self) -> Option<[String; 2]> {
+        self.0.ends()
     }
 
     /// The moves of a chain of stored states, if it leads from start to goal.
     pub(crate) fn moves(&self, chain: &Chain) -> Option<Moves> {
-        match self {
-            Puzzle::Panex(panex) => {
-                let word = |(from, to): (usize, usize)| {
-                    Move::between(*Column::ALL.get(from)?, *Column::ALL.get(to)?)
-                };
-                let moves = panex.unfold(chain)?.into_iter();
-                moves.map(|mv| Some(word(mv)?.to_string())).collect()
-            }
-            Puzzle::Tiles(tiles) => {
-                let text = |board: &strata_puzzles::tiles::Board| board.to_string().parse().ok();
-                let boards: Vec<Board> =
-                    tiles.unfold(chain)?.iter().map(text).collect::<Option<_>>()?;
-                let between = |pair: &[Board]| {
-                    strata_tiles::Move::ALL.into_iter().find(|mv| {
-                        let mut board = pair[0].clone();
-                        board.step(*mv) && board == pair[1]
-                    })
-                };
-                boards.windows(2).map(|pair| Some(between(pair)?.to_string())).collect()
-            }
-        }
+        self.0.moves(chain)
     }
 
     /// The moves between positions of which each is one move from the one before.
     pub(crate) fn moves_between(&self, way: &[String]) -> Option<Moves> {
-        let Puzzle::Panex(panex) = self else { return None };
-        let level = panex.config().level;
-        let read = |text: &String| Position::parse(text, level).ok();
-        let positions: Vec<Position> = way.iter().map(read).collect::<Option<_>>()?;
-        let between = |pair: &[Position]| {
-            Column::ALL.into_iter().flat_map(|from| Column::ALL.map(|to| (from, to))).find_map(
-                |(from, to)| {
-                    let mv = Move::between(from, to)?;
-                    let mut run = Replay::new(pair[0].clone(), CentreTop::Allowed).ok()?;
-                    run.step(mv).ok()?;
-                    (*run.position() == pair[1]).then(|| mv.to_string())
-                },
-            )
-        };
-        positions.windows(2).map(between).collect()
+        self.0.moves_between(way)
     }
 
     /// The moves as they are shown, if they lead from start to goal and are as many as expected.
-    /// Those of Panex Gold are shown without tiles, which have no names.
+    ///
+    /// Moves of the puzzles that have a workbench are replayed by it, which shares nothing with the
+    /// search. Those of Panex Gold are shown without tiles, which have no names.
     pub(crate) fn replayed(
         &self,
         moves: &Moves,
@@ -118,9 +74,10 @@ impl Puzzle {
         format: PathFormat,
         gold: bool,
     ) -> Result<Shown, String> {
-        let shown = match self {
-            Puzzle::Panex(panex) => replay_panex(panex, moves, format, gold),
-            Puzzle::Tiles(_) => replay_tiles(self.ends(), moves, format),
+        let shown = match (self.0.name(), self.0.ends()) {
+            ("panex", Some(ends)) => replay_panex(ends, moves, format, gold),
+            ("tiles", Some(ends)) => replay_tiles(ends, moves, format),
+            _ => Ok(show_words(moves, format)),
         }?;
         if expected != Some(moves.len() as u64) {
             return Err(format!("a shortest solution has {expected:?} moves"));
@@ -129,15 +86,27 @@ impl Puzzle {
     }
 }
 
+/// Moves of any puzzle as they are shown.
+fn show_words(moves: &Moves, format: PathFormat) -> Shown {
+    let apart = match format {
+        PathFormat::Moves => "\n",
+        PathFormat::Words if moves.iter().any(|name| name.contains(' ')) => ", ",
+        PathFormat::Words => " ",
+    };
+    (moves.clone(), apart)
+}
+
 fn replay_panex(
-    panex: &Panex,
+    [start, goal]: [String; 2],
     moves: &Moves,
     format: PathFormat,
     gold: bool,
 ) -> Result<Shown, String> {
-    let level = panex.config().level;
+    // Two of the tiles are of each level.
+    let tiles = start.split_whitespace().filter(|word| !matches!(*word, "/" | "-")).count();
+    let level = u8::try_from(tiles / 2).unwrap_or(u8::MAX);
     let read = |end: String| Position::parse(&end, level).map_err(|error| error.to_string());
-    let (start, goal) = (read(panex.start().to_string())?, read(panex.goal().to_string())?);
+    let (start, goal) = (read(start)?, read(goal)?);
     let word = parse_moves(&moves.join(" ")).map_err(|error| error.to_string())?;
     let mut run = Replay::new(start, CentreTop::Allowed).map_err(|error| error.to_string())?;
     let named = word.iter().map(|mv| run.step(*mv)).collect::<Result<Vec<_>, _>>();
@@ -180,5 +149,5 @@ pub(crate) fn show_tiles(word: &strata_tiles::Word, format: PathFormat) -> Shown
 
 /// The space of a specification.
 pub(crate) fn reopen(spec: &JobSpec) -> Result<Space, Failure> {
-    Space::open(&spec.space, &spec.params).map_err(Failure::usage)
+    Registry::shipped().open(&spec.space, &spec.params).map_err(Failure::usage)
 }

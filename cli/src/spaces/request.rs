@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use strata::catalogue::{Domain, Parameters, Space};
+use strata::catalogue::{Parameters, Registry, Space};
 use strata_panex::{GoldPosition, Position};
 use strata_space::SpaceError;
 
@@ -43,7 +43,7 @@ impl From<RequestError> for Failure {
 /// The space that the command line and the environment ask for.
 pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result<Space, Failure> {
     let parameters = parameters(domain, values, given)?;
-    Ok(Space::open(domain, &parameters).map_err(RequestError::from)?)
+    Ok(Registry::shipped().open(domain, &parameters).map_err(RequestError::from)?)
 }
 
 /// The parameters that the command line and the environment give.
@@ -52,15 +52,16 @@ pub(crate) fn parameters(
     values: &[String],
     mut given: Vec<Given>,
 ) -> Result<Parameters, RequestError> {
-    let domain = Domain::find(domain)?;
-    if domain.name == "panex" {
+    let registry = Registry::shipped();
+    let entry = registry.find(domain)?;
+    if domain == "panex" {
         give_levels(values, &mut given)?;
     }
-    let known = |name: &str| domain.parameters.iter().any(|parameter| parameter.name == name);
+    let known = |name: &str| entry.parameters.iter().any(|parameter| parameter.name == name);
     // A variable that means nothing here is meant for other runs.
     let given = given.into_iter().filter(|given| given.typed || known(given.name));
     let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
-    Ok(domain.parameters(values, &flags)?)
+    Ok(registry.parameters(domain, values, &flags)?)
 }
 
 /// Gives the tiles of Gold ends their levels: the space and the job's record know no others.
@@ -95,12 +96,13 @@ fn value(text: &str) -> Value {
 /// `panex 7 k=2`.
 pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> String {
     let mut words = vec![space.to_owned()];
-    let Ok(domain) = Domain::find(space) else {
+    let registry = Registry::shipped();
+    let Ok(entry) = registry.find(space) else {
         // A newer coordinator may know more spaces.
         words.extend(parameters.iter().map(|(name, value)| format!("{name}={value}")));
         return words.join(" ");
     };
-    for parameter in domain.parameters {
+    for parameter in entry.parameters {
         let Some(value) = parameters.get(parameter.name) else { continue };
         match parameter.default {
             _ if parameter.positional => words.push(value.clone()),
@@ -123,7 +125,7 @@ pub(crate) struct Naming {
 impl Naming {
     /// The names that a space gives; what cannot be opened here goes by the job's id.
     pub(crate) fn new(job: &str, space: &str, parameters: &BTreeMap<String, String>) -> Naming {
-        match Space::open(space, parameters) {
+        match Registry::shipped().open(space, parameters) {
             Ok(space) => Naming::of(&space, false),
             Err(_) => Naming { label: job.to_owned(), distance: format!("distance({job})") },
         }
@@ -131,17 +133,15 @@ impl Naming {
 
     /// The names that a space gives; with the ends as one sees them on a Gold board, if asked for.
     pub(crate) fn of(space: &Space, gold: bool) -> Naming {
-        let seen = |end: &dyn ToString| -> Option<GoldPosition> {
-            Some((&end.to_string().parse::<Position>().ok()?).into())
-        };
-        let distance = match space {
-            Space::Panex(panex) if gold && !panex.config().exchanges_towers() => {
-                let ends = seen(panex.start()).zip(seen(panex.goal()));
-                ends.map(|(start, goal)| format!("distance({start} to {goal})"))
-            }
-            _ => None,
-        };
-        let distance = distance.unwrap_or_else(|| space.distance_name());
+        let seen =
+            |end: &str| -> Option<GoldPosition> { Some((&end.parse::<Position>().ok()?).into()) };
+        let own_name = space.distance_name();
+        // An exchange of the towers has a name of its own.
+        let ends = space.ends().filter(|_| gold && own_name.starts_with("distance("));
+        let distance = ends.and_then(|[start, goal]| {
+            Some(format!("distance({} to {})", seen(&start)?, seen(&goal)?))
+        });
+        let distance = distance.unwrap_or(own_name);
         Naming { label: space.label(), distance }
     }
 

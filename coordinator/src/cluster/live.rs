@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use strata::catalogue::Space;
+use strata::catalogue::Registry;
 use strata_space::Finish;
 use strata_store::{HistoryLine, JobSpec};
 use tokio::sync::watch;
@@ -97,7 +97,7 @@ impl Facts {
     /// Opens the space to find out, which makes its tables.
     fn of(spec: &JobSpec) -> Facts {
         // The space was opened when the job was submitted, and the workers refuse one that cannot be.
-        let Ok(space) = Space::open(&spec.space, &spec.params) else {
+        let Ok(space) = Registry::shipped().open(&spec.space, &spec.params) else {
             return Facts { rule: Rule::Exhausted, expected_layers: None };
         };
         let rule = match space.finish() {

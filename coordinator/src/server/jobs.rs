@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use strata::KeepLayers;
-use strata::catalogue::Space;
+use strata::catalogue::Registry;
 use strata_net::{Security, convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
@@ -282,7 +282,7 @@ fn options_of(options: v1::JobOptions) -> Result<JobOptions, Status> {
 /// Opens the space, which checks its parameters and fills in those that are missing. Also returns
 /// the job's label.
 fn complete(spec: JobSpec) -> Result<(JobSpec, String), Status> {
-    let space = Space::open(&spec.space, &spec.params).map_err(invalid)?;
+    let space = Registry::shipped().open(&spec.space, &spec.params).map_err(invalid)?;
     let shards = if spec.shards == 0 { SHARDS } else { spec.shards };
     if shards > MOST_SHARDS {
         return Err(invalid(format!("{shards} shards are more than {MOST_SHARDS}")));

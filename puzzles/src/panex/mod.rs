@@ -19,6 +19,7 @@ mod group;
 mod nested;
 mod numbering;
 mod position;
+mod puzzle;
 mod route;
 mod tables;
 mod text;

@@ -169,6 +169,18 @@ impl Board {
         self.shape
     }
 
+    /// The board after the blank has moved some rows down and columns to the right, if there are
+    /// so many.
+    pub(super) fn moved(&self, down: i8, right: i8) -> Option<Board> {
+        let blank = self.tiles.iter().position(|tile| *tile == 0)? as u8;
+        let (row, column) = (blank / self.shape.columns, blank % self.shape.columns);
+        let row = row.checked_add_signed(down).filter(|row| *row < self.shape.rows)?;
+        let column = column.checked_add_signed(right).filter(|to| *to < self.shape.columns)?;
+        let mut next = self.clone();
+        next.tiles.swap(blank.into(), (row * self.shape.columns + column).into());
+        Some(next)
+    }
+
     /// What is read on the squares.
     pub(super) fn reading(&self) -> Reading {
         let mut reading = [0; MAX_SQUARES as usize];

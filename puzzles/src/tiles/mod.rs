@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 
 mod board;
 mod numbering;
+mod puzzle;
 mod scatter;
 mod symmetry;
 mod tables;

@@ -36,7 +36,18 @@ pub(super) fn check(args: &SolveArgs, search: &Search) -> Result<(), Failure> {
         let space = &search.spec.space;
         return Err(Failure::usage(format!("--path: {space} does not tell its moves")));
     }
+    let keeps_all = !args.line.given("keep-layers") || args.keep_layers == KeepLayers::All;
+    if !keeps_all && !Puzzle::has_ends(&search.spec.space) {
+        return Err(takes_all_layers(&search.spec.space));
+    }
     check_form(&args.path.form, search.is_exhaustive())
+}
+
+/// The refusal of a path in parts, of a puzzle that cannot begin or end with any state.
+fn takes_all_layers(space: &str) -> Failure {
+    let message =
+        format!("--path: {space} has no parameters start and goal, so all layers must be kept");
+    Failure::usage(message)
 }
 
 /// Refuses a path that leads to no goal, or a file that cannot be made.
@@ -101,7 +112,7 @@ impl<'a> Paths<'a> {
             return Ok(Way::Found(moves.ok_or_else(|| no_way(folder))?));
         }
         let room = room.map(|room| room.saturating_sub(layers.bytes()));
-        let [start, goal] = puzzle.ends();
+        let [start, goal] = puzzle.ends().ok_or_else(|| takes_all_layers(&spec.space))?;
         let Finish::Meeting = puzzle.space().finish() else {
             // Searched from the start only: there is no midpoint yet.
             return self.between(data, spec, [&start, &goal], room);
@@ -134,7 +145,7 @@ impl<'a> Paths<'a> {
     ) -> Result<Way, Failure> {
         let mut spec = spec.clone();
         let ends = [("start", from), ("goal", to)];
-        let ends = ends.into_iter().chain(Puzzle::both_ends(&spec.space));
+        let ends = ends.into_iter().chain(Puzzle::both_ends(&spec.space).iter().copied());
         spec.params.extend(ends.map(|(name, value)| (name.to_owned(), value.to_owned())));
         tracing::info!(start = %from, goal = %to, "searching a part of the path");
         for keep_layers in [KeepLayers::All, KeepLayers::Last] {

@@ -162,7 +162,7 @@ impl Run<'_> {
     fn with_path(&self, args: &SolveArgs, (job, space): (Job, Space)) -> Result<ExitCode, Failure> {
         let mut folder = job.folder.clone();
         let chosen = args.line.given("keep-layers");
-        let may_begin_again = job.new && !chosen;
+        let may_begin_again = job.new && !chosen && Puzzle::has_ends(&self.search.spec.space);
         let keep_layers = if chosen { args.keep_layers } else { KeepLayers::All };
         let keeping = SolveArgs { keep_layers, ..args.clone() };
         let mut ended = self.search(&keeping, (job, space))?;

@@ -1,0 +1,64 @@
+//! Towers of Hanoi by name and parameters.
+
+use strata_space::{NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError};
+
+use super::{Hanoi, NestedHanoi};
+
+impl Puzzle for Hanoi {
+    const NAME: &'static str = "hanoi";
+
+    const SUMMARY: &'static str =
+        "Towers of Hanoi: move DISCS discs from the first to the last peg";
+
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::positional("discs", "discs, 1 to 21"),
+        Parameter::optional("pegs", "3", "pegs, 3 to 8").number().value_name("P").flag_help("pegs"),
+        Parameter::EXHAUST,
+    ];
+
+    /// A shortest solution is well known without a search.
+    const NAMES_MOVES: bool = false;
+
+    fn open(parameters: &Parameters) -> Result<Hanoi, SpaceError> {
+        let read = Hanoi::reader(parameters);
+        let discs = read.number("discs")?.unwrap_or_default();
+        Hanoi::new(discs, read.number("pegs")?.unwrap_or(3), read.switch("exhaust")?)
+    }
+
+    fn parameters(&self) -> Parameters {
+        let pairs = [
+            ("discs", self.discs().to_string()),
+            ("pegs", self.pegs().to_string()),
+            ("exhaust", self.exhaust().to_string()),
+        ];
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn label(&self) -> String {
+        format!("hanoi-{}-{}", self.discs(), self.pegs())
+    }
+
+    fn distance_name(&self) -> String {
+        format!("H({} discs, {} pegs)", self.discs(), self.pegs())
+    }
+}
+
+impl NestedPuzzle for Hanoi {
+    type Nested = NestedHanoi;
+
+    fn nested(&self) -> Result<NestedHanoi, SpaceError> {
+        NestedHanoi::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_out_of_range_are_named_as_given() {
+        let discs = |discs: &str| [("discs".to_owned(), discs.to_owned())].into();
+        let error = Hanoi::open(&discs("300")).unwrap_err();
+        assert_eq!(error.to_string(), "discs must be between 1 and 21, not 300");
+    }
+}

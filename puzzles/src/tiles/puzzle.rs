@@ -1,0 +1,195 @@
+//! Sliding tiles by name and parameters, and the names of their moves.
+
+use strata_space::{Chain, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace};
+
+use super::{Board, Shape, Tiles, TilesConfig};
+
+/// The word for the tiles in order.
+const SORTED: &str = "sorted";
+
+impl Puzzle for Tiles {
+    const NAME: &'static str = "tiles";
+
+    const SUMMARY: &'static str =
+        "sliding tiles: SIZE squares with one blank, moved by one square at a time";
+
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::positional(
+            "size",
+            "rows and columns such as 3x4, 2 to 12 each, at most 25 squares",
+        ),
+        Parameter::optional("k", "as many as the tables hold", "tiles 1 to k move inside a region")
+            .short('k')
+            .number()
+            .flag_help("those with numbers up to N"),
+        Parameter::start(
+            SORTED,
+            "where to begin: a board such as '1 2 3 / 4 _ 5', or sorted",
+            "'1 2 / _ 3'",
+        ),
+        Parameter::goal(
+            SORTED,
+            "where to end: a board, or sorted: the tiles in order, the blank last",
+        ),
+        Parameter::symmetry(
+            "on, with --exhaust off",
+            "on: identify boards that a transposition exchanges, where one fixes the ends; off: \
+             search every board",
+        ),
+        Parameter::EXHAUST,
+        Parameter::optional(
+            "moves",
+            "any",
+            "any, or clockwise: straight or a right turn; searched in memory by solve only",
+        )
+        .value_name("any/clockwise")
+        .flag_help("the blank's moves; clockwise: straight or a right turn, searched in memory"),
+        Parameter::optional(
+            "choices",
+            "free",
+            "with clockwise moves, where the blank may turn though it could go straight: free \
+             (everywhere), limited (between the corners of one side), bottom (of the bottom row)",
+        )
+        .value_name("free/limited/bottom")
+        .flag_help("where the blank may choose to turn, with clockwise moves"),
+    ];
+
+    fn open(parameters: &Parameters) -> Result<Tiles, SpaceError> {
+        Tiles::new(config(Tiles::reader(parameters))?)
+    }
+
+    fn parameters(&self) -> Parameters {
+        let pairs = [
+            ("size", self.shape().to_string()),
+            ("k", self.k().to_string()),
+            ("start", word(self.start())),
+            ("goal", self.goal().map_or_else(|| SORTED.into(), word)),
+            ("symmetry", if self.symmetry() { "on" } else { "off" }.into()),
+            ("exhaust", self.goal().is_none().to_string()),
+            ("moves", "any".into()),
+            ("choices", "free".into()),
+        ];
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn distance_name(&self) -> String {
+        let goal = self.goal().map_or_else(|| "anywhere".into(), ToString::to_string);
+        format!("distance({} to {goal})", self.start())
+    }
+
+    fn ends(&self) -> Option<[String; 2]> {
+        Some([self.start().to_string(), self.goal()?.to_string()])
+    }
+
+    fn moves_along(&self, _: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
+        let boards = self.unfold(chain)?;
+        boards.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
+    }
+
+    fn moves_between(&self, way: &[String]) -> Option<Vec<String>> {
+        let read = |text: &String| Board::parse(self.shape(), text).ok();
+        let boards: Vec<Board> = way.iter().map(read).collect::<Option<_>>()?;
+        boards.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
+    }
+
+    fn no_nested_form() -> String {
+        "sliding tiles have no nested form, which the symbolic engine needs".into()
+    }
+}
+
+/// Directions of the blank: name, rows down, columns to the right.
+const DIRECTIONS: [(&str, i8, i8); 4] = [("U", -1, 0), ("R", 0, 1), ("D", 1, 0), ("L", 0, -1)];
+
+/// The direction in which the blank moves from one board to the next.
+fn move_name(from: &Board, to: &Board) -> Option<String> {
+    let leads = |(_, down, right): &&(&str, i8, i8)| from.moved(*down, *right).as_ref() == Some(to);
+    DIRECTIONS.iter().find(leads).map(|(name, ..)| (*name).to_owned())
+}
+
+/// A board as a parameter has it.
+fn word(board: &Board) -> String {
+    if *board == Board::goal(board.shape()) { SORTED.into() } else { board.to_string() }
+}
+
+/// The search that the parameters describe.
+fn config(read: ParameterReader<'_>) -> Result<TilesConfig, SpaceError> {
+    let shape = Shape::parse(read.required("size")?)?;
+    let exhaust = read.switch("exhaust")?;
+    if read.choice("moves", &["any", "clockwise"])? == Some(1) {
+        return Err(SpaceError::Conflict {
+            name: "moves".into(),
+            why: "clockwise moves cannot be taken back, only solve searches them".into(),
+        });
+    }
+    if read.text("choices").is_some_and(|choices| choices != "free") {
+        return Err(SpaceError::Conflict {
+            name: "choices".into(),
+            why: "only clockwise moves can have fewer".into(),
+        });
+    }
+    let sorted = Board::goal(shape);
+    let start = board(read, "start", shape)?.unwrap_or_else(|| sorted.clone());
+    let goal = board(read, "goal", shape)?.unwrap_or_else(|| sorted.clone());
+    if exhaust && goal != sorted {
+        return Err(SpaceError::Conflict {
+            name: "goal".into(),
+            why: "a search of the whole space has none".into(),
+        });
+    }
+    // A count of a whole space is a count of boards.
+    let symmetry = read.choice("symmetry", &["on", "off"])?.map_or(!exhaust, |word| word == 0);
+    let k = read.number("k")?.map(|k| u8::try_from(k).unwrap_or(u8::MAX));
+    Ok(TilesConfig { start, goal: (!exhaust).then_some(goal), k, symmetry })
+}
+
+fn board(read: ParameterReader<'_>, name: &str, shape: Shape) -> Result<Option<Board>, SpaceError> {
+    let Some(value) = read.text(name) else { return Ok(None) };
+    if value.trim() == SORTED {
+        return Ok(Some(Board::goal(shape)));
+    }
+    let board = Board::parse(shape, value).map_err(|error| SpaceError::State {
+        name: name.into(),
+        expected: format!("a board of {shape}"),
+        why: error.to_string(),
+    })?;
+    Ok(Some(board))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(pairs: &[(&str, &str)]) -> Result<Tiles, SpaceError> {
+        Tiles::open(&pairs.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect())
+    }
+
+    #[test]
+    fn moves_are_named_by_the_blanks_direction() {
+        let tiles = open(&[("size", "2x3")]).unwrap();
+        let way = ["1 2 3 / 4 5 _", "1 2 _ / 4 5 3", "1 _ 2 / 4 5 3", "1 5 2 / 4 _ 3"];
+        let mut way = way.map(str::to_owned);
+        assert_eq!(tiles.moves_between(&way).unwrap(), ["U", "L", "D"]);
+        way.reverse();
+        assert_eq!(tiles.moves_between(&way).unwrap(), ["U", "R", "D"]);
+        assert_eq!(tiles.moves_between(&[way[0].clone(), way[2].clone()]), None);
+    }
+
+    #[test]
+    fn a_whole_space_is_counted_board_by_board() {
+        let on = |pairs: &[(&str, &str)]| open(pairs).unwrap().parameters()["symmetry"].clone();
+        assert_eq!(on(&[("size", "3x3")]), "on");
+        assert_eq!(on(&[("size", "3x3"), ("exhaust", "true")]), "off");
+        assert_eq!(on(&[("size", "3x3"), ("exhaust", "true"), ("symmetry", "on")]), "on");
+    }
+
+    #[test]
+    fn clockwise_moves_are_refused() {
+        for (name, value, why) in [
+            ("moves", "clockwise", "clockwise moves cannot be taken back"),
+            ("choices", "limited", "only clockwise moves can have fewer"),
+        ] {
+            let error = open(&[("size", "3x3"), (name, value)]).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

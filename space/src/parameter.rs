@@ -1,0 +1,355 @@
+//! Parameters of puzzles: names, defaults, help, the flags that set them, and values as text.
+
+use std::collections::BTreeMap;
+
+use crate::SpaceError;
+
+/// Parameters by name, as text: what a job records.
+pub type Parameters = BTreeMap<String, String>;
+
+/// One parameter of a puzzle.
+///
+/// ```
+/// use strata_space::Parameter;
+///
+/// const PARAMETERS: &[Parameter] = &[
+///     Parameter::positional("size", "pancakes, 2 to 15"),
+///     Parameter::optional("burnt", "no", "whether pancakes have a burnt side: yes or no")
+///         .short('b')
+///         .one_of(&[("no", "Both sides are equal"), ("yes", "Burnt sides go down")]),
+///     Parameter::EXHAUST,
+/// ];
+/// # assert_eq!(PARAMETERS[1].flag.short, Some('b'));
+/// ```
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Parameter {
+    /// Name in records of jobs, and of the flag unless [`Flag::long`] is another.
+    pub name: &'static str,
+    /// Whether it is given by position, without a flag. It then has no default.
+    pub positional: bool,
+    /// The default, in words where it depends on others.
+    pub default: Option<&'static str>,
+    /// Meaning and range.
+    pub help: &'static str,
+    /// Spelling on the command line, of a parameter that is not positional.
+    pub flag: Flag,
+}
+
+/// Spelling of a parameter on the command line.
+///
+/// Puzzles of one program share a flag if their parameters have one name. Long name, short name,
+/// alias and [`Values::Switch`] must then be the same.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Flag {
+    /// Long name, if it is not the parameter's.
+    pub long: Option<&'static str>,
+    /// One letter for it.
+    pub short: Option<char>,
+    /// Another long name.
+    pub alias: Option<&'static str>,
+    /// Placeholder of the value in help texts.
+    pub value_name: &'static str,
+    /// Values that are accepted before the puzzle reads them.
+    pub values: Values,
+    /// Help, if it is not the parameter's.
+    pub help: Option<&'static str>,
+    /// A value of this puzzle, appended to the help with the puzzle's name.
+    pub example: Option<&'static str>,
+    /// Whether many puzzles have it in one sense: help texts do not name the puzzle then.
+    pub general: bool,
+}
+
+/// Values that a flag accepts.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Values {
+    /// Any word.
+    Word,
+    /// A state in text form, which may begin with a hyphen.
+    State,
+    /// A whole number below 2^32.
+    Number,
+    /// One of these words, each with its meaning.
+    OneOf(&'static [(&'static str, &'static str)]),
+    /// None: the flag alone sets the parameter to `true`.
+    Switch,
+}
+
+impl Flag {
+    const PLAIN: Flag = Flag {
+        long: None,
+        short: None,
+        alias: None,
+        value_name: "VALUE",
+        values: Values::Word,
+        help: None,
+        example: None,
+        general: false,
+    };
+}
+
+impl Parameter {
+    /// The parameter `exhaust`, for spaces that can be listed beyond their goal.
+    pub const EXHAUST: Parameter = Parameter::optional(
+        "exhaust",
+        "false",
+        "list the whole reachable space instead of stopping at the goal",
+    )
+    .switch()
+    .flag_help("Search the whole reachable space and print its radius")
+    .general();
+
+    /// A parameter that is given by position and has no default.
+    pub const fn positional(name: &'static str, help: &'static str) -> Parameter {
+        Parameter { name, positional: true, default: None, help, flag: Flag::PLAIN }
+    }
+
+    /// A parameter that is given by flag.
+    pub const fn optional(
+        name: &'static str,
+        default: &'static str,
+        help: &'static str,
+    ) -> Parameter {
+        Parameter { name, positional: false, default: Some(default), help, flag: Flag::PLAIN }
+    }
+
+    /// The parameter `symmetry`: `on` or `off`.
+    pub const fn symmetry(default: &'static str, help: &'static str) -> Parameter {
+        Parameter::optional("symmetry", default, help)
+            .one_of(&[("on", "On"), ("off", "Off")])
+            .value_name("on/off")
+            .flag_help("Search states that are symmetric to each other once [default: on]")
+            .general()
+    }
+
+    /// The parameter `start`: the state to begin with, in text form. With [`Self::goal`], paths
+    /// are also found in parts, without all layers on disk.
+    pub const fn start(
+        default: &'static str,
+        help: &'static str,
+        example: &'static str,
+    ) -> Parameter {
+        let start = Parameter::optional("start", default, help).state();
+        start.flag_help("The position to begin with").example(example)
+    }
+
+    /// The parameter `goal`: the state to end with, in text form.
+    pub const fn goal(default: &'static str, help: &'static str) -> Parameter {
+        let goal = Parameter::optional("goal", default, help).state();
+        goal.flag_help("The position to end with, in the same form")
+    }
+
+    /// With another long name of the flag.
+    #[must_use]
+    pub const fn long(mut self, long: &'static str) -> Parameter {
+        self.flag.long = Some(long);
+        self
+    }
+
+    /// With a short name of the flag.
+    #[must_use]
+    pub const fn short(mut self, short: char) -> Parameter {
+        self.flag.short = Some(short);
+        self
+    }
+
+    /// With a second long name of the flag.
+    #[must_use]
+    pub const fn alias(mut self, alias: &'static str) -> Parameter {
+        self.flag.alias = Some(alias);
+        self
+    }
+
+    /// With a placeholder of the flag's value.
+    #[must_use]
+    pub const fn value_name(mut self, name: &'static str) -> Parameter {
+        self.flag.value_name = name;
+        self
+    }
+
+    /// With a help text of the flag.
+    #[must_use]
+    pub const fn flag_help(mut self, help: &'static str) -> Parameter {
+        self.flag.help = Some(help);
+        self
+    }
+
+    /// With a number as its value.
+    #[must_use]
+    pub const fn number(mut self) -> Parameter {
+        self.flag.values = Values::Number;
+        self.flag.value_name = "N";
+        self
+    }
+
+    /// With one of some words as its value, each with its meaning.
+    #[must_use]
+    pub const fn one_of(mut self, words: &'static [(&'static str, &'static str)]) -> Parameter {
+        self.flag.values = Values::OneOf(words);
+        self
+    }
+
+    /// As a flag without a value, which sets the parameter to `true`.
+    #[must_use]
+    pub const fn switch(mut self) -> Parameter {
+        self.flag.values = Values::Switch;
+        self
+    }
+
+    const fn state(mut self) -> Parameter {
+        self.flag.values = Values::State;
+        self.flag.value_name = "POSITION";
+        self.general()
+    }
+
+    const fn example(mut self, example: &'static str) -> Parameter {
+        self.flag.example = Some(example);
+        self
+    }
+
+    const fn general(mut self) -> Parameter {
+        self.flag.general = true;
+        self
+    }
+
+    /// Long name of the flag.
+    pub const fn long_flag(&self) -> &'static str {
+        match self.flag.long {
+            Some(long) => long,
+            None => self.name,
+        }
+    }
+}
+
+/// How a puzzle and its positional parameters are written, as `panex LEVEL`.
+pub fn usage(name: &str, parameters: &[Parameter]) -> String {
+    let positional = parameters.iter().filter(|parameter| parameter.positional);
+    let words = positional.map(|parameter| parameter.name.to_uppercase());
+    [name.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Typed access to the parameters of one puzzle.
+#[derive(Copy, Clone, Debug)]
+pub struct ParameterReader<'a> {
+    puzzle: &'static str,
+    known: &'static [Parameter],
+    given: &'a Parameters,
+}
+
+impl<'a> ParameterReader<'a> {
+    /// Access to the parameters given for a puzzle.
+    pub fn new(
+        puzzle: &'static str,
+        known: &'static [Parameter],
+        given: &'a Parameters,
+    ) -> ParameterReader<'a> {
+        ParameterReader { puzzle, known, given }
+    }
+
+    /// Whether a value was given.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    /// The value as text.
+    pub fn text(&self, name: &str) -> Option<&'a str> {
+        self.given.get(name).map(String::as_str)
+    }
+
+    /// The value of a parameter without a default.
+    ///
+    /// # Errors
+    /// [`SpaceError::Arguments`] if it is missing.
+    pub fn required(&self, name: &str) -> Result<&'a str, SpaceError> {
+        self.text(name).ok_or_else(|| SpaceError::Arguments {
+            space: self.puzzle.into(),
+            expected: name.into(),
+            usage: usage(self.puzzle, self.known),
+        })
+    }
+
+    /// The value as a number.
+    ///
+    /// # Errors
+    /// [`SpaceError::Malformed`] if it is not a whole number below 2^32;
+    /// [`SpaceError::Arguments`] if it is missing and positional.
+    pub fn number(&self, name: &str) -> Result<Option<u32>, SpaceError> {
+        if self.known.iter().any(|parameter| parameter.name == name && parameter.positional) {
+            self.required(name)?;
+        }
+        let Some(value) = self.text(name) else { return Ok(None) };
+        let number = value.parse().map_err(|_| SpaceError::Malformed {
+            name: name.into(),
+            value: value.into(),
+            expected: "a whole number".into(),
+        })?;
+        Ok(Some(number))
+    }
+
+    /// The index of the value among the choices; None if it is missing.
+    ///
+    /// # Errors
+    /// [`SpaceError::Malformed`] if it is none of them.
+    pub fn choice(&self, name: &str, choices: &[&str]) -> Result<Option<usize>, SpaceError> {
+        let Some(value) = self.text(name) else { return Ok(None) };
+        let index = choices.iter().position(|choice| *choice == value).ok_or_else(|| {
+            let quoted: Vec<String> = choices.iter().map(|choice| format!("'{choice}'")).collect();
+            SpaceError::Malformed {
+                name: name.into(),
+                value: value.into(),
+                expected: quoted.join(" or "),
+            }
+        })?;
+        Ok(Some(index))
+    }
+
+    /// Whether a switch such as [`Parameter::EXHAUST`] is on: `true`, not `false` or missing.
+    ///
+    /// # Errors
+    /// [`SpaceError::Malformed`] if the value is something else.
+    pub fn switch(&self, name: &str) -> Result<bool, SpaceError> {
+        Ok(self.choice(name, &["false", "true"])? == Some(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &[Parameter] = &[
+        Parameter::positional("size", "how many"),
+        Parameter::optional("speed", "slow", "how fast").one_of(&[("slow", ""), ("fast", "")]),
+        Parameter::EXHAUST,
+    ];
+
+    fn given(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+    }
+
+    #[test]
+    fn values_are_read_by_their_types() {
+        let given = given(&[("size", "7"), ("speed", "fast"), ("exhaust", "true")]);
+        let read = ParameterReader::new("toy", KNOWN, &given);
+        assert_eq!(read.number("size"), Ok(Some(7)));
+        assert_eq!(read.choice("speed", &["slow", "fast"]), Ok(Some(1)));
+        assert_eq!(read.switch("exhaust"), Ok(true));
+        assert_eq!((read.text("speed"), read.is_given("weight")), (Some("fast"), false));
+    }
+
+    #[test]
+    fn missing_and_malformed_values_are_named() {
+        let given = given(&[("speed", "late"), ("exhaust", "yes"), ("weight", "x")]);
+        let read = ParameterReader::new("toy", KNOWN, &given);
+        let errors = [
+            (read.number("size").unwrap_err(), "toy takes size: toy SIZE"),
+            (read.number("weight").unwrap_err(), "weight must be a whole number, not 'x'"),
+            (
+                read.choice("speed", &["slow", "fast"]).unwrap_err(),
+                "speed must be 'slow' or 'fast', not 'late'",
+            ),
+            (read.switch("exhaust").unwrap_err(), "exhaust must be 'false' or 'true', not 'yes'"),
+        ];
+        for (error, message) in errors {
+            assert_eq!(error.to_string(), message);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Puzzles: state spaces with a name and parameters, so that commands and job records can open them.
+
+use crate::nested::NestedSpace;
+use crate::parameter::{Parameter, ParameterReader, Parameters};
+use crate::{Chain, SpaceError, StateSpace};
+
+/// A state space that is opened by name and parameters.
+///
+/// A type that is also a [`crate::KeySpace`] or [`crate::Tabled`] can be registered with a program.
+///
+/// ```
+/// use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError};
+///
+/// /// A walk on the integers 0..=limit.
+/// struct Line {
+///     limit: u32,
+/// }
+///
+/// impl KeySpace for Line {
+///     fn seeds(&self) -> Vec<Seed> {
+///         vec![Seed::start(0)]
+///     }
+///     fn key_bits(&self) -> u32 {
+///         32
+///     }
+///     fn successors(&self, key: u64, out: &mut Vec<u64>) {
+///         out.extend(key.checked_sub(1));
+///         out.extend((key < self.limit.into()).then_some(key + 1));
+///     }
+///     fn text(&self, key: u64) -> String {
+///         key.to_string()
+///     }
+/// }
+///
+/// impl Puzzle for Line {
+///     const NAME: &'static str = "line";
+///     const SUMMARY: &'static str = "a walk on the integers from 0 to LIMIT";
+///     const PARAMETERS: &'static [Parameter] =
+///         &[Parameter::positional("limit", "the last integer")];
+///
+///     fn open(parameters: &Parameters) -> Result<Line, SpaceError> {
+///         let limit = Line::reader(parameters).number("limit")?.unwrap_or_default();
+///         Ok(Line { limit })
+///     }
+///
+///     fn parameters(&self) -> Parameters {
+///         [("limit".to_owned(), self.limit.to_string())].into()
+///     }
+/// }
+///
+/// let line = Line { limit: 10 };
+/// assert_eq!(line.label(), "line-10");
+/// assert_eq!(line.distance_name(), "distance(line-10)");
+/// ```
+pub trait Puzzle: Sized + Send + Sync + 'static {
+    /// The name in commands and job records: letters, digits and hyphens.
+    const NAME: &'static str;
+
+    /// One line that says what it is.
+    const SUMMARY: &'static str;
+
+    /// All parameters, positional ones first.
+    const PARAMETERS: &'static [Parameter];
+
+    /// Whether commands print paths as named moves. [`Self::moves_along`] works either way.
+    const NAMES_MOVES: bool = true;
+
+    /// Parameters with which a part of a path is searched from both of its ends.
+    const BOTH_ENDS: &'static [(&'static str, &'static str)] = &[];
+
+    /// Opens the puzzle. Missing parameters take their defaults; unknown ones were refused before.
+    ///
+    /// # Errors
+    /// If a parameter without a default is missing, or a value is wrong.
+    fn open(parameters: &Parameters) -> Result<Self, SpaceError>;
+
+    /// Every parameter with the value in force: the identity of a search. [`Self::open`] makes the
+    /// same puzzle of them.
+    fn parameters(&self) -> Parameters;
+
+    /// Name and size in one word, used in names of jobs and folders. By default the name and the
+    /// positional values, joined by hyphens, as `panex-6`.
+    fn label(&self) -> String {
+        let values = self.parameters();
+        let positional = Self::PARAMETERS.iter().filter(|parameter| parameter.positional);
+        let values = positional.filter_map(|parameter| values.get(parameter.name));
+        let words: Vec<&str> =
+            std::iter::once(Self::NAME).chain(values.map(String::as_str)).collect();
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
+        words.join("-").chars().map(plain).collect()
+    }
+
+    /// Name of the length of a shortest solution, as `X(6)`. By default `distance(LABEL)`.
+    fn distance_name(&self) -> String {
+        format!("distance({})", self.label())
+    }
+
+    /// A depth by which the search is known to end, if there is a bound.
+    fn expected_layers(&self) -> Option<u32> {
+        None
+    }
+
+    /// Start and goal in text form, if the parameters `start` and `goal` accept any state. Paths
+    /// are then found in parts where layers are not kept.
+    fn ends(&self) -> Option<[String; 2]> {
+        None
+    }
+
+    /// Names of the moves along a chain of stored states, or None if it does not lead from the
+    /// start to the goal. `space` is the space of the chain's states.
+    ///
+    /// By default [`Self::moves_between`] the texts of the states. Where a stored state stands for
+    /// several positions, the puzzle has to find which of them is meant.
+    fn moves_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
+        let states = chain.from_start.iter();
+        // The searches met in the last state of both parts.
+        let back = chain.from_goal.split_last().map_or(&[][..], |(_, back)| back);
+        let way: Vec<String> =
+            states.chain(back.iter().rev()).map(|state| space.text(*state)).collect();
+        self.moves_between(&way)
+    }
+
+    /// Names of the moves between positions in text form, of which each is one move from the one
+    /// before; None if one is not. By default a move is named by the position it leads to.
+    fn moves_between(&self, way: &[String]) -> Option<Vec<String>> {
+        way.split_first().map(|(_, moves)| moves.to_vec())
+    }
+
+    /// Message of the error if the symbolic engine is asked for and there is no [`NestedPuzzle`].
+    fn no_nested_form() -> String {
+        format!("{} has no nested form, which the symbolic engine needs", Self::NAME)
+    }
+
+    /// Typed access to parameters given for this puzzle.
+    fn reader(parameters: &Parameters) -> ParameterReader<'_> {
+        ParameterReader::new(Self::NAME, Self::PARAMETERS, parameters)
+    }
+}
+
+/// A puzzle with a nested form, which the symbolic engine searches.
+pub trait NestedPuzzle: Puzzle {
+    /// The nested form.
+    type Nested: NestedSpace;
+
+    /// Makes the nested form.
+    ///
+    /// # Errors
+    /// If these parameters have none.
+    fn nested(&self) -> Result<Self::Nested, SpaceError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KeySpace, Keyed, RegionKey, Seed, State};
+
+    struct Word {
+        word: String,
+    }
+
+    impl Puzzle for Word {
+        const NAME: &'static str = "word";
+        const SUMMARY: &'static str = "a word";
+        const PARAMETERS: &'static [Parameter] = &[
+            Parameter::positional("word", "any"),
+            Parameter::optional("case", "lower", "lower or upper"),
+        ];
+
+        fn open(parameters: &Parameters) -> Result<Word, SpaceError> {
+            Ok(Word { word: Word::reader(parameters).required("word")?.to_owned() })
+        }
+
+        fn parameters(&self) -> Parameters {
+            [("word".to_owned(), self.word.clone()), ("case".to_owned(), "lower".to_owned())].into()
+        }
+    }
+
+    impl KeySpace for Word {
+        fn seeds(&self) -> Vec<Seed> {
+            vec![Seed::start(0)]
+        }
+        fn key_bits(&self) -> u32 {
+            8
+        }
+        fn successors(&self, _: u64, _: &mut Vec<u64>) {}
+        fn text(&self, key: u64) -> String {
+            format!("at {key}")
+        }
+    }
+
+    #[test]
+    fn labels_are_fit_for_file_names() {
+        let word = Word { word: "a b/../é".to_owned() };
+        assert_eq!(word.label(), "word-a-b-..--");
+        assert_eq!(word.distance_name(), "distance(word-a-b-..--)");
+    }
+
+    #[test]
+    fn moves_are_named_by_the_positions_they_lead_to() {
+        let space = Keyed::new(Word { word: String::new() }).unwrap();
+        let state = |key: u64| State {
+            region: RegionKey((key >> 4).into()),
+            local: (key as u32 & 15) << 1,
+        };
+        let moves = |from_start: &[u64], from_goal: &[u64]| {
+            let states = |keys: &[u64]| keys.iter().map(|key| state(*key)).collect();
+            let chain = Chain { from_start: states(from_start), from_goal: states(from_goal) };
+            space.space().moves_along(&space, &chain)
+        };
+        assert_eq!(moves(&[1, 2, 17], &[]), Some(vec!["at 2".to_owned(), "at 17".to_owned()]));
+        assert_eq!(moves(&[1, 2], &[3, 2]), Some(vec!["at 2".to_owned(), "at 3".to_owned()]));
+        assert_eq!(moves(&[], &[]), None);
+    }
+}

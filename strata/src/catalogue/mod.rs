@@ -1,0 +1,14 @@
+//! Puzzles by name: the registry of a program, and spaces with their engines.
+//!
+//! A [`Registry`] lists the puzzles that a program knows. The command line, the coordinator and the
+//! workers open every [`Space`] through one. Puzzles that ship with Strata are in
+//! [`Registry::shipped`]; an [`Entry`] adds another.
+
+mod registry;
+#[cfg(feature = "puzzles")]
+mod shipped;
+mod space;
+
+pub use registry::{Entry, Registry};
+pub use space::{NestedForm, Space};
+pub use strata_space::{Parameter, Parameters, Puzzle};

@@ -1,0 +1,273 @@
+//! The registry of puzzles: entries by name, and checks of names and parameters.
+
+use strata_space::{
+    KeySpace, NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError, Tabled, usage,
+};
+
+use super::space::Space;
+
+/// A puzzle that can be opened by name.
+#[derive(Copy, Clone, Debug)]
+pub struct Entry {
+    /// Name in commands and job records.
+    pub name: &'static str,
+    /// One line that says what it is.
+    pub summary: &'static str,
+    /// Parameters, positional ones first.
+    pub parameters: &'static [Parameter],
+    /// Whether commands print paths as named moves.
+    pub names_moves: bool,
+    /// Parameters with which a part of a path is searched from both of its ends.
+    pub both_ends: &'static [(&'static str, &'static str)],
+    open: fn(&Parameters) -> Result<Space, SpaceError>,
+}
+
+impl Entry {
+    /// A puzzle of keys, for the explicit engine.
+    pub const fn keyed<P: Puzzle + KeySpace>() -> Entry {
+        Entry::of::<P>(|parameters| Space::keyed(<P as Puzzle>::open(parameters)?))
+    }
+
+    /// A puzzle of keys with a nested form, for both engines.
+    pub const fn nested_keyed<P: NestedPuzzle + KeySpace>() -> Entry {
+        Entry::of::<P>(|parameters| Space::nested_keyed(<P as Puzzle>::open(parameters)?))
+    }
+
+    /// A puzzle with tables, for the explicit engine.
+    pub const fn tabled<P: Puzzle + Tabled>() -> Entry {
+        Entry::of::<P>(|parameters| Ok(Space::tabled(<P as Puzzle>::open(parameters)?)))
+    }
+
+    /// A puzzle with tables and a nested form, for both engines.
+    pub const fn nested_tabled<P: NestedPuzzle + Tabled>() -> Entry {
+        Entry::of::<P>(|parameters| Ok(Space::nested_tabled(<P as Puzzle>::open(parameters)?)))
+    }
+
+    const fn of<P: Puzzle>(open: fn(&Parameters) -> Result<Space, SpaceError>) -> Entry {
+        Entry {
+            name: P::NAME,
+            summary: P::SUMMARY,
+            parameters: P::PARAMETERS,
+            names_moves: P::NAMES_MOVES,
+            both_ends: P::BOTH_ENDS,
+            open,
+        }
+    }
+
+    /// How the puzzle and its positional parameters are written, as `panex LEVEL`.
+    pub fn usage(&self) -> String {
+        usage(self.name, self.parameters)
+    }
+
+    /// Whether any state can be the start or the goal, so that a path can be searched in parts.
+    pub fn has_ends(&self) -> bool {
+        ["start", "goal"].iter().all(|name| self.check_name(name).is_ok())
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), SpaceError> {
+        if self.parameters.iter().any(|parameter| parameter.name == name) {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name).collect();
+        Err(SpaceError::UnknownParameter {
+            space: self.name.into(),
+            name: name.into(),
+            known: names.join(", "),
+        })
+    }
+
+    fn positional(&self) -> impl Iterator<Item = &'static str> {
+        self.parameters.iter().filter(|parameter| parameter.positional).map(|p| p.name)
+    }
+}
+
+/// The puzzles that a program knows, in order.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    program: String,
+    entries: Vec<Entry>,
+}
+
+impl Registry {
+    /// A registry of these puzzles. Of two with one name the later takes the place of the earlier.
+    pub fn new(entries: impl IntoIterator<Item = Entry>) -> Registry {
+        Registry { program: "strata".to_owned(), entries: Vec::new() }.with(entries)
+    }
+
+    /// With more puzzles. One with a name that is taken replaces the puzzle of that name.
+    #[must_use]
+    pub fn with(mut self, entries: impl IntoIterator<Item = Entry>) -> Registry {
+        for entry in entries {
+            match self.entries.iter_mut().find(|other| other.name == entry.name) {
+                Some(other) => *other = entry,
+                None => self.entries.push(entry),
+            }
+        }
+        self
+    }
+
+    /// For a program of this name, which errors show as `PROGRAM solve PUZZLE ...`; `strata` by
+    /// default.
+    #[must_use]
+    pub fn for_program(self, program: &str) -> Registry {
+        Registry { program: program.to_owned(), ..self }
+    }
+
+    /// All puzzles.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The puzzle of a name.
+    ///
+    /// # Errors
+    /// [`SpaceError::UnknownSpace`], with the names there are.
+    pub fn find(&self, name: &str) -> Result<&Entry, SpaceError> {
+        self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.entries.iter().map(|entry| entry.name).collect();
+            SpaceError::UnknownSpace { name: name.into(), known: names.join(", ") }
+        })
+    }
+
+    /// Names the values given by position and adds those given by flag.
+    ///
+    /// # Errors
+    /// If there is no such puzzle, there are too few or too many values, or it has no such flag.
+    pub fn parameters(
+        &self,
+        name: &str,
+        positional: &[String],
+        flags: &[(&str, String)],
+    ) -> Result<Parameters, SpaceError> {
+        let entry = self.find(name)?;
+        let names: Vec<&str> = entry.positional().collect();
+        if positional.len() != names.len() {
+            let expected = match &*names {
+                [] => format!("no arguments ({} given)", positional.len()),
+                names => format!("{} ({} given)", names.join(", "), positional.len()),
+            };
+            return Err(self.misused(entry, expected));
+        }
+        let mut given: Parameters =
+            names.iter().map(ToString::to_string).zip(positional.iter().cloned()).collect();
+        for (name, value) in flags {
+            entry.check_name(name)?;
+            given.insert((*name).into(), value.clone());
+        }
+        Ok(given)
+    }
+
+    /// Opens a space; parameters that are missing take their defaults.
+    ///
+    /// # Errors
+    /// If the name, a parameter or a value is wrong, or one without a default is missing.
+    pub fn open(&self, name: &str, parameters: &Parameters) -> Result<Space, SpaceError> {
+        let entry = self.find(name)?;
+        parameters.keys().try_for_each(|name| entry.check_name(name))?;
+        match entry.positional().find(|name| !parameters.contains_key(*name)) {
+            Some(missing) => Err(self.misused(entry, missing.to_owned())),
+            None => (entry.open)(parameters),
+        }
+    }
+
+    fn misused(&self, entry: &Entry, expected: String) -> SpaceError {
+        let usage = format!("{} solve {}", self.program, entry.usage());
+        SpaceError::Arguments { space: entry.name.into(), expected, usage }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_space::Seed;
+
+    use super::*;
+
+    /// A walk on a line.
+    struct Line {
+        last: u32,
+    }
+
+    impl KeySpace for Line {
+        fn seeds(&self) -> Vec<Seed> {
+            vec![Seed::start(0)]
+        }
+        fn key_bits(&self) -> u32 {
+            32
+        }
+        fn successors(&self, key: u64, out: &mut Vec<u64>) {
+            out.extend(key.checked_sub(1));
+            out.extend((key < self.last.into()).then_some(key + 1));
+        }
+        fn text(&self, key: u64) -> String {
+            key.to_string()
+        }
+    }
+
+    impl Puzzle for Line {
+        const NAME: &'static str = "line";
+        const SUMMARY: &'static str = "a walk on a line";
+        const PARAMETERS: &'static [Parameter] = &[Parameter::positional("last", "the last")];
+
+        fn open(parameters: &Parameters) -> Result<Line, SpaceError> {
+            Ok(Line { last: Line::reader(parameters).number("last")?.unwrap_or(1) })
+        }
+
+        fn parameters(&self) -> Parameters {
+            [("last".to_owned(), self.last.to_string())].into()
+        }
+    }
+
+    struct Other(Line);
+
+    impl KeySpace for Other {
+        fn seeds(&self) -> Vec<Seed> {
+            self.0.seeds()
+        }
+        fn key_bits(&self) -> u32 {
+            64
+        }
+        fn successors(&self, key: u64, out: &mut Vec<u64>) {
+            self.0.successors(key, out);
+        }
+        fn text(&self, key: u64) -> String {
+            self.0.text(key)
+        }
+    }
+
+    impl Puzzle for Other {
+        const NAME: &'static str = "line";
+        const SUMMARY: &'static str = "too wide a line";
+        const PARAMETERS: &'static [Parameter] = &[];
+
+        fn open(_: &Parameters) -> Result<Other, SpaceError> {
+            Ok(Other(Line { last: 1 }))
+        }
+
+        fn parameters(&self) -> Parameters {
+            Parameters::new()
+        }
+    }
+
+    #[test]
+    fn a_puzzle_is_opened_by_name() {
+        let registry = Registry::new([Entry::keyed::<Line>()]).for_program("walk");
+        let given = registry.parameters("line", &["7".to_owned()], &[]).unwrap();
+        let space = registry.open("line", &given).unwrap();
+        assert_eq!((space.label().as_str(), space.parameters()), ("line-7", given));
+        let missing = registry.open("line", &Parameters::new()).unwrap_err();
+        assert_eq!(missing.to_string(), "line takes last: walk solve line LAST");
+        let unknown = registry.open("panex", &Parameters::new()).unwrap_err();
+        assert_eq!(unknown.to_string(), "unknown space 'panex' (known: line)");
+    }
+
+    #[test]
+    fn a_name_that_is_taken_replaces_the_entry() {
+        let registry = Registry::new([Entry::keyed::<Line>()]).with([Entry::keyed::<Other>()]);
+        assert_eq!(registry.entries().len(), 1);
+        assert_eq!(registry.find("line").unwrap().summary, Other::SUMMARY);
+        let error = registry.parameters("line", &["7".to_owned()], &[]).unwrap_err();
+        assert_eq!(error.to_string(), "line takes no arguments (1 given): strata solve line");
+        let error = registry.open("line", &Parameters::new()).unwrap_err();
+        assert_eq!(error, SpaceError::KeyTooWide { bits: 64, limit: 63 });
+    }
+}

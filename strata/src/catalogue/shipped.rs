@@ -1,0 +1,90 @@
+//! The puzzles that ship with Strata.
+
+use strata_puzzles::Hanoi;
+use strata_puzzles::panex::Panex;
+use strata_puzzles::tiles::Tiles;
+
+use super::registry::{Entry, Registry};
+
+impl Registry {
+    /// The puzzles that ship with Strata.
+    pub fn shipped() -> Registry {
+        Registry::new([
+            Entry::nested_tabled::<Panex>(),
+            Entry::nested_keyed::<Hanoi>(),
+            Entry::tabled::<Tiles>(),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_space::Parameters;
+
+    use super::*;
+
+    fn given(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
+    }
+
+    #[test]
+    fn parameters_survive_a_round_trip() {
+        let shipped = Registry::shipped();
+        for (name, pairs) in [
+            ("panex", &[("level", "9"), ("k", "2"), ("symmetry", "off")][..]),
+            ("panex", &[("level", "4"), ("centre-top", "allow"), ("exhaust", "true")]),
+            ("panex", &[("level", "2"), ("start", "b2 / - / o1 b1 o2"), ("goal", "towers")]),
+            ("panex", &[("level", "2"), ("start", "b2 / o1 b1 / o2"), ("centre-top", "allow")]),
+            ("hanoi", &[("discs", "5"), ("pegs", "4")]),
+            ("tiles", &[("size", "3x2"), ("start", "5 2 / 4 3 / _ 1"), ("k", "2")]),
+            ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
+            ("tiles", &[("size", "3x3"), ("symmetry", "off")]),
+        ] {
+            let space = shipped.open(name, &given(pairs)).unwrap();
+            let all = space.parameters();
+            for (name, value) in pairs {
+                assert_eq!(all[*name], *value);
+            }
+            assert_eq!(shipped.open(name, &all).unwrap().parameters(), all);
+            assert_eq!(all.len(), shipped.find(name).unwrap().parameters.len());
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let shipped = Registry::shipped();
+        let error = |name: &str, pairs: &[(&str, &str)]| {
+            shipped.open(name, &given(pairs)).unwrap_err().to_string()
+        };
+        assert_eq!(error("panex", &[("level", "0")]), "level must be between 1 and 14, not 0");
+        assert_eq!(error("panex", &[("level", "15")]), "level must be between 1 and 14, not 15");
+        assert_eq!(error("panex", &[("level", "x")]), "level must be a whole number, not 'x'");
+        assert_eq!(error("panex", &[]), "panex takes level: strata solve panex LEVEL");
+        assert_eq!(
+            error("panex", &[("level", "5"), ("symmetry", "maybe")]),
+            "symmetry must be 'on' or 'off', not 'maybe'"
+        );
+        assert_eq!(error("chess", &[]), "unknown space 'chess' (known: panex, hanoi, tiles)");
+        assert_eq!(
+            error("hanoi", &[("discs", "5"), ("k", "3")]),
+            "hanoi has no parameter 'k' (it has: discs, pegs, exhaust)"
+        );
+        let two = ["4".to_string(), "5".to_string()];
+        let error = shipped.parameters("panex", &two, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "panex takes level (2 given): strata solve panex LEVEL");
+    }
+
+    #[test]
+    fn labels_say_name_and_size() {
+        let label = |name: &str, pairs: &[(&str, &str)]| {
+            let space = Registry::shipped().open(name, &given(pairs)).unwrap();
+            (space.label(), space.distance_name())
+        };
+        assert_eq!(label("panex", &[("level", "6")]), ("panex-6".into(), "X(6)".into()));
+        assert_eq!(label("tiles", &[("size", "2x3")]).0, "tiles-2x3");
+        assert_eq!(
+            label("hanoi", &[("discs", "5")]),
+            ("hanoi-5-3".into(), "H(5 discs, 3 pegs)".into())
+        );
+    }
+}
