@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use strata_store::manifest::check_name;
+use strata_store::check_name;
 use strata_store::{HistoryLine, JobSpec};
 
 use crate::entry::{JobEntry, JobOptions, JobState, Limit, WorkerEntry};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use strata_proto::v1;
 use strata_space::{Digest, MODULI};
-use strata_store::manifest::check_name;
+use strata_store::check_name;
 use strata_store::{
     CheckpointFile, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec, KeptFile,
 };

@@ -1,27 +1,30 @@
-//! Files of symbolic searches: the two last layers as one diagram, whose bytes are the engine's
-//! business. See `docs/format.md`.
+//! Diagram snapshots: the checkpoint file of a symbolic search.
+//!
+//! The content is a decision diagram of the last two layers, encoded by the symbolic engine. This
+//! module compresses and checks it. `docs/format.md` describes the bytes.
 
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Result, StoreError};
-use crate::format::{self, FileKind, LayerHeader};
-use crate::fs::{Fs, write_durably};
+use crate::fs::durable::write_durably;
+use crate::fs::file_system::Fs;
+use crate::layer::format::{self, END_MAGIC, FileKind, LayerHeader};
 
-const END_MAGIC: [u8; 8] = *b"STRATAND";
 const TRAILER: usize = 40;
-/// Trailer bytes that the seal covers.
+/// Number of trailer bytes that the seal covers.
 const SEALED: usize = 24;
 const ENCODING: u16 = 1;
+/// Compression level of zstd.
 const LEVEL: i32 = 3;
 
-/// What vouches for a file.
+/// Length and seal of a snapshot, with which [`read_diagram_snapshot`] checks it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotSeal {
-    /// Length of the file.
+    /// Length of the file, in bytes.
     pub bytes: u64,
-    /// Checksum of everything that says what it is.
+    /// Checksum of the header and the trailer, which has the checksum of the content.
     pub seal: u64,
 }
 
@@ -30,10 +33,10 @@ fn header(job: &str, depth: u32) -> Result<Vec<u8>> {
     format::header_bytes(&LayerHeader { kind, job: job.to_owned(), depth, encoding: ENCODING })
 }
 
-/// Writes a diagram durably and atomically.
+/// Writes a snapshot of a diagram durably and atomically.
 ///
 /// # Errors
-/// `Io`, `Name` for a job id that is too long.
+/// `Io` or `NotFound` if the file cannot be written, `Name` if the job id is longer than 255 bytes.
 pub fn write_diagram_snapshot(
     fs: &dyn Fs,
     path: &Path,
@@ -54,10 +57,11 @@ pub fn write_diagram_snapshot(
     Ok(SnapshotSeal { bytes: file.len() as u64, seal })
 }
 
-/// Reads a diagram, every byte of which is checked.
+/// Reads a snapshot and checks every byte of it.
 ///
 /// # Errors
-/// `NotFound`, `Io`, or `Corrupt` if it is not the file that was written.
+/// `NotFound`, `Io`, or `Corrupt` if the file is damaged or is not the expected one; `Name` if the
+/// job id is longer than 255 bytes.
 pub fn read_diagram_snapshot(
     fs: &dyn Fs,
     path: &Path,
@@ -74,7 +78,7 @@ pub fn read_diagram_snapshot(
     }
     let header = header(job, depth)?;
     if !bytes.starts_with(&header) {
-        let what = format!("the header of a frontier of job {job:?} at depth {depth}");
+        let what = format!("the header of a diagram snapshot of job {job:?} at depth {depth}");
         return Err(corrupt(0, &what, "another one"));
     }
     let at = bytes.len().saturating_sub(TRAILER);
@@ -108,12 +112,12 @@ pub fn read_diagram_snapshot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fs::RealFs;
+    use crate::fs::real::RealFs;
 
     #[test]
     fn every_damaged_byte_is_found() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("frontier");
+        let path = dir.path().join("diagram");
         let content: Vec<u8> = (0..2000u32).map(|i| (i * i % 251) as u8).collect();
         let sealed = write_diagram_snapshot(&RealFs, &path, "job", 7, &content).unwrap();
         let read = |job, depth| read_diagram_snapshot(&RealFs, &path, job, depth, sealed);

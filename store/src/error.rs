@@ -1,59 +1,67 @@
-//! What can go wrong with files: each error names the file, and corruption also the offset.
+//! Errors of stored files. Each names its file, and corruption also the offset.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Result of every operation of this crate.
+/// Result type of this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// An operation on stored data failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The operating system refused an operation.
+    /// An operation on a file or a folder failed.
     #[error("cannot {op} {}: {source}", path.display())]
     Io {
         /// The operation, as a verb ("write", "rename").
         op: &'static str,
-        /// The file or folder it was for.
+        /// The file or folder.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// A file that must exist is missing.
+    /// The compression library failed to set up a context.
+    #[error("cannot {op}: {source}")]
+    Codec {
+        /// The operation ("set up compression for blocks").
+        op: &'static str,
+        /// The library's error.
+        source: io::Error,
+    },
+    /// A file that must exist does not.
     #[error("{} does not exist", path.display())]
     NotFound {
         /// The missing file.
         path: PathBuf,
     },
-    /// A file does not hold what was written to it, or is another file than the one expected.
+    /// A file differs from what was written to it, or is not the expected file.
     #[error("{} is corrupt at offset {offset}: expected {expected}, found {found}", file.display())]
     Corrupt {
-        /// The file; the name of an image, `<memory>` for a layer that was never written to disk.
+        /// The file; the name of an image; or `<memory>` for a layer that was only in memory.
         file: PathBuf,
-        /// Byte offset in the file (for a block's content: the offset of the block).
+        /// Byte offset in the file. For the content of a block, the offset of the block.
         offset: u64,
-        /// What should be there.
+        /// The expected content.
         expected: String,
-        /// What is there.
+        /// The content found.
         found: String,
     },
-    /// Another process works in the data directory.
+    /// Another process holds the lock on the data directory.
     #[error("the data directory {} is in use by another process", dir.display())]
     Locked {
         /// The data directory.
         dir: PathBuf,
     },
-    /// A job of this name exists already.
+    /// The job exists already.
     #[error("the job folder {} exists already", dir.display())]
     Exists {
         /// The job's folder.
         dir: PathBuf,
     },
-    /// A name that could leave its folder, or that no file system takes.
+    /// A name is not a plain name (it could lead out of its folder) or is too long.
     #[error("{name:?} is not a valid {what}")]
     Name {
-        /// What the name is for ("job id", "file name").
+        /// The use of the name ("job id", "file name").
         what: &'static str,
         /// The refused name.
         name: String,
@@ -61,10 +69,10 @@ pub enum StoreError {
     /// A layer does not fit the memory budget.
     #[error("{what}")]
     Memory {
-        /// What does not fit.
+        /// Description of what does not fit.
         what: String,
     },
-    /// The caller handed over blocks, regions or totals that contradict each other.
+    /// The caller passed blocks, regions or totals that contradict each other.
     #[error("{} is inconsistent: {what}", file.display())]
     Inconsistent {
         /// The file being written.
@@ -75,20 +83,20 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the disk or the quota is full: the job can be stopped and resumed with more space.
+    /// Whether the disk or the quota is full. The job can then be stopped and resumed later.
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. }
             if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
 
-    /// Whether the data is damaged or missing, rather than an operation having failed.
+    /// Whether stored data is damaged or missing.
     #[must_use]
     pub fn is_corrupt(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::NotFound { .. })
     }
 
-    /// For `map_err`: adds the operation and the path, and tells a missing file apart.
+    /// For `map_err`: adds the operation and the path. A missing file becomes `NotFound`.
     pub(crate) fn io<'a>(op: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| {
             if source.kind() == io::ErrorKind::NotFound {

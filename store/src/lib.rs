@@ -1,41 +1,57 @@
-//! What Strata keeps on disk: layer files and spilled runs, the block codec inside them, and a
-//! job's folder with its manifest and history. `docs/format.md` describes every byte.
+//! Everything Strata keeps on disk: layer files, spilled runs, diagram snapshots, and the folder
+//! of a job with its manifest and its history. `docs/format.md` describes every byte.
+//!
+//! - [`BlockEncoder`]s on several threads fill one [`LayerWriter`], whose `seal` gives a [`Layer`].
+//! - A [`LayerCursor`] reads a [`KeyRange`] of a layer.
+//! - [`JobDir`] is the folder of a job, [`Manifest`] its state, [`History`] its list of layers.
+//! - [`Fs`] stands between all of these and the file system, so that tests can inject faults.
+//!
+//! ```
+//! use strata_store::{
+//!     BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, LayerCursor, LayerHeader,
+//!     LayerTotals, LayerWriter,
+//! };
+//!
+//! let header =
+//!     LayerHeader { kind: FileKind::Layer, job: "demo".to_owned(), depth: 1, encoding: 1 };
+//! let writer = LayerWriter::memory(header)?;
+//! let mut encoder = BlockEncoder::new(EncodeOptions::default())?;
+//! let key = EntryKey { shard: 0, region: 7 };
+//! encoder.push(&writer, key, &[1, 5, 8])?;
+//! let part = encoder.finish(&writer)?;
+//! let totals = LayerTotals { regions: 1, states: 3, ..LayerTotals::default() };
+//! let layer = writer.seal(vec![part], totals)?;
+//!
+//! let mut cursor = LayerCursor::new()?;
+//! cursor.start(&layer, KeyRange::ALL)?;
+//! assert_eq!(cursor.key(), Some(key));
+//! assert_eq!(cursor.locals()?, [1, 5, 8]);
+//! # Ok::<(), strata_store::StoreError>(())
+//! ```
 #![deny(unsafe_code)]
 
-pub mod block;
-mod columns;
-pub mod cursor;
 mod diagram;
 mod error;
-mod format;
-pub mod fs;
-mod gaps;
-pub mod history;
-pub mod job;
+mod fs;
+mod hex;
+mod job;
 mod key;
-pub mod layer;
-mod list;
-pub mod manifest;
-mod mapping;
-mod recycled;
-mod sample;
-mod varint;
+mod layer;
+mod name;
 
-pub use block::{BlockEncoder, BlockMeta, EncodeOptions, FilePart, ShardCount};
-pub use cursor::LayerCursor;
 pub use diagram::{SnapshotSeal, read_diagram_snapshot, write_diagram_snapshot};
 pub use error::{Result, StoreError};
-pub use format::{FileKind, LayerHeader, LayerTotals, ShardEntry};
-pub use fs::{FaultyFs, Fs, FsFile, RealFs};
-pub use history::{History, HistoryLine, HistoryView, KeptFile, read_history};
-pub use job::{DataDir, JobDir};
-pub use key::{EntryKey, KeyRange};
-pub use layer::{ExpectedFile, Layer, LayerWriter, VerifiedCounts};
-pub use list::{List, ListBuf};
-pub use manifest::{
-    Checkpoint, CheckpointFile, Counters, EngineKind, Hex64, Hex128, HistoryPrefix, JobResult,
-    JobSpec, Manifest, RunState,
+pub use fs::{FaultyFs, Fs, FsFile, Mapping, RealFs, write_durably};
+pub use hex::{Hex64, Hex128};
+pub use job::{
+    Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryLine, HistoryPrefix,
+    HistoryView, JobDir, JobResult, JobSpec, KeptFile, MANIFEST_FORMAT, Manifest, RunState,
+    jobs_in, read_history,
 };
-pub use mapping::Mapping;
-pub use recycled::RecycledFile;
-pub use sample::Sample;
+pub use key::{EntryKey, KeyRange};
+pub use layer::{
+    BlockEncoder, BlockMeta, EncodeOptions, ExpectedFile, FileKind, FilePart, Layer, LayerCursor,
+    LayerHeader, LayerTotals, LayerWriter, List, ListBuf, MAX_REGION_STATES, RecycledFile, Sample,
+    ShardCount, ShardEntry, VerifiedCounts,
+};
+pub use name::check_name;

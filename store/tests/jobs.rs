@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use strata_store::manifest::check_name;
+use strata_store::check_name;
 use strata_store::{
     Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, FaultyFs, Fs, Hex64, Hex128,
     HistoryLine, HistoryPrefix, JobDir, JobSpec, KeptFile, Manifest, RealFs, RunState, StoreError,

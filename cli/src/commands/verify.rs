@@ -8,7 +8,7 @@ use serde::Serialize;
 use strata::catalogue::{Registry, Space};
 use strata_explicit::{Kernel, KernelMemory};
 use strata_space::SpaceError;
-use strata_store::job::jobs_in;
+use strata_store::jobs_in;
 use strata_store::{EngineKind, JobDir, Layer, Manifest, RealFs, RunState, StoreError};
 use strata_symbolic::Options;
 

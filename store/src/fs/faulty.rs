@@ -1,14 +1,15 @@
-//! A file system for tests that runs out of space, fails to sync, and loses unsynced data.
+//! Fault injection for tests: a full disk, failing syncs and renames, and loss of unsynced data.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Fs, FsFile, RealFs};
-use crate::mapping::Mapping;
+use crate::fs::file_system::{Fs, FsFile};
+use crate::fs::mapping::Mapping;
+use crate::fs::real::RealFs;
 
-/// Real files behind a layer of faults that a test switches on. Clones share their faults.
+/// The real file system with faults that a test switches on. Clones share their faults.
 #[derive(Clone, Debug, Default)]
 pub struct FaultyFs {
     state: Arc<Mutex<State>>,
@@ -20,7 +21,7 @@ struct State {
     budget: Option<u64>,
     /// Syncs and renames that still succeed.
     steps: Option<u64>,
-    /// What a crash leaves of each file written through here: its content when last synced.
+    /// What a crash leaves of each file written through this file system: its last synced content.
     durable: HashMap<PathBuf, Vec<u8>>,
 }
 
@@ -38,19 +39,19 @@ impl State {
 }
 
 impl FaultyFs {
-    /// Without any fault, yet.
+    /// A file system without faults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// After this many more bytes the disk is full: the write that crosses the limit is torn (what
-    /// fits is written) and fails, and so do all later ones.
+    /// Fills the disk after this many more bytes. The write that crosses the limit stores what fits
+    /// and fails, and all later writes fail.
     pub fn fill_after(&self, bytes: u64) {
         self.state().budget = Some(bytes);
     }
 
-    /// After this many more syncs and renames all further ones fail.
+    /// Lets this many more syncs and renames succeed; later ones fail.
     pub fn fail_after(&self, steps: u64) {
         self.state().steps = Some(steps);
     }
@@ -62,11 +63,11 @@ impl FaultyFs {
         state.steps = None;
     }
 
-    /// Does to the files what a power failure may: each file written through here is set back to
-    /// its content when it was last synced (empty if never). Names stay.
+    /// Simulates a power failure: each file written through this file system gets its last synced
+    /// content back, or none if it was never synced. Names stay.
     ///
     /// # Errors
-    /// The real file system's.
+    /// The operating system's error.
     pub fn crash(&self) -> io::Result<()> {
         for (path, content) in &self.state().durable {
             if path.exists() {

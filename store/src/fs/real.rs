@@ -1,12 +1,12 @@
-//! The operating system's files.
+//! The operating system's file system.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Fs, FsFile};
-use crate::mapping::Mapping;
+use crate::fs::file_system::{Fs, FsFile};
+use crate::fs::mapping::Mapping;
 
 /// The operating system's file system.
 #[derive(Copy, Clone, Debug, Default)]

@@ -36,7 +36,7 @@ impl Identity {
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let id = random()?;
-                strata_store::fs::write_durably(&RealFs, &path, format!("{id}\n").as_bytes())?;
+                strata_store::write_durably(&RealFs, &path, format!("{id}\n").as_bytes())?;
                 id
             }
             Err(error) => return Err(failed(error.to_string())),

@@ -12,7 +12,7 @@ use strata_explicit::{Candidate, Finder};
 use strata_net::{convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
-use strata_store::manifest::check_name;
+use strata_store::check_name;
 use strata_store::{Layer, RealFs, StoreError};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;

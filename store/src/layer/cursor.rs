@@ -1,49 +1,57 @@
-//! Reading the regions of a sealed file in key order, within a range of keys.
+//! The cursor over a layer file: reads the regions of a range of keys, in key order.
 
 use std::sync::{Arc, Weak};
 
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::Decompressor;
 
-use crate::block::BlockMeta;
-use crate::columns::{COLUMNS, Directory, Reader, Span, grow};
 use crate::error::{Result, StoreError};
-use crate::format::FileKind;
-use crate::gaps;
 use crate::key::{EntryKey, KeyRange};
-use crate::layer::{Layer, LayerData};
-use crate::list::List;
+use crate::layer::columns::{COLUMNS, Directory, Reader, grow};
+use crate::layer::file::{Layer, LayerData};
+use crate::layer::format::FileKind;
+use crate::layer::gaps;
+use crate::layer::index::BlockMeta;
+use crate::layer::list::List;
+use crate::layer::span::Span;
 
-/// Mapped pages are let go after this many bytes, so that resident memory stays small.
+/// Mapped pages are released after this many bytes, which bounds resident memory.
 const RELEASE: usize = 4 << 20;
 
-/// Walks over a file's regions. One per thread and input; it keeps its buffers and its
-/// decompression context from one file to the next.
+/// Iterates over the regions of a layer in a range of keys.
+///
+/// Each thread has its own for each input. Buffers and decompression context are kept from file to
+/// file.
 pub struct LayerCursor {
     decompressor: Decompressor<'static>,
     data: Option<Arc<LayerData>>,
+    /// Keys may not repeat.
     strict: bool,
+    /// End of the range.
     to: Option<EntryKey>,
     /// Index of the block after the current one.
     next_block: usize,
     block: BlockMeta,
-    /// The block's columns, one after the other.
+    /// The columns of the loaded block, concatenated.
     raw: Vec<u8>,
-    /// The block that they are, and their lengths: it may be read again soon, by the next pass.
-    held: Option<(Weak<LayerData>, usize)>,
+    /// The loaded block, as (file, index). It is kept because the next pass may read it first.
+    loaded: Option<(Weak<LayerData>, usize)>,
+    /// Lengths of the columns.
     lengths: [u32; COLUMNS],
     reader: Reader,
-    /// Regions and states of the current block that are not decoded yet.
+    /// Regions of the current block that are not decoded yet.
     regions_left: u32,
+    /// States of the current block that are not decoded yet.
     states_left: u32,
     key: Option<EntryKey>,
-    /// Where the current region's list is, and its lowest bit.
+    /// The current region's list: its bytes in three columns.
     list: [Span; 3],
+    /// The lowest bit of all states of the list, if they share it.
     bit: Option<u32>,
-    /// The list's states once it is decoded, and room to decode in.
+    /// The states of the list if `decoded`; longer than the list.
     locals: Vec<u32>,
     decoded: bool,
-    /// File range that was read and not let go yet.
+    /// File range that was read and not released yet.
     touched: std::ops::Range<usize>,
 }
 
@@ -54,13 +62,15 @@ impl std::fmt::Debug for LayerCursor {
 }
 
 impl LayerCursor {
-    /// A cursor at the end of nothing.
+    /// A cursor without a layer.
     ///
     /// # Errors
-    /// `Io` if zstd has no memory.
+    /// `Codec` if zstd has no memory.
     pub fn new() -> Result<Self> {
-        let decompressor = Decompressor::new()
-            .map_err(StoreError::io("set up decompression for", "blocks".as_ref()))?;
+        let decompressor = Decompressor::new().map_err(|source| StoreError::Codec {
+            op: "set up decompression for blocks",
+            source,
+        })?;
         Ok(Self {
             decompressor,
             data: None,
@@ -69,7 +79,7 @@ impl LayerCursor {
             next_block: 0,
             block: BlockMeta::default(),
             raw: Vec::new(),
-            held: None,
+            loaded: None,
             lengths: [0; COLUMNS],
             reader: Reader::default(),
             regions_left: 0,
@@ -83,11 +93,11 @@ impl LayerCursor {
         })
     }
 
-    /// Goes to the first region of a layer in a range of keys. The cursor shares the layer until it
-    /// reaches the end of the range.
+    /// Moves to the first region of `range` in a layer. The cursor shares the layer until it reaches
+    /// the end of the range.
     ///
     /// # Errors
-    /// `Corrupt` if the block does not hold what was written; the cursor is at the end then.
+    /// `Corrupt` if the block differs from what was written; the cursor is then at the end.
     pub fn start(&mut self, layer: &Layer, range: KeyRange) -> Result<()> {
         self.stop();
         self.strict = layer.header().kind == FileKind::Layer;
@@ -100,14 +110,14 @@ impl LayerCursor {
         self.next(from)
     }
 
-    /// Key of the current region, `None` at the end.
+    /// Key of the current region; `None` at the end.
     #[inline]
     #[must_use]
     pub fn key(&self) -> Option<EntryKey> {
         self.key
     }
 
-    /// The current region's states as they stand in the file; empty at the end.
+    /// The current region's states, encoded; empty at the end.
     #[inline]
     #[must_use]
     pub fn list(&self) -> List<'_> {
@@ -118,7 +128,7 @@ impl LayerCursor {
     /// The current region's states, strictly increasing; empty at the end.
     ///
     /// # Errors
-    /// `Corrupt` if they are not what was written; the cursor is at the end then.
+    /// `Corrupt` if they differ from what was written; the cursor is then at the end.
     #[inline]
     pub fn locals(&mut self) -> Result<&[u32]> {
         let count = self.list[0].left();
@@ -128,7 +138,9 @@ impl LayerCursor {
             if locals.len() < room {
                 locals.resize(room, 0);
             }
-            let found = gaps::get_list(self.list(), &mut locals);
+            let List { bit, gaps, lows, highs } = self.list();
+            let columns = [gaps, lows, highs];
+            let found = gaps::get_list(bit, columns, &mut locals);
             self.locals = locals;
             if found.is_none() {
                 return Err(self.malformed("a list of states"));
@@ -138,16 +150,16 @@ impl LayerCursor {
         Ok(&self.locals[..count])
     }
 
-    /// Goes to the next region; stays at the end.
+    /// Moves to the next region; does nothing at the end.
     ///
     /// # Errors
-    /// `Corrupt` if the block does not hold what was written; the cursor is at the end then.
+    /// `Corrupt` if the block differs from what was written; the cursor is then at the end.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.next(None)
     }
 
-    /// Goes to the next region that is at least `from`, which the next block that is loaded has.
+    /// Moves to the next region, or to the first from `from` on, which must be in the next block.
     #[inline]
     fn next(&mut self, from: Option<EntryKey>) -> Result<()> {
         if self.regions_left == 0 && !self.load_block()? {
@@ -163,10 +175,10 @@ impl LayerCursor {
         }
     }
 
-    /// Goes to the end and lets go of the layer.
+    /// Moves to the end and drops the layer.
     pub fn stop(&mut self) {
         if let Some(data) = self.data.take() {
-            // Small files stay: a system call would cost more than their pages are worth.
+            // The pages of a small file stay: they are worth less than a system call.
             if self.touched.len() >= RELEASE / 16 {
                 data.release(self.touched.clone());
             }
@@ -178,7 +190,7 @@ impl LayerCursor {
         self.regions_left = 0;
     }
 
-    /// Decodes the block's next region that is at least `from`; false if it lies behind the range.
+    /// Decodes the block's next region, or its first from `from` on. False if it is behind the range.
     #[inline]
     fn decode(&mut self, from: Option<EntryKey>) -> std::result::Result<bool, &'static str> {
         let (mut key, mut count, mut bit) = self.decode_head()?;
@@ -212,7 +224,7 @@ impl LayerCursor {
         Ok(true)
     }
 
-    /// Decodes the next region's key, number of states and their common lowest bit, if any.
+    /// Decodes the next region's key, its number of states, and their common lowest bit if any.
     #[inline]
     fn decode_head(&mut self) -> std::result::Result<(EntryKey, u32, Option<u32>), &'static str> {
         if self.regions_left == self.block.regions {
@@ -240,7 +252,7 @@ impl LayerCursor {
         Ok((self.key.unwrap_or_default(), count, bit))
     }
 
-    /// Checks and decompresses the next block; false, and at the end, if none is in the range.
+    /// Loads the next block. If none is in the range, moves to the end and returns false.
     fn load_block(&mut self) -> Result<bool> {
         let Some(data) = self.data.clone() else {
             return Ok(false);
@@ -254,18 +266,18 @@ impl LayerCursor {
             return Ok(false);
         }
         self.block = block;
-        let is_held = |(held, at): &(Weak<LayerData>, usize)| {
-            *at == self.next_block && std::ptr::eq(held.as_ptr(), Arc::as_ptr(&data))
+        let is_loaded = |(file, at): &(Weak<LayerData>, usize)| {
+            *at == self.next_block && std::ptr::eq(file.as_ptr(), Arc::as_ptr(&data))
         };
-        if !self.held.as_ref().is_some_and(is_held) {
-            self.held = None;
+        if !self.loaded.as_ref().is_some_and(is_loaded) {
+            self.loaded = None;
             let start = block.offset as usize;
             self.touch(&data, start..start + block.stored_len as usize);
             if let Err(error) = self.unpack(&data, start) {
                 self.stop();
                 return Err(error);
             }
-            self.held = Some((Arc::downgrade(&data), self.next_block));
+            self.loaded = Some((Arc::downgrade(&data), self.next_block));
         }
         self.reader = Reader::new(self.lengths);
         self.next_block += 1;
@@ -274,6 +286,7 @@ impl LayerCursor {
         Ok(true)
     }
 
+    /// Checks and decompresses the current block, which begins at `start`.
     fn unpack(&mut self, data: &LayerData, start: usize) -> Result<()> {
         let block = self.block;
         let wrong = |expected: String, found: String| {
@@ -316,7 +329,7 @@ impl LayerCursor {
         Ok(())
     }
 
-    /// Notes that `range` of the file is being read and lets go of what was read before.
+    /// Records that `range` of the file is read, and releases pages that were read before.
     fn touch(&mut self, data: &LayerData, range: std::ops::Range<usize>) {
         if range.start == self.touched.end && self.touched.len() < RELEASE {
             self.touched.end = range.end;

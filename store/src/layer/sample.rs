@@ -1,12 +1,13 @@
-//! Samples of a file's keys, taken while it is written, so that work on it can be split anywhere and
-//! not just between blocks.
+//! Samples of a file's keys, for splitting work on it evenly.
+//!
+//! They are taken while the file is written, so that a split need not be at a block boundary.
 
 use crate::key::EntryKey;
 
-/// A sample is taken about every so many states, as long as there are few.
+/// Initial number of states from one sample to the next.
 const FIRST_STEP: u64 = 1024;
-/// With this many samples, every second one is dropped: that is fine enough for any number of
-/// threads, and the samples of a wide layer would cost more memory than they are worth.
+/// At this many samples every second one is dropped and the step doubles. This is fine enough for any
+/// number of threads, and bounds the memory for a wide layer.
 const MAX_SAMPLES: usize = 512;
 
 /// A key and the number of states from there to the next sample.
@@ -14,7 +15,7 @@ const MAX_SAMPLES: usize = 512;
 pub struct Sample {
     /// Key of a region.
     pub key: EntryKey,
-    /// States of this region and of those up to the next sample.
+    /// Number of states of this region and of those up to the next sample.
     pub states: u64,
 }
 
@@ -46,14 +47,14 @@ impl Sampler {
         self.samples.push(sample);
     }
 
-    /// Hands over the samples and starts over.
+    /// Returns the samples and starts over.
     pub(crate) fn take(&mut self) -> Vec<Sample> {
         self.step = FIRST_STEP;
         std::mem::take(&mut self.samples)
     }
 }
 
-/// Puts the samples of several parts together.
+/// Merges the samples of several parts, in any order.
 pub(crate) fn merge(mut all: Vec<Sample>) -> Vec<Sample> {
     all.sort_by_key(|sample| sample.key);
     while all.len() > 2 * MAX_SAMPLES {
@@ -63,6 +64,7 @@ pub(crate) fn merge(mut all: Vec<Sample>) -> Vec<Sample> {
     all
 }
 
+/// Drops every second sample.
 fn thin(samples: &mut Vec<Sample>) {
     let len = samples.len().div_ceil(2);
     for i in 0..len {
@@ -72,59 +74,61 @@ fn thin(samples: &mut Vec<Sample>) {
     samples.truncate(len);
 }
 
-/// Up to `parts - 1` increasing keys that split the states evenly; never the first one.
+/// Up to `parts - 1` increasing keys that split `total` states evenly; never the first sample.
 pub(crate) fn split_keys(
     samples: impl Iterator<Item = Sample>,
     total: u64,
     parts: usize,
 ) -> Vec<EntryKey> {
     let (total, parts) = (u128::from(total), parts as u128);
-    let (mut cuts, mut done, mut next) = (Vec::new(), 0_u128, 1);
+    let (mut keys, mut done, mut next) = (Vec::new(), 0_u128, 1);
     let mut before: Option<EntryKey> = None;
     for sample in samples {
-        // Cut before this sample if at least half of what it would add lies behind the mark. In a
-        // run, keys may repeat: what has the same key stays together.
+        // Split before this sample if at least half of its states lie behind the mark. Keys may
+        // repeat in a run; equal keys stay together.
         let middle = done + u128::from(sample.states) / 2;
         let mut marks = 0;
         while next + marks < parts && middle * parts >= total * (next + marks) {
             marks += 1;
         }
         if marks > 0 && before.is_some_and(|before| before < sample.key) {
-            cuts.push(sample.key);
+            keys.push(sample.key);
             next += marks;
         }
         done += u128::from(sample.states);
         before = Some(sample.key);
     }
-    cuts
+    keys
 }
 
-/// How much of a part may be amiss so that it begins where a block does.
-const AMISS: u64 = 24;
+/// A split moves to a block boundary that is within this fraction of a part.
+const ALIGN_FRACTION: u64 = 24;
 
-/// Moves cuts to where blocks begin, if that is about as even: a block with a cut in it is read for
-/// both parts, and parts that stay the same from layer to layer find more of what they know.
+/// Moves split keys to block boundaries nearby.
+///
+/// Both parts have to read a block that is split. Also, parts that stay the same from layer to layer
+/// find more of their work in memo tables.
 pub(crate) fn align_to_blocks(
-    mut cuts: Vec<EntryKey>,
+    mut keys: Vec<EntryKey>,
     blocks: impl Iterator<Item = Sample>,
     total: u64,
     parts: usize,
 ) -> Vec<EntryKey> {
-    if cuts.len() + 1 != parts {
-        return cuts;
+    if keys.len() + 1 != parts {
+        return keys;
     }
     let part = total / parts as u64;
     let mut done = 0;
     for block in blocks {
         let mark = (done + part / 2).checked_div(part).unwrap_or(0);
-        if done.abs_diff(mark * part) <= part / AMISS
-            && let Some(cut) = (mark as usize).checked_sub(1).and_then(|i| cuts.get_mut(i))
+        if done.abs_diff(mark * part) <= part / ALIGN_FRACTION
+            && let Some(split) = (mark as usize).checked_sub(1).and_then(|i| keys.get_mut(i))
         {
-            *cut = block.key;
+            *split = block.key;
         }
         done += block.states;
     }
-    cuts
+    keys
 }
 
 #[cfg(test)]
@@ -138,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_state_is_lost(
+        fn samples_count_every_state(
             counts in proptest::collection::vec(1_u64..4000, 0..3000), parts in 1_usize..40,
         ) {
             let mut sampler = Sampler::new();
@@ -149,12 +153,12 @@ mod tests {
             let samples = sampler.take();
             prop_assert!(samples.len() <= MAX_SAMPLES);
             prop_assert_eq!(samples.iter().map(|sample| sample.states).sum::<u64>(), total);
-            let cuts = split_keys(samples.into_iter(), total, parts);
-            prop_assert!(cuts.len() < parts);
-            prop_assert!(cuts.is_sorted_by(|a, b| a < b));
-            prop_assert!(cuts.first().is_none_or(|first| *first > key(0)));
+            let keys = split_keys(samples.into_iter(), total, parts);
+            prop_assert!(keys.len() < parts);
+            prop_assert!(keys.is_sorted_by(|a, b| a < b));
+            prop_assert!(keys.first().is_none_or(|first| *first > key(0)));
             if counts.len() == 3000 {
-                prop_assert_eq!(cuts.len(), parts - 1);
+                prop_assert_eq!(keys.len(), parts - 1);
             }
         }
     }
@@ -171,13 +175,13 @@ mod tests {
     }
 
     #[test]
-    fn repeated_keys_are_not_cut() {
+    fn equal_keys_are_not_split() {
         let samples = [5, 5, 5, 6, 6, 6].map(|region| Sample { key: key(region), states: 1000 });
         assert_eq!(split_keys(samples.into_iter(), 6000, 6), [key(6)]);
     }
 
     #[test]
-    fn cuts_go_to_blocks_that_begin_nearby() {
+    fn split_keys_move_to_block_boundaries_nearby() {
         let blocks = |states: &[u64]| -> Vec<Sample> {
             (0..)
                 .zip(states)
@@ -186,16 +190,16 @@ mod tests {
         };
         let snapped = |at: &[u128], states: &[u64], parts| {
             let total = states.iter().sum();
-            let cuts = at.iter().map(|at| key(*at)).collect();
-            let cuts = align_to_blocks(cuts, blocks(states).into_iter(), total, parts);
-            cuts.iter().map(|cut| cut.region).collect::<Vec<_>>()
+            let keys = at.iter().map(|at| key(*at)).collect();
+            let keys = align_to_blocks(keys, blocks(states).into_iter(), total, parts);
+            keys.iter().map(|split| split.region).collect::<Vec<_>>()
         };
         assert_eq!(snapped(&[98], &[1020, 980], 2), [100]);
         assert_eq!(snapped(&[105], &[980, 1020], 2), [100]);
         // Too far away.
         assert_eq!(snapped(&[80], &[1200, 800], 2), [80]);
         assert_eq!(snapped(&[95, 205], &[1010, 990, 500, 500], 3), [100, 200]);
-        // Fewer cuts than parts, nothing at all, and the whole.
+        // Fewer keys than parts, nothing at all, and the whole.
         assert_eq!(snapped(&[95], &[1000, 1000, 1000], 3), [95]);
         assert_eq!(snapped(&[], &[], 1), [0; 0]);
         assert_eq!(snapped(&[], &[10, 10], 1), [0; 0]);

@@ -1,22 +1,24 @@
-//! The content of a block before compression: regions taken apart into columns, each of which holds
-//! one sort of bytes. Compressed by themselves they become smaller than interleaved, and regions can
-//! be passed over without decoding their lists.
+//! The columns of a block: its regions before compression, separated by the kind of bytes.
+//!
+//! Columns compress better than interleaved regions, and a reader can skip regions without decoding
+//! their lists.
 
-use crate::gaps::Lists;
 use crate::key::EntryKey;
-use crate::list::List;
-use crate::varint;
+use crate::layer::gaps::Lists;
+use crate::layer::list::List;
+use crate::layer::span::Span;
+use crate::layer::varint;
 
-/// Heads, symbols, counts, gaps, lows, highs.
+/// Number of columns: heads, symbols, counts, gaps, lows, highs.
 pub(crate) const COLUMNS: usize = 6;
-/// Longest directory of a block, with its length byte: lengths are at most 2^27.
+/// Longest directory of a block, with its length byte. Lengths are at most 2^27.
 pub(crate) const MAX_DIRECTORY: usize = COLUMNS * 2 * 4 + 1;
 
-/// Keys are cut into symbols of this many bits: such keys are often packed from small numbers, and
-/// compression finds repeated symbols only if they begin at bytes.
+/// Region keys are split into symbols of this many bits. Keys are often packed from small numbers,
+/// and compression finds repetitions only at byte boundaries.
 const SYMBOL_BITS: u32 = 5;
 const MAX_SYMBOLS: usize = 128_usize.div_ceil(SYMBOL_BITS as usize);
-/// Set in the head of a region that is not in the shard of the one before.
+/// Bit of a head: the region is in another shard than the one before.
 const NEW_SHARD: u8 = 0x80;
 
 /// Columns being filled.
@@ -43,7 +45,7 @@ impl Columns {
         }
     }
 
-    /// Adds a region; `before` is the key of the one before, or (0, 0).
+    /// Adds a region. `before` is the key of the region before, or (0, 0).
     #[inline]
     pub(crate) fn push(&mut self, before: EntryKey, key: EntryKey, list: List<'_>) {
         self.push_key(before, key);
@@ -83,7 +85,7 @@ impl Columns {
         self.symbols.extend_from_slice(&symbols[..count]);
     }
 
-    /// The columns' bytes, in their order in the block.
+    /// The columns, in their order in the block.
     pub(crate) fn all(&self) -> [&[u8]; COLUMNS] {
         [&self.heads, &self.symbols, &self.counts, &self.gaps, &self.lows, &self.highs]
     }
@@ -102,13 +104,13 @@ impl Columns {
     }
 }
 
-/// Makes `buffer` at least `len` long and keeps the first `used` bytes. New memory comes zeroed from
-/// the operating system, and what is never used of it costs nothing.
+/// Makes `buffer` at least `len` long and keeps the first `used` bytes. The operating system zeroes
+/// new memory, and pages that are never used cost nothing.
 #[cold]
 pub(crate) fn grow(buffer: &mut Vec<u8>, used: usize, len: usize) {
     const STEP: usize = 16 << 10;
     if used == 0 {
-        // Not the old and the new one at the same time.
+        // Frees the old buffer before the new one is allocated.
         *buffer = Vec::new();
     }
     let mut larger = vec![0; len.next_multiple_of(STEP)];
@@ -116,37 +118,7 @@ pub(crate) fn grow(buffer: &mut Vec<u8>, used: usize, len: usize) {
     *buffer = larger;
 }
 
-/// What is still to be read of a column.
-#[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Span {
-    pub(crate) at: usize,
-    pub(crate) end: usize,
-}
-
-impl Span {
-    /// Passes over `count` bytes and returns where they begin.
-    #[inline]
-    pub(crate) fn take(&mut self, count: usize) -> Option<usize> {
-        let start = self.at;
-        if count > self.left() {
-            return None;
-        }
-        self.at += count;
-        Some(start)
-    }
-
-    #[inline]
-    pub(crate) fn left(&self) -> usize {
-        self.end - self.at
-    }
-
-    #[inline]
-    pub(crate) fn varint(&mut self, raw: &[u8]) -> Option<u32> {
-        varint::get(raw.get(..self.end)?, &mut self.at)
-    }
-}
-
-/// Where a reader is in the columns of a block.
+/// Reader of a block's columns.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Reader {
     heads: Span,
@@ -156,7 +128,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// At the start of columns of these lengths, one after the other.
+    /// A reader at the start of concatenated columns of these lengths.
     pub(crate) fn new(lengths: [u32; COLUMNS]) -> Self {
         let mut end = 0;
         let [heads, symbols, counts, gaps, lows, highs] = lengths.map(|len| {
@@ -200,7 +172,7 @@ impl Reader {
         Ok(EntryKey { shard: base.shard, region: base.region & same | low })
     }
 
-    /// Reads the next region's number of states, and their common lowest bit if they have one.
+    /// Reads the next region's number of states, and their common lowest bit if any.
     #[inline]
     pub(crate) fn count(&mut self, raw: &[u8]) -> Option<(u32, Option<u32>)> {
         let code = self.counts.varint(raw)?;
@@ -211,7 +183,7 @@ impl Reader {
         }
     }
 
-    /// Whether all columns are used up.
+    /// Whether all columns have been read.
     pub(crate) fn at_end(&self) -> bool {
         let Lists { gaps, lows, highs } = self.lists;
         [self.heads, self.symbols, self.counts, gaps, lows, highs]
@@ -220,7 +192,7 @@ impl Reader {
     }
 }
 
-/// What a block says of its columns, at its end: for each its length and its stored length.
+/// The directory at the end of a block: the length and the stored length of each column.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Directory {
     pub(crate) raw: [u32; COLUMNS],
@@ -228,7 +200,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Its bytes, in `out`.
+    /// Encodes the directory into `out`, which is emptied first.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.clear();
         for (raw, stored) in self.raw.iter().zip(&self.stored) {
@@ -263,7 +235,7 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::list::ListBuf;
+    use crate::layer::list::ListBuf;
     use proptest::prelude::*;
 
     fn key() -> impl Strategy<Value = EntryKey> {

@@ -1,20 +1,21 @@
-//! Lists of states as gaps, in three columns: a byte a state, which is all of a short gap and the
-//! high part of a long one; the low bytes of the long gaps; and varints for what remains of the very
-//! long ones. The decoder never reads past its input and reports malformed input as `None`.
+//! Encoding of a list of states as gaps, in three columns.
+//!
+//! A gap takes one byte in the first column: a short gap whole, of a long gap the high part. The
+//! second column has the low bytes of long gaps, the third varints of the rest of very long ones.
+//! The decoder never reads past its input and reports malformed input as `None`.
 
-use crate::columns::Span;
-use crate::list::List;
-use crate::varint;
+use crate::layer::span::Span;
+use crate::layer::varint;
 
-/// The smallest long gap. The bytes of long gaps are those with the two highest bits set.
+/// The smallest long gap. The byte of a long gap has its two highest bits set.
 const LONG: u32 = 192;
-/// What the byte of a very long gap says of its high part: at least this.
+/// The high part in the byte of a very long gap, whose actual high part is at least this.
 const MOST: u32 = 255 - LONG;
 
-/// Lists are written and read eight values at a time: the output needs this much room at the end.
+/// Extra room that an output needs at its end, because lists are processed eight values at a time.
 pub(crate) const SLACK: usize = 8;
 
-/// A list's lowest bits, if all of its values have the same one.
+/// The lowest bit of all values of a list, if they share it.
 #[inline]
 pub(crate) fn common_bit(list: &[u32]) -> Option<u32> {
     let first = *list.first()?;
@@ -22,8 +23,8 @@ pub(crate) fn common_bit(list: &[u32]) -> Option<u32> {
     (mixed == 0).then_some(first & 1)
 }
 
-/// Writes a strictly increasing list, without the lowest bit if it is `common`. `bytes` has room for
-/// the list and `SLACK` more bytes, which may change.
+/// Encodes a strictly increasing list, without the lowest bits if they are `common`. `bytes` has room
+/// for the list and [`SLACK`] more bytes, which may change.
 pub(crate) fn put_list(
     list: &[u32],
     common: bool,
@@ -58,7 +59,7 @@ fn put_shifted<const SHIFT: u32>(
     } else {
         let mut done = 0;
         while done < steps {
-            // The last step overlaps the one before it: that costs less than a short one.
+            // The last step overlaps the one before, which is faster than a short step.
             let start = done.min(steps - STEP);
             let range = start..start + STEP;
             put_gaps::<SHIFT>(&mut tail[range.clone()], &before[range.clone()], &after[range]);
@@ -90,7 +91,7 @@ fn byte_of<const SHIFT: u32>(gap: u32) -> u8 {
     if SHIFT == 0 {
         (gap.min(LONG) + (gap.saturating_sub(LONG) >> 8).min(MOST)) as u8
     } else {
-        // Below 2^31: processors compare several signed numbers at a time more easily.
+        // Values below 2^31 fit signed integers, which vector units compare faster.
         let (gap, long) = (gap as i32, LONG as i32);
         (gap.min(long) + ((gap - long).max(0) >> 8).min(MOST as i32)) as u8
     }
@@ -103,7 +104,7 @@ fn put_gaps<const SHIFT: u32>(bytes: &mut [u8], before: &[u32], after: &[u32]) {
     }
 }
 
-/// The rest of the three columns of a block's lists.
+/// The unread part of the three columns of a block's lists.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Lists {
     pub(crate) gaps: Span,
@@ -112,8 +113,8 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Passes over `count` values written by [`put_list`] and returns where they are in each of the
-    /// three columns: how much the long ones have in the other two has to be counted.
+    /// Skips `count` values written by [`put_list`] and returns their bytes in each column. The bytes
+    /// in the second and the third column are found by counting long gaps.
     #[inline]
     pub(crate) fn take(&mut self, raw: &[u8], count: usize) -> Option<[Span; 3]> {
         let at = self.gaps.take(count)?;
@@ -135,25 +136,26 @@ impl Lists {
     }
 }
 
-/// Reads a list's values into `out`, which holds at least [`SLACK`] more than there are.
-pub(crate) fn get_list(list: List<'_>, out: &mut [u32]) -> Option<()> {
-    match list.bit {
-        Some(bit) => get_shifted::<1>(list, bit, out),
-        None => get_shifted::<0>(list, 0, out),
+/// Decodes a list, given as its common lowest bit and its three columns. `out` has room for the list
+/// and [`SLACK`] more values.
+pub(crate) fn get_list(bit: Option<u32>, columns: [&[u8]; 3], out: &mut [u32]) -> Option<()> {
+    match bit {
+        Some(bit) => get_shifted::<1>(columns, bit, out),
+        None => get_shifted::<0>(columns, 0, out),
     }
 }
 
 #[inline]
-fn get_shifted<const SHIFT: u32>(list: List<'_>, bit: u32, out: &mut [u32]) -> Option<()> {
-    let List { gaps, lows, mut highs, .. } = list;
+fn get_shifted<const SHIFT: u32>(columns: [&[u8]; 3], bit: u32, out: &mut [u32]) -> Option<()> {
+    let [gaps, lows, mut highs] = columns;
     let mut lows = lows.iter();
     let targets = out.get_mut(..gaps.len().next_multiple_of(8))?;
     let mut next = 0_u64;
     for (bytes, targets) in gaps.chunks(MARKED).zip(targets.chunks_mut(MARKED)) {
         let mut padded = [0; MARKED];
         padded[..bytes.len()].copy_from_slice(bytes);
-        // In three steps: whether a gap is long is hard to foresee, so that a branch for each
-        // group of gaps would cost more than all the rest.
+        // Three steps, because a branch on each group of gaps is hard to predict and would cost more
+        // than all the rest.
         for (slot, byte) in targets.iter_mut().zip(padded) {
             *slot = u32::from(byte);
         }
@@ -170,12 +172,12 @@ fn get_shifted<const SHIFT: u32>(list: List<'_>, bit: u32, out: &mut [u32]) -> O
             long &= long - 1;
         }
         for slot in &mut targets[..bytes.len()] {
-            // A gap counts from the value after the one before: the first one from 0.
+            // A gap counts from the successor of the value before; the first gap counts from 0.
             next += u64::from(*slot) + 1;
             *slot = ((next - 1) << SHIFT) as u32 | bit;
         }
     }
-    // Values only grow: if the last one fits, all do.
+    // Values increase: if the last one fits, all do.
     (next <= u64::from(u32::MAX >> SHIFT) + 1).then_some(())
 }
 
@@ -187,7 +189,7 @@ fn longs(word: u64) -> u64 {
     word & (word << 1) & HIGHEST
 }
 
-/// How many of some bytes are those of long gaps, and whether one is that of a very long one.
+/// The number of long gaps among some bytes, and whether there is a very long one.
 #[inline]
 fn count_longs(bytes: &[u8]) -> (usize, bool) {
     // Eight counters of one byte each.
@@ -214,22 +216,22 @@ fn very_longs(word: u64) -> u64 {
     word & ((word & !HIGHEST) + 0x0101_0101_0101_0101) & HIGHEST
 }
 
-/// How many bytes `marks` takes.
+/// Most bytes that `marks` takes.
 const MARKED: usize = 64;
 
-/// Marks the bytes of long gaps. `bytes` are a multiple of eight.
+/// Bit mask of the bytes of long gaps. The number of bytes is a multiple of eight.
 #[inline(always)]
 fn marks(bytes: &[u8]) -> u64 {
     let mut marks = 0;
     for (i, chunk) in bytes.chunks_exact(8).enumerate() {
-        // The highest bits of eight bytes side by side.
+        // Packs the highest bits of eight bytes.
         let bits = (longs(word_of(chunk)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         marks |= bits << (8 * i);
     }
     marks
 }
 
-/// Up to eight bytes as a word, filled up with zeros.
+/// Up to eight bytes as a word, padded with zeros.
 #[inline(always)]
 fn word_of(bytes: &[u8]) -> u64 {
     if let Some(chunk) = bytes.first_chunk::<8>() {
@@ -260,7 +262,7 @@ mod tests {
     fn get(raw: &[u8], spans: [Span; 3], bit: Option<u32>) -> Option<Vec<u32>> {
         let [gaps, lows, highs] = spans.map(|span| &raw[span.at..span.end]);
         let mut out = vec![0; gaps.len() + SLACK];
-        get_list(List { bit, gaps, lows, highs }, &mut out)?;
+        get_list(bit, [gaps, lows, highs], &mut out)?;
         out.truncate(gaps.len());
         Some(out)
     }

@@ -1,4 +1,4 @@
-//! Read-only maps of sealed files: the only unsafe code of the crate.
+//! Read-only memory maps of sealed files: the only unsafe code of the crate.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -8,33 +8,33 @@ use std::path::Path;
 
 use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
 
-/// Maps are a multiple of this long, so that small files can be written anew under them.
+/// The length of a map is a multiple of this, so that a recycled file can grow under its map.
 const STEP: usize = 64 << 10;
 
-/// The content of an immutable file, paged in as it is read.
+/// The content of a sealed file, paged in as it is read.
 #[derive(Debug)]
 pub struct Mapping {
-    /// Longer than the file.
+    /// May be longer than the file.
     map: Mmap,
     len: usize,
 }
 
 impl Mapping {
-    /// Maps a file that nobody changes any more.
+    /// Maps a file whose content no longer changes.
     ///
     /// # Errors
-    /// Whatever opening or mapping it fails with.
+    /// The operating system's error of opening or mapping the file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
-        // SAFETY: bytes must not change under the map while somebody reads them. Only sealed files are
-        // mapped; this program writes to one again only if it owns the map, so that nobody borrows
-        // from it (removing or renaming a file leaves its content), and the lock on the data
-        // directory keeps other instances out. The map is read-only. Behind the file's end there is
-        // nothing to read, but `bytes` does not go there.
+        // SAFETY: the bytes must not change while they are borrowed. Only sealed files are mapped.
+        // A recycled file is written again only by the owner of its map, when nothing borrows from
+        // it; removing or renaming a file leaves its content. The lock on the data directory keeps
+        // other processes out. The map is read-only. Pages behind the end of the file must not be
+        // touched, and `bytes` ends with the file.
         let map =
             unsafe { MmapOptions::new().len(len.next_multiple_of(STEP).max(STEP)).map(&file)? };
-        // A hint only: reading works without it.
+        // Only a hint: reading works without it.
         let _ = map.advise(Advice::Sequential);
         Ok(Self { map, len })
     }
@@ -45,12 +45,13 @@ impl Mapping {
         &self.map[..self.len]
     }
 
-    /// The same map of the file's new content, if it is long enough. The file must have so many bytes.
-    pub(crate) fn of_new_content(self, len: usize) -> Option<Self> {
+    /// Reuses the map for the new content of its file, which has `len` bytes; `None` if the map is
+    /// too short.
+    pub(crate) fn with_len(self, len: usize) -> Option<Self> {
         (len <= self.map.len()).then_some(Self { map: self.map, len })
     }
 
-    /// Takes the pages of `range` out of resident memory; reading them again brings them back.
+    /// Drops the pages of `range` from resident memory; reading them loads them again.
     pub fn release(&self, range: Range<usize>) {
         let end = range.end.min(self.len);
         if range.start < end {

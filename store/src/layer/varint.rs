@@ -1,5 +1,6 @@
-//! LEB128 varints of at most 32 bits, in their shortest form. The decoder never reads past its input
-//! and reports malformed input as `None`.
+//! LEB128 varints of 32-bit numbers, in their shortest form.
+//!
+//! The decoder never reads past its input and reports malformed input as `None`.
 
 /// Appends `value` to `out`.
 #[inline]

@@ -1,22 +1,22 @@
-//! A region's states as they stand in a file: what is only passed on need not be decoded.
+//! Encoded lists of states, which can be copied between files without decoding.
 
-use crate::gaps;
+use crate::layer::gaps;
 
 /// A strictly increasing list of states, encoded. Equal lists have equal bytes.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct List<'a> {
-    /// The lowest bit of all states, if they have the same.
+    /// The lowest bit of all states, if they share it.
     pub bit: Option<u32>,
-    /// The three columns' bytes, see docs/format.md: the first has one for each state.
+    /// One byte for each state: its gap to the state before, see `docs/format.md`.
     pub gaps: &'a [u8],
     /// The low bytes of long gaps.
     pub lows: &'a [u8],
-    /// What remains of very long gaps.
+    /// The remaining high parts of very long gaps.
     pub highs: &'a [u8],
 }
 
 impl List<'_> {
-    /// No states.
+    /// The empty list.
     pub const EMPTY: List<'static> = List { bit: None, gaps: &[], lows: &[], highs: &[] };
 
     /// Number of states.
@@ -26,36 +26,37 @@ impl List<'_> {
         self.gaps.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no states.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.gaps.is_empty()
     }
 
-    /// Puts the states into `states`; None if the bytes are no list.
+    /// Decodes the states into `states`, replacing its content; `None` if the bytes are not a list.
     #[must_use]
     pub fn decode(&self, states: &mut Vec<u32>) -> Option<()> {
         states.resize(self.len() + gaps::SLACK, 0);
-        gaps::get_list(*self, states)?;
+        gaps::get_list(self.bit, [self.gaps, self.lows, self.highs], states)?;
         states.truncate(self.len());
         Some(())
     }
 }
 
-/// Memory in which lists are encoded, one at a time.
+/// Buffer for encoding lists, one at a time.
 #[derive(Clone, Debug, Default)]
 pub struct ListBuf {
     bit: Option<u32>,
     /// Longer than the list.
     gaps: Vec<u8>,
+    /// Number of states.
     len: usize,
     lows: Vec<u8>,
     highs: Vec<u8>,
 }
 
 impl ListBuf {
-    /// Encodes a strictly increasing list, in place of the one before.
+    /// Encodes a strictly increasing list, replacing the one before.
     #[inline]
     pub fn encode(&mut self, states: &[u32]) -> List<'_> {
         let room = states.len() + gaps::SLACK;
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_round_trip_in_memory_that_is_reused() {
+    fn lists_round_trip_in_a_reused_buffer() {
         let (mut buffer, mut found) = (ListBuf::default(), Vec::new());
         for states in [&[2, 4, 40_000_000][..], &[1], &[0, 1, 2, 70_000], &[7, 9]] {
             let list = buffer.encode(states);

@@ -1,19 +1,23 @@
-//! The byte layout of layer files around their blocks: header, footer, trailer. See
-//! `docs/format.md`; every integer is little-endian.
+//! Byte layout of a layer file around its blocks: header, indexes and trailer.
+//!
+//! `docs/format.md` describes it. All integers are little-endian. The two indexes together are the
+//! footer.
 
 use std::path::Path;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::block::BlockMeta;
-use crate::columns::MAX_DIRECTORY;
 use crate::error::{Result, StoreError};
 use crate::key::EntryKey;
+use crate::layer::columns::MAX_DIRECTORY;
+use crate::layer::index::{BlockMeta, ShardEntry, first_block_of};
 
 const MAGIC: [u8; 8] = *b"STRATALF";
-const END_MAGIC: [u8; 8] = *b"STRATAND";
+pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
 const VERSION: u16 = 1;
 
+/// Largest block before compression: the largest region behind an almost full block.
+pub(crate) const MAX_RAW: u32 = 128 << 20;
 /// Header bytes before the job id.
 const HEADER_FIXED: usize = 20;
 const MAX_JOB: usize = 255;
@@ -23,14 +27,14 @@ const SHARD_ENTRY: usize = 24;
 /// Trailer bytes that the seal covers: all but the seal itself and the end magic.
 const SEALED: usize = TRAILER - 16;
 
-/// What a file of regions is for.
+/// The kind of a file.
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Hash)]
 pub enum FileKind {
-    /// A layer of the search: each region once.
+    /// A layer of a search: each region once.
     Layer,
-    /// A sorted run of received states: a region may occur repeatedly.
+    /// A sorted run of received states: a region may repeat.
     Run,
-    /// Two layers of a symbolic search.
+    /// A snapshot of the diagram of a symbolic search's last two layers.
     Diagram,
 }
 
@@ -48,43 +52,30 @@ impl FileKind {
     }
 }
 
-/// Opens every file of regions and says what it belongs to.
+/// The header of a file: its kind and what it belongs to.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LayerHeader {
-    /// Layer or spilled run.
+    /// The kind of the file.
     pub kind: FileKind,
     /// The job's id, at most 255 bytes.
     pub job: String,
     /// Distance from the start of the search.
     pub depth: u32,
-    /// The state space's numbering of regions and locals; not interpreted here.
+    /// Version of the state space's numbering of regions and locals; only compared.
     pub encoding: u16,
 }
 
-/// What a file holds, as counted by the search that wrote it.
+/// Totals of a file, as counted by the search that wrote it.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
 pub struct LayerTotals {
-    /// Regions (entries, in a run).
+    /// Number of regions (of entries, in a run).
     pub regions: u64,
-    /// States.
+    /// Number of states.
     pub states: u64,
-    /// Legal moves of the states.
+    /// Number of legal moves of the states; zero in a run.
     pub generated: u64,
     /// Order-independent digest of the states; zero in a run.
     pub digest: [u64; 2],
-}
-
-/// A shard's part of a file.
-#[derive(Copy, Clone, Debug, Eq, PartialEq)]
-pub struct ShardEntry {
-    /// The shard.
-    pub shard: u32,
-    /// Index of the block its first region is in.
-    pub first_block: u32,
-    /// Its regions (entries, in a run).
-    pub regions: u64,
-    /// Its states.
-    pub states: u64,
 }
 
 /// Header, index and totals of a sealed file.
@@ -99,14 +90,14 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Where the `i`-th entry of the shard index is in the file.
+    /// Offset in the file of entry `i` of the shard index.
     pub(crate) fn shard_offset(&self, i: usize) -> u64 {
         let from_end = TRAILER + (self.shards.len().saturating_sub(i)) * SHARD_ENTRY;
         self.bytes - from_end as u64
     }
 }
 
-/// The header's bytes.
+/// Encodes a header.
 pub(crate) fn header_bytes(header: &LayerHeader) -> Result<Vec<u8>> {
     let job = header.job.as_bytes();
     if job.len() > MAX_JOB {
@@ -125,7 +116,7 @@ pub(crate) fn header_bytes(header: &LayerHeader) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Footer and trailer, to be appended at `at`; returns the bytes and the seal.
+/// Encodes footer and trailer for appending at offset `at`; also returns the seal.
 pub(crate) fn tail_bytes(
     header: &[u8],
     totals: &LayerTotals,
@@ -180,14 +171,14 @@ fn seal_of(header: &[u8], trailer: &[u8]) -> u64 {
     hash.digest()
 }
 
-/// Reads fixed-width integers and knows where it is in the file.
+/// Reader of fixed-width integers.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Fields<'_> {
-    /// The caller checked that the bytes are there; missing ones read as zero.
+    /// The next `N` bytes. The caller has checked that they exist; missing ones read as zero.
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let found = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>());
         self.at += N;
@@ -212,7 +203,7 @@ impl Fields<'_> {
     }
 }
 
-/// Compares a field with what it must be.
+/// Checks that a field has the expected value.
 pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
     file: &Path,
     offset: usize,
@@ -238,7 +229,7 @@ pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usi
     check(file, 8, "version", &VERSION, &fields.u16())?;
     let [kind, job_len] = fields.take();
     let Some(kind) = FileKind::of(kind) else {
-        return Err(StoreError::corrupt(file, 10, "kind 1 or 2", kind));
+        return Err(StoreError::corrupt(file, 10, "kind 1, 2 or 3", kind));
     };
     let depth = fields.u32();
     let encoding = fields.u16();
@@ -252,8 +243,8 @@ pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usi
     Ok((LayerHeader { kind, job: job.to_owned(), depth, encoding }, end))
 }
 
-/// Reads and checks everything of a file but the content of its blocks.
-pub(crate) fn read_layout(file: &Path, bytes: &[u8], max_raw: u32) -> Result<Layout> {
+/// Reads and checks all of a file except the content of its blocks.
+pub(crate) fn read_layout(file: &Path, bytes: &[u8]) -> Result<Layout> {
     let (header, header_len) = read_header(file, bytes)?;
     if bytes.len() < header_len + TRAILER {
         let expected = format!("at least {} bytes", header_len + TRAILER);
@@ -298,7 +289,7 @@ pub(crate) fn read_layout(file: &Path, bytes: &[u8], max_raw: u32) -> Result<Lay
         })
         .collect();
     let layout = Layout { header, totals, blocks, shards, bytes: bytes.len() as u64, seal };
-    check_index(file, &layout, header_len, start, max_raw)?;
+    check_index(file, &layout, header_len, start)?;
     Ok(layout)
 }
 
@@ -315,15 +306,9 @@ fn read_block_entry(fields: &mut Fields<'_>) -> BlockMeta {
     }
 }
 
-/// Checks that the index makes sense by itself: keys in order, blocks that tile the space between
-/// header and footer, sums that match the totals.
-fn check_index(
-    file: &Path,
-    layout: &Layout,
-    header_len: usize,
-    footer: usize,
-    max_raw: u32,
-) -> Result<()> {
+/// Checks the index: keys in order, blocks that fill the space between header and footer, sums that
+/// match the totals.
+fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -> Result<()> {
     let strict = layout.header.kind == FileKind::Layer;
     let mut by_offset: Vec<(u64, u64)> = Vec::with_capacity(layout.blocks.len());
     let mut sums = (0, 0);
@@ -336,7 +321,7 @@ fn check_index(
             let found = format!("{}..{} after {before:?}", block.first, block.last);
             return Err(StoreError::corrupt(file, at, "blocks in key order", found));
         }
-        let sane = block.raw_len <= max_raw
+        let sane = block.raw_len <= MAX_RAW
             && u64::from(block.stored_len) <= u64::from(block.raw_len) + MAX_DIRECTORY as u64
             && 0 < block.regions
             && block.regions <= block.states
@@ -375,9 +360,4 @@ fn check_index(
         check(file, at, "first block of the shard", &block, &first_block)?;
     }
     check(file, shards_at, "shards in order", &true, &firsts.is_sorted_by(|a, b| a.0 < b.0))
-}
-
-/// Index of the first block that reaches into a shard.
-pub(crate) fn first_block_of(blocks: &[BlockMeta], shard: u32) -> u32 {
-    blocks.partition_point(|block| block.last.shard < shard) as u32
 }

@@ -1,5 +1,7 @@
-//! The history of a search: one JSON line a layer, appended as the search goes. A checkpoint
-//! vouches for a prefix of it.
+//! The history of a search: one JSON line per layer, appended during the search.
+//!
+//! Lines are buffered and become durable with a checkpoint, which records the length and the
+//! checksum of the prefix that belongs to it.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,45 +10,47 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{Result, StoreError};
-use crate::format::FileKind;
-use crate::fs::{Fs, FsFile};
-use crate::layer::{ExpectedFile, Layer};
-use crate::manifest::{Hex64, Hex128, HistoryPrefix, check_name};
+use crate::fs::file_system::{Fs, FsFile};
+use crate::hex::{Hex64, Hex128};
+use crate::job::checkpoint::HistoryPrefix;
+use crate::layer::file::{ExpectedFile, Layer};
+use crate::layer::format::FileKind;
+use crate::name::check_name;
 
-/// A reader of a running job's history sees lines at most this late, if layers keep coming.
+/// Longest time that lines stay in the buffer while layers keep coming.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
 const FLUSH_BYTES: usize = 64 << 10;
 
-/// A layer's file that is kept for tracing a path back.
+/// A layer file that is kept for tracing paths.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptFile {
-    /// The worker that has the file.
+    /// The worker that keeps the file.
     pub worker: u32,
-    /// File name in the job's folder.
+    /// Name of the file in the job's folder.
     pub file: String,
-    /// Length of the file.
+    /// Length of the file, in bytes.
     pub bytes: u64,
-    /// The file's seal.
+    /// Seal of the file.
     pub seal: Hex64,
 }
 
 impl KeptFile {
-    /// Describes a persisted layer file of a worker; `None` if it is in memory only.
+    /// Describes a layer file of a worker; `None` if the layer is only in memory.
     #[must_use]
     pub fn of(layer: &Layer, worker: u32) -> Option<Self> {
         let file = layer.path()?.file_name()?.to_str()?.to_owned();
         Some(Self { worker, file, bytes: layer.file_bytes(), seal: Hex64(layer.seal()) })
     }
 
-    /// What the file must be, for [`Layer::open`].
+    /// The expectation with which [`Layer::open`] checks the file.
     #[must_use]
     pub fn expect<'a>(&self, job: &'a str, depth: u32) -> ExpectedFile<'a> {
         ExpectedFile { job, kind: FileKind::Layer, depth, bytes: self.bytes, seal: self.seal.0 }
     }
 }
 
-/// What the history says of one layer.
+/// A line of the history: one layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryLine {
@@ -54,27 +58,28 @@ pub struct HistoryLine {
     pub depth: u32,
     /// States in the layer.
     pub states: u64,
-    /// Legal moves of the states.
+    /// Number of legal moves of the states.
     pub generated: u64,
     /// Regions in it.
     pub regions: u64,
-    /// Bytes of its files.
+    /// Bytes of its files, in total.
     pub bytes: u64,
     /// Digest of its states.
     pub digest: Hex128,
-    /// Search time from the start until the layer was complete.
+    /// Search time until the layer was complete, in seconds.
     pub seconds: f64,
     /// Its files, if they are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Vec<KeptFile>>,
 }
 
-/// Appends to a history.
+/// Writer of a history.
 pub struct History {
     path: PathBuf,
     file: Box<dyn FsFile>,
-    /// Bytes in the file, and lines not written yet.
+    /// Bytes in the file.
     written: u64,
+    /// Lines that are not in the file yet.
     buffer: Vec<u8>,
     lines: u64,
     hash: Xxh3,
@@ -88,7 +93,7 @@ impl std::fmt::Debug for History {
 }
 
 impl History {
-    /// Starts an empty history; an older file is emptied.
+    /// Creates an empty history, or empties the existing one.
     ///
     /// # Errors
     /// `Io`.
@@ -105,11 +110,11 @@ impl History {
         })
     }
 
-    /// Checks the prefix that a checkpoint vouches for, cuts off what follows it, and goes on from
-    /// there. Returns the prefix's lines, too.
+    /// Resumes a history at a checkpoint: checks the prefix and cuts off what follows it. Also
+    /// returns the lines of the prefix.
     ///
     /// # Errors
-    /// `NotFound`, `Io`, or `Corrupt` if the prefix is not what the checkpoint names.
+    /// `NotFound`, `Io`, or `Corrupt` if the prefix differs from what the checkpoint records.
     pub fn resume(
         fs: &dyn Fs,
         path: &Path,
@@ -134,8 +139,8 @@ impl History {
         Ok((history, lines))
     }
 
-    /// Adds a line. It reaches the file at once if nothing was written for 200 ms, else with a
-    /// later line or [`History::flush`].
+    /// Appends a line. It is written at once if the last write was at least 200 ms ago, else with a
+    /// later line or by [`History::flush`].
     ///
     /// # Errors
     /// `Io`.
@@ -152,10 +157,10 @@ impl History {
         Ok(())
     }
 
-    /// Writes what is buffered, so that readers see it; not durable yet.
+    /// Writes the buffered lines, so that readers see them. They are not durable yet.
     ///
     /// # Errors
-    /// `Io`; what is buffered is kept and written by the next call.
+    /// `Io`; the lines stay in the buffer, and the next call writes them.
     pub fn flush(&mut self) -> Result<()> {
         if !self.buffer.is_empty() {
             let written = self.file.write_all_at(&self.buffer, self.written);
@@ -167,8 +172,8 @@ impl History {
         Ok(())
     }
 
-    /// Makes everything durable and returns what the checkpoint is to say of it. The file's name
-    /// becomes durable with the manifest, which is written into the same folder.
+    /// Makes all lines durable and returns what the checkpoint records of them. The file's name
+    /// becomes durable with the manifest, which is in the same folder.
     ///
     /// # Errors
     /// `Io`.
@@ -180,21 +185,21 @@ impl History {
     }
 }
 
-/// What can be read of a history, perhaps while it is being written.
+/// The readable part of a history, which may still be written to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryView {
     /// All complete lines.
     pub lines: Vec<HistoryLine>,
-    /// How many of them, from the end, come after the checkpoint: a crash would undo them.
+    /// Number of lines at the end that follow the checkpoint. A crash removes them.
     pub after_checkpoint: usize,
 }
 
-/// Reads a history: the prefix that the checkpoint vouches for is checked; behind it, lines are
-/// read up to the first that is incomplete.
+/// Reads a history: the prefix of a checkpoint, which is checked, and the complete lines after it.
+/// Without a checkpoint, a missing file is an empty history.
 ///
 /// # Errors
-/// `Io`, or `Corrupt` if the prefix is not what the checkpoint names. Without a checkpoint, a
-/// missing file is an empty history.
+/// `NotFound` if there is a checkpoint but no file, `Io`, or `Corrupt` if the prefix differs from
+/// what the checkpoint records.
 pub fn read_history(
     fs: &dyn Fs,
     path: &Path,

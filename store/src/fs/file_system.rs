@@ -1,0 +1,91 @@
+//! The file system interface of this crate: every access to a file goes through [`Fs`].
+
+use std::fmt::Debug;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::fs::mapping::Mapping;
+
+/// A file opened for writing.
+pub trait FsFile: Send + Sync + Debug {
+    /// Writes all of `bytes` at a byte offset. Several threads may write different ranges.
+    ///
+    /// # Errors
+    /// The operating system's error; some of the bytes may have been written.
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Makes the content durable.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Shortens the file to `len` bytes.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn truncate(&self, len: u64) -> io::Result<()>;
+}
+
+/// The operations on files and folders that the store needs.
+pub trait Fs: Send + Sync + Debug {
+    /// Creates a file for writing, or empties the existing one.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn FsFile>>;
+
+    /// Opens an existing file for writing.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn open_write(&self, path: &Path) -> io::Result<Box<dyn FsFile>>;
+
+    /// Reads a whole file.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Maps a file that is not written any more.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn map(&self, path: &Path) -> io::Result<Mapping>;
+
+    /// Renames a file, replacing the target.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes creations, renames and removals in a folder durable.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+
+    /// Creates a folder and its parents; an existing one is no error.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()>;
+
+    /// Removes a folder and everything in it.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn remove_dir_all(&self, dir: &Path) -> io::Result<()>;
+
+    /// The entries of a folder, unordered: the path, and whether it is a folder itself.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>>;
+}

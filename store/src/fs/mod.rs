@@ -1,0 +1,13 @@
+//! Access to the file system: the trait, the real implementation, and one that injects faults.
+
+pub(crate) mod durable;
+pub(crate) mod faulty;
+pub(crate) mod file_system;
+pub(crate) mod mapping;
+pub(crate) mod real;
+
+pub use durable::write_durably;
+pub use faulty::FaultyFs;
+pub use file_system::{Fs, FsFile};
+pub use mapping::Mapping;
+pub use real::RealFs;

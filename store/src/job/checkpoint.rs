@@ -1,0 +1,103 @@
+//! Checkpoints: the files and sums from which a search can be resumed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::hex::{Hex64, Hex128};
+use crate::layer::file::{ExpectedFile, Layer};
+use crate::layer::format::FileKind;
+
+/// A file of a checkpoint: the part of a layer that one worker has.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointFile {
+    /// The layer's depth.
+    pub depth: u32,
+    /// The worker that wrote and keeps the file.
+    pub worker: u32,
+    /// Name of the file in the job's folder.
+    pub file: String,
+    /// Length of the file, in bytes.
+    pub bytes: u64,
+    /// States in it.
+    pub states: u64,
+    /// Regions in it.
+    pub regions: u64,
+    /// Number of legal moves of the states.
+    pub generated: u64,
+    /// Digest of its states.
+    pub digest: Hex128,
+    /// Seal of the file.
+    pub seal: Hex64,
+}
+
+impl CheckpointFile {
+    /// Describes a layer file of a worker; `None` if the layer is only in memory.
+    #[must_use]
+    pub fn of(layer: &Layer, worker: u32) -> Option<Self> {
+        let path = layer.path()?;
+        let totals = layer.totals();
+        Some(Self {
+            depth: layer.header().depth,
+            worker,
+            file: path.file_name()?.to_str()?.to_owned(),
+            bytes: layer.file_bytes(),
+            states: totals.states,
+            regions: totals.regions,
+            generated: totals.generated,
+            digest: Hex128(totals.digest),
+            seal: Hex64(layer.seal()),
+        })
+    }
+
+    /// The expectation with which [`Layer::open`] checks the file.
+    #[must_use]
+    pub fn expect<'a>(&self, job: &'a str) -> ExpectedFile<'a> {
+        ExpectedFile {
+            job,
+            kind: FileKind::Layer,
+            depth: self.depth,
+            bytes: self.bytes,
+            seal: self.seal.0,
+        }
+    }
+}
+
+/// The prefix of the history that belongs to a checkpoint.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryPrefix {
+    /// Length, in bytes.
+    pub bytes: u64,
+    /// Number of lines.
+    pub lines: u64,
+    /// xxh3-64 of the prefix.
+    pub checksum: Hex64,
+}
+
+/// Sums over all layers up to a checkpoint.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counters {
+    /// States of all layers.
+    pub states: u64,
+    /// Number of legal moves of the states.
+    pub generated: u64,
+    /// Peak of the bytes on disk.
+    pub disk_peak_bytes: u64,
+    /// Bytes of inboxes that were spilled to disk, in total.
+    pub spilled_bytes: u64,
+}
+
+/// A point from which a search can be resumed.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// Depth of the last complete layer.
+    pub depth: u32,
+    /// The files of the last two layers; of layer 0 only at depth 0.
+    pub layers: Vec<CheckpointFile>,
+    /// The history up to this layer.
+    pub history: HistoryPrefix,
+    /// Sums up to this layer.
+    pub counters: Counters,
+}

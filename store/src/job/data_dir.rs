@@ -1,0 +1,73 @@
+//! The data directory: its lock and its jobs.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Result, StoreError};
+use crate::fs::file_system::Fs;
+use crate::job::manifest::MANIFEST_FILE;
+use crate::name::check_name;
+
+const LOCK: &str = ".lock";
+
+/// A data directory that is locked for this process until the value is dropped.
+#[derive(Debug)]
+pub struct DataDir {
+    dir: PathBuf,
+    /// Closing it releases the lock.
+    _lock: File,
+}
+
+impl DataDir {
+    /// Locks the directory, and creates it if it does not exist. The operating system releases the
+    /// lock when the process ends, even if it is killed.
+    ///
+    /// # Errors
+    /// `Locked` if another process holds the lock, or `Io`.
+    pub fn lock(dir: &Path) -> Result<Self> {
+        std::fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
+        let path = dir.join(LOCK);
+        let lock = File::options().create(true).truncate(false).write(true).open(&path);
+        let lock = lock.map_err(StoreError::io("open", &path))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { dir: dir.to_path_buf(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Locked { dir: dir.to_path_buf() }),
+            Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
+        }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Ids of the jobs that have a manifest, sorted.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn jobs(&self, fs: &dyn Fs) -> Result<Vec<String>> {
+        jobs_in(fs, &self.dir)
+    }
+}
+
+/// Ids of the jobs in a data directory that have a manifest, sorted. Takes no lock.
+///
+/// # Errors
+/// `Io`, `NotFound`.
+pub fn jobs_in(fs: &dyn Fs, data_dir: &Path) -> Result<Vec<String>> {
+    let mut jobs = Vec::new();
+    for (path, is_dir) in fs.list(data_dir).map_err(StoreError::io("list", data_dir))? {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(name) = name.filter(|name| is_dir && check_name("job id", name).is_ok()) else {
+            continue;
+        };
+        let files = fs.list(&path).map_err(StoreError::io("list", &path))?;
+        if files.iter().any(|(file, _)| file.file_name().is_some_and(|name| name == MANIFEST_FILE))
+        {
+            jobs.push(name.to_owned());
+        }
+    }
+    jobs.sort_unstable();
+    Ok(jobs)
+}

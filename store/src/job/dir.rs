@@ -1,0 +1,217 @@
+//! The folder of a job: paths, manifest, history, leftovers.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Result, StoreError};
+use crate::fs::durable::{parent, remove_if_present, temp_beside};
+use crate::fs::file_system::Fs;
+use crate::job::checkpoint::HistoryPrefix;
+use crate::job::history::{History, HistoryLine, HistoryView, read_history};
+use crate::job::manifest::{MANIFEST_FILE, Manifest};
+use crate::job::spec::JobSpec;
+use crate::name::check_name;
+
+const HISTORY_FILE: &str = "history.jsonl";
+
+/// The folder of a job: `<data directory>/<job id>`.
+#[derive(Clone, Debug)]
+pub struct JobDir {
+    fs: Arc<dyn Fs>,
+    dir: PathBuf,
+    job: String,
+}
+
+impl JobDir {
+    /// Creates the folder of a new job, with its manifest.
+    ///
+    /// # Errors
+    /// `Exists` if the folder has a manifest, `Name` if the id is not a plain name, or `Io`.
+    pub fn create(
+        fs: Arc<dyn Fs>,
+        data_dir: &Path,
+        job: &str,
+        spec: JobSpec,
+    ) -> Result<(Self, Manifest)> {
+        let folder = Self::attach(fs, data_dir, job)?;
+        match folder.fs.read(&folder.path_of(MANIFEST_FILE)) {
+            Ok(_) => return Err(StoreError::Exists { dir: folder.dir }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(StoreError::io("read", &folder.path_of(MANIFEST_FILE))(error));
+            }
+        }
+        let manifest = Manifest::new(job, spec);
+        folder.write_manifest(&manifest)?;
+        Ok((folder, manifest))
+    }
+
+    /// Creates the folder if it does not exist, without a manifest: for a cluster's worker, as the
+    /// coordinator keeps the manifest.
+    ///
+    /// # Errors
+    /// `Name` if the id is not a plain name, or `Io`.
+    pub fn attach(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Self> {
+        check_name("job id", job)?;
+        let dir = data_dir.join(job);
+        fs.create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
+        fs.sync_dir(data_dir).map_err(StoreError::io("sync", data_dir))?;
+        Ok(Self { fs, dir, job: job.to_owned() })
+    }
+
+    /// Opens the folder of an existing job and reads its manifest. The folder's name is the job id.
+    ///
+    /// # Errors
+    /// `NotFound` without a manifest, `Corrupt` if it is damaged or another job's, `Name` if the
+    /// folder's name is not a job id, or `Io`.
+    pub fn open(fs: Arc<dyn Fs>, dir: &Path) -> Result<(Self, Manifest)> {
+        let job = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        check_name("job id", job)?;
+        let folder = Self { fs, dir: dir.to_path_buf(), job: job.to_owned() };
+        let manifest = folder.read_manifest()?;
+        Ok((folder, manifest))
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The job's id.
+    #[must_use]
+    pub fn job(&self) -> &str {
+        &self.job
+    }
+
+    /// The file system of the folder.
+    #[must_use]
+    pub fn fs(&self) -> &Arc<dyn Fs> {
+        &self.fs
+    }
+
+    /// Reads the manifest.
+    ///
+    /// # Errors
+    /// `NotFound`, `Corrupt`, `Name` if its job id is not a plain name, or `Io`.
+    pub fn read_manifest(&self) -> Result<Manifest> {
+        Manifest::read(&*self.fs, &self.path_of(MANIFEST_FILE), &self.job)
+    }
+
+    /// Replaces the manifest durably and atomically: a crash leaves the old or the new one. The files
+    /// that it names must already be durable.
+    ///
+    /// # Errors
+    /// `Name` if it is another job's, `Corrupt` if it could not be read back or names a file outside
+    /// the folder, or `Io`.
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
+        if manifest.job != self.job {
+            return Err(StoreError::Name {
+                what: "job of this folder",
+                name: manifest.job.clone(),
+            });
+        }
+        manifest.write(&*self.fs, &self.path_of(MANIFEST_FILE))
+    }
+
+    /// Starts an empty history.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn create_history(&self) -> Result<History> {
+        History::create(&*self.fs, &self.path_of(HISTORY_FILE))
+    }
+
+    /// Resumes the history at a checkpoint, see [`History::resume`].
+    ///
+    /// # Errors
+    /// `NotFound`, `Corrupt` or `Io`.
+    pub fn resume_history(&self, record: &HistoryPrefix) -> Result<(History, Vec<HistoryLine>)> {
+        History::resume(&*self.fs, &self.path_of(HISTORY_FILE), record)
+    }
+
+    /// Reads the history, see [`read_history`].
+    ///
+    /// # Errors
+    /// `NotFound`, `Corrupt` or `Io`.
+    pub fn read_history(&self, record: Option<&HistoryPrefix>) -> Result<HistoryView> {
+        read_history(&*self.fs, &self.path_of(HISTORY_FILE), record)
+    }
+
+    /// Path of a worker's file of a layer, once it is durable.
+    #[must_use]
+    pub fn layer_path(&self, depth: u32, worker: u32) -> PathBuf {
+        self.path_of(&format!("layer-{depth:06}-{worker:03}.strata"))
+    }
+
+    /// A new temporary path; `what` says what the file is (`run`, `layer`).
+    #[must_use]
+    pub fn temp_path(&self, what: &str) -> PathBuf {
+        temp_beside(&self.path_of(what))
+    }
+
+    /// Path of a file that a manifest or a history names.
+    ///
+    /// # Errors
+    /// `Name` if the name leads out of the folder.
+    pub fn file_path(&self, name: &str) -> Result<PathBuf> {
+        check_name("file name", name)?;
+        Ok(self.path_of(name))
+    }
+
+    /// Removes a file; one that does not exist is no error.
+    ///
+    /// # Errors
+    /// `Name` if the name leads out of the folder, or `Io`.
+    pub fn remove_file(&self, name: &str) -> Result<()> {
+        remove_if_present(&*self.fs, &self.file_path(name)?)
+    }
+
+    /// Removes the files that a crash left: those that neither the manifest nor the durable prefix of
+    /// the history names. Folders stay. Returns the number of files removed.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no folder, or `Io`.
+    pub fn remove_leftovers(&self, manifest: &Manifest, history: &[HistoryLine]) -> Result<usize> {
+        let mut named: HashSet<&str> = manifest.files();
+        let kept = history.iter().flat_map(|line| line.kept.iter().flatten());
+        named.extend(kept.map(|kept| kept.file.as_str()));
+        self.remove_others(|name| named.contains(name))
+    }
+
+    /// Removes the files for whose names `keep` is false, except manifest and history. Returns the
+    /// number of files removed.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no folder, or `Io`.
+    pub fn remove_others(&self, keep: impl Fn(&str) -> bool) -> Result<usize> {
+        let mut removed = 0;
+        let files = self.fs.list(&self.dir).map_err(StoreError::io("list", &self.dir))?;
+        for (path, is_dir) in files {
+            let name = path.file_name().unwrap_or_default();
+            let wanted =
+                name == MANIFEST_FILE || name == HISTORY_FILE || name.to_str().is_some_and(&keep);
+            if !is_dir && !wanted {
+                remove_if_present(&*self.fs, &path)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Removes the job. The manifest goes first, so that a partly removed folder is no job.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no folder, or `Io`.
+    pub fn remove(self) -> Result<()> {
+        remove_if_present(&*self.fs, &self.path_of(MANIFEST_FILE))?;
+        self.fs.remove_dir_all(&self.dir).map_err(StoreError::io("remove", &self.dir))?;
+        let data_dir = parent(&self.dir);
+        self.fs.sync_dir(data_dir).map_err(StoreError::io("sync", data_dir))
+    }
+
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+}

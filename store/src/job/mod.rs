@@ -1,0 +1,15 @@
+//! Jobs on disk: the data directory, the folder of a job, its manifest and its history.
+
+pub(crate) mod checkpoint;
+pub(crate) mod data_dir;
+pub(crate) mod dir;
+pub(crate) mod history;
+pub(crate) mod manifest;
+pub(crate) mod spec;
+
+pub use checkpoint::{Checkpoint, CheckpointFile, Counters, HistoryPrefix};
+pub use data_dir::{DataDir, jobs_in};
+pub use dir::JobDir;
+pub use history::{History, HistoryLine, HistoryView, KeptFile, read_history};
+pub use manifest::{JobResult, MANIFEST_FORMAT, Manifest, RunState};
+pub use spec::{EngineKind, JobSpec};

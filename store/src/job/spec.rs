@@ -1,0 +1,81 @@
+//! Specification of a job: the state space, its parameters, and the engine.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// The engine of a job: how it represents layers.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineKind {
+    /// As lists of states.
+    #[default]
+    Explicit,
+    /// As decision diagrams, with digests and counts of moves.
+    Symbolic,
+    /// As decision diagrams, without digests and counts of moves, which saves memory.
+    SymbolicLean,
+}
+
+impl EngineKind {
+    /// All engines.
+    pub const ALL: [EngineKind; 3] =
+        [EngineKind::Explicit, EngineKind::Symbolic, EngineKind::SymbolicLean];
+
+    /// The name in a manifest.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineKind::Explicit => "explicit",
+            EngineKind::Symbolic => "symbolic",
+            EngineKind::SymbolicLean => "symbolic-lean",
+        }
+    }
+
+    /// The engine of a name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<EngineKind> {
+        EngineKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether layers are lists of states.
+    #[must_use]
+    pub fn is_explicit(&self) -> bool {
+        *self == EngineKind::Explicit
+    }
+}
+
+/// What a job searches. Jobs of equal specification have equal results.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+    /// Name of the state space.
+    pub space: String,
+    /// The state space's parameters, as text.
+    pub params: BTreeMap<String, String>,
+    /// Number of shards.
+    pub shards: u32,
+    /// The engine.
+    #[serde(default, skip_serializing_if = "EngineKind::is_explicit")]
+    pub engine: EngineKind,
+}
+
+impl JobSpec {
+    /// The fields that differ, each as (name, value here, value in `other`). A missing parameter
+    /// counts as empty.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<(String, String, String)> {
+        let mut pairs = vec![
+            ("space".to_owned(), self.space.clone(), other.space.clone()),
+            ("shards".to_owned(), self.shards.to_string(), other.shards.to_string()),
+            ("engine".to_owned(), self.engine.name().to_owned(), other.engine.name().to_owned()),
+        ];
+        let names: BTreeSet<_> = self.params.keys().chain(other.params.keys()).collect();
+        let value = |spec: &Self, name| spec.params.get(name).cloned().unwrap_or_default();
+        pairs.extend(
+            names.into_iter().map(|name| (name.clone(), value(self, name), value(other, name))),
+        );
+        pairs.retain(|(_, here, there)| here != there);
+        pairs
+    }
+}

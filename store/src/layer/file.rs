@@ -1,0 +1,320 @@
+//! Sealed layer files: immutable, in memory or mapped.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Result, StoreError};
+use crate::fs::durable::{parent, remove_if_present, write_durably};
+use crate::fs::file_system::{Fs, FsFile};
+use crate::fs::mapping::Mapping;
+use crate::key::EntryKey;
+use crate::layer::format::{self, FileKind, LayerHeader, LayerTotals, Layout};
+use crate::layer::index::{BlockMeta, ShardEntry};
+use crate::layer::recycled::{RecycledFile, Unsealed};
+use crate::layer::sample::{self, Sample};
+
+/// The expectation with which a file is opened, from a manifest or a history.
+#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+pub struct ExpectedFile<'a> {
+    /// Id of the job that it belongs to.
+    pub job: &'a str,
+    /// The kind of the file.
+    pub kind: FileKind,
+    /// Depth of the layer.
+    pub depth: u32,
+    /// Length of the file, in bytes.
+    pub bytes: u64,
+    /// Seal of the file, see [`Layer::seal`].
+    pub seal: u64,
+}
+
+/// Bytes, index and location of a sealed file, shared with its cursors.
+#[derive(Debug)]
+pub(crate) struct LayerData {
+    content: Content,
+    pub(crate) layout: Layout,
+    location: Mutex<Location>,
+    /// Samples of the keys. Empty for an opened file, as samples are not stored.
+    samples: Vec<Sample>,
+}
+
+/// Where the bytes of a file are.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Memory {
+        bytes: Vec<u8>,
+        /// Name in messages, for as long as there is no path.
+        name: PathBuf,
+    },
+    Map(Mapping),
+}
+
+/// Where the file is on disk, if it is.
+#[derive(Debug, Default)]
+pub(crate) struct Location {
+    pub(crate) file: Option<(Arc<dyn Fs>, PathBuf)>,
+    /// Synced under its final name.
+    pub(crate) durable: bool,
+    /// Handle for recycling the file.
+    pub(crate) open: Option<Box<dyn FsFile>>,
+}
+
+impl LayerData {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match &self.content {
+            Content::Memory { bytes, .. } => bytes,
+            Content::Map(map) => map.bytes(),
+        }
+    }
+
+    /// Drops mapped pages from resident memory.
+    pub(crate) fn release(&self, range: Range<usize>) {
+        if let Content::Map(map) = &self.content {
+            map.release(range);
+        }
+    }
+
+    /// The path, for messages.
+    pub(crate) fn name(&self) -> PathBuf {
+        match (&lock(&self.location).file, &self.content) {
+            (Some((_, path)), _) => path.clone(),
+            (None, Content::Memory { name, .. }) => name.clone(),
+            // A mapped file always has a path.
+            (None, Content::Map(_)) => PathBuf::default(),
+        }
+    }
+}
+
+/// A sealed, immutable layer file or run, in memory or mapped. Dropping it keeps the file.
+#[derive(Debug)]
+pub struct Layer {
+    data: Arc<LayerData>,
+}
+
+impl Layer {
+    pub(crate) fn new(
+        content: Content,
+        layout: Layout,
+        location: Location,
+        samples: Vec<Sample>,
+    ) -> Self {
+        let location = Mutex::new(location);
+        Self { data: Arc::new(LayerData { content, layout, location, samples }) }
+    }
+
+    /// Opens a file and checks all of it except the content of its blocks. Cursors check a block
+    /// when they read it.
+    ///
+    /// # Errors
+    /// `NotFound`, `Io`, or `Corrupt` if the file is damaged or is not the expected one.
+    pub fn open(fs: Arc<dyn Fs>, path: &Path, expect: &ExpectedFile<'_>) -> Result<Self> {
+        let map = fs.map(path).map_err(StoreError::io("map", path))?;
+        let bytes = map.bytes();
+        check_header(path, bytes, expect.job, expect.kind, expect.depth)?;
+        let found = bytes.len() as u64;
+        format::check(path, found.min(expect.bytes) as usize, "length", &expect.bytes, &found)?;
+        let layout = format::read_layout(path, bytes)?;
+        if layout.seal != expect.seal {
+            let (expected, found) =
+                (format!("seal {:016x}", expect.seal), format!("{:016x}", layout.seal));
+            return Err(StoreError::corrupt(path, layout.bytes - 16, expected, found));
+        }
+        let location = Location { file: Some((fs, path.to_path_buf())), durable: true, open: None };
+        Ok(Self::new(Content::Map(map), layout, location, Vec::new()))
+    }
+
+    /// Opens the image of a file, such as [`Layer::image`] of another process.
+    ///
+    /// It is checked like a file: the header must equal `expect`, and the seal must match the content.
+    /// `name` replaces the path in messages.
+    ///
+    /// # Errors
+    /// `Corrupt` if the image is damaged or is not the expected one.
+    pub fn from_bytes(bytes: Vec<u8>, name: &str, expect: &LayerHeader) -> Result<Self> {
+        let name = PathBuf::from(name);
+        let LayerHeader { kind, job, depth, encoding } = expect;
+        let header = check_header(&name, &bytes, job, *kind, *depth)?;
+        format::check(&name, 16, "encoding", encoding, &header.encoding)?;
+        let layout = format::read_layout(&name, &bytes)?;
+        let content = Content::Memory { bytes, name };
+        Ok(Self::new(content, layout, Location::default(), Vec::new()))
+    }
+
+    /// The bytes of the whole file; `None` unless it is in memory.
+    #[must_use]
+    pub fn image(&self) -> Option<&[u8]> {
+        match &self.data.content {
+            Content::Memory { bytes, .. } => Some(bytes),
+            Content::Map(_) => None,
+        }
+    }
+
+    /// Takes the bytes of the whole file without copying them.
+    ///
+    /// # Errors
+    /// The layer itself if it is not in memory or a cursor still reads it.
+    pub fn into_image(self) -> std::result::Result<Vec<u8>, Self> {
+        match Arc::try_unwrap(self.data) {
+            Ok(LayerData { content: Content::Memory { bytes, .. }, .. }) => Ok(bytes),
+            Ok(data) => Err(Self { data: Arc::new(data) }),
+            Err(data) => Err(Self { data }),
+        }
+    }
+
+    pub(crate) fn data(&self) -> &Arc<LayerData> {
+        &self.data
+    }
+
+    /// The file's header.
+    #[must_use]
+    pub fn header(&self) -> &LayerHeader {
+        &self.data.layout.header
+    }
+
+    /// The file's totals.
+    #[must_use]
+    pub fn totals(&self) -> &LayerTotals {
+        &self.data.layout.totals
+    }
+
+    /// The blocks, in key order.
+    #[must_use]
+    pub fn blocks(&self) -> &[BlockMeta] {
+        &self.data.layout.blocks
+    }
+
+    /// The shards that have states, in order.
+    #[must_use]
+    pub fn shards(&self) -> &[ShardEntry] {
+        &self.data.layout.shards
+    }
+
+    /// Length of the whole file, in bytes.
+    #[must_use]
+    pub fn file_bytes(&self) -> u64 {
+        self.data.layout.bytes
+    }
+
+    /// The checksum at the end of the chain: it covers the header, the totals and the footer's
+    /// checksum; the footer has the checksum of each block. Thus it covers every byte of the file.
+    #[must_use]
+    pub fn seal(&self) -> u64 {
+        self.data.layout.seal
+    }
+
+    /// The path, or the name of an image, for messages.
+    #[must_use]
+    pub fn name(&self) -> PathBuf {
+        self.data.name()
+    }
+
+    /// The path; `None` while the layer is only in memory.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        lock(&self.data.location).file.as_ref().map(|(_, path)| path.clone())
+    }
+
+    /// Makes the file durable under its final name: syncs it, renames it, and syncs the folder. Does
+    /// nothing if this has been done.
+    ///
+    /// # Errors
+    /// `Io` or `NotFound`. The final name then does not exist, or names the complete file if only the
+    /// last step (syncing the folder) failed.
+    pub fn persist(&self, fs: &Arc<dyn Fs>, final_path: &Path) -> Result<()> {
+        let mut location = lock(&self.data.location);
+        location.open = None;
+        let dir = parent(final_path);
+        match &location.file {
+            Some((_, path)) if location.durable && path == final_path => return Ok(()),
+            Some((_, path)) => {
+                let file = fs.open_write(path).map_err(StoreError::io("open", path))?;
+                file.sync().map_err(StoreError::io("sync", path))?;
+                if path != final_path {
+                    fs.rename(path, final_path).map_err(StoreError::io("rename", path))?;
+                    location.file = Some((fs.clone(), final_path.to_path_buf()));
+                    location.durable = false;
+                }
+                fs.sync_dir(dir).map_err(StoreError::io("sync", dir))?;
+            }
+            None => {
+                write_durably(&**fs, final_path, self.data.bytes())?;
+                location.file = Some((fs.clone(), final_path.to_path_buf()));
+            }
+        }
+        location.durable = true;
+        Ok(())
+    }
+
+    /// Up to `parts - 1` increasing keys that split the states evenly, for dividing work.
+    ///
+    /// The first key of the layer is never among them. A layer that this process wrote is split at
+    /// samples of its keys, an opened file only at the first keys of blocks.
+    #[must_use]
+    pub fn split_keys(&self, parts: usize) -> Vec<EntryKey> {
+        let total = self.totals().states;
+        let blocks = self.blocks().iter();
+        let firsts =
+            blocks.map(|block| Sample { key: block.first, states: u64::from(block.states) });
+        if self.data.samples.is_empty() {
+            sample::split_keys(firsts, total, parts)
+        } else {
+            let cuts = sample::split_keys(self.data.samples.iter().copied(), total, parts);
+            sample::align_to_blocks(cuts, firsts, total, parts)
+        }
+    }
+
+    /// Drops the layer and returns its file for overwriting, or removes the file.
+    ///
+    /// A file can be overwritten if it is small, was never made durable, was written by
+    /// [`LayerWriter::recycling`](crate::LayerWriter::recycling), and no cursor reads it.
+    ///
+    /// # Errors
+    /// `Io`; a file that does not exist is no error.
+    pub fn recycle(self) -> Result<Option<RecycledFile>> {
+        let (content, location) = match Arc::try_unwrap(self.data) {
+            Ok(LayerData { content, location, .. }) => {
+                (content, location.into_inner().unwrap_or_else(PoisonError::into_inner))
+            }
+            Err(data) => return Self { data }.remove().map(|()| None),
+        };
+        let Some((fs, path)) = location.file else { return Ok(None) };
+        match (content, location.open) {
+            (Content::Map(map), Some(file)) => {
+                Ok(Some(RecycledFile { file, map, unsealed: Unsealed { fs, path, sealed: false } }))
+            }
+            _ => remove_if_present(&*fs, &path).map(|()| None),
+        }
+    }
+
+    /// Removes the file, if there is one. Its disk space is freed when no cursor reads it any more.
+    ///
+    /// # Errors
+    /// `Io`; a file that does not exist is no error.
+    pub fn remove(self) -> Result<()> {
+        match &lock(&self.data.location).file {
+            Some((fs, path)) => remove_if_present(&**fs, path),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads the header and checks that it is the expected one.
+fn check_header(
+    name: &Path,
+    bytes: &[u8],
+    job: &str,
+    kind: FileKind,
+    depth: u32,
+) -> Result<LayerHeader> {
+    let (header, _) = format::read_header(name, bytes)?;
+    format::check(name, 10, "kind", &kind, &header.kind)?;
+    format::check(name, 12, "depth", &depth, &header.depth)?;
+    format::check(name, 20, "job", &job, &header.job.as_str())?;
+    Ok(header)
+}
+
+/// Locks a mutex; a panic of another holder leaves the data usable.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,121 @@
+//! The index of a layer file: its blocks and shards, and how the parts of several encoders join.
+
+use crate::key::EntryKey;
+use crate::layer::sample::{self, Sample};
+
+/// Most states in one region. Bounds the memory that a reader allocates.
+pub const MAX_REGION_STATES: usize = 1 << 24;
+
+/// A block's entry in the index.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
+pub struct BlockMeta {
+    /// Key of the first region.
+    pub first: EntryKey,
+    /// Key of the last region.
+    pub last: EntryKey,
+    /// Byte offset in the file.
+    pub offset: u64,
+    /// Bytes in the file.
+    pub stored_len: u32,
+    /// Bytes of its columns before compression.
+    pub raw_len: u32,
+    /// Number of regions.
+    pub regions: u32,
+    /// Number of states.
+    pub states: u32,
+    /// xxh3-64 of the stored bytes.
+    pub checksum: u64,
+}
+
+/// A shard's entry in the index.
+#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+pub struct ShardEntry {
+    /// The shard.
+    pub shard: u32,
+    /// Index of the block with the shard's first region.
+    pub first_block: u32,
+    /// Number of regions (of entries, in a run).
+    pub regions: u64,
+    /// Number of states.
+    pub states: u64,
+}
+
+/// What one encoder wrote of a shard.
+#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+pub struct ShardCount {
+    /// The shard.
+    pub shard: u32,
+    /// Number of regions.
+    pub regions: u64,
+    /// Number of states.
+    pub states: u64,
+}
+
+/// What one encoder wrote of a file, for [`LayerWriter::seal`](crate::LayerWriter::seal).
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct FilePart {
+    /// The blocks, in key order.
+    pub blocks: Vec<BlockMeta>,
+    /// The shards, in order.
+    pub shards: Vec<ShardCount>,
+    /// Samples of the keys, in order. They are not stored.
+    pub samples: Vec<Sample>,
+}
+
+/// The index of a whole file, with the samples of its keys.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) blocks: Vec<BlockMeta>,
+    pub(crate) shards: Vec<ShardEntry>,
+    pub(crate) samples: Vec<Sample>,
+}
+
+impl Index {
+    /// Joins the parts of all encoders. With `strict`, no key may be in two parts.
+    ///
+    /// # Errors
+    /// A description of the first two blocks that overlap.
+    pub(crate) fn join(parts: Vec<FilePart>, strict: bool) -> Result<Self, String> {
+        let mut parts = parts.into_iter();
+        let first = parts.next().unwrap_or_default();
+        let FilePart { mut blocks, shards: mut counts, mut samples } = first;
+        for part in parts {
+            blocks.extend(part.blocks);
+            counts.extend(part.shards);
+            samples.extend(part.samples);
+        }
+        blocks.sort_by_key(|block| (block.first, block.last));
+        for pair in blocks.windows(2) {
+            let (a, b) = (pair[0].last, pair[1].first);
+            if a > b || (a == b && strict) {
+                return Err(format!("a block that ends at {a} overlaps one from {b}"));
+            }
+        }
+        let shards = add_up(counts, &blocks);
+        Ok(Self { blocks, shards, samples: sample::merge(samples) })
+    }
+}
+
+/// Adds up the counts of each shard.
+fn add_up(mut counts: Vec<ShardCount>, blocks: &[BlockMeta]) -> Vec<ShardEntry> {
+    counts.sort_by_key(|count| count.shard);
+    let mut shards: Vec<ShardEntry> = Vec::with_capacity(counts.len());
+    for ShardCount { shard, regions, states } in counts {
+        match shards.last_mut() {
+            Some(last) if last.shard == shard => {
+                last.regions += regions;
+                last.states += states;
+            }
+            _ => {
+                let first_block = first_block_of(blocks, shard);
+                shards.push(ShardEntry { shard, first_block, regions, states });
+            }
+        }
+    }
+    shards
+}
+
+/// Index of the first block with a region of `shard` or of a later one.
+pub(crate) fn first_block_of(blocks: &[BlockMeta], shard: u32) -> u32 {
+    blocks.partition_point(|block| block.last.shard < shard) as u32
+}

@@ -1,0 +1,47 @@
+//! Recycled files: small temporary files that are overwritten instead of removed.
+//!
+//! Creating, mapping and removing a small file takes longer than writing it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::fs::file_system::{Fs, FsFile};
+use crate::fs::mapping::Mapping;
+
+/// Larger files are removed instead of recycled, because a recycled file keeps its disk space.
+pub(crate) const MAX_BYTES: u64 = 4 << 20;
+
+/// Guard of an incomplete file: removes it unless it was sealed.
+#[derive(Debug)]
+pub(crate) struct Unsealed {
+    pub(crate) fs: Arc<dyn Fs>,
+    pub(crate) path: PathBuf,
+    pub(crate) sealed: bool,
+}
+
+impl Drop for Unsealed {
+    fn drop(&mut self) {
+        if !self.sealed {
+            // A file that cannot be removed now is a leftover: it goes when the job is opened again.
+            let _ = self.fs.remove(&self.path);
+        }
+    }
+}
+
+/// A file that [`LayerWriter::recycling`](crate::LayerWriter::recycling) can overwrite. Dropping it
+/// removes the file.
+#[derive(Debug)]
+pub struct RecycledFile {
+    pub(crate) file: Box<dyn FsFile>,
+    /// The map of the old content, from which nothing borrows any more.
+    pub(crate) map: Mapping,
+    pub(crate) unsealed: Unsealed,
+}
+
+impl RecycledFile {
+    /// Length of the file, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.map.bytes().len() as u64
+    }
+}
