@@ -10,7 +10,8 @@ use strata_checks::modules::Tree;
 use strata_checks::workspace;
 
 /// Crates without an import cycle.
-const CLEAN: &[&str] = &["strata-checks", "strata-net", "strata-proto", "strata-tiles"];
+const CLEAN: &[&str] =
+    &["strata-checks", "strata-net", "strata-proto", "strata-store", "strata-tiles"];
 
 /// Crates that still have one. An entry moves to `CLEAN` when its cycles are gone.
 const NOT_YET: &[&str] = &[
@@ -21,7 +22,6 @@ const NOT_YET: &[&str] = &[
     "strata-panex",
     "strata-puzzles",
     "strata-space",
-    "strata-store",
     "strata-symbolic",
     "strata-worker",
 ];

@@ -1,4 +1,4 @@
-//! Order-independent digests of layers: sums of products of pseudo-random weights.
+//! Order-independent digests of layers: sums of pseudo-random weights modulo two primes.
 
 use std::fmt;
 use std::iter::Sum;
@@ -12,16 +12,25 @@ const FOLD: [u64; 2] = [1, 31];
 
 const LOW: u128 = (1 << 61) - 1;
 
-/// An element of Z/p x Z/q for the two [`MODULI`].
+/// The weight of a position: an element of the ring Z/p x Z/q of the two [`MODULI`].
 ///
-/// A digest is the sum, over all positions of a layer, of the position's weight. A Panex
-/// position weighs the product over levels of the weight of that level's configuration, so that
-/// sums factor into a region's and a local part's share; in other spaces a position weighs the
-/// hash of its key.
+/// By default the weight is a hash of the position's key. A Panex position has the product of the
+/// weights of its levels' configurations, so that sums factor into a region's and a local's share.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Weight(pub [u64; 2]);
 
-/// The digest of a layer, or of a part of it.
+/// The digest of a layer, or of a part of it: the sum of the weights of its positions.
+///
+/// The order of the positions does not matter, and the digests of disjoint parts add up.
+///
+/// ```
+/// use strata_space::{Digest, Weight};
+///
+/// let digest = |keys: &[u64]| keys.iter().map(|key| Weight::hash(*key)).sum::<Digest>();
+/// assert_eq!(digest(&[7, 1, 4]), digest(&[4, 7, 1]));
+/// assert_eq!(digest(&[7, 1, 4]), digest(&[7]) + digest(&[1, 4]));
+/// assert_ne!(digest(&[7, 1, 4]), digest(&[7, 1, 5]));
+/// ```
 pub type Digest = Weight;
 
 impl Weight {
@@ -30,21 +39,21 @@ impl Weight {
     /// The empty product.
     pub const ONE: Weight = Weight([1, 1]);
 
-    /// A pseudo-random weight for a word.
+    /// A pseudo-random weight of a word.
     pub fn hash(word: u64) -> Weight {
         let first = mix(word.wrapping_add(0x9e37_79b9_7f4a_7c15));
         let second = mix(first ^ 0xd1b5_4a32_d192_ed03);
         Weight([first % MODULI[0], second % MODULI[1]])
     }
 
-    /// Reduces two plain sums of weights (each below 2^100, say).
+    /// Reduces two integer sums of weights, one for each modulus, each below 2^122.
     #[inline]
     pub fn reduce(sums: [u128; 2]) -> Weight {
         Weight([fold(sums[0], 0), fold(sums[1], 1)])
     }
 }
 
-/// The finaliser of splitmix64: a bijection that spreads every bit.
+/// The finaliser of splitmix64: a bijection in which every bit affects all bits.
 pub fn mix(word: u64) -> u64 {
     let a = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -146,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_reduce() {
+    fn the_greatest_elements_add_and_multiply_modularly() {
         let top = Weight([MODULI[0] - 1, MODULI[1] - 1]);
         assert_eq!(top + Weight::ONE, Weight::ZERO);
         assert_eq!(top * top, Weight::ONE);

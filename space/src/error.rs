@@ -1,92 +1,100 @@
-//! Why a space cannot be opened, by name and parameter.
+//! Errors of opening a state space: parameters that are malformed, out of range or in conflict.
 
-/// Why a space cannot be opened.
+/// A state space cannot be opened with these parameters.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpaceError {
     /// A number is outside its range.
     #[error("{name} must be between {low} and {high}, not {value}")]
     OutOfRange {
-        /// Parameter.
+        /// The parameter.
         name: String,
-        /// Value given.
+        /// The value given.
         value: u32,
-        /// Least value.
+        /// The least value allowed.
         low: u32,
-        /// Greatest value.
+        /// The greatest value allowed.
         high: u32,
     },
-    /// A value does not read as what it should be.
+    /// A value is not of the expected form.
     #[error("{name} must be {expected}, not '{value}'")]
     Malformed {
-        /// Parameter.
+        /// The parameter.
         name: String,
-        /// Value given.
+        /// The value given.
         value: String,
-        /// What would be right.
+        /// The expected form.
         expected: String,
     },
-    /// No such space.
+    /// There is no space of this name.
     #[error("unknown space '{name}' (known: {known})")]
     UnknownSpace {
-        /// Name given.
+        /// The name given.
         name: String,
-        /// Names there are.
+        /// The known names.
         known: String,
     },
-    /// The space has no such parameter.
+    /// The space has no parameter of this name.
     #[error("{space} has no parameter '{name}' (it has: {known})")]
     UnknownParameter {
-        /// Space.
+        /// The space.
         space: String,
-        /// Parameter given.
+        /// The name given.
         name: String,
-        /// Parameters there are.
+        /// The known parameters.
         known: String,
     },
-    /// A parameter without a default is missing, or there are too many.
+    /// A parameter without a default is missing, or there are too many positional ones.
     #[error("{space} takes {expected}: {usage}")]
     Arguments {
-        /// Space.
+        /// The space.
         space: String,
-        /// What it takes.
+        /// The parameters that it takes.
         expected: String,
-        /// How to write it.
+        /// A usage line.
         usage: String,
     },
-    /// A state's text form is not one.
+    /// A text is not a state, or not a state that the space allows.
     #[error("{name} is not {expected}: {why}")]
     State {
-        /// Parameter.
+        /// The parameter.
         name: String,
-        /// What it should be, such as `a legal position`.
+        /// What is expected, such as `a legal position`.
         expected: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// The goal is known to be out of reach, without a search.
+    /// The goal cannot be reached, which is known without a search.
     #[error("{goal} cannot be reached from {start}: {why}")]
     Unsolvable {
-        /// Where the search would begin.
+        /// The start, as text.
         start: String,
-        /// Where it would end.
+        /// The goal, as text.
         goal: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// A value does not go with others.
+    /// A value is not allowed in combination with other parameters or the engine.
     #[error("{name} cannot be so: {why}")]
     Conflict {
-        /// Parameter.
+        /// The parameter.
         name: String,
-        /// What it does not go with.
+        /// The reason: the other setting.
         why: String,
     },
-    /// The keys of a simple space are too wide.
+    /// The keys of a [`KeySpace`](crate::KeySpace) are too wide.
     #[error("keys of {bits} bits do not fit: the limit is {limit}")]
     KeyTooWide {
-        /// Bits needed.
+        /// The bits of a key.
         bits: u32,
-        /// Bits there are.
+        /// The most bits allowed.
+        limit: u32,
+    },
+    /// The local part of a [`KeySpace`](crate::KeySpace)'s keys is too wide for a region.
+    #[error("{bits} local bits of a key do not fit: the limit is {limit}")]
+    LocalTooWide {
+        /// The local bits of a key.
+        bits: u32,
+        /// The most local bits allowed.
         limit: u32,
     },
 }

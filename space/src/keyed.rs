@@ -1,45 +1,87 @@
-//! The default for simple spaces: key in, successor keys out, no tables.
+//! Puzzles whose states are integer keys: the short way to a state space, without tables.
 
 use crate::digest::{Weight, mix};
 use crate::error::SpaceError;
 use crate::state::{Finish, RegionKey, State};
 use crate::state_space::StateSpace;
 
-/// A state space in which a state is one integer key.
+/// A puzzle in which a state is one integer key.
 ///
-/// Edges must be undirected. See the crate's example.
+/// Moves must be reversible: a key is among the successors of each of its successors.
+///
+/// ```
+/// use strata_space::{KeySpace, Keyed, Seed, StateSpace};
+///
+/// /// Three cells in a row; a move flips one of them.
+/// struct Flips;
+///
+/// impl KeySpace for Flips {
+///     fn seeds(&self) -> Vec<Seed> {
+///         vec![Seed::start(0b000)]
+///     }
+///     fn key_bits(&self) -> u32 {
+///         3
+///     }
+///     fn successors(&self, key: u64, out: &mut Vec<u64>) {
+///         out.extend((0..3).map(|cell| key ^ 1 << cell));
+///     }
+///     fn goal(&self) -> Option<u64> {
+///         Some(0b111)
+///     }
+///     fn text(&self, key: u64) -> String {
+///         format!("{key:03b}")
+///     }
+/// }
+///
+/// let space = Keyed::new(Flips)?;
+/// let mut next = Vec::new();
+/// space.moves(space.seeds()[0], &mut next);
+/// let next: Vec<String> = next.into_iter().map(|state| space.text(state)).collect();
+/// assert_eq!(next, ["001", "010", "100"]);
+/// # Ok::<(), strata_space::SpaceError>(())
+/// ```
 pub trait KeySpace: Send + Sync + 'static {
-    /// The keys the search starts from.
+    /// The keys from which the search starts.
     fn seeds(&self) -> Vec<Seed>;
 
-    /// Keys are below `2^key_bits()`, at most 63.
+    /// The number of bits of a key, at most 63.
     fn key_bits(&self) -> u32;
 
-    /// Appends the keys one move away from `key`; repetitions are allowed.
+    /// Appends the keys one move away from `key`. A key may repeat.
     fn successors(&self, key: u64, out: &mut Vec<u64>);
 
-    /// The goal, where there is a single one and the search is to stop at it.
+    /// The goal at which the search stops, if there is a single one.
     fn goal(&self) -> Option<u64> {
         None
     }
 
-    /// How many low bits of the key stay inside a region. Successors that differ in these only
-    /// are cheap, and a layer needs memory for one region at a time; half of the bits, at most
-    /// 12, is a good start.
+    /// The number of low bits of a key that are local, that is, not part of the region.
+    ///
+    /// Successors in the same region are cheap, and a layer needs memory for one region at a time.
+    /// The default is half of the bits, at most 12.
     fn local_bits(&self) -> u32 {
         (self.key_bits() / 2).min(12)
     }
 
-    /// The key's part of a layer's digest, see [`crate::Digest`].
+    /// The key's weight in a layer's digest, see [`Digest`](crate::Digest).
     fn weight(&self, key: u64) -> Weight {
         Weight::hash(key)
     }
 
-    /// The key in words.
+    /// The state as text.
     fn text(&self, key: u64) -> String;
 }
 
-/// A key the search starts from.
+/// A key from which a search starts, with its side.
+///
+/// Seeds on both sides make a search from both ends, which stops where the two meet:
+///
+/// ```
+/// use strata_space::Seed;
+///
+/// let both_ends = vec![Seed::start(0b000), Seed::goal(0b111)];
+/// # assert_ne!(both_ends[0], both_ends[1]);
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Seed {
     key: u64,
@@ -52,13 +94,14 @@ impl Seed {
         Seed { key, side: 0 }
     }
 
-    /// A key on the side of the goal: the search then grows from both and stops where they meet.
+    /// A key on the side of the goal.
     pub fn goal(key: u64) -> Seed {
         Seed { key, side: 1 }
     }
 }
 
-/// Makes a [`StateSpace`] of a [`KeySpace`]: the high bits of the key are the region.
+/// The [`StateSpace`] of a [`KeySpace`]: the high bits of a key are the region, the low bits the
+/// local part. The example of [`KeySpace`] shows its use.
 #[derive(Debug)]
 pub struct Keyed<S> {
     space: S,
@@ -66,26 +109,28 @@ pub struct Keyed<S> {
 }
 
 impl<S: KeySpace> Keyed<S> {
-    /// With both sides a region has at most 2^24 states, as many as a file's block takes.
-    pub const MOST_LOCAL_BITS: u32 = 23;
+    /// The most local bits. With both sides, a region then has at most 2^24 states, the most that
+    /// fit into a block of a file.
+    pub const MAX_LOCAL_BITS: u32 = 23;
 
     /// Wraps a space.
     ///
     /// # Errors
-    /// If keys have more than 63 bits or more than [`Self::MOST_LOCAL_BITS`] of them are local.
+    /// [`SpaceError::KeyTooWide`] if keys have more than 63 bits, [`SpaceError::LocalTooWide`] if
+    /// more than [`Self::MAX_LOCAL_BITS`] of them are local.
     pub fn new(space: S) -> Result<Keyed<S>, SpaceError> {
         let (key_bits, local_bits) = (space.key_bits(), space.local_bits());
         if key_bits > 63 {
             return Err(SpaceError::KeyTooWide { bits: key_bits, limit: 63 });
         }
-        if local_bits > Self::MOST_LOCAL_BITS {
-            let limit = Self::MOST_LOCAL_BITS;
-            return Err(SpaceError::KeyTooWide { bits: local_bits, limit });
+        if local_bits > Self::MAX_LOCAL_BITS {
+            let limit = Self::MAX_LOCAL_BITS;
+            return Err(SpaceError::LocalTooWide { bits: local_bits, limit });
         }
         Ok(Keyed { space, local_bits })
     }
 
-    /// The space inside.
+    /// The wrapped space.
     pub fn space(&self) -> &S {
         &self.space
     }
@@ -126,7 +171,7 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
 
     fn weight(&self, state: State) -> Weight {
         let weight = self.space.weight(self.key(state));
-        // No key is so large.
+        // A key has at most 63 bits, so no key has this hash's word.
         if state.local & 1 == 0 { weight } else { weight * Weight::hash(u64::MAX) }
     }
 
@@ -160,9 +205,9 @@ mod tests {
     }
 
     #[test]
-    fn regions_that_no_file_could_hold_are_refused() {
+    fn regions_too_large_for_a_file_are_refused() {
         assert!(Keyed::new(Wide { local_bits: 23 }).is_ok());
         let error = Keyed::new(Wide { local_bits: 24 }).err();
-        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 24, limit: 23 }));
+        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 24, limit: 23 }));
     }
 }

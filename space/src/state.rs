@@ -14,6 +14,14 @@ pub struct RegionKey(pub u128);
 pub type Local = u32;
 
 /// A state as engines store it.
+///
+/// ```
+/// use strata_space::{RegionKey, State};
+///
+/// let (index, side) = (5, 1);
+/// let state = State { region: RegionKey(3), local: 2 * index + side };
+/// assert_eq!((state.local / 2, state.local % 2), (index, side));
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct State {
     /// Canonical region.
@@ -26,6 +34,14 @@ pub struct State {
 ///
 /// `S` is the type of a state. `Finish<()>` is the rule alone, for code that does not depend on
 /// which state is sought; see [`Finish::rule`].
+///
+/// ```
+/// use strata_space::Finish;
+///
+/// let finish = Finish::State("solved");
+/// assert_eq!(finish.goal(), Some(&"solved"));
+/// assert_eq!(finish.rule(), Finish::State(()));
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Finish<S = State> {
     /// Two searches meet. If a layer d+1 has an index of which layer d has the other side, the
