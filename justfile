@@ -14,6 +14,7 @@ test:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
     cargo deny --locked check bans licenses sources
 
 # Format the code.
@@ -27,6 +28,10 @@ bench:
 # Build the documentation.
 doc:
     RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked
+
+# Write the listings of public items in docs/api again.
+surface:
+    STRATA_UPDATE_SURFACE=1 cargo test -p strata-checks --test surface --locked
 
 # Run everything continuous integration runs.
 ci:

@@ -232,7 +232,7 @@ fn domains_are_listed() {
     let ran = run(&mut strata("domains --json"));
     let names: Vec<Value> = ran.events("domain").iter().map(|d| d["name"].clone()).collect();
     assert_eq!(names, ["panex", "hanoi", "tiles"]);
-    let readme = include_str!("../../README.md");
+    let page = include_str!("../../docs/puzzles.md");
     let shown = format!("```console\n$ strata domains\n{text}```\n");
-    assert!(readme.contains(&shown), "README should list\n{text}");
+    assert!(page.contains(&shown), "docs/puzzles.md should list\n{text}");
 }
