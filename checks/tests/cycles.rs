@@ -10,15 +10,20 @@ use strata_checks::modules::Tree;
 use strata_checks::workspace;
 
 /// Crates without an import cycle.
-const CLEAN: &[&str] =
-    &["strata-checks", "strata-net", "strata-proto", "strata-store", "strata-tiles"];
+const CLEAN: &[&str] = &[
+    "strata-checks",
+    "strata-explicit",
+    "strata-net",
+    "strata-proto",
+    "strata-store",
+    "strata-tiles",
+];
 
 /// Crates that still have one. An entry moves to `CLEAN` when its cycles are gone.
 const NOT_YET: &[&str] = &[
     "strata",
     "strata-cli",
     "strata-coordinator",
-    "strata-explicit",
     "strata-panex",
     "strata-puzzles",
     "strata-space",
