@@ -10,35 +10,19 @@
 //! the question whether the same has come in as last time is answered by a 64-bit fingerprint.
 #![deny(unsafe_code)]
 
-mod any;
-mod budget;
+mod derived;
 mod diagram;
 mod error;
 mod exits;
-mod finder;
-mod follower;
-
-mod gathered;
-mod intern;
-mod levels;
-mod meet;
+mod index;
 mod memory;
 mod node;
-mod packed;
-mod refs;
+mod options;
 mod search;
-mod snapshot;
-mod step;
-mod sums;
-mod table;
-#[cfg(test)]
-mod tests;
-mod trace;
-mod turned;
-mod walk;
-mod work;
 
-pub use any::{AnySearch, Ends, open};
 pub use error::StepError;
-pub use search::{Layer, Options, Search, Usage};
-pub use snapshot::SnapshotError;
+pub use options::Options;
+pub use search::any::{AnySearch, Ends, open};
+pub use search::layer::{Layer, Usage};
+pub use search::snapshot::SnapshotError;
+pub use search::typed::Search;

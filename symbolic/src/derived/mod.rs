@@ -1,0 +1,8 @@
+//! Derived.
+
+pub(crate) mod data;
+pub(crate) mod executor;
+pub(crate) mod helper;
+pub(crate) mod node_exits;
+pub(crate) mod stats;
+pub(crate) mod wait;

@@ -1,0 +1,5 @@
+//! Exits.
+
+pub(crate) mod intern;
+pub(crate) mod sets;
+pub(crate) mod source;

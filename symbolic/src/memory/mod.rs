@@ -1,0 +1,5 @@
+//! Memory.
+
+pub(crate) mod budget;
+pub(crate) mod prefetch;
+pub(crate) mod reserve;

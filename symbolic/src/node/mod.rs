@@ -1,0 +1,10 @@
+//! Node.
+
+pub(crate) mod config_sets;
+pub(crate) mod content;
+pub(crate) mod counts;
+pub(crate) mod hash;
+pub(crate) mod orientation;
+pub(crate) mod record;
+pub(crate) mod reference;
+pub(crate) mod table;
