@@ -1,108 +1,102 @@
-//! Nested spaces: states in which each level's things move among the larger ones, whatever the
-//! smaller ones do.
+//! Nested spaces: states that are read level by level, from the largest pieces to the smallest.
 //!
-//! A state of a nested space is a list of **configurations**, one for each level from the highest
-//! down, and a **leaf state** for the lowest levels together. What is below a level neither sees
-//! nor moves what is above it, but for one thing: a larger tile may only move where no smaller one
-//! is in its way. So what the levels up to k may do depends on the larger ones by their **class**
-//! only, and a larger one's move is an **exit** of the levels below: they change in a way that
-//! does not depend on which one moved, nor on the class.
+//! A state is a list of **configurations**, one for each level from the highest down, and a **leaf
+//! state** for the lowest levels together. A configuration says how a level's own pieces lie among
+//! the larger ones. Smaller pieces move without regard to each other's levels, with two rules:
 //!
-//! That is what an engine needs to treat the sets of states below a configuration as values: equal
-//! sets of one class become equal sets in the next layer.
+//! - Larger pieces restrict smaller ones only by their **class**. What the levels up to k may do
+//!   depends on the class of everything above k, and on nothing else.
+//! - A larger piece moves only if no smaller one is in its way. For the levels below, such a move
+//!   is an **exit**: it changes them in a way that depends neither on the class nor on which piece
+//!   moves.
+//!
+//! So an engine can treat the set of states below a configuration as a value: equal sets of one
+//! class have equal successors.
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::digest::Weight;
+use crate::state::Finish;
+use crate::tabled::MoveKind;
 
-/// The most moves a nested space may have: masks of them are kept with every set.
-pub const MAX_MOVES: u8 = 10;
+/// The largest number of move kinds of a nested space: engines keep masks of them with every set.
+pub const MAX_MOVE_KINDS: MoveKind = 10;
 
-/// The most leaf states: sets of them are words.
+/// The largest number of leaf states: a set of them is a 64-bit word.
 pub const MAX_LEAF_STATES: u8 = 64;
 
 /// A state of a nested space.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Nested<C> {
-    /// From the highest level down to the one above the leaf.
+pub struct NestedState<C> {
+    /// Configurations, from the highest level down to the one above the leaf.
     pub configs: Vec<C>,
-    /// The leaf state, below [`NestedSpace::leaf_states`].
+    /// Leaf state, less than [`NestedSpace::leaf_states`].
     pub leaf: u8,
 }
 
-/// What a move of a thing that is not below a level makes of the level's configuration.
+/// Effect on a level's configuration of a move that is not below the level.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Shift<C> {
-    /// One of the level itself has moved.
+    /// A piece of the level itself moves. The configuration after the move.
     Inside(C),
-    /// A larger one has moved; the level's are among the larger ones in this way now.
+    /// A larger piece moves. The configuration among the larger pieces after the move.
     Outside(C),
 }
 
-/// What a leaf state can do in a class.
+/// Legal moves of a leaf state in a class.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub struct Row {
-    /// The leaf states behind the legal moves that stay in the leaf, a bit each; no two moves lead
-    /// to the same one.
+pub struct LeafMoves {
+    /// Leaf states after the moves of the leaf's own pieces, a bit each. No two moves lead to the
+    /// same state.
     pub inside: u64,
-    /// The legal moves of larger ones, a bit each: each is one of the whole state's legal moves.
+    /// Move kinds by which a larger piece can move, a bit each.
     pub exits: u16,
-}
-
-/// When a search is over.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NestedFinish<C> {
-    /// When a layer meets its own image under the exchange, or the image of the layer before.
-    Meeting,
-    /// When this state is reached.
-    State(Nested<C>),
-    /// Never.
-    Exhausted,
 }
 
 /// A nested space. All functions are pure.
 ///
-/// Edges must be undirected, as for [`crate::StateSpace`].
+/// Edges must be undirected, as for [`StateSpace`](crate::StateSpace).
 ///
-/// A space has an automorphism of order two, the **flip** (the identity will do): it maps
-/// configurations, leaf states, classes and moves so that everything else commutes with it. Sets
-/// that are each other's flip are stored once. Where the search meets itself there is a second one,
-/// the **exchange**, which maps the start to the goal.
+/// A space has an automorphism of order two, the **flip**; the identity is allowed. It maps
+/// configurations, leaf states, classes and move kinds, and commutes with all other functions.
+/// Engines store one of two sets that are each other's flip. A space that ends at a meeting has a
+/// second automorphism, the **exchange**, which maps the start to the goal.
 pub trait NestedSpace: Send + Sync + 'static {
-    /// What one level's things do among the larger ones.
+    /// How one level's pieces lie among the larger ones.
     type Config: Copy + Eq + Ord + Hash + Debug + Send + Sync;
 
-    /// What the things above a level allow those up to it.
+    /// What the pieces above a level allow the level and those below it.
     type Class: Clone + Eq + Hash + Debug + Send + Sync;
 
     /// Number of levels, at least 1.
     fn levels(&self) -> u8;
 
-    /// The lowest levels, which together are the leaf: 1 up to [`Self::levels`].
+    /// Number of lowest levels that form the leaf, between 1 and [`Self::levels`].
     fn leaf_levels(&self) -> u8;
 
     /// Number of leaf states, at most [`MAX_LEAF_STATES`].
     fn leaf_states(&self) -> u8;
 
-    /// Number of moves, at most [`MAX_MOVES`].
-    fn moves(&self) -> u8;
+    /// Number of move kinds, at most [`MAX_MOVE_KINDS`].
+    fn move_kinds(&self) -> MoveKind;
 
-    /// The class of all levels: nothing is above them.
-    fn root(&self) -> Self::Class;
+    /// The class of all levels, with nothing above them.
+    fn root_class(&self) -> Self::Class;
 
-    /// The class of the levels below `level`, whose own class is `class`, under a configuration.
-    fn inner(&self, class: &Self::Class, level: u8, config: Self::Config) -> Self::Class;
+    /// The class of the levels below `level`, which has the class `class` and a configuration.
+    fn inner_class(&self, class: &Self::Class, level: u8, config: Self::Config) -> Self::Class;
 
-    /// What becomes of a level's configuration when something of that level or above moves.
-    fn shift(&self, level: u8, config: Self::Config, mv: u8) -> Shift<Self::Config>;
+    /// The effect of a move of a piece of `level` or above on the level's configuration.
+    fn shift(&self, level: u8, config: Self::Config, kind: MoveKind) -> Shift<Self::Config>;
 
-    /// What a leaf state can do in a class of the leaf. Only what is said of states that are legal
-    /// in the class counts.
-    fn row(&self, class: &Self::Class, leaf: u8) -> Row;
+    /// The legal moves of a leaf state in a class of the leaf.
+    ///
+    /// For states that are not legal in the class any result is correct.
+    fn leaf_moves(&self, class: &Self::Class, leaf: u8) -> LeafMoves;
 
-    /// The leaf state after a larger one's move.
-    fn leave(&self, leaf: u8, mv: u8) -> u8;
+    /// The leaf state after a larger piece's move.
+    fn leaf_after_exit(&self, leaf: u8, kind: MoveKind) -> u8;
 
     /// The flip of a configuration.
     fn flip_config(&self, config: Self::Config) -> Self::Config;
@@ -113,8 +107,8 @@ pub trait NestedSpace: Send + Sync + 'static {
     /// The flip of a class.
     fn flip_class(&self, class: &Self::Class) -> Self::Class;
 
-    /// The flip of a move.
-    fn flip_move(&self, mv: u8) -> u8;
+    /// The flip of a move kind.
+    fn flip_move(&self, kind: MoveKind) -> MoveKind;
 
     /// The image of a configuration under the exchange.
     fn exchange_config(&self, config: Self::Config) -> Self::Config;
@@ -122,50 +116,59 @@ pub trait NestedSpace: Send + Sync + 'static {
     /// The image of a leaf state under the exchange.
     fn exchange_leaf(&self, leaf: u8) -> u8;
 
-    /// A configuration's part of a state's weight, see [`crate::Digest`]: the product over levels.
-    fn weight(&self, level: u8, config: Self::Config) -> Weight;
+    /// The factor of a configuration in a state's weight.
+    ///
+    /// The weight is the product over levels; see [`Digest`](crate::Digest).
+    fn config_weight(&self, level: u8, config: Self::Config) -> Weight;
 
-    /// A leaf state's part.
+    /// The factor of a leaf state in a state's weight.
     fn leaf_weight(&self, leaf: u8) -> Weight;
 
-    /// A configuration in one word, the same in all processes: it is written to files.
-    fn encode(&self, config: Self::Config) -> u128;
+    /// A configuration as a word, the same in all processes: files contain it.
+    fn encode_config(&self, config: Self::Config) -> u128;
 
-    /// The configuration of a word, if it is one.
-    fn decode(&self, word: u128) -> Option<Self::Config>;
+    /// The configuration of a word; None if there is none.
+    fn decode_config(&self, word: u128) -> Option<Self::Config>;
 
-    /// The state of depth 0.
-    fn start(&self) -> Nested<Self::Config>;
+    /// The state at depth 0.
+    fn start(&self) -> NestedState<Self::Config>;
 
-    /// When to stop.
-    fn finish(&self) -> NestedFinish<Self::Config>;
+    /// How a search ends.
+    ///
+    /// At a meeting a layer contains the exchanged image of one of its own states, or of one of the
+    /// layer before.
+    fn finish(&self) -> Finish<NestedState<Self::Config>>;
 
-    /// Whether a state and its flip count as one. If so the start is its own flip.
+    /// Whether a state and its flip count as one. If so, the start must be its own flip.
     fn counts_orbits(&self) -> bool;
 
     /// The state in the space's text form.
-    fn text(&self, state: &Nested<Self::Config>) -> String;
+    fn text(&self, state: &NestedState<Self::Config>) -> String;
 
-    /// Whether the state is the one of itself and its flip that is shown where they count as one.
-    fn stands_for_its_orbit(&self, _state: &Nested<Self::Config>) -> bool {
+    /// Whether listings show this state, rather than its flip, where the two count as one.
+    fn is_orbit_representative(&self, _state: &NestedState<Self::Config>) -> bool {
         true
     }
 }
 
 /// The states one move away from a state, one for each legal move.
-pub fn successors<S: NestedSpace>(space: &S, state: &Nested<S::Config>) -> Vec<Nested<S::Config>> {
+pub fn successors<S: NestedSpace>(
+    space: &S,
+    state: &NestedState<S::Config>,
+) -> Vec<NestedState<S::Config>> {
     let first = space.leaf_levels() + 1;
     let levels = (first..=space.levels()).rev().zip(&state.configs);
-    let class =
-        levels.fold(space.root(), |class, (level, config)| space.inner(&class, level, *config));
-    let row = space.row(&class, state.leaf);
-    let inside = (0..space.leaf_states()).filter(|leaf| row.inside >> leaf & 1 == 1);
-    let inside = inside.map(|leaf| Nested { configs: state.configs.clone(), leaf });
-    let exits = (0..space.moves()).filter(|mv| row.exits >> mv & 1 == 1).map(|mv| {
-        let leaf = space.leave(state.leaf, mv);
-        let mut next = Nested { configs: state.configs.clone(), leaf };
+    let class = levels.fold(space.root_class(), |class, (level, config)| {
+        space.inner_class(&class, level, *config)
+    });
+    let moves = space.leaf_moves(&class, state.leaf);
+    let inside = (0..space.leaf_states()).filter(|leaf| moves.inside >> leaf & 1 == 1);
+    let inside = inside.map(|leaf| NestedState { configs: state.configs.clone(), leaf });
+    let exits = (0..space.move_kinds()).filter(|kind| moves.exits >> kind & 1 == 1).map(|kind| {
+        let leaf = space.leaf_after_exit(state.leaf, kind);
+        let mut next = NestedState { configs: state.configs.clone(), leaf };
         for (level, config) in (first..).zip(next.configs.iter_mut().rev()) {
-            match space.shift(level, *config, mv) {
+            match space.shift(level, *config, kind) {
                 Shift::Inside(inside) => {
                     *config = inside;
                     break;

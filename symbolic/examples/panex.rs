@@ -16,14 +16,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let space = NestedPanex::new(PanexConfig::new(level))?;
     let options = Options { memory: memory << 20, keep_layers: false, digests, verify: 0, threads };
     let mut search = Search::new(Arc::new(space), options)?;
-    let mut states = search.layer().states;
+    let mut states = search.layer().stats.states;
     let mut widest = 1;
     loop {
         let layer = search.advance()?;
-        states += layer.states;
-        widest = widest.max(layer.states);
-        if layer.odd || layer.even || layer.states == 0 {
-            let moves = 2 * layer.depth - u32::from(layer.odd);
+        states += layer.stats.states;
+        widest = widest.max(layer.stats.states);
+        if layer.is_last() {
+            let moves = 2 * layer.depth - u32::from(layer.stats.odd);
             println!("X({level}) = {moves}, {states} states, widest {widest}");
             println!("{:.2?}, {:?}", started.elapsed(), search.usage());
             return Ok(());

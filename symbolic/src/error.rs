@@ -1,31 +1,38 @@
-//! Why a step cannot be made.
+//! Errors of a step.
 
-/// Why a layer could not be made. What was there before is still there.
+/// Why the next layer could not be computed. The last layer is still there.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StepError {
-    /// The memory budget.
+    /// The memory budget is exceeded.
     #[error("a layer of the diagram does not fit the memory of {budget} bytes")]
     Memory {
         /// The budget in bytes.
         budget: usize,
     },
-    /// A step that was remembered is not what it is now: a collision of fingerprints, or a bug.
+    /// A memoised step differs from its recomputation: a fingerprint collision, or a bug.
     #[error("a step of level {level} that was remembered is not what it is when made again")]
     Mismatch {
-        /// The level of the node.
+        /// Level of the node.
         level: u8,
     },
-    /// Numbers of one kind.
-    #[error("the diagram has too many {what}: at most {limit} can be numbered")]
+    /// A kind of number is used up.
+    #[error("the diagram has too many {what}: at limit {limit} can be numbered")]
     TooMany {
-        /// Of what.
+        /// What is numbered, in the plural.
         what: &'static str,
-        /// How many there can be.
+        /// Largest possible count.
         limit: usize,
     },
 }
 
-/// Refuses more of something than can be numbered.
-pub(crate) fn most(what: &'static str, wanted: usize, most: usize) -> Result<(), StepError> {
-    if wanted > most { Err(StepError::TooMany { what, limit: most }) } else { Ok(()) }
+/// Checks that `wanted` items can be numbered.
+///
+/// # Errors
+/// [`StepError::TooMany`] if they exceed the limit.
+pub(crate) fn check_count(
+    what: &'static str,
+    wanted: usize,
+    limit: usize,
+) -> Result<(), StepError> {
+    if wanted > limit { Err(StepError::TooMany { what, limit }) } else { Ok(()) }
 }

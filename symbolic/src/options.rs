@@ -1,18 +1,18 @@
-//! Options.
+//! Options of a search.
 
-/// Means of a search.
+/// Resources and extent of a search.
 #[derive(Copy, Clone, Debug)]
 pub struct Options {
     /// Memory budget in bytes.
     pub memory: usize,
-    /// Whether all layers are remembered, so that a way can be traced back. Nothing is collected
-    /// then.
+    /// Keeps all layers in memory, for [`Search::shortest_path`](crate::Search::shortest_path).
+    /// Nothing is collected then.
     pub keep_layers: bool,
-    /// Whether moves are counted and digests are made: 40 bytes a node.
+    /// Counts moves and computes digests. Takes 40 bytes a node.
     pub digests: bool,
-    /// Of so many steps from memory one is made again and compared; 0 for none.
+    /// Every `verify`-th memoised step is recomputed and compared; 0 for none.
     pub verify: u32,
-    /// Threads. With two, one works out exits and digests of the nodes that the other makes, which
-    /// takes 27 bytes a node more; more than two are not used.
+    /// Number of threads. With two or more, one helper thread derives exit sets and digests, which
+    /// takes 27 bytes a node more. More than two are not used.
     pub threads: usize,
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use reference::{CentreTop, Options as Reference, Stop, Symmetry};
 use strata_puzzles::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
 use strata_puzzles::{Hanoi, NestedHanoi};
+use strata_space::LayerStats;
 use strata_space::nested::NestedSpace;
 use strata_symbolic::{Layer, Options, Search, StepError};
 
@@ -19,23 +20,20 @@ const PLENTY: Options =
 
 const TWO: Options = Options { threads: 2, ..PLENTY };
 
-fn ends(layer: &Layer) -> bool {
-    layer.odd || layer.even || layer.found || layer.states == 0
-}
-
 /// All layers with states, and the moves of a shortest solution.
 fn layers<S: NestedSpace>(search: &mut Search<S>) -> (Vec<Layer>, Option<u32>) {
     let mut layers = vec![search.layer()];
     loop {
         let layer = search.advance().unwrap();
-        if layer.states > 0 {
+        if layer.stats.states > 0 {
             layers.push(layer);
         }
-        if ends(&layer) {
-            let moves = match layer {
-                Layer { odd: true, depth, .. } => Some(2 * depth - 1),
-                Layer { even: true, depth, .. } => Some(2 * depth),
-                Layer { found: true, depth, .. } => Some(depth),
+        if layer.is_last() {
+            let Layer { depth, stats, .. } = layer;
+            let moves = match stats {
+                LayerStats { odd: true, .. } => Some(2 * depth - 1),
+                LayerStats { even: true, .. } => Some(2 * depth),
+                LayerStats { found: true, .. } => Some(depth),
                 _ => None,
             };
             return (layers, moves);
@@ -73,8 +71,8 @@ fn panex_layers_are_those_of_a_slow_search() {
         };
         let space = Arc::new(NestedPanex::new(config).unwrap());
         let (found, moves) = layers(&mut Search::new(space, PLENTY).unwrap());
-        let states: Vec<u64> = found.iter().map(|layer| layer.states).collect();
-        let generated: Vec<u64> = found.iter().map(|layer| layer.generated).collect();
+        let states: Vec<u64> = found.iter().map(|layer| layer.stats.states).collect();
+        let generated: Vec<u64> = found.iter().map(|layer| layer.stats.generated).collect();
         let what = format!("{level} {centre:?} {symmetry:?} {stop:?}");
         assert_eq!(states, expected.layers, "{what}");
         assert_eq!(generated, expected.generated, "{what}");
@@ -91,7 +89,7 @@ fn hanoi_has_the_known_radii_and_totals() {
         let space = NestedHanoi::new(Hanoi::new(discs, pegs, true).unwrap()).unwrap();
         let (found, _) = layers(&mut Search::new(Arc::new(space), PLENTY).unwrap());
         assert_eq!(found.len() - 1, radius, "{discs} discs, {pegs} pegs");
-        let states: u64 = found.iter().map(|layer| layer.states).sum();
+        let states: u64 = found.iter().map(|layer| layer.stats.states).sum();
         assert_eq!(states, u64::from(pegs).pow(discs), "{discs} discs, {pegs} pegs");
     }
     let space = NestedHanoi::new(Hanoi::new(10, 3, false).unwrap()).unwrap();
@@ -128,7 +126,7 @@ fn go_on_from_any_layer(options: Options) {
     let (expected, moves) = layers(&mut panex_of(5, PLENTY));
     let mut search = panex_of(5, options);
     let mut found = vec![search.layer()];
-    while !ends(&search.layer()) {
+    while !search.layer().is_last() {
         found.push(search.advance().unwrap());
         let bytes = search.snapshot();
         let depth = search.depth();
@@ -137,8 +135,10 @@ fn go_on_from_any_layer(options: Options) {
         assert_eq!(Layer { nodes: expected.nodes, ..search.layer() }, expected);
     }
     assert_eq!(moves, Some(343));
-    let same =
-        found.iter().zip(&expected).all(|(a, b)| (a.states, a.digest) == (b.states, b.digest));
+    let same = found
+        .iter()
+        .zip(&expected)
+        .all(|(a, b)| (a.stats.states, a.stats.digest) == (b.stats.states, b.stats.digest));
     assert!(same && found.len() == expected.len());
 }
 
@@ -154,12 +154,12 @@ fn little_memory_costs_time_only_and_too_little_is_refused() {
 fn search_with_little_memory(options: Options, expected: &[Layer]) {
     let mut search = panex_of(6, Options { memory: 2 << 20, ..options });
     let mut found = vec![search.layer()];
-    while !found.last().is_some_and(ends) {
+    while !found.last().is_some_and(Layer::is_last) {
         found.push(search.advance().unwrap());
         assert!(search.usage().bytes <= 2 << 20, "{:?}", search.usage());
     }
     assert!(search.usage().collections > 2, "{:?}", search.usage());
-    let numbers = |layer: &Layer| (layer.states, layer.generated, layer.digest);
+    let numbers = |layer: &Layer| (layer.stats.states, layer.stats.generated, layer.stats.digest);
     assert!(found.iter().map(numbers).eq(expected.iter().map(numbers)));
 }
 
@@ -168,7 +168,7 @@ fn search_with_too_little_memory(options: Options, expected: &[Layer]) {
         let mut search = panex_of(6, Options { memory, keep_layers, ..options });
         let full = loop {
             match search.advance() {
-                Ok(layer) => assert!(!ends(&layer), "it fits"),
+                Ok(layer) => assert!(!layer.is_last(), "it fits"),
                 Err(full) => break full,
             }
         };
@@ -179,8 +179,8 @@ fn search_with_too_little_memory(options: Options, expected: &[Layer]) {
         let bytes = search.snapshot();
         let expected = expected[depth as usize];
         assert_eq!(
-            (search.layer().states, search.layer().digest),
-            (expected.states, expected.digest)
+            (search.layer().stats.states, search.layer().stats.digest),
+            (expected.stats.states, expected.stats.digest)
         );
         let mut search = panex_of(6, Options { memory: 1 << 30, ..options });
         search.load(depth, &bytes).unwrap();
@@ -194,8 +194,13 @@ fn without_digests_only_digests_and_moves_are_missing() {
     let mut search = panex_of(5, Options { digests: false, ..PLENTY });
     let (found, moves) = layers(&mut search);
     assert_eq!(moves, Some(343));
-    assert!(found.iter().all(|layer| layer.generated == 0));
-    assert!(found.iter().map(|layer| layer.states).eq(expected.iter().map(|layer| layer.states)));
+    assert!(found.iter().all(|layer| layer.stats.generated == 0));
+    assert!(
+        found
+            .iter()
+            .map(|layer| layer.stats.states)
+            .eq(expected.iter().map(|layer| layer.stats.states))
+    );
 }
 
 #[test]
@@ -214,7 +219,7 @@ fn states_are_listed_and_found_again() {
         let position = search.space().position(state);
         position == position.image(panex::Symmetry::BOTH)
     });
-    assert_eq!((listed.len() + fixed.count()) as u64 / 2, search.layer().states);
+    assert_eq!((listed.len() + fixed.count()) as u64 / 2, search.layer().stats.states);
     assert_eq!(search.positions(), listed.len() as u64);
     for (at, state) in (0..).zip(&listed) {
         assert_eq!(search.nth(at).as_ref(), Some(state));
@@ -236,7 +241,7 @@ fn steps_from_memory_are_what_they_are_when_made_again() {
         let options = Options { verify, threads, ..PLENTY };
         let (found, moves) = layers(&mut panex_of(5, options));
         assert_eq!(moves, Some(343));
-        assert_eq!(found.iter().map(|layer| layer.states).sum::<u64>(), 218_855);
+        assert_eq!(found.iter().map(|layer| layer.stats.states).sum::<u64>(), 218_855);
     }
 }
 
@@ -287,5 +292,5 @@ fn bytes_that_are_no_layer_are_refused() {
     }
     assert!(refused > 100, "{refused}");
     search.load(30, &bytes).unwrap();
-    assert_eq!(search.layer().digest, expected.digest);
+    assert_eq!(search.layer().stats.digest, expected.stats.digest);
 }

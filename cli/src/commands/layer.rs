@@ -189,9 +189,9 @@ fn symbolic(
     if let Some(record) = records.into_iter().find(|record| record.depth <= args.depth) {
         load_frontier(folder, record, &mut *search)?;
     }
-    let mut states = search.layer().states;
+    let mut states = search.layer().stats.states;
     while search.depth() < args.depth && states > 0 {
-        states = search.advance().map_err(full)?.states;
+        states = search.advance().map_err(full)?.stats.states;
     }
     if states == 0 {
         let last = search.depth().saturating_sub(1);
@@ -209,7 +209,7 @@ fn print_diagram(
     search: &dyn AnySearch,
 ) -> Result<ExitCode, Failure> {
     match args.wanted() {
-        Wanted::Count => count(args, console, search.layer().states),
+        Wanted::Count => count(args, console, search.layer().stats.states),
         Wanted::All => list(|print| {
             search.visit_texts(print);
             Ok(())

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use strata::{LayerSummary, Totals};
 use strata::{load_frontier, read_diagram};
 use strata_explicit::{Kernel, count};
-use strata_space::{Digest, Weight};
+use strata_space::{Digest, LayerStats, Weight};
 use strata_store::{
     Checkpoint, CheckpointFile, Counters, Hex128, HistoryLine, JobDir, LayerTotals, Manifest,
     RunState, StoreError,
 };
-use strata_symbolic::{AnySearch, Layer};
+use strata_symbolic::AnySearch;
 
 /// What a checkpoint vouches for in a job's history.
 #[derive(Debug, Default)]
@@ -195,7 +195,7 @@ pub(crate) fn diagrams(
     let mut total = Reread::default();
     for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
         load_frontier(folder, record, search)?;
-        let Layer { states, generated, digest, .. } = search.layer();
+        let LayerStats { states, generated, digest, .. } = search.layer().stats;
         let expected = (record.states, record.generated, record.digest);
         let at = || folder.path().join(&record.file);
         check(&at, "states, moves and digest", &expected, &(states, generated, Hex128(digest.0)))?;

@@ -1,9 +1,9 @@
 //! Towers of Hanoi as a nested space.
 
 use strata_space::nested::{
-    MAX_LEAF_STATES, MAX_MOVES, Nested, NestedFinish, NestedSpace, Row, Shift,
+    LeafMoves, MAX_LEAF_STATES, MAX_MOVE_KINDS, NestedSpace, NestedState, Shift,
 };
-use strata_space::{KeySpace, SpaceError, Weight};
+use strata_space::{Finish, KeySpace, SpaceError, Weight};
 
 use super::{Hanoi, PEG_BITS, peg, weigh};
 
@@ -26,7 +26,7 @@ impl NestedHanoi {
         let pegs = hanoi.pegs as u8;
         let pairs: Vec<(u8, u8)> =
             (0..pegs).flat_map(|a| (a + 1..pegs).map(move |b| (a, b))).collect();
-        if pairs.len() > MAX_MOVES.into() {
+        if pairs.len() > MAX_MOVE_KINDS.into() {
             return Err(SpaceError::Conflict {
                 name: "pegs".into(),
                 why: format!("the symbolic engine takes up to 5, not {pegs}"),
@@ -42,14 +42,14 @@ impl NestedHanoi {
         (u32::from(leaf) / self.hanoi.pegs.pow(disc) % self.hanoi.pegs) as u8
     }
 
-    fn nest(&self, key: u64) -> Nested<u8> {
+    fn nest(&self, key: u64) -> NestedState<u8> {
         let configs = (self.leaf_discs..self.hanoi.discs).rev().map(|disc| peg(key, disc) as u8);
         let leaf = (0..self.leaf_discs).rev();
         let leaf = leaf.fold(0, |leaf, disc| leaf * self.hanoi.pegs as u8 + peg(key, disc) as u8);
-        Nested { configs: configs.collect(), leaf }
+        NestedState { configs: configs.collect(), leaf }
     }
 
-    fn key(&self, state: &Nested<u8>) -> u64 {
+    fn key(&self, state: &NestedState<u8>) -> u64 {
         let leaf = (0..self.leaf_discs).map(|disc| self.leaf_peg(state.leaf, disc));
         let pegs = leaf.chain(state.configs.iter().rev().copied());
         (0..).zip(pegs).fold(0, |key, (disc, peg)| key | u64::from(peg) << (PEG_BITS * disc))
@@ -84,15 +84,15 @@ impl NestedSpace for NestedHanoi {
         self.hanoi.pegs.pow(self.leaf_discs) as u8
     }
 
-    fn moves(&self) -> u8 {
+    fn move_kinds(&self) -> u8 {
         self.pairs.len() as u8
     }
 
-    fn root(&self) -> u8 {
+    fn root_class(&self) -> u8 {
         0
     }
 
-    fn inner(&self, class: &u8, _: u8, peg: u8) -> u8 {
+    fn inner_class(&self, class: &u8, _: u8, peg: u8) -> u8 {
         class | 1 << peg
     }
 
@@ -104,8 +104,8 @@ impl NestedSpace for NestedHanoi {
         }
     }
 
-    fn row(&self, class: &u8, leaf: u8) -> Row {
-        let mut row = Row::default();
+    fn leaf_moves(&self, class: &u8, leaf: u8) -> LeafMoves {
+        let mut moves = LeafMoves::default();
         for (mv, (a, b)) in self.pairs.iter().enumerate() {
             let on_either = |disc: &u32| [*a, *b].contains(&self.leaf_peg(leaf, *disc));
             match (0..self.leaf_discs).find(on_either) {
@@ -113,15 +113,15 @@ impl NestedSpace for NestedHanoi {
                     let from = self.leaf_peg(leaf, disc);
                     let to = a + b - from;
                     let place = self.hanoi.pegs.pow(disc) as u8;
-                    row.inside |= 1 << (leaf - from * place + to * place);
+                    moves.inside |= 1 << (leaf - from * place + to * place);
                 }
-                None => row.exits |= u16::from(class & (1 << a | 1 << b) != 0) << mv,
+                None => moves.exits |= u16::from(class & (1 << a | 1 << b) != 0) << mv,
             }
         }
-        row
+        moves
     }
 
-    fn leave(&self, leaf: u8, _: u8) -> u8 {
+    fn leaf_after_exit(&self, leaf: u8, _: u8) -> u8 {
         leaf
     }
 
@@ -156,7 +156,7 @@ impl NestedSpace for NestedHanoi {
         leaf
     }
 
-    fn weight(&self, level: u8, peg: u8) -> Weight {
+    fn config_weight(&self, level: u8, peg: u8) -> Weight {
         weigh(u32::from(level) - 1, peg.into())
     }
 
@@ -165,29 +165,27 @@ impl NestedSpace for NestedHanoi {
         discs.fold(Weight::ONE, |product, disc| product * disc)
     }
 
-    fn encode(&self, peg: u8) -> u128 {
+    fn encode_config(&self, peg: u8) -> u128 {
         peg.into()
     }
 
-    fn decode(&self, word: u128) -> Option<u8> {
+    fn decode_config(&self, word: u128) -> Option<u8> {
         u8::try_from(word).ok().filter(|peg| u32::from(*peg) < self.hanoi.pegs)
     }
 
-    fn start(&self) -> Nested<u8> {
+    fn start(&self) -> NestedState<u8> {
         self.nest(0)
     }
 
-    fn finish(&self) -> NestedFinish<u8> {
-        self.hanoi
-            .goal()
-            .map_or(NestedFinish::Exhausted, |goal| NestedFinish::State(self.nest(goal)))
+    fn finish(&self) -> Finish<NestedState<u8>> {
+        self.hanoi.goal().map_or(Finish::Exhausted, |goal| Finish::State(self.nest(goal)))
     }
 
     fn counts_orbits(&self) -> bool {
         false
     }
 
-    fn text(&self, state: &Nested<u8>) -> String {
+    fn text(&self, state: &NestedState<u8>) -> String {
         self.hanoi.text(self.key(state))
     }
 }
@@ -204,7 +202,7 @@ mod tests {
             assert_eq!(space.key(&nested), key);
             let levels = (space.leaf_levels() + 1..=space.levels()).rev().zip(&nested.configs);
             let weight = levels.fold(space.leaf_weight(nested.leaf), |weight, (level, peg)| {
-                weight * space.weight(level, *peg)
+                weight * space.config_weight(level, *peg)
             });
             assert_eq!(weight, space.hanoi.weight(key));
         }

@@ -4,8 +4,8 @@ use super::numbering::Numbering;
 use super::position::{COLUMNS, MOVES, Position, Symmetry, Tile};
 use super::tokens::{CentreTop, Column, Config, Tokens};
 use super::{PanexConfig, SymmetryUse};
-use strata_space::nested::{Nested, NestedFinish, NestedSpace, Row, Shift};
-use strata_space::{SpaceError, Weight};
+use strata_space::nested::{LeafMoves, NestedSpace, NestedState, Shift};
+use strata_space::{Finish, SpaceError, Weight};
 
 /// The symmetry that fixes the towers.
 const FLIP: Symmetry = Symmetry::BOTH;
@@ -57,15 +57,15 @@ impl NestedPanex {
     }
 
     /// A position, level by level; None if it is not legal.
-    pub fn nest(&self, position: &Position) -> Option<Nested<Tokens>> {
+    pub fn nest(&self, position: &Position) -> Option<NestedState<Tokens>> {
         let levels = (2..=self.config.level).rev();
         let configs = levels.map(|level| configuration(position, level)).collect();
         let leaf = self.leaves.index(&configuration(position, 1))? as u8;
-        position.is_legal(self.config.centre_top).then_some(Nested { configs, leaf })
+        position.is_legal(self.config.centre_top).then_some(NestedState { configs, leaf })
     }
 
     /// Undoes [`Self::nest`].
-    pub fn position(&self, state: &Nested<Tokens>) -> Position {
+    pub fn position(&self, state: &NestedState<Tokens>) -> Position {
         let leaf = self.leaves.tokens(state.leaf.into());
         let configs = state.configs.iter().chain([leaf]);
         let levels = (1..=self.config.level).rev();
@@ -154,15 +154,15 @@ impl NestedSpace for NestedPanex {
         self.leaves.len() as u8
     }
 
-    fn moves(&self) -> u8 {
+    fn move_kinds(&self) -> u8 {
         MOVES.len() as u8
     }
 
-    fn root(&self) -> [Slacks; 3] {
+    fn root_class(&self) -> [Slacks; 3] {
         Default::default()
     }
 
-    fn inner(&self, class: &[Slacks; 3], level: u8, config: Tokens) -> [Slacks; 3] {
+    fn inner_class(&self, class: &[Slacks; 3], level: u8, config: Tokens) -> [Slacks; 3] {
         COLUMNS.map(|column| {
             let mut larger = class[column].iter();
             let mut slacks = Slacks::new();
@@ -190,11 +190,11 @@ impl NestedSpace for NestedPanex {
         }
     }
 
-    fn row(&self, class: &[Slacks; 3], leaf: u8) -> Row {
+    fn leaf_moves(&self, class: &[Slacks; 3], leaf: u8) -> LeafMoves {
         let tokens = self.leaves.tokens(leaf.into());
         let room = self.has_room(class, tokens);
         let track = self.config.centre_top == CentreTop::Forbid || room[1];
-        let mut row = Row::default();
+        let mut moves = LeafMoves::default();
         for (mv, (from, to)) in MOVES.into_iter().enumerate() {
             if !room[to] || !track && from != 1 && to != 1 {
                 continue;
@@ -202,15 +202,15 @@ impl NestedSpace for NestedPanex {
             match tokens.move_tile(from, to) {
                 Some(moved) => {
                     let moved = self.leaves.index(&moved);
-                    row.inside |= moved.map_or(0, |leaf| 1 << leaf);
+                    moves.inside |= moved.map_or(0, |leaf| 1 << leaf);
                 }
-                None => row.exits |= u16::from(!class[from].is_empty()) << mv,
+                None => moves.exits |= u16::from(!class[from].is_empty()) << mv,
             }
         }
-        row
+        moves
     }
 
-    fn leave(&self, leaf: u8, mv: u8) -> u8 {
+    fn leaf_after_exit(&self, leaf: u8, mv: u8) -> u8 {
         let (from, to) = MOVES[usize::from(mv)];
         let moved = self.leaves.tokens(leaf.into()).move_marker(from, to);
         self.leaves.index(&moved).map_or(leaf, |leaf| leaf as u8)
@@ -242,34 +242,34 @@ impl NestedSpace for NestedPanex {
         image_of_leaf(&self.leaves, leaf, EXCHANGE)
     }
 
-    fn weight(&self, level: u8, config: Tokens) -> Weight {
+    fn config_weight(&self, level: u8, config: Tokens) -> Weight {
         let config = Config::find(1, config.columns.map(Column::items));
         Weight::hash(config.word(level))
     }
 
     fn leaf_weight(&self, leaf: u8) -> Weight {
-        self.weight(1, *self.leaves.tokens(leaf.into()))
+        self.config_weight(1, *self.leaves.tokens(leaf.into()))
     }
 
-    fn encode(&self, config: Tokens) -> u128 {
+    fn encode_config(&self, config: Tokens) -> u128 {
         config.word()
     }
 
-    fn decode(&self, word: u128) -> Option<Tokens> {
+    fn decode_config(&self, word: u128) -> Option<Tokens> {
         Tokens::of_word(word)
     }
 
-    fn start(&self) -> Nested<Tokens> {
+    fn start(&self) -> NestedState<Tokens> {
         // The ends have been checked to be legal.
-        self.nest(&self.start).unwrap_or(Nested { configs: Vec::new(), leaf: 0 })
+        self.nest(&self.start).unwrap_or(NestedState { configs: Vec::new(), leaf: 0 })
     }
 
-    fn finish(&self) -> NestedFinish<Tokens> {
+    fn finish(&self) -> Finish<NestedState<Tokens>> {
         match (self.config.exhaust, self.config.symmetry) {
-            (true, _) => NestedFinish::Exhausted,
-            (false, SymmetryUse::On) => NestedFinish::Meeting,
+            (true, _) => Finish::Exhausted,
+            (false, SymmetryUse::On) => Finish::Meeting,
             (false, SymmetryUse::Off) => {
-                self.nest(&self.goal).map_or(NestedFinish::Exhausted, NestedFinish::State)
+                self.nest(&self.goal).map_or(Finish::Exhausted, Finish::State)
             }
         }
     }
@@ -278,11 +278,11 @@ impl NestedSpace for NestedPanex {
         self.config.symmetry == SymmetryUse::On
     }
 
-    fn text(&self, state: &Nested<Tokens>) -> String {
+    fn text(&self, state: &NestedState<Tokens>) -> String {
         self.position(state).to_string()
     }
 
-    fn stands_for_its_orbit(&self, state: &Nested<Tokens>) -> bool {
+    fn is_orbit_representative(&self, state: &NestedState<Tokens>) -> bool {
         let position = self.position(state);
         !self.counts_orbits() || position.to_string() <= position.image(FLIP).to_string()
     }
@@ -336,7 +336,7 @@ mod tests {
         let mut position = Position::start(5);
         for step in 0..400 {
             let nested = space.nest(&position).unwrap();
-            let mapped = |config: fn(&NestedPanex, Tokens) -> Tokens, leaf: u8| Nested {
+            let mapped = |config: fn(&NestedPanex, Tokens) -> Tokens, leaf: u8| NestedState {
                 configs: nested.configs.iter().map(|c| config(&space, *c)).collect(),
                 leaf,
             };
@@ -346,8 +346,8 @@ mod tests {
             assert_eq!(space.position(&exchanged), position.image(EXCHANGE));
             let levels = (2..=5).rev().zip(&nested.configs);
             let weight = levels.fold(space.leaf_weight(nested.leaf), |weight, (level, config)| {
-                assert_eq!(space.decode(space.encode(*config)), Some(*config));
-                weight * space.weight(level, *config)
+                assert_eq!(space.decode_config(space.encode_config(*config)), Some(*config));
+                weight * space.config_weight(level, *config)
             });
             assert_eq!(weight, weigh(&position, 5));
             let next = position.moves(CentreTop::Forbid);

@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use strata_space::LayerStats;
+use strata_space::Finish;
 use strata_store::{
     CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, read_diagram_snapshot,
     write_diagram_snapshot,
 };
-use strata_symbolic::{AnySearch, Ends, Layer, Options, SnapshotError, StepError};
+use strata_symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 
 use super::work::Work;
 use crate::catalogue::NestedForm;
@@ -42,25 +42,16 @@ impl SymbolicWorker {
         Ok(SymbolicWorker { number: number as u32, folder, search, file: None, older: Vec::new() })
     }
 
-    /// When the search is over.
-    pub fn ends(&self) -> Ends {
-        self.search.ends()
+    /// How the search ends.
+    pub fn finish(&self) -> Finish<()> {
+        self.search.finish()
     }
 
     fn report(&self, layer: Layer, started: Instant) -> LayerReport {
         let disk_bytes = self.file.as_ref().map_or(0, |(_, bytes)| *bytes);
         LayerReport {
             depth: layer.depth,
-            stats: LayerStats {
-                // A diagram is not divided.
-                regions: u64::from(layer.states > 0),
-                states: layer.states,
-                generated: layer.generated,
-                digest: layer.digest,
-                odd: layer.odd,
-                even: layer.even,
-                found: layer.found,
-            },
+            stats: layer.stats,
             bytes: 0,
             kept: None,
             disk_bytes,
@@ -147,7 +138,7 @@ impl Work for SymbolicWorker {
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
-        let Layer { depth, states, generated, digest, .. } = self.search.layer();
+        let Layer { depth, stats, .. } = self.search.layer();
         let file = self.name(depth);
         let (fs, job) = (&**self.folder.fs(), self.folder.job());
         let path = self.folder.file_path(&file)?;
@@ -160,10 +151,10 @@ impl Work for SymbolicWorker {
             worker: self.number,
             file,
             bytes,
-            states,
-            regions: u64::from(states > 0),
-            generated,
-            digest: Hex128(digest.0),
+            states: stats.states,
+            regions: stats.regions,
+            generated: stats.generated,
+            digest: Hex128(stats.digest.0),
             seal: Hex64(seal),
         }])
     }

@@ -1,120 +1,128 @@
-//! What is worked out of a node when it is made, and is no part of its content: exits and details.
+//! Derived data of nodes: exit sets, legal moves and digests.
+//!
+//! The data follows from a node's content, so it is no part of the comparison of nodes.
 
-use crate::derived::stats::{Detail, Details};
+use crate::derived::stats::{NodeStats, NodeStatsTable};
 use crate::error::StepError;
-use crate::exits::intern::Exits;
-use crate::exits::sets::ExitLists;
-use crate::exits::source::{Inner, Leaving};
-use crate::index::shared::Known;
-use crate::memory::budget::Share;
+use crate::exits::intern::ExitInterner;
+use crate::exits::sets::ExitSets;
+use crate::exits::source::{ExitSource, InnerNode};
+use crate::index::shared::SharedIndex;
+use crate::memory::budget::BudgetShare;
 use crate::node::reference::Ref;
 
-/// A node that has just been made.
+/// A new node, as input of [`DerivedData::derive`].
 #[derive(Copy, Clone)]
-pub(crate) enum Made<'a> {
-    Inner(Inner<'a>),
-    /// Its moves, the leaf states after each, and its detail.
-    Leaf(u16, &'a [u64], Detail),
+pub(crate) enum NewNode<'a> {
+    Inner(InnerNode<'a>),
+    /// A leaf node: its exit moves as a bit mask, the leaf states after each, and its statistics.
+    Leaf {
+        moves: u16,
+        exits: &'a [u64],
+        stats: NodeStats,
+    },
 }
 
-/// See the module. Nodes come in the order of their numbers, from 1 on.
-pub(crate) struct Finder {
-    exits: Exits,
-    /// None if they are not wanted.
-    details: Option<Details>,
-    /// Why not all was found: from then on nothing is.
-    failed: Option<StepError>,
+/// Computes and stores the derived data of nodes, in the order of their numbers, from 1 on.
+pub(crate) struct DerivedData {
+    exits: ExitInterner,
+    /// None if statistics are not wanted.
+    stats: Option<NodeStatsTable>,
+    /// The first error. After it nothing more is derived.
+    error: Option<StepError>,
 }
 
-impl Finder {
-    /// A finder that takes parts of a share's budget. More than what is promised it never takes for
-    /// anything.
-    pub(crate) fn new(share: &Share, with_details: bool, promised: usize) -> Finder {
-        let details = || Details::new(share.another(), promised);
-        Finder {
-            exits: Exits::new(share.another(), promised / 4),
-            details: with_details.then(details),
-            failed: None,
+impl DerivedData {
+    /// An empty store. Takes its memory from shares of the budget; no list preallocates more than
+    /// `prealloc_bytes`.
+    pub(crate) fn new(share: &BudgetShare, with_stats: bool, prealloc_bytes: usize) -> DerivedData {
+        let stats = || NodeStatsTable::new(share.split(), prealloc_bytes);
+        DerivedData {
+            exits: ExitInterner::new(share.split(), prealloc_bytes / 4),
+            stats: with_stats.then(stats),
+            error: None,
         }
     }
 
-    /// Bytes of memory, without the lists of exits.
+    /// Memory in bytes, without the exit sets.
     pub(crate) fn bytes(&self) -> usize {
-        self.exits.bytes() + self.details.as_ref().map_or(0, Details::bytes)
+        self.exits.bytes() + self.stats.as_ref().map_or(0, NodeStatsTable::bytes)
     }
 
-    /// How many sets of exits there are.
-    pub(crate) fn sets(&self) -> usize {
+    /// Number of exit sets.
+    pub(crate) fn set_count(&self) -> usize {
         self.exits.len()
     }
 
-    /// The detail of a node, if they are wanted.
-    pub(crate) fn detail(&self, set: Ref) -> Option<Detail> {
-        Some(self.details.as_ref()?.of(set))
+    /// Statistics of a set; None if statistics are not wanted.
+    pub(crate) fn stats(&self, set: Ref) -> Option<NodeStats> {
+        Some(self.stats.as_ref()?.get(set))
     }
 
-    /// Asks for the detail of a node, ahead of its use.
+    /// Prefetches the statistics of a node.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: Ref) {
-        if let Some(details) = &self.details {
-            details.prefetch(set);
+        if let Some(stats) = &self.stats {
+            stats.prefetch(set);
         }
     }
 
-    /// Whether all was found so far.
-    pub(crate) fn state(&self) -> Result<(), StepError> {
-        self.failed.map_or(Ok(()), Err)
+    /// Returns the first error of the derivations so far.
+    pub(crate) fn check(&self) -> Result<(), StepError> {
+        self.error.map_or(Ok(()), Err)
     }
 
-    /// Works out what belongs to the next node. Its sets of exits are added to `found`, by move.
+    /// Derives the data of the next node. Appends its exit sets to `exits_out`, by move.
     #[inline(always)]
-    pub(crate) fn find<C>(
+    pub(crate) fn derive<C>(
         &mut self,
-        known: &Known<C>,
-        lists: &mut ExitLists,
-        nodes: &impl Leaving,
-        made: Made<'_>,
-        found: &mut Vec<u32>,
+        index: &SharedIndex<C>,
+        exit_sets: &mut ExitSets,
+        nodes: &impl ExitSource,
+        node: NewNode<'_>,
+        exits_out: &mut Vec<u32>,
     ) -> Result<(), StepError> {
-        self.state()?;
-        let result = match made {
-            Made::Inner(inner) => self.find_inner(known, lists, nodes, inner, found),
-            Made::Leaf(_, left, detail) => self.find_leaf(known, lists, left, detail, found),
+        self.check()?;
+        let result = match node {
+            NewNode::Inner(inner) => self.derive_inner(index, exit_sets, nodes, inner, exits_out),
+            NewNode::Leaf { exits, stats, .. } => {
+                self.derive_leaf(index, exit_sets, exits, stats, exits_out)
+            }
         };
-        self.failed = result.err();
+        self.error = result.err();
         result
     }
 
-    fn find_inner<C>(
+    fn derive_inner<C>(
         &mut self,
-        known: &Known<C>,
-        lists: &mut ExitLists,
-        nodes: &impl Leaving,
-        inner: Inner<'_>,
-        found: &mut Vec<u32>,
+        index: &SharedIndex<C>,
+        exit_sets: &mut ExitSets,
+        nodes: &impl ExitSource,
+        inner: InnerNode<'_>,
+        exits_out: &mut Vec<u32>,
     ) -> Result<(), StepError> {
-        if let Some(details) = &mut self.details {
-            details.sum_up(known, inner.level, inner.configs, inner.below)?;
+        if let Some(stats) = &mut self.stats {
+            stats.push_inner(index, inner.level, inner.configs, inner.below)?;
         }
         if inner.moves == 0 {
             return Ok(());
         }
-        self.exits.find(known, lists, nodes, inner, found)
+        self.exits.intern_exits(index, exit_sets, nodes, inner, exits_out)
     }
 
-    fn find_leaf<C>(
+    fn derive_leaf<C>(
         &mut self,
-        known: &Known<C>,
-        lists: &mut ExitLists,
-        left: &[u64],
-        detail: Detail,
-        found: &mut Vec<u32>,
+        index: &SharedIndex<C>,
+        exit_sets: &mut ExitSets,
+        exits: &[u64],
+        leaf_stats: NodeStats,
+        exits_out: &mut Vec<u32>,
     ) -> Result<(), StepError> {
-        if let Some(details) = &mut self.details {
-            details.add(detail)?;
+        if let Some(stats) = &mut self.stats {
+            stats.push(leaf_stats)?;
         }
-        for set in left {
-            found.push(self.exits.intern_leaf(known, lists, *set)?.word());
+        for set in exits {
+            exits_out.push(self.exits.intern_leaf(index, exit_sets, *set)?.word());
         }
         Ok(())
     }

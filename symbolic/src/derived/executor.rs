@@ -1,61 +1,61 @@
-//! Who works out what belongs to a node that has been made: the thread that makes it, or a second.
+//! Where derived data is computed: on the calling thread, or on a helper thread.
 
-use crate::derived::data::Finder;
-use crate::derived::helper::Follower;
-use crate::exits::sets::ExitLists;
-use crate::memory::budget::Share;
+use crate::derived::data::DerivedData;
+use crate::derived::helper::HelperThread;
+use crate::exits::sets::ExitSets;
+use crate::memory::budget::BudgetShare;
 use crate::node::reference::Ref;
 
-/// See the module.
-pub(crate) enum Work<C> {
-    Here(Box<Finder>),
-    There(Follower<C>),
+/// Executor of derivations.
+pub(crate) enum Executor<C> {
+    Inline(Box<DerivedData>),
+    Helper(HelperThread<C>),
 }
 
-impl<C: Copy + Send + Sync + 'static> Work<C> {
-    /// With so many threads, a part of a share's budget and a promise of so many bytes.
+impl<C: Copy + Send + Sync + 'static> Executor<C> {
+    /// An executor for `threads` threads: with two or more a helper thread, if it can be started.
     pub(crate) fn new(
         threads: usize,
-        share: &Share,
-        with_details: bool,
-        promised: usize,
-    ) -> Work<C> {
-        let second = || Follower::start(share, with_details, promised);
+        share: &BudgetShare,
+        with_stats: bool,
+        prealloc_bytes: usize,
+    ) -> Executor<C> {
+        let second = || HelperThread::start(share, with_stats, prealloc_bytes);
         match (threads > 1).then(second).flatten() {
-            Some(follower) => Work::There(follower),
-            None => Work::Here(Box::new(Finder::new(share, with_details, promised))),
+            Some(helper) => Executor::Helper(helper),
+            None => Executor::Inline(Box::new(DerivedData::new(share, with_stats, prealloc_bytes))),
         }
     }
 
-    /// Bytes of memory, with the lists if there is no copy of them.
-    pub(crate) fn bytes(&self, lists: &ExitLists) -> usize {
+    /// Memory in bytes; the exit sets count where they are not a copy.
+    pub(crate) fn bytes(&self, exit_sets: &ExitSets) -> usize {
         match self {
-            Work::Here(finder) => finder.bytes() + lists.bytes(),
-            Work::There(follower) => follower.bytes,
+            Executor::Inline(data) => data.bytes() + exit_sets.bytes(),
+            Executor::Helper(helper) => helper.bytes,
         }
     }
 
-    /// Bytes of lists that are a copy of a second thread's.
-    pub(crate) fn copy_bytes(&self, lists: &ExitLists) -> usize {
+    /// Memory in bytes of exit sets that are a copy of the helper thread's.
+    pub(crate) fn copy_bytes(&self, exit_sets: &ExitSets) -> usize {
         match self {
-            Work::Here(_) => 0,
-            Work::There(_) => lists.bytes(),
+            Executor::Inline(_) => 0,
+            Executor::Helper(_) => exit_sets.bytes(),
         }
     }
 
-    /// How many sets of exits there are.
-    pub(crate) fn sets(&self) -> usize {
+    /// Number of exit sets.
+    pub(crate) fn set_count(&self) -> usize {
         match self {
-            Work::Here(finder) => finder.sets(),
-            Work::There(follower) => follower.sets,
+            Executor::Inline(data) => data.set_count(),
+            Executor::Helper(helper) => helper.set_count,
         }
     }
 
-    /// Asks for what working out will need of a node, ahead of its use.
+    /// Prefetches what the derivation of a parent reads of a node.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: Ref) {
-        if let Work::Here(finder) = self {
-            finder.prefetch(set);
+        if let Executor::Inline(data) = self {
+            data.prefetch(set);
         }
     }
 }

@@ -1,251 +1,266 @@
-//! A second thread, which works out what belongs to the nodes that the first one makes.
+//! Helper thread that computes derived data.
 //!
-//! It is told of nodes in batches and answers each. It is never far behind, but the two share
-//! nothing: it keeps its own record of which exits nodes have, by number.
+//! The main thread sends new nodes in batches and receives their exit sets. The threads share no
+//! nodes: the helper keeps its own table of the exits of every node, by number.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
 use std::thread::{Builder, JoinHandle};
 
-use crate::derived::data::{Finder, Made};
-use crate::derived::node_exits::Kept;
-use crate::derived::stats::Detail;
-use crate::derived::wait::Wait;
+use crate::derived::data::{DerivedData, NewNode};
+use crate::derived::node_exits::NodeExits;
+use crate::derived::stats::NodeStats;
+use crate::derived::wait::SpinWait;
 use crate::error::StepError;
-use crate::exits::sets::{ExitLists, NewExits};
-use crate::exits::source::Inner;
-use crate::index::bits::Configs;
-use crate::index::shared::Known;
-use crate::memory::budget::Share;
-use crate::node::record::moves_in;
+use crate::exits::sets::{ExitSets, ExitSetsDelta, ExitSetsEnd};
+use crate::exits::source::InnerNode;
+use crate::index::bits::ConfigSet;
+use crate::index::shared::SharedIndex;
+use crate::memory::budget::BudgetShare;
+use crate::node::record::count_moves;
 use crate::node::reference::Ref;
 
-/// Words of a batch: some 30 nodes. Smaller ones cost more to hand over, larger ones more waiting at
+/// Words in a batch: some 30 nodes. Smaller batches cost more messages, larger ones more waiting at
 /// the end of a layer.
-const BATCH: usize = 512;
+const BATCH_WORDS: usize = 512;
 
-/// In the first word of a node: its moves, its level, and whether it is a leaf.
-const LEVEL: u32 = 16;
-const LEAF: u32 = 1 << 31;
+/// Fields of a node's first word: exit moves in the low bits, the level from this bit on, and the
+/// leaf flag.
+const LEVEL_SHIFT: u32 = 16;
+const LEAF_FLAG: u32 = 1 << 31;
 
-/// Nodes that have just been made.
+/// New nodes for the helper thread.
 struct Batch<C> {
-    known: Arc<Known<C>>,
-    /// A leaf's are its first word and two for each of its moves; another's also its configurations
-    /// (two words) and what is below each.
+    index: Arc<SharedIndex<C>>,
+    /// A leaf has its first word and two words per exit move. An inner node has its first word, two
+    /// words of configurations, and one word per child.
     words: Vec<u32>,
-    /// The leaves' details.
-    leaves: Vec<Detail>,
-    /// A node whose detail is asked for.
-    asked: Option<Ref>,
+    /// Statistics of the leaves, in order.
+    leaves: Vec<NodeStats>,
+    /// Node whose statistics are requested.
+    stats_of: Option<Ref>,
 }
 
-/// What belongs to the nodes of a batch.
-pub(crate) struct Answer {
-    /// Sets of exits, by node and by move.
-    pub(crate) found: Vec<u32>,
+/// Derived data of a batch.
+pub(crate) struct BatchResult {
+    /// Exit sets, by node and move.
+    pub(crate) exits: Vec<u32>,
     pub(crate) nodes: usize,
-    pub(crate) news: NewExits,
-    /// The detail asked for.
-    pub(crate) detail: Option<Detail>,
-    /// Bytes of memory, and sets of exits.
+    pub(crate) new_sets: ExitSetsDelta,
+    /// The requested statistics.
+    pub(crate) stats: Option<NodeStats>,
+    /// Memory of the helper thread in bytes.
     pub(crate) bytes: usize,
-    pub(crate) sets: usize,
-    pub(crate) result: Result<(), StepError>,
+    pub(crate) set_count: usize,
+    pub(crate) status: Result<(), StepError>,
 }
 
-/// The second thread, as seen by the first.
-pub(crate) struct Follower<C> {
+/// Main thread's handle of the helper thread.
+pub(crate) struct HelperThread<C> {
     words: Vec<u32>,
-    leaves: Vec<Detail>,
-    /// Batches that have not been answered.
-    waiting: usize,
-    to: Option<Sender<Batch<C>>>,
-    from: Receiver<Answer>,
-    wait: Wait,
+    leaves: Vec<NodeStats>,
+    /// Batches sent whose results have not been received.
+    pending: usize,
+    batches: Option<Sender<Batch<C>>>,
+    results: Receiver<BatchResult>,
+    wait: SpinWait,
     thread: Option<JoinHandle<()>>,
-    /// Why an answer could not be used: none is from then on.
-    failed: Option<StepError>,
-    /// As of the last answer.
+    /// The first error in applying a result. After it no result is used.
+    error: Option<StepError>,
+    /// Memory of the helper thread in bytes, as of the last result.
     pub(crate) bytes: usize,
-    pub(crate) sets: usize,
+    pub(crate) set_count: usize,
 }
 
-impl<C: Copy + Send + Sync + 'static> Follower<C> {
-    /// Starts a thread; None if the system will not.
-    pub(crate) fn start(share: &Share, with_details: bool, promised: usize) -> Option<Follower<C>> {
-        let finder = Finder::new(share, with_details, promised);
-        let lists = ExitLists::new(promised / 2);
-        let second = Second {
-            place: lists.place(),
-            lists,
-            finder,
-            kept: Kept::new(share.another(), promised),
+impl<C: Copy + Send + Sync + 'static> HelperThread<C> {
+    /// Starts the thread; None if the system refuses.
+    pub(crate) fn start(
+        share: &BudgetShare,
+        with_stats: bool,
+        prealloc_bytes: usize,
+    ) -> Option<HelperThread<C>> {
+        let data = DerivedData::new(share, with_stats, prealloc_bytes);
+        let exit_sets = ExitSets::new(prealloc_bytes / 2);
+        let state = HelperState {
+            sent: exit_sets.end(),
+            exit_sets,
+            data,
+            node_exits: NodeExits::new(share.split(), prealloc_bytes),
         };
-        let (to, batches) = channel();
-        let (answers, from) = channel();
+        let (batches, batch_receiver) = channel();
+        let (result_sender, results) = channel();
         let thread = Builder::new().name("exits".to_owned());
-        let thread = thread.spawn(move || second.follow(&batches, &answers)).ok()?;
-        Some(Follower {
-            words: Vec::with_capacity(BATCH),
+        let thread = thread.spawn(move || state.run(&batch_receiver, &result_sender)).ok()?;
+        Some(HelperThread {
+            words: Vec::with_capacity(BATCH_WORDS),
             leaves: Vec::new(),
-            waiting: 0,
-            to: Some(to),
-            from,
-            wait: Wait::default(),
+            pending: 0,
+            batches: Some(batches),
+            results,
+            wait: SpinWait::default(),
             thread: Some(thread),
-            failed: None,
+            error: None,
             bytes: 0,
-            sets: 0,
+            set_count: 0,
         })
     }
 
-    /// Tells of a node. Returns whether a batch is complete.
+    /// Appends a node to the batch. Returns whether the batch is full.
     #[inline(always)]
-    pub(crate) fn tell(&mut self, made: Made<'_>) -> bool {
-        match made {
-            Made::Inner(Inner { level, moves, configs, below }) => {
-                let first = u32::from(moves) | u32::from(level) << LEVEL;
+    pub(crate) fn push(&mut self, node: NewNode<'_>) -> bool {
+        match node {
+            NewNode::Inner(InnerNode { level, moves, configs, below }) => {
+                let first = u32::from(moves) | u32::from(level) << LEVEL_SHIFT;
                 self.words.extend([first, configs.0 as u32, (configs.0 >> u32::BITS) as u32]);
                 self.words.extend_from_slice(below);
             }
-            Made::Leaf(moves, left, detail) => {
-                self.words.push(u32::from(moves) | LEAF);
+            NewNode::Leaf { moves, exits, stats } => {
+                self.words.push(u32::from(moves) | LEAF_FLAG);
                 self.words
-                    .extend(left.iter().flat_map(|set| [*set as u32, (*set >> u32::BITS) as u32]));
-                self.leaves.push(detail);
+                    .extend(exits.iter().flat_map(|set| [*set as u32, (*set >> u32::BITS) as u32]));
+                self.leaves.push(stats);
             }
         }
-        self.words.len() >= BATCH
+        self.words.len() >= BATCH_WORDS
     }
 
-    /// Hands over what has been told, and asks for a node's detail.
-    pub(crate) fn hand_over(&mut self, known: &Arc<Known<C>>, asked: Option<Ref>) {
-        let words = std::mem::replace(&mut self.words, Vec::with_capacity(BATCH + BATCH / 4));
+    /// Sends the batch, with a request for the statistics of `stats_of`.
+    pub(crate) fn flush(&mut self, index: &Arc<SharedIndex<C>>, stats_of: Option<Ref>) {
+        let words =
+            std::mem::replace(&mut self.words, Vec::with_capacity(BATCH_WORDS + BATCH_WORDS / 4));
         let leaves = std::mem::take(&mut self.leaves);
-        let batch = Batch { known: Arc::clone(known), words, leaves, asked };
-        self.waiting += 1;
-        // If it is gone, that is seen where its answer is missing.
-        let _ = self.to.as_ref().map(|to| to.send(batch));
+        let batch = Batch { index: Arc::clone(index), words, leaves, stats_of };
+        self.pending += 1;
+        // A send fails only if the thread has panicked; `receive` reports that.
+        let _ = self.batches.as_ref().map(|batches| batches.send(batch));
     }
 
-    /// The next answer, if it is there; or wait for it.
-    pub(crate) fn answer(&mut self, wait: bool) -> Option<Answer> {
-        if self.waiting == 0 {
+    /// Receives a result: the next one, or with `wait` only blocks while some are pending.
+    pub(crate) fn receive(&mut self, wait: bool) -> Option<BatchResult> {
+        if self.pending == 0 {
             return None;
         }
-        let answer = match self.from.try_recv() {
-            Ok(answer) => answer,
+        let result = match self.results.try_recv() {
+            Ok(result) => result,
             Err(TryRecvError::Empty) if !wait => return None,
-            _ => match self.wait.next(&self.from) {
-                Ok(answer) => answer,
-                Err(RecvError) => self.gone(),
+            _ => match self.wait.receive(&self.results) {
+                Ok(result) => result,
+                Err(RecvError) => self.propagate_panic(),
             },
         };
-        self.waiting -= 1;
-        (self.bytes, self.sets) = (answer.bytes, answer.sets);
-        Some(answer)
+        self.pending -= 1;
+        (self.bytes, self.set_count) = (result.bytes, result.set_count);
+        Some(result)
     }
 
-    /// Whether all answers could be used so far.
+    /// Returns the first error of the results so far.
     #[inline(always)]
-    pub(crate) fn state(&self) -> Result<(), StepError> {
-        self.failed.map_or(Ok(()), Err)
+    pub(crate) fn check(&self) -> Result<(), StepError> {
+        self.error.map_or(Ok(()), Err)
     }
 
-    /// Notes that an answer could not be used.
-    pub(crate) fn fail(&mut self, error: StepError) {
-        self.failed = Some(error);
+    /// Stores an error in applying a result.
+    pub(crate) fn set_error(&mut self, error: StepError) {
+        self.error = Some(error);
     }
 
-    /// It never ends by itself, but if it panics.
-    fn gone(&mut self) -> ! {
+    /// Resumes the panic of the thread, which is its only way to end while the handle exists.
+    fn propagate_panic(&mut self) -> ! {
         match self.thread.take().map(JoinHandle::join) {
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            _ => unreachable!("the second thread has ended"),
+            _ => unreachable!("the helper thread ended without a panic"),
         }
     }
 }
 
-impl<C> Drop for Follower<C> {
+impl<C> Drop for HelperThread<C> {
     fn drop(&mut self) {
-        self.to = None;
-        // A panic of it does not matter any more.
+        self.batches = None;
+        // The handle goes, so a panic of the thread has no effect.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// What the second thread has.
-struct Second {
-    finder: Finder,
-    lists: ExitLists,
-    /// Where those begin of which the first thread does not know.
-    place: (usize, usize),
-    kept: Kept,
+/// Data of the helper thread.
+struct HelperState {
+    data: DerivedData,
+    exit_sets: ExitSets,
+    /// End of the exit sets that have been sent.
+    sent: ExitSetsEnd,
+    node_exits: NodeExits,
 }
 
-impl Second {
-    fn follow<C>(mut self, batches: &Receiver<Batch<C>>, answers: &Sender<Answer>) {
-        let mut wait = Wait::default();
-        while let Ok(batch) = wait.next(batches) {
-            let answer = self.answer(&batch);
+impl HelperState {
+    fn run<C>(mut self, batches: &Receiver<Batch<C>>, results: &Sender<BatchResult>) {
+        let mut wait = SpinWait::default();
+        while let Ok(batch) = wait.receive(batches) {
+            let result = self.process(&batch);
             drop(batch);
-            if answers.send(answer).is_err() {
+            if results.send(result).is_err() {
                 return;
             }
         }
     }
 
-    fn answer<C>(&mut self, batch: &Batch<C>) -> Answer {
-        // Most words are nodes; those that are not do no harm.
-        let words = batch.words.iter().map(|word| Ref::of_word(*word));
-        self.kept.prefetch(words.clone());
-        words.for_each(|node| self.finder.prefetch(node));
-        let mut found = Vec::with_capacity(BATCH / 4);
+    fn process<C>(&mut self, batch: &Batch<C>) -> BatchResult {
+        // Most words are references. Prefetching for the others is harmless.
+        let words = batch.words.iter().map(|word| Ref::from_word(*word));
+        self.node_exits.prefetch(words.clone());
+        words.for_each(|node| self.data.prefetch(node));
+        let mut found_exits = Vec::with_capacity(BATCH_WORDS / 4);
         let mut nodes = 0;
         let mut leaves = batch.leaves.iter();
         let mut rest = &*batch.words;
-        let mut result = self.finder.state();
-        let mut left = Vec::new();
+        let mut status = self.data.check();
+        let mut exits = Vec::new();
         while let [first, after @ ..] = rest {
             let moves = *first as u16;
-            let made = if first & LEAF != 0 {
-                let (words, after) = after.split_at(2 * moves_in(moves));
+            let node = if first & LEAF_FLAG != 0 {
+                let (words, after) = after.split_at(2 * count_moves(moves));
                 let sets = words.chunks_exact(2).map(|pair| join(pair[0], pair[1]));
-                left.clear();
-                left.extend(sets);
+                exits.clear();
+                exits.extend(sets);
                 rest = after;
-                Made::Leaf(moves, &left, leaves.next().copied().unwrap_or_default())
+                NewNode::Leaf {
+                    moves,
+                    exits: &exits,
+                    stats: leaves.next().copied().unwrap_or_default(),
+                }
             } else {
-                let configs = Configs(join(after[0], after[1]));
+                let configs = ConfigSet(join(after[0], after[1]));
                 let (below, after) = after[2..].split_at(configs.0.count_ones() as usize);
                 rest = after;
-                Made::Inner(Inner { level: (first >> LEVEL) as u8, moves, configs, below })
+                NewNode::Inner(InnerNode {
+                    level: (first >> LEVEL_SHIFT) as u8,
+                    moves,
+                    configs,
+                    below,
+                })
             };
             nodes += 1;
-            result = result.and_then(|()| self.find(&batch.known, made, moves, &mut found));
+            status = status.and_then(|()| self.derive(&batch.index, node, moves, &mut found_exits));
         }
-        Answer {
-            found,
+        BatchResult {
+            exits: found_exits,
             nodes,
-            news: self.lists.news(&mut self.place),
-            detail: result.ok().and_then(|()| self.finder.detail(batch.asked?)),
-            bytes: self.finder.bytes() + self.lists.bytes() + self.kept.bytes(),
-            sets: self.finder.sets(),
-            result,
+            new_sets: self.exit_sets.take_new(&mut self.sent),
+            stats: status.ok().and_then(|()| self.data.stats(batch.stats_of?)),
+            bytes: self.data.bytes() + self.exit_sets.bytes() + self.node_exits.bytes(),
+            set_count: self.data.set_count(),
+            status,
         }
     }
 
-    fn find<C>(
+    fn derive<C>(
         &mut self,
-        known: &Known<C>,
-        made: Made<'_>,
+        index: &SharedIndex<C>,
+        node: NewNode<'_>,
         moves: u16,
-        found: &mut Vec<u32>,
+        exits: &mut Vec<u32>,
     ) -> Result<(), StepError> {
-        let before = found.len();
-        self.finder.find(known, &mut self.lists, &self.kept, made, found)?;
-        self.kept.add(moves, &found[before..])
+        let before = exits.len();
+        self.data.derive(index, &mut self.exit_sets, &self.node_exits, node, exits)?;
+        self.node_exits.add(moves, &exits[before..])
     }
 }
 

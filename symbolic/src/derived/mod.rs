@@ -1,4 +1,4 @@
-//! Derived.
+//! Data derived from each new node: exit sets and statistics, on one thread or two.
 
 pub(crate) mod data;
 pub(crate) mod executor;

@@ -1,57 +1,60 @@
-//! Node exits.
+//! The helper thread's table of exit sets, by node and move.
 
-use crate::error::{StepError, most};
-use crate::exits::source::Leaving;
-use crate::memory::budget::Share;
+use crate::error::{StepError, check_count};
+use crate::exits::source::ExitSource;
+use crate::memory::budget::BudgetShare;
 use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::{promise, reserve};
-use crate::node::record::moves_in;
+use crate::memory::reserve::{preallocate, reserve};
+use crate::node::record::count_moves;
 use crate::node::reference::Ref;
 
-/// Exits of nodes, by number.
-pub(super) struct Kept {
-    /// Where a node's words begin: its moves, and sets of exits by move.
+/// Exit sets of all nodes, by number.
+pub(super) struct NodeExits {
+    /// By node: the place in `words` of its exit moves, which its exit sets follow.
     begins: Vec<u32>,
     words: Vec<u32>,
-    share: Share,
+    share: BudgetShare,
 }
 
-impl Leaving for Kept {
+impl ExitSource for NodeExits {
     #[inline(always)]
-    fn moves(&self, id: usize) -> u16 {
+    fn exit_moves(&self, id: usize) -> u16 {
         self.words[self.begins[id] as usize] as u16
     }
 
     #[inline(always)]
-    fn exits(&self, id: usize, mv: usize) -> u32 {
+    fn exit_set(&self, id: usize, mv: usize) -> u32 {
         let begin = self.begins[id] as usize;
-        let before = moves_in(self.words[begin] as u16 & ((1 << mv) - 1));
+        let before = count_moves(self.words[begin] as u16 & ((1 << mv) - 1));
         self.words[begin + 1 + before]
     }
 }
 
-impl Kept {
-    /// Of the empty set.
-    pub(super) fn new(share: Share, promised: usize) -> Kept {
+impl NodeExits {
+    /// The table of the empty set alone.
+    pub(super) fn new(share: BudgetShare, prealloc_bytes: usize) -> NodeExits {
         let (mut begins, mut words) = (Vec::new(), Vec::new());
-        promise(&mut begins, promised / 4);
-        promise(&mut words, promised / 2);
+        preallocate(&mut begins, prealloc_bytes / 4);
+        preallocate(&mut words, prealloc_bytes / 2);
         begins.push(0);
-        // It has no moves, nor have others.
+        // Place 0 is shared by all nodes without exits.
         words.push(0);
-        Kept { begins, words, share }
+        NodeExits { begins, words, share }
     }
 
     pub(super) fn bytes(&self) -> usize {
         (self.begins.len() + self.words.len()) * size_of::<u32>()
     }
 
-    /// Keeps the exits of the next node.
+    /// Appends the exits of the next node.
+    ///
+    /// # Errors
+    /// [`StepError::TooMany`] or [`StepError::Memory`].
     #[inline(always)]
     pub(super) fn add(&mut self, moves: u16, exits: &[u32]) -> Result<(), StepError> {
         let words = 1 + exits.len();
-        most("exits of nodes", self.words.len() + words, u32::MAX as usize)?;
-        self.share.allow(self.bytes() + (1 + words) * size_of::<u32>())?;
+        check_count("exits of nodes", self.words.len() + words, u32::MAX as usize)?;
+        self.share.grow_to(self.bytes() + (1 + words) * size_of::<u32>())?;
         reserve(&mut self.begins, 1);
         if moves == 0 {
             self.begins.push(0);
@@ -64,7 +67,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Asks for what is kept of some nodes, ahead of its use.
+    /// Prefetches the exits of nodes.
     pub(super) fn prefetch(&self, nodes: impl Iterator<Item = Ref> + Clone) {
         for node in nodes.clone() {
             prefetch(&self.begins, node.id());

@@ -1,107 +1,111 @@
-//! Stats.
+//! Statistics of nodes: legal moves and digests of their current states.
 
 use strata_space::Weight;
 use strata_space::nested::NestedSpace;
 
 use crate::error::StepError;
-use crate::index::bits::{Configs, bits};
-use crate::index::shared::Known;
-use crate::index::space::{ClassId, Levels};
-use crate::memory::budget::Share;
+use crate::index::bits::{ConfigSet, bits};
+use crate::index::shared::SharedIndex;
+use crate::index::space::{ClassId, SpaceIndex};
+use crate::memory::budget::BudgetShare;
 use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::{promise, reserve};
+use crate::memory::reserve::{preallocate, reserve};
 use crate::node::reference::Ref;
 
-/// What is known of a node's current states besides their number.
+/// Statistics of a node's current states, besides their number.
 #[derive(Copy, Clone, Default, Debug, PartialEq)]
-pub(crate) struct Detail {
-    /// Legal moves.
+pub(crate) struct NodeStats {
+    /// Number of legal moves.
     pub(crate) moves: u64,
     /// Sum of the weights.
     pub(crate) digest: Weight,
-    /// Sum of the weights of the flips.
-    flipped: Weight,
+    /// Sum of the weights of the states' flips.
+    flipped_digest: Weight,
 }
 
-impl Detail {
-    /// That of a leaf.
+impl NodeStats {
+    /// Statistics of a leaf's states.
     pub(crate) fn of_leaf<S: NestedSpace>(
-        levels: &Levels<S>,
+        index: &SpaceIndex<S>,
         class: ClassId,
         current: u64,
-    ) -> Detail {
-        let mut sum = Detail::default();
+    ) -> NodeStats {
+        let mut sum = NodeStats::default();
         for leaf in bits(current) {
-            let [own, flip] = levels.leaves().weights[leaf];
-            sum.moves += levels.degree(class, leaf);
+            let [own, flip] = index.leaves().weights[leaf];
+            sum.moves += index.degree(class, leaf);
             sum.digest += own;
-            sum.flipped += flip;
+            sum.flipped_digest += flip;
         }
         sum
     }
 
-    fn flip_if(self, flip: bool) -> Detail {
-        let Detail { moves, digest, flipped } = self;
-        if flip { Detail { moves, digest: flipped, flipped: digest } } else { self }
+    fn flip_if(self, flip: bool) -> NodeStats {
+        let NodeStats { moves, digest, flipped_digest } = self;
+        if flip {
+            NodeStats { moves, digest: flipped_digest, flipped_digest: digest }
+        } else {
+            self
+        }
     }
 }
 
-/// Details, by node: they take half as much memory as all the rest.
-pub(crate) struct Details {
-    details: Vec<Detail>,
-    share: Share,
+/// Statistics by node. At 40 bytes a node they take half as much memory as everything else.
+pub(crate) struct NodeStatsTable {
+    stats: Vec<NodeStats>,
+    share: BudgetShare,
 }
 
-impl Details {
-    /// Of the empty set, within a share of the budget and with a promise of so many bytes.
-    pub(crate) fn new(share: Share, promised: usize) -> Details {
-        let mut details = Vec::new();
-        promise(&mut details, promised);
-        details.push(Detail::default());
-        Details { details, share }
+impl NodeStatsTable {
+    /// The table of the empty set alone, with `prealloc_bytes` preallocated.
+    pub(crate) fn new(share: BudgetShare, prealloc_bytes: usize) -> NodeStatsTable {
+        let mut stats = Vec::new();
+        preallocate(&mut stats, prealloc_bytes);
+        stats.push(NodeStats::default());
+        NodeStatsTable { stats, share }
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.details.len() * size_of::<Detail>()
+        self.stats.len() * size_of::<NodeStats>()
     }
 
-    /// A node's.
-    pub(crate) fn of(&self, set: Ref) -> Detail {
-        self.details[set.id()].flip_if(set.is_flipped())
+    /// Statistics of a set.
+    pub(crate) fn get(&self, set: Ref) -> NodeStats {
+        self.stats[set.id()].flip_if(set.is_flipped())
     }
 
-    /// Asks for a node's, ahead of its use.
+    /// Prefetches the statistics of a set.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: Ref) {
-        prefetch(&self.details, set.id());
+        prefetch(&self.stats, set.id());
     }
 
-    /// Sums up those of the next node, which has these configurations and what is below them.
+    /// Appends the next node: sums over its children, each weighted by its configuration.
     #[inline(always)]
-    pub(crate) fn sum_up<C>(
+    pub(crate) fn push_inner<C>(
         &mut self,
-        known: &Known<C>,
+        index: &SharedIndex<C>,
         level: u8,
-        configs: Configs,
+        configs: ConfigSet,
         below: &[u32],
     ) -> Result<(), StepError> {
-        let mut sum = Detail::default();
+        let mut sum = NodeStats::default();
         for (config, set) in configs.iter().zip(below) {
-            let Detail { moves, digest, flipped } = self.of(Ref::of_word(*set));
-            let [own, flip] = known.config(level, config).weights;
+            let NodeStats { moves, digest, flipped_digest } = self.get(Ref::from_word(*set));
+            let [own, flip] = index.config(level, config).weights;
             sum.moves += moves;
             sum.digest += own * digest;
-            sum.flipped += flip * flipped;
+            sum.flipped_digest += flip * flipped_digest;
         }
-        self.add(sum)
+        self.push(sum)
     }
 
-    /// Adds those of the next node.
-    pub(crate) fn add(&mut self, detail: Detail) -> Result<(), StepError> {
-        self.share.allow(self.bytes() + size_of::<Detail>())?;
-        reserve(&mut self.details, 1);
-        self.details.push(detail);
+    /// Appends the next node.
+    pub(crate) fn push(&mut self, stats: NodeStats) -> Result<(), StepError> {
+        self.share.grow_to(self.bytes() + size_of::<NodeStats>())?;
+        reserve(&mut self.stats, 1);
+        self.stats.push(stats);
         Ok(())
     }
 }

@@ -1,31 +1,30 @@
-//! Wait.
+//! Receiving from a channel: spinning first, then blocking.
 
 use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 
-/// How often one looks for the other's message before it sleeps: for some 80 microseconds.
-/// Waking it takes 50 microseconds.
-const LOOKS: u32 = 1 << 12;
+/// Polls before blocking: some 80 microseconds. Waking a blocked thread takes 50 microseconds.
+const SPINS: u32 = 1 << 12;
 
-/// Who has looked in vain looks again the next time but so many, and sleeps at once until then: where
-/// both have to share a core, looking keeps the other from answering.
-const SLEEPS: u32 = 16;
+/// After a vain spin the next receives block at once; one of this many spins again. Where both
+/// threads share a core, spinning keeps the other from working.
+const SPIN_INTERVAL: u32 = 16;
 
-/// How one waits for messages.
+/// Adaptive wait for messages.
 #[derive(Default)]
-pub(super) struct Wait {
-    /// How often it has slept since it last looked with success.
-    slept: u32,
+pub(super) struct SpinWait {
+    /// Times it has blocked since spinning last succeeded.
+    blocked: u32,
 }
 
-impl Wait {
-    /// The next message.
-    pub(super) fn next<T>(&mut self, from: &Receiver<T>) -> Result<T, RecvError> {
-        let looks = if self.slept.is_multiple_of(SLEEPS) { LOOKS } else { 1 };
-        for look in 0..looks {
+impl SpinWait {
+    /// Receives the next message.
+    pub(super) fn receive<T>(&mut self, from: &Receiver<T>) -> Result<T, RecvError> {
+        let spins = if self.blocked.is_multiple_of(SPIN_INTERVAL) { SPINS } else { 1 };
+        for spin in 0..spins {
             match from.try_recv() {
                 Ok(message) => {
-                    if look > 0 {
-                        self.slept = 0;
+                    if spin > 0 {
+                        self.blocked = 0;
                     }
                     return Ok(message);
                 }
@@ -33,7 +32,7 @@ impl Wait {
                 Err(TryRecvError::Disconnected) => return Err(RecvError),
             }
         }
-        self.slept = self.slept.wrapping_add(1);
+        self.blocked = self.blocked.wrapping_add(1);
         from.recv()
     }
 }

@@ -1,4 +1,4 @@
-//! The diagram: all nodes and sets of exits, each content once.
+//! The diagram's data: nodes, contents, tables and scratch buffers.
 
 use std::sync::Arc;
 
@@ -6,113 +6,117 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
 
-use crate::derived::executor::Work;
-use crate::derived::stats::Detail;
-use crate::diagram::incoming::Gathered;
-use crate::exits::sets::ExitLists;
-use crate::exits::source::Leaving;
-use crate::index::space::Levels;
-use crate::memory::budget::Share;
+use crate::derived::executor::Executor;
+use crate::derived::stats::NodeStats;
+use crate::diagram::incoming::IncomingSets;
+use crate::exits::sets::ExitSets;
+use crate::exits::source::ExitSource;
+use crate::index::space::SpaceIndex;
+use crate::memory::budget::BudgetShare;
 use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::promise;
-use crate::node::config_sets::ConfigSets;
-use crate::node::content::{Entry, List, Packed, Store};
-use crate::node::counts::Many;
-use crate::node::record::{EXIT, LeafSets, NEAR, Node, UNIT, moves_in};
+use crate::memory::reserve::preallocate;
+use crate::node::config_sets::ConfigSetTable;
+use crate::node::content::{Child, ChildList, ContentStore, PackedList};
+use crate::node::counts::LargeCounts;
+use crate::node::record::{CONTENT_UNIT, EXIT_BYTES, INLINE_EXITS, LeafSets, Node, count_moves};
 use crate::node::reference::Ref;
-use crate::node::table::Table;
+use crate::node::table::CompactTable;
 use crate::options::Options;
 
-/// See the module.
+/// All nodes and exit sets of a search, each content once.
 pub(crate) struct Diagram<S: NestedSpace> {
-    pub(crate) levels: Levels<S>,
+    pub(crate) index: SpaceIndex<S>,
     pub(crate) nodes: Vec<Node>,
-    pub(crate) many: Many,
-    /// What the nodes hold.
-    pub(crate) content: Store<UNIT>,
-    pub(crate) config_sets: ConfigSets,
-    pub(crate) numbers: Table<27>,
-    pub(crate) leaf_numbers: HashTable<u32>,
-    pub(crate) exit_lists: ExitLists,
-    /// Who works out exits and details.
-    pub(crate) work: Work<S::Config>,
-    /// The first node of which that is not known yet.
-    pub(crate) unknown: usize,
-    /// The detail of the last layer's top; None if details are not wanted.
-    pub(crate) detail: Option<Detail>,
-    /// What became of a node when something else came in than its own memory holds.
-    pub(crate) further: FxHashMap<(u32, u64), Ref>,
-    pub(crate) share: Share,
-    /// Of so many steps from memory one is made again; 0 for none.
-    pub(crate) verify: u32,
-    /// Steps from memory since the last that was made again.
-    pub(crate) remembered: u32,
-    /// Scratch of a step: sets that come in.
+    pub(crate) large_counts: LargeCounts,
+    /// Contents of the nodes.
+    pub(crate) content: ContentStore<CONTENT_UNIT>,
+    pub(crate) config_sets: ConfigSetTable,
+    pub(crate) node_table: CompactTable<27>,
+    pub(crate) leaf_table: HashTable<u32>,
+    pub(crate) exit_sets: ExitSets,
+    /// Computes exit sets and statistics.
+    pub(crate) executor: Executor<S::Config>,
+    /// The first node whose derived data has not been received.
+    pub(crate) first_underived: usize,
+    /// Statistics of the last layer; None if they are not wanted.
+    pub(crate) top_stats: Option<NodeStats>,
+    /// Memoised steps beyond the one kept in each node, by node and fingerprint.
+    pub(crate) step_overflow: FxHashMap<(u32, u64), Ref>,
+    pub(crate) share: BudgetShare,
+    /// Every `verify_interval`-th memoised step is recomputed; 0 for none.
+    pub(crate) verify_interval: u32,
+    /// Memoised steps since the last recomputation.
+    pub(crate) reused_steps: u32,
+    /// Scratch of a step: incoming sets, as a stack.
     pub(crate) incoming: Vec<Ref>,
-    /// Scratch of a step: sets that come in below a node of a level, by configuration.
-    pub(crate) gathered: Vec<Gathered>,
-    /// Scratch: what hangs below the configurations of nodes that are being made, in order.
-    pub(crate) made: Vec<u32>,
-    /// Scratch: a list that is being looked for.
-    pub(crate) packed: Packed,
-    /// Scratch: a node's sets of exits, by move.
-    pub(crate) found: Vec<u32>,
+    /// Scratch of a step, one a level: incoming sets by configuration.
+    pub(crate) incoming_sets: Vec<IncomingSets>,
+    /// Scratch: child references of the nodes under construction, as a stack.
+    pub(crate) below_words: Vec<u32>,
+    /// Scratch: the list to look up.
+    pub(crate) packed: PackedList,
+    /// Scratch: a node's exit sets, by move.
+    pub(crate) exit_scratch: Vec<u32>,
 }
 
 impl<S: NestedSpace> Diagram<S> {
     /// An empty diagram.
     pub(crate) fn new(space: Arc<S>, options: Options) -> Diagram<S> {
         let Options { memory, digests, verify, threads, .. } = options;
-        let levels = Levels::new(space);
-        let all = usize::from(levels.top()) + 1;
-        // More than any of them takes of a budget that is full.
-        let promised = memory / 2;
-        let share = Share::of(memory);
+        let index = SpaceIndex::new(space);
+        let all = usize::from(index.top_level()) + 1;
+        // No list takes as much when the budget is full.
+        let prealloc_bytes = memory / 2;
+        let share = BudgetShare::new(memory);
         let mut nodes = Vec::new();
-        promise(&mut nodes, promised);
+        preallocate(&mut nodes, prealloc_bytes);
         // Number 0 is the empty set.
         nodes.push(Node::default());
         Diagram {
             nodes,
-            many: Many::default(),
-            content: Store::new(0, promised),
-            config_sets: ConfigSets::new(),
-            numbers: Table::new(promised / 4),
-            leaf_numbers: HashTable::new(),
-            exit_lists: ExitLists::new(promised / 2),
-            work: Work::new(threads, &share, digests, promised),
-            unknown: 1,
-            detail: None,
-            further: FxHashMap::default(),
+            large_counts: LargeCounts::default(),
+            content: ContentStore::new(0, prealloc_bytes),
+            config_sets: ConfigSetTable::new(),
+            node_table: CompactTable::new(prealloc_bytes / 4),
+            leaf_table: HashTable::new(),
+            exit_sets: ExitSets::new(prealloc_bytes / 2),
+            executor: Executor::new(threads, &share, digests, prealloc_bytes),
+            first_underived: 1,
+            top_stats: None,
+            step_overflow: FxHashMap::default(),
             share,
-            verify,
-            remembered: 0,
+            verify_interval: verify,
+            reused_steps: 0,
             incoming: Vec::new(),
-            gathered: vec![Gathered::default(); all],
-            made: Vec::new(),
-            packed: Packed::default(),
-            found: Vec::new(),
-            levels,
+            incoming_sets: vec![IncomingSets::default(); all],
+            below_words: Vec::new(),
+            packed: PackedList::default(),
+            exit_scratch: Vec::new(),
+            index,
         }
     }
 
-    /// Bytes of memory that count as the diagram's own, not as the share of who works out exits.
+    /// Memory in bytes, without what the executor accounts for.
     pub(crate) fn own_bytes(&self) -> usize {
-        let further = self.further.capacity() * 3 * size_of::<u64>();
+        let step_overflow = self.step_overflow.capacity() * 3 * size_of::<u64>();
         let nodes = self.nodes.len() * size_of::<Node>();
         let contents = self.content.bytes() + self.config_sets.bytes();
-        nodes + contents + self.numbers.bytes() + further + self.work.copy_bytes(&self.exit_lists)
+        nodes
+            + contents
+            + self.node_table.bytes()
+            + step_overflow
+            + self.executor.copy_bytes(&self.exit_sets)
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.own_bytes() + self.work.bytes(&self.exit_lists)
+        self.own_bytes() + self.executor.bytes(&self.exit_sets)
     }
 
-    /// Drops what a step left behind that could not be finished.
+    /// Clears what an unfinished step left in the scratch stacks.
     pub(crate) fn clear_scratch(&mut self) {
         self.incoming.clear();
-        self.made.clear();
+        self.below_words.clear();
     }
 
     #[inline(always)]
@@ -120,127 +124,130 @@ impl<S: NestedSpace> Diagram<S> {
         &self.nodes[set.id()]
     }
 
-    /// The exits of a set, flipped or not.
+    /// The exit moves of a set, as a bit mask.
     #[inline(always)]
     pub(crate) fn exit_moves(&self, set: Ref) -> u16 {
-        let mask = self.node(set).exits();
-        if set.is_flipped() { self.levels.flip_moves(mask) } else { mask }
+        let mask = self.node(set).exit_moves();
+        if set.is_flipped() { self.index.flip_moves(mask) } else { mask }
     }
 
-    /// How many current states a set has.
+    /// Number of current states of a set.
     #[inline(always)]
     pub(crate) fn states(&self, set: Ref) -> u64 {
-        self.many.states(set.id(), self.node(set).states)
+        self.large_counts.states(set.id(), self.node(set).states)
     }
 
-    /// What hangs below a node above the leaf, not flipped.
+    /// The children of a stored inner node, packed.
     #[inline(always)]
-    pub(crate) fn list(&self, id: usize) -> List {
+    pub(crate) fn child_list(&self, id: usize) -> ChildList {
         if id == 0 {
-            return List::default();
+            return ChildList::default();
         }
-        self.content.list_at(&self.config_sets, self.nodes[id].content())
+        self.content.list_at(&self.config_sets, self.nodes[id].content_byte())
     }
 
-    /// The entries of a node above the leaf, not flipped.
+    /// The children of a stored inner node.
     #[inline(always)]
-    pub(crate) fn stored(&self, id: usize) -> impl Iterator<Item = Entry> {
-        self.content.entries(self.list(id))
+    pub(crate) fn stored_children(&self, id: usize) -> impl Iterator<Item = Child> {
+        self.content.children(self.child_list(id))
     }
 
-    /// The entries of a node above the leaf, flipped if the reference is.
-    pub(crate) fn entries(&self, level: u8, set: Ref) -> impl Iterator<Item = Entry> {
-        self.stored(set.id())
-            .map(move |entry| if set.is_flipped() { self.flip_entry(level, entry) } else { entry })
+    /// The children of an inner set, flipped if the reference is.
+    pub(crate) fn children(&self, level: u8, set: Ref) -> impl Iterator<Item = Child> {
+        self.stored_children(set.id())
+            .map(move |child| if set.is_flipped() { self.flip_child(level, child) } else { child })
     }
 
-    pub(crate) fn flip_entry(&self, level: u8, entry: Entry) -> Entry {
-        let config = self.levels.config(level, entry.config).flip;
-        Entry { config, below: entry.below.flip() }
+    pub(crate) fn flip_child(&self, level: u8, child: Child) -> Child {
+        let config = self.index.config(level, child.config).flip;
+        Child { config, below: child.below.flip() }
     }
 
-    /// The sets of a leaf, flipped if the reference is.
+    /// The states of a leaf set, flipped if the reference is.
     pub(crate) fn leaf(&self, set: Ref) -> LeafSets {
         if set == Ref::EMPTY {
             return LeafSets::default();
         }
-        let at = self.node(set).content();
-        let [current, previous] = [at, at + size_of::<u64>()].map(|at| self.content.word(at));
+        let at = self.node(set).content_byte();
+        let [current, previous] = [at, at + size_of::<u64>()].map(|at| self.content.u64_at(at));
         let sets = LeafSets { current, previous };
         if set.is_flipped() { self.flip_leaf(sets) } else { sets }
     }
 
     pub(crate) fn flip_leaf(&self, sets: LeafSets) -> LeafSets {
-        let flip = |set| self.levels.leaves().flip(set);
+        let flip = |set| self.index.leaves().flip(set);
         LeafSets { current: flip(sets.current), previous: flip(sets.previous) }
     }
 
-    /// The current states of a node that let something larger make a move, after it.
+    /// The exit set of a set by a move: the states that permit it, after it.
     #[inline(always)]
-    pub(crate) fn exits(&self, set: Ref, mv: usize) -> Ref {
+    pub(crate) fn exit_set(&self, set: Ref, mv: usize) -> Ref {
         let flipped = set.is_flipped();
-        let mv = if flipped { self.levels.known.flip_move(mv) } else { mv };
-        let nodes = Stored { nodes: &self.nodes, content: &self.content };
-        let exits = nodes.exits(set.id(), mv);
+        let mv = if flipped { self.index.shared.flip_move(mv) } else { mv };
+        let nodes = DiagramExits { nodes: &self.nodes, content: &self.content };
+        let exits = nodes.exit_set(set.id(), mv);
         debug_assert_ne!(exits, 0, "exits of a node that have not been worked out");
-        Ref::of_word(exits).flip_if(flipped)
+        Ref::from_word(exits).flip_if(flipped)
     }
 
-    /// Keeps a node's exits, by move.
+    /// Stores a node's exit sets, by move.
     #[inline(always)]
-    pub(crate) fn keep_exits(&mut self, id: usize, exits: &[u32]) {
+    pub(crate) fn set_exits(&mut self, id: usize, exits: &[u32]) {
         let node = &mut self.nodes[id];
         for (at, word) in exits.iter().enumerate() {
-            match at.checked_sub(NEAR) {
-                None => node.near[at] = *word,
-                Some(far) => self.content.set_half(node.begin() + far * EXIT, *word),
+            match at.checked_sub(INLINE_EXITS) {
+                None => node.inline_exits[at] = *word,
+                Some(overflow) => {
+                    self.content.set_u32_at(node.begin_byte() + overflow * EXIT_BYTES, *word)
+                }
             }
         }
     }
 
-    /// The leaf states of a set of exits.
+    /// The states of a leaf exit set.
     pub(crate) fn leaf_exits(&self, set: Ref) -> u64 {
-        let states = self.exit_lists.leaf(set.id());
-        if set.is_flipped() { self.levels.leaves().flip(states) } else { states }
+        let states = self.exit_sets.leaf(set.id());
+        if set.is_flipped() { self.index.leaves().flip(states) } else { states }
     }
 
-    /// Reads the entries of a node above the leaf, and asks for what is below them, ahead of its use.
+    /// Reads the children of a stored inner node, and prefetches what a step reads of them.
     #[inline(always)]
-    pub(crate) fn read_entries(&self, id: usize, entries: &mut Vec<Entry>) {
-        entries.clear();
-        for entry in self.stored(id) {
-            prefetch(&self.nodes, entry.below.id());
-            entries.push(entry);
+    pub(crate) fn read_children(&self, id: usize, children: &mut Vec<Child>) {
+        children.clear();
+        for child in self.stored_children(id) {
+            prefetch(&self.nodes, child.below.id());
+            children.push(child);
         }
-        for entry in entries.iter() {
-            let child = self.node(entry.below);
-            // Those that are new will be gone through themselves; of others exits may be there.
-            if child.next == 0 || child.near[NEAR - 1] != 0 {
-                prefetch(self.content.from(child.begin()), 0);
+        for child in children.iter() {
+            let child = self.node(child.below);
+            // A step visits new children itself. Of the others it reads the exits beyond the inline
+            // ones.
+            if child.next == 0 || child.inline_exits[INLINE_EXITS - 1] != 0 {
+                prefetch(self.content.bytes_from(child.begin_byte()), 0);
             }
         }
     }
 }
 
-/// The nodes of a diagram and their exits.
-pub(crate) struct Stored<'a> {
+/// Exit sets of the diagram's nodes.
+pub(crate) struct DiagramExits<'a> {
     pub(crate) nodes: &'a [Node],
-    pub(crate) content: &'a Store<UNIT>,
+    pub(crate) content: &'a ContentStore<CONTENT_UNIT>,
 }
 
-impl Leaving for Stored<'_> {
+impl ExitSource for DiagramExits<'_> {
     #[inline(always)]
-    fn moves(&self, id: usize) -> u16 {
-        self.nodes[id].exits()
+    fn exit_moves(&self, id: usize) -> u16 {
+        self.nodes[id].exit_moves()
     }
 
     #[inline(always)]
-    fn exits(&self, id: usize, mv: usize) -> u32 {
+    fn exit_set(&self, id: usize, mv: usize) -> u32 {
         let node = &self.nodes[id];
-        let before = moves_in(node.exits() & ((1 << mv) - 1));
-        match before.checked_sub(NEAR) {
-            None => node.near[before],
-            Some(far) => self.content.half(node.begin() + far * EXIT),
+        let before = count_moves(node.exit_moves() & ((1 << mv) - 1));
+        match before.checked_sub(INLINE_EXITS) {
+            None => node.inline_exits[before],
+            Some(overflow) => self.content.u32_at(node.begin_byte() + overflow * EXIT_BYTES),
         }
     }
 }

@@ -1,64 +1,64 @@
-//! Derive.
+//! Derivation of new nodes' data, inline or through the helper thread.
 
 use strata_space::nested::NestedSpace;
 
-use crate::derived::data::Made;
-use crate::derived::executor::Work;
-use crate::derived::helper::Answer;
-use crate::diagram::arena::{Diagram, Stored};
+use crate::derived::data::NewNode;
+use crate::derived::executor::Executor;
+use crate::derived::helper::BatchResult;
+use crate::diagram::arena::{Diagram, DiagramExits};
 use crate::error::StepError;
 use crate::node::reference::Ref;
 
 impl<S: NestedSpace> Diagram<S> {
-    /// Works out what belongs to the last node, or has it worked out.
+    /// Derives the data of the last node, or sends it to the helper thread.
     #[inline(always)]
-    pub(crate) fn work_out(&mut self, made: Made<'_>) -> Result<(), StepError> {
-        let Diagram { levels, nodes, content, exit_lists, work, found, .. } = self;
-        match work {
-            Work::Here(finder) => {
-                let nodes = Stored { nodes, content };
-                let mut found = std::mem::take(found);
-                found.clear();
-                let done = finder.find(&levels.known, exit_lists, &nodes, made, &mut found);
-                self.keep_exits(self.nodes.len() - 1, &found);
-                self.found = found;
+    pub(crate) fn derive_node(&mut self, node: NewNode<'_>) -> Result<(), StepError> {
+        let Diagram { index, nodes, content, exit_sets, executor, exit_scratch, .. } = self;
+        match executor {
+            Executor::Inline(data) => {
+                let nodes = DiagramExits { nodes, content };
+                let mut exits = std::mem::take(exit_scratch);
+                exits.clear();
+                let done = data.derive(&index.shared, exit_sets, &nodes, node, &mut exits);
+                self.set_exits(self.nodes.len() - 1, &exits);
+                self.exit_scratch = exits;
                 done
             }
-            Work::There(follower) => {
-                follower.state()?;
-                if follower.tell(made) {
-                    follower.hand_over(&levels.known, None);
-                    return self.take_answers(false);
+            Executor::Helper(helper) => {
+                helper.check()?;
+                if helper.push(node) {
+                    helper.flush(&index.shared, None);
+                    return self.receive_results(false);
                 }
                 Ok(())
             }
         }
     }
 
-    /// Has everything worked out, of a layer that is complete; its top's detail is noted.
-    pub(crate) fn settle(&mut self, top: Ref) -> Result<(), StepError> {
-        match &mut self.work {
-            Work::Here(finder) => {
-                finder.state()?;
-                self.detail = finder.detail(top);
+    /// Completes all derivations of a finished layer, and stores the statistics of its top.
+    pub(crate) fn finish_layer(&mut self, top: Ref) -> Result<(), StepError> {
+        match &mut self.executor {
+            Executor::Inline(data) => {
+                data.check()?;
+                self.top_stats = data.stats(top);
                 Ok(())
             }
-            Work::There(follower) => {
-                follower.state()?;
-                follower.hand_over(&self.levels.known, Some(top));
-                self.take_answers(true)
+            Executor::Helper(helper) => {
+                helper.check()?;
+                helper.flush(&self.index.shared, Some(top));
+                self.receive_results(true)
             }
         }
     }
 
-    /// Takes over the answers that are there, or waits for all of them.
-    fn take_answers(&mut self, wait: bool) -> Result<(), StepError> {
-        while let Work::There(follower) = &mut self.work
-            && let Some(answer) = follower.answer(wait)
+    /// Applies the results that have arrived; with `wait` all that are pending.
+    fn receive_results(&mut self, wait: bool) -> Result<(), StepError> {
+        while let Executor::Helper(helper) = &mut self.executor
+            && let Some(result) = helper.receive(wait)
         {
-            if let Err(error) = self.take_over(&answer) {
-                if let Work::There(follower) = &mut self.work {
-                    follower.fail(error);
+            if let Err(error) = self.apply_result(&result) {
+                if let Executor::Helper(helper) = &mut self.executor {
+                    helper.set_error(error);
                 }
                 return Err(error);
             }
@@ -66,19 +66,19 @@ impl<S: NestedSpace> Diagram<S> {
         Ok(())
     }
 
-    fn take_over(&mut self, answer: &Answer) -> Result<(), StepError> {
-        answer.result?;
-        let others = self.own_bytes() - self.exit_lists.bytes();
-        self.exit_lists.add(&answer.news, &mut self.share, others)?;
-        let mut found = &*answer.found;
-        for id in self.unknown..self.unknown + answer.nodes {
-            let moves = self.nodes[id].exits().count_ones() as usize;
-            let (exits, rest) = found.split_at(moves);
-            self.keep_exits(id, exits);
-            found = rest;
+    fn apply_result(&mut self, result: &BatchResult) -> Result<(), StepError> {
+        result.status?;
+        let others = self.own_bytes() - self.exit_sets.bytes();
+        self.exit_sets.append(&result.new_sets, &mut self.share, others)?;
+        let mut rest = &*result.exits;
+        for id in self.first_underived..self.first_underived + result.nodes {
+            let moves = self.nodes[id].exit_moves().count_ones() as usize;
+            let (exits, after) = rest.split_at(moves);
+            self.set_exits(id, exits);
+            rest = after;
         }
-        self.unknown += answer.nodes;
-        self.detail = answer.detail.or(self.detail);
+        self.first_underived += result.nodes;
+        self.top_stats = result.stats.or(self.top_stats);
         Ok(())
     }
 }

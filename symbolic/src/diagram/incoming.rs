@@ -1,30 +1,35 @@
-//! What comes in below a node, by configuration.
+//! Incoming sets of a node: the exit sets that enter below it, by configuration.
 
-use crate::index::bits::{ConfigId, Configs};
-use crate::node::content::Entry;
+use crate::index::bits::{ConfigId, ConfigSet};
+use crate::node::content::Child;
 use crate::node::reference::Ref;
 
-/// Sets that come in, by configuration, each once.
+/// Distinct incoming sets, in linked lists by configuration.
 #[derive(Clone)]
-pub(crate) struct Gathered {
-    pub(crate) configs: Configs,
-    /// By configuration: one more than the place of the last one in `links`.
+pub(crate) struct IncomingSets {
+    pub(crate) configs: ConfigSet,
+    /// By configuration: the last set's place in `links`, plus 1.
     heads: [u32; 64],
-    /// A set, and one more than the place of the one before.
+    /// A set, and the place of the one before it plus 1.
     links: Vec<(Ref, u32)>,
-    /// What is below the node itself.
-    pub(crate) own: Vec<Entry>,
+    /// The children of the node itself.
+    pub(crate) own_children: Vec<Child>,
 }
 
-impl Default for Gathered {
-    fn default() -> Gathered {
-        Gathered { configs: Configs::default(), heads: [0; 64], links: Vec::new(), own: Vec::new() }
+impl Default for IncomingSets {
+    fn default() -> IncomingSets {
+        IncomingSets {
+            configs: ConfigSet::default(),
+            heads: [0; 64],
+            links: Vec::new(),
+            own_children: Vec::new(),
+        }
     }
 }
 
-impl Gathered {
+impl IncomingSets {
     pub(crate) fn clear(&mut self) {
-        self.configs = Configs::default();
+        self.configs = ConfigSet::default();
         self.links.clear();
     }
 

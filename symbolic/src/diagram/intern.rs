@@ -1,82 +1,85 @@
-//! Equal contents become one node.
+//! Interning: nodes of equal class and content become one node.
 
-use strata_space::nested::{MAX_MOVES, NestedSpace};
+use strata_space::nested::{MAX_MOVE_KINDS, NestedSpace, Shift};
 
-use crate::derived::data::Made;
-use crate::derived::stats::Detail;
+use crate::derived::data::NewNode;
+use crate::derived::stats::NodeStats;
 use crate::diagram::arena::Diagram;
-use crate::error::{StepError, most};
-use crate::exits::source::Inner;
-use crate::index::bits::{Configs, bits};
-use crate::index::shared::Moved;
+use crate::error::{StepError, check_count};
+use crate::exits::source::InnerNode;
+use crate::index::bits::{ConfigSet, bits};
 use crate::index::space::ClassId;
 use crate::memory::reserve::reserve;
-use crate::node::hash::{hash, leaf_hash};
-use crate::node::orientation::{Turned, orient};
-use crate::node::record::{EXIT, LeafSets, MASK_BITS, Node, UNIT};
+use crate::node::hash::{hash_leaf, hash_list};
+use crate::node::orientation::{Orientation, canonicalise};
+use crate::node::record::{CONTENT_UNIT, EXIT_BYTES, EXIT_MASK_BITS, LeafSets, Node};
 use crate::node::reference::Ref;
 
 impl<S: NestedSpace> Diagram<S> {
-    /// The node with these configurations, what is below them having been made from `base` on, which
-    /// is taken away.
+    /// The node of a class with these configurations. Its children are the `below_words` from
+    /// `base` on, which are removed.
+    ///
+    /// # Errors
+    /// [`StepError::Memory`] or [`StepError::TooMany`].
     pub(crate) fn intern(
         &mut self,
-        (level, class): (u8, ClassId),
-        configs: Configs,
+        level: u8,
+        class: ClassId,
+        configs: ConfigSet,
         base: usize,
     ) -> Result<Ref, StepError> {
-        if configs == Configs::default() {
+        if configs == ConfigSet::default() {
             return Ok(Ref::EMPTY);
         }
-        let flip_class = self.levels.flip_class(class);
-        let below = &mut self.made[base..];
-        let (configs, turned) =
-            orient(&self.levels.known, level, configs, below, flip_class.cmp(&class));
-        let class = if turned == Turned::Flipped { flip_class } else { class };
-        let below = &self.made[base..];
-        let key = hash(class, configs, below);
-        self.numbers.prefetch(key);
+        let flip_class = self.index.flip_class(class);
+        let below = &mut self.below_words[base..];
+        let (configs, orientation) =
+            canonicalise(&self.index.shared, level, configs, below, flip_class.cmp(&class));
+        let class = if orientation == Orientation::Flipped { flip_class } else { class };
+        let below = &self.below_words[base..];
+        let key = hash_list(class, configs, below);
+        self.node_table.prefetch(key);
         self.packed.pack(below);
-        // Nearly all are new, and the line of the table is under way.
-        let (mask, states) = self.sum_up(level, configs, base)?;
+        // Nearly all nodes are new, and this hides the latency of the table's prefetch.
+        let (mask, states) = self.summarise(level, configs, base)?;
         let Diagram { nodes, content, config_sets, packed, .. } = &*self;
-        let found = self.numbers.find(key, |id| {
+        let found = self.node_table.find(key, |id| {
             let node = &nodes[id as usize];
-            node.class() == class && content.is_at(config_sets, node.content(), configs, packed)
+            node.class() == class
+                && content.matches(config_sets, node.content_byte(), configs, packed)
         });
         let id = match found {
             Some(id) => id,
             None => {
                 let set = self.config_sets.number(configs)?;
-                let meta = class << MASK_BITS | u32::from(mask);
+                let meta = class << EXIT_MASK_BITS | u32::from(mask);
                 let id = self.push_node(meta, states, self.packed.len())?;
                 let content = self.packed.finish(set);
-                self.content.push(self.nodes[id as usize].far() * EXIT, content);
-                self.work_out_inner(level, mask, configs, base)?;
-                self.numbers.insert(key, id);
+                self.content.push(self.nodes[id as usize].overflow_exits() * EXIT_BYTES, content);
+                self.derive_inner(level, mask, configs, base)?;
+                self.node_table.insert(key, id);
                 id
             }
         };
-        self.made.truncate(base);
-        Ok(turned.reference(id))
+        self.below_words.truncate(base);
+        Ok(orientation.reference(id))
     }
 
-    /// By which moves something larger may move, and how many states there are, in what has been made
-    /// from `base` on.
+    /// The exit moves and the number of states of the children from `base` on.
     #[inline(always)]
-    fn sum_up(
+    fn summarise(
         &mut self,
         level: u8,
-        configs: Configs,
+        configs: ConfigSet,
         base: usize,
     ) -> Result<(u16, u64), StepError> {
         let mut mask = 0;
         let mut states = 0u64;
         for (config, at) in configs.iter().zip(base..) {
-            let below = Ref::of_word(self.made[at]);
+            let below = Ref::from_word(self.below_words[at]);
             states = states.saturating_add(self.states(below));
             for mv in bits(self.exit_moves(below).into()) {
-                if let Moved::Outside(_) = self.levels.shift(level, config, mv)? {
+                if let Shift::Outside(_) = self.index.shift(level, config, mv)? {
                     mask |= 1 << mv;
                 }
             }
@@ -84,94 +87,98 @@ impl<S: NestedSpace> Diagram<S> {
         Ok((mask, states))
     }
 
-    /// The leaf node of two sets.
+    /// The leaf node of a class with these states.
+    ///
+    /// # Errors
+    /// [`StepError::Memory`] or [`StepError::TooMany`].
     pub(crate) fn intern_leaf(&mut self, class: ClassId, sets: LeafSets) -> Result<Ref, StepError> {
         if sets == LeafSets::default() {
             return Ok(Ref::EMPTY);
         }
         let own = (class, sets);
-        let flip = (self.levels.flip_class(class), self.flip_leaf(sets));
-        let turned = Turned::of(flip.cmp(&own));
+        let flip = (self.index.flip_class(class), self.flip_leaf(sets));
+        let orientation = Orientation::from_flip_order(flip.cmp(&own));
         let (class, sets) = own.min(flip);
-        let key = leaf_hash(class, sets);
+        let key = hash_leaf(class, sets);
         let (nodes, content) = (&self.nodes, &self.content);
         let stored = |node: &Node| LeafSets {
-            current: content.word(node.content()),
-            previous: content.word(node.content() + size_of::<u64>()),
+            current: content.u64_at(node.content_byte()),
+            previous: content.u64_at(node.content_byte() + size_of::<u64>()),
         };
-        let found = self.leaf_numbers.find(key, |id| {
+        let found = self.leaf_table.find(key, |id| {
             let node = &nodes[*id as usize];
             node.class() == class && stored(node) == sets
         });
         if let Some(id) = found {
-            return Ok(turned.reference(*id));
+            return Ok(orientation.reference(*id));
         }
-        let open = |leaf| self.levels.row(class, leaf).exits;
+        let open = |leaf| self.index.leaf_moves(class, leaf).exits;
         let exits = bits(sets.current).fold(0, |mask, leaf| mask | open(leaf));
-        let meta = class << MASK_BITS | u32::from(exits);
+        let meta = class << EXIT_MASK_BITS | u32::from(exits);
         let words = [sets.current, sets.previous].map(u64::to_le_bytes);
         let states = sets.current.count_ones().into();
         let id = self.push_node(meta, states, words.as_flattened().len())?;
-        self.content.push(self.nodes[id as usize].far() * EXIT, words.as_flattened());
-        self.work_out_leaf(class, exits, sets.current)?;
+        self.content
+            .push(self.nodes[id as usize].overflow_exits() * EXIT_BYTES, words.as_flattened());
+        self.derive_leaf(class, exits, sets.current)?;
         let (nodes, content) = (&self.nodes, &self.content);
-        self.leaf_numbers.insert_unique(key, id, |id| {
+        self.leaf_table.insert_unique(key, id, |id| {
             let node = &nodes[*id as usize];
             let [current, previous] =
-                [0, size_of::<u64>()].map(|at| content.word(node.content() + at));
-            leaf_hash(node.class(), LeafSets { current, previous })
+                [0, size_of::<u64>()].map(|at| content.u64_at(node.content_byte() + at));
+            hash_leaf(node.class(), LeafSets { current, previous })
         });
-        Ok(turned.reference(id))
+        Ok(orientation.reference(id))
     }
 
-    /// A new node whose content, of so many bytes, is still to be added.
+    /// Appends a node whose content, of `content` bytes, is still to be appended.
     fn push_node(&mut self, meta: u32, states: u64, content: usize) -> Result<u32, StepError> {
-        let node = Node { meta, bytes: self.content.end() as u32, ..Node::default() };
-        self.make_room(node.far() * EXIT + content)?;
+        let node = Node { meta, begin: self.content.end_unit() as u32, ..Node::default() };
+        self.reserve_node(node.overflow_exits() * EXIT_BYTES + content)?;
         let id = self.nodes.len() as u32;
-        self.nodes.push(Node { states: self.many.note(id, states), ..node });
+        self.nodes.push(Node { states: self.large_counts.store(id, states), ..node });
         Ok(id)
     }
 
-    /// Makes sure that there is room for a node and its bytes, within the budget.
-    fn make_room(&mut self, bytes: usize) -> Result<(), StepError> {
+    /// Reserves memory for a node and its content within the budget.
+    fn reserve_node(&mut self, bytes: usize) -> Result<(), StepError> {
         let id = self.nodes.len();
-        most("nodes", id + 1, Ref::MOST)?;
-        most("children", self.content.end() + bytes, u32::MAX as usize)?;
-        let bytes = bytes + UNIT;
-        let growth = bytes + size_of::<Node>() + self.numbers.growth(id as u32);
-        self.share.allow(self.own_bytes() + growth)?;
+        check_count("nodes", id + 1, Ref::MAX_SETS)?;
+        check_count("children", self.content.end_unit() + bytes, u32::MAX as usize)?;
+        let bytes = bytes + CONTENT_UNIT;
+        let growth = bytes + size_of::<Node>() + self.node_table.growth_bytes(id as u32);
+        self.share.grow_to(self.own_bytes() + growth)?;
         reserve(&mut self.nodes, 1);
-        reserve(self.content.list(), bytes);
+        reserve(self.content.bytes_mut(), bytes);
         Ok(())
     }
 
-    /// Has the exits and the detail of the last node worked out, which is none of the leaf.
+    /// Derives the data of the last node, an inner one.
     #[inline(always)]
-    fn work_out_inner(
+    fn derive_inner(
         &mut self,
         level: u8,
         moves: u16,
-        configs: Configs,
+        configs: ConfigSet,
         base: usize,
     ) -> Result<(), StepError> {
-        let made = std::mem::take(&mut self.made);
-        let inner = Inner { level, moves, configs, below: &made[base..] };
-        let done = self.work_out(Made::Inner(inner));
-        self.made = made;
+        let below_words = std::mem::take(&mut self.below_words);
+        let inner = InnerNode { level, moves, configs, below: &below_words[base..] };
+        let done = self.derive_node(NewNode::Inner(inner));
+        self.below_words = below_words;
         done
     }
 
-    /// Has the exits and the detail of the last node worked out, which is one of the leaf.
-    fn work_out_leaf(&mut self, class: ClassId, moves: u16, current: u64) -> Result<(), StepError> {
-        let mut left = [0; MAX_MOVES as usize];
-        for (left, mv) in left.iter_mut().zip(bits(moves.into())) {
-            let open = |leaf: &usize| self.levels.row(class, *leaf).exits >> mv & 1 == 1;
-            let leave = |leaf| 1 << self.levels.leaves().leave(leaf, mv);
-            *left = bits(current).filter(open).fold(0, |set, leaf| set | leave(leaf));
+    /// Derives the data of the last node, a leaf.
+    fn derive_leaf(&mut self, class: ClassId, moves: u16, current: u64) -> Result<(), StepError> {
+        let mut exits = [0; MAX_MOVE_KINDS as usize];
+        for (exit, mv) in exits.iter_mut().zip(bits(moves.into())) {
+            let open = |leaf: &usize| self.index.leaf_moves(class, *leaf).exits >> mv & 1 == 1;
+            let leave = |leaf| 1 << self.index.leaves().after_exit(leaf, mv);
+            *exit = bits(current).filter(open).fold(0, |set, leaf| set | leave(leaf));
         }
-        let detail = Detail::of_leaf(&self.levels, class, current);
-        let left = &left[..moves.count_ones() as usize];
-        self.work_out(Made::Leaf(moves, left, detail))
+        let stats = NodeStats::of_leaf(&self.index, class, current);
+        let exits = &exits[..moves.count_ones() as usize];
+        self.derive_node(NewNode::Leaf { moves, exits, stats })
     }
 }

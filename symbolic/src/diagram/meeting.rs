@@ -1,18 +1,18 @@
-//! Whether a layer meets its own image under the exchange.
+//! Meeting test: whether a layer intersects its image under the exchange.
 
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
 
 use crate::diagram::arena::Diagram;
-use crate::index::space::Levels;
+use crate::index::space::SpaceIndex;
 use crate::node::reference::Ref;
 
-/// Which images of current states are in the other set.
+/// How the image of a set meets another.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Meeting {
-    /// Among the current states: an even number of moves.
+    /// It contains a current state: the two searches meet after an even number of moves.
     pub(crate) even: bool,
-    /// Among those before: an odd number.
+    /// It contains a previous state: after an odd number.
     pub(crate) odd: bool,
 }
 
@@ -22,17 +22,17 @@ impl Meeting {
     }
 }
 
-/// Whether the layer of a top node meets its own image.
+/// How the image of a layer meets the layer.
 pub(crate) fn meets_itself<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> Meeting {
-    meets(diagram, diagram.levels.top(), top, top)
+    meets(diagram, diagram.index.top_level(), top, top)
 }
 
-/// Where the image of one set of a level meets another.
+/// How the image of `a` meets `b`, sets of one level.
 pub(crate) fn meets<S: NestedSpace>(diagram: &Diagram<S>, level: u8, a: Ref, b: Ref) -> Meeting {
     meet(diagram, level, a, b, &mut FxHashMap::default())
 }
 
-/// Where the image of `a` meets `b`.
+/// [`meets`], with the pairs compared so far.
 fn meet<S: NestedSpace>(
     diagram: &Diagram<S>,
     level: u8,
@@ -40,7 +40,7 @@ fn meet<S: NestedSpace>(
     b: Ref,
     known: &mut FxHashMap<(Ref, Ref), Meeting>,
 ) -> Meeting {
-    if diagram.node(a).is_hollow() || b == Ref::EMPTY {
+    if diagram.node(a).has_no_states() || b == Ref::EMPTY {
         return Meeting::default();
     }
     // The exchange commutes with the flip.
@@ -48,17 +48,17 @@ fn meet<S: NestedSpace>(
     if let Some(meeting) = known.get(&(a, b)) {
         return *meeting;
     }
-    let levels: &Levels<S> = &diagram.levels;
+    let index: &SpaceIndex<S> = &diagram.index;
     let mut meeting = Meeting::default();
-    if level == levels.leaf() {
-        let image = levels.leaves().exchange(diagram.leaf(a).current);
+    if level == index.leaf_level() {
+        let image = index.leaves().exchange(diagram.leaf(a).current);
         let other = diagram.leaf(b);
         meeting = Meeting { even: image & other.current != 0, odd: image & other.previous != 0 };
     } else {
-        for entry in diagram.stored(a.id()) {
-            let image = levels.config(level, entry.config).exchange;
+        for child in diagram.stored_children(a.id()) {
+            let image = index.config(level, child.config).exchange;
             if let Some(other) = diagram.below(level, b, image) {
-                let found = meet(diagram, level - 1, entry.below, other, known);
+                let found = meet(diagram, level - 1, child.below, other, known);
                 meeting.even |= found.even;
                 meeting.odd |= found.odd;
                 if meeting.is_complete() {

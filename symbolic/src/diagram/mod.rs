@@ -1,4 +1,4 @@
-//! Diagram.
+//! The diagram: interning, steps, and queries.
 
 pub(crate) mod arena;
 pub(crate) mod derive;

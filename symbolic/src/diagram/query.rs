@@ -1,47 +1,47 @@
-//! Single states of a set: whether there, which, and from the beginning.
+//! Queries about single states: membership, selection by rank, enumeration.
 
 use std::ops::ControlFlow;
 
-use strata_space::nested::{Nested, NestedSpace};
+use strata_space::nested::{NestedSpace, NestedState};
 
 use crate::diagram::arena::Diagram;
 use crate::index::bits::{ConfigId, bits};
 use crate::node::reference::Ref;
 
 impl<S: NestedSpace> Diagram<S> {
-    /// What hangs below a configuration of a node, flipped if the reference is.
+    /// The child of a set at a configuration, flipped if the reference is.
     pub(crate) fn below(&self, level: u8, set: Ref, config: ConfigId) -> Option<Ref> {
         if set == Ref::EMPTY {
             return None;
         }
         let flipped = set.is_flipped();
-        let stored = if flipped { self.levels.config(level, config).flip } else { config };
-        let list = self.list(set.id());
+        let stored = if flipped { self.index.config(level, config).flip } else { config };
+        let list = self.child_list(set.id());
         let is_there = list.configs.contains(stored);
         let below = || self.content.below(list, list.configs.rank(stored)).flip_if(flipped);
         is_there.then(below)
     }
 
-    /// Whether a state is among the current ones of a layer.
-    pub(crate) fn contains(&self, top: Ref, state: &Nested<S::Config>) -> bool {
-        let levels = (self.levels.leaf() + 1..=self.levels.top()).rev();
+    /// Whether a state is a current one of a layer.
+    pub(crate) fn contains(&self, top: Ref, state: &NestedState<S::Config>) -> bool {
+        let levels = (self.index.leaf_level() + 1..=self.index.top_level()).rev();
         let leaf = levels.zip(&state.configs).try_fold(top, |set, (level, config)| {
-            self.below(level, set, self.levels.known(level, *config)?)
+            self.below(level, set, self.index.find_config(level, *config)?)
         });
         leaf.is_some_and(|leaf| self.leaf(leaf).current >> state.leaf & 1 == 1)
     }
 
-    /// One of the current states of a layer, by its place in the order of the diagram, which must be
-    /// less than their number.
-    pub(crate) fn nth(&self, top: Ref, at: u64) -> Nested<S::Config> {
-        let mut state = Nested { configs: Vec::new(), leaf: 0 };
+    /// The current state of a layer with a rank in the diagram's order. `at` must be below their
+    /// number.
+    pub(crate) fn nth(&self, top: Ref, at: u64) -> NestedState<S::Config> {
+        let mut state = NestedState { configs: Vec::new(), leaf: 0 };
         let (mut set, mut left) = (top, at);
-        for level in (self.levels.leaf() + 1..=self.levels.top()).rev() {
-            for entry in self.entries(level, set) {
-                let states = self.states(entry.below);
+        for level in (self.index.leaf_level() + 1..=self.index.top_level()).rev() {
+            for child in self.children(level, set) {
+                let states = self.states(child.below);
                 if left < states {
-                    state.configs.push(self.levels.config(level, entry.config).config);
-                    set = entry.below;
+                    state.configs.push(self.index.config(level, child.config).config);
+                    set = child.below;
                     break;
                 }
                 left -= states;
@@ -52,36 +52,36 @@ impl<S: NestedSpace> Diagram<S> {
         state
     }
 
-    /// Shows the current states of a layer, in the order of the diagram, until `visit` breaks off.
+    /// Visits the current states of a layer in the diagram's order, until `visit` breaks.
     pub(crate) fn visit<B>(
         &self,
         top: Ref,
-        visit: &mut impl FnMut(&Nested<S::Config>) -> ControlFlow<B>,
+        visit: &mut impl FnMut(&NestedState<S::Config>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let mut state = Nested { configs: Vec::new(), leaf: 0 };
-        self.visit_below(self.levels.top(), top, &mut state, visit)
+        let mut state = NestedState { configs: Vec::new(), leaf: 0 };
+        self.visit_below(self.index.top_level(), top, &mut state, visit)
     }
 
     fn visit_below<B>(
         &self,
         level: u8,
         set: Ref,
-        state: &mut Nested<S::Config>,
-        visit: &mut impl FnMut(&Nested<S::Config>) -> ControlFlow<B>,
+        state: &mut NestedState<S::Config>,
+        visit: &mut impl FnMut(&NestedState<S::Config>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        if self.node(set).is_hollow() {
+        if self.node(set).has_no_states() {
             return ControlFlow::Continue(());
         }
-        if level == self.levels.leaf() {
+        if level == self.index.leaf_level() {
             for leaf in bits(self.leaf(set).current) {
                 state.leaf = leaf as u8;
                 visit(state)?;
             }
             return ControlFlow::Continue(());
         }
-        for entry in self.entries(level, set) {
-            state.configs.push(self.levels.config(level, entry.config).config);
-            let ended = self.visit_below(level - 1, entry.below, state, visit);
+        for child in self.children(level, set) {
+            state.configs.push(self.index.config(level, child.config).config);
+            let ended = self.visit_below(level - 1, child.below, state, visit);
             state.configs.pop();
             ended?;
         }

@@ -1,4 +1,4 @@
-//! Self-mirrored.
+//! Count of self-mirrored states: those that equal their flip.
 
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
@@ -7,35 +7,44 @@ use crate::diagram::arena::Diagram;
 use crate::index::bits::bits;
 use crate::node::reference::Ref;
 
-/// Current states of a top node that are their own flips, and their moves.
-pub(crate) fn fixed<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> (u64, u64) {
-    fixed_below(diagram, diagram.levels.top(), top, &mut FxHashMap::default())
+/// Number of self-mirrored states, and of their legal moves.
+#[derive(Copy, Clone, Default)]
+pub(crate) struct SelfMirrored {
+    pub(crate) states: u64,
+    pub(crate) moves: u64,
 }
 
-fn fixed_below<S: NestedSpace>(
+/// Counts the self-mirrored current states of a layer.
+pub(crate) fn count_self_mirrored<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> SelfMirrored {
+    count_below(diagram, diagram.index.top_level(), top, &mut FxHashMap::default())
+}
+
+fn count_below<S: NestedSpace>(
     diagram: &Diagram<S>,
     level: u8,
     set: Ref,
-    known: &mut FxHashMap<usize, (u64, u64)>,
-) -> (u64, u64) {
+    known: &mut FxHashMap<usize, SelfMirrored>,
+) -> SelfMirrored {
     let id = set.id();
     if let Some(sums) = known.get(&id) {
         return *sums;
     }
-    // A set and its flip have the same fixed states.
+    // A set and its flip have the same self-mirrored states.
     let stored = Ref::new(id as u32, false, false);
-    let mut sums = (0, 0);
-    if level == diagram.levels.leaf() {
+    let mut sums = SelfMirrored::default();
+    if level == diagram.index.leaf_level() {
         let class = diagram.node(stored).class();
         let states = bits(diagram.leaf(stored).current);
-        for leaf in states.filter(|leaf| diagram.levels.leaves().is_fixed(*leaf)) {
-            sums = (sums.0 + 1, sums.1 + diagram.levels.degree(class, leaf));
+        for leaf in states.filter(|leaf| diagram.index.leaves().is_self_mirrored(*leaf)) {
+            sums.states += 1;
+            sums.moves += diagram.index.degree(class, leaf);
         }
     } else {
-        for entry in diagram.stored(id) {
-            if diagram.levels.config(level, entry.config).flip == entry.config {
-                let (states, moves) = fixed_below(diagram, level - 1, entry.below, known);
-                sums = (sums.0 + states, sums.1 + moves);
+        for child in diagram.stored_children(id) {
+            if diagram.index.config(level, child.config).flip == child.config {
+                let below = count_below(diagram, level - 1, child.below, known);
+                sums.states += below.states;
+                sums.moves += below.moves;
             }
         }
     }

@@ -1,73 +1,78 @@
-//! One step of a node: what is reached from its current states and from what comes in, less the
-//! current states and those before.
+//! Step of a node: its successor in the next layer.
+//!
+//! The successor holds what is reached from the node's current states and what comes in from its
+//! parent, less the current and the previous states. Steps are memoised by node and by a
+//! fingerprint of the incoming sets.
 
-use strata_space::nested::NestedSpace;
+use strata_space::nested::{NestedSpace, Shift};
 
 use crate::diagram::arena::Diagram;
-use crate::diagram::incoming::Gathered;
+use crate::diagram::incoming::IncomingSets;
 use crate::error::StepError;
-use crate::index::bits::{Configs, bits};
-use crate::index::shared::Moved;
+use crate::index::bits::{ConfigSet, bits};
 use crate::index::space::ClassId;
 use crate::memory::prefetch::prefetch;
-use crate::node::content::Entry;
-use crate::node::hash::fold;
+use crate::node::content::Child;
+use crate::node::hash::mix;
 use crate::node::record::LeafSets;
 use crate::node::reference::Ref;
 
 const MIX: u64 = 0xd6e8_feb8_6659_fd93;
 const MIX2: u64 = 0xe703_7ed1_a0b4_28db;
 
-/// A reference's part of the fingerprint of a set of references, which is a sum.
+/// A reference's term of a fingerprint, which is a sum over a set of references.
 #[inline(always)]
-fn print(set: Ref) -> u64 {
-    let word = fold(u64::from(set.word()) ^ MIX, MIX2);
-    fold(word ^ MIX2, MIX ^ u64::from(set.word()))
+fn fingerprint_of(set: Ref) -> u64 {
+    let word = mix(u64::from(set.word()) ^ MIX, MIX2);
+    mix(word ^ MIX2, MIX ^ u64::from(set.word()))
 }
 
 impl<S: NestedSpace> Diagram<S> {
-    /// The layer after the one whose top node is given.
+    /// The top node of the layer after `top`.
+    ///
+    /// # Errors
+    /// [`StepError`]; the diagram still holds `top`.
     pub(crate) fn step_top(&mut self, top: Ref) -> Result<Ref, StepError> {
-        let class = self.levels.root()?;
-        let next = self.step(self.levels.top(), class, top, 0)?;
-        self.settle(next)?;
+        let class = self.index.root_class()?;
+        let next = self.step(self.index.top_level(), class, top, 0)?;
+        self.finish_layer(next)?;
         Ok(next)
     }
 
-    /// What becomes of a node of a class when the sets in `incoming` from `from` on come in, which
-    /// are taken away.
+    /// The successor of a set of a class. Its incoming sets are `incoming` from `from` on, which
+    /// are removed.
     fn step(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
-        if from == self.incoming.len() && self.node(set).is_hollow() {
-            // What was before is no longer of interest either.
+        if from == self.incoming.len() && self.node(set).has_no_states() {
+            // The previous states are no longer needed either.
             return Ok(Ref::EMPTY);
         }
-        // Of a node and its flip one is stepped for both. One that is its own flip is told apart
-        // by what comes in.
-        let flip_class = self.levels.flip_class(class);
-        let flip = if set.is_symmetric() {
+        // A set and its flip share one step. For a self-mirrored set the fingerprint of the
+        // incoming sets decides.
+        let flip_class = self.index.flip_class(class);
+        let flip = if set.is_self_mirrored() {
             let [own, flip] = [false, true].map(|flip| self.fingerprint(from, flip));
             (flip_class, flip) < (class, own)
         } else {
             set.is_flipped()
         };
         if !flip {
-            return self.recall(level, class, set, from);
+            return self.step_memoised(level, class, set, from);
         }
         for incoming in &mut self.incoming[from..] {
             *incoming = incoming.flip();
         }
-        Ok(self.recall(level, flip_class, set.flip(), from)?.flip())
+        Ok(self.step_memoised(level, flip_class, set.flip(), from)?.flip())
     }
 
-    /// A fingerprint of what comes in, or of its flip.
+    /// The fingerprint of the incoming sets, or of their flips.
     #[inline(always)]
     fn fingerprint(&self, from: usize, flip: bool) -> u64 {
         let sets = self.incoming[from..].iter();
-        sets.fold(0, |sum, set| sum.wrapping_add(print(set.flip_if(flip))))
+        sets.fold(0, |sum, set| sum.wrapping_add(fingerprint_of(set.flip_if(flip))))
     }
 
-    /// [`Self::step`] for a node that is not flipped, from memory if possible.
-    fn recall(
+    /// [`Self::step`] of a set that is not flipped: the memoised step, or a computed one.
+    fn step_memoised(
         &mut self,
         level: u8,
         class: ClassId,
@@ -79,36 +84,43 @@ impl<S: NestedSpace> Diagram<S> {
         let node = &self.nodes[id];
         let free = set != Ref::EMPTY && node.next == 0;
         if node.next != 0 && node.incoming == key {
-            let next = Ref::of_word(node.next);
-            return self.remembered(level, class, set, from, next);
+            let next = Ref::from_word(node.next);
+            return self.reuse_step(level, class, set, from, next);
         }
-        // The empty set is one for all classes. Numbers of nodes are below those of its stand-ins.
+        // The empty set belongs to all classes. Node numbers are below these keys.
         let whose = if set == Ref::EMPTY { u32::MAX - class } else { id as u32 };
-        if !free && let Some(next) = self.further.get(&(whose, key)) {
-            return self.remembered(level, class, set, from, *next);
+        if !free && let Some(next) = self.step_overflow.get(&(whose, key)) {
+            return self.reuse_step(level, class, set, from, *next);
         }
-        let next = self.make(level, class, set, from)?;
+        let next = self.compute_step(level, class, set, from)?;
         if free {
             let node = &mut self.nodes[id];
             (node.incoming, node.next) = (key, next.word());
         } else {
-            self.further.insert((whose, key), next);
+            self.step_overflow.insert((whose, key), next);
         }
         Ok(next)
     }
 
-    /// What becomes of a node that is not flipped.
-    fn make(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
-        if level == self.levels.leaf() {
+    /// Computes the successor of a set that is not flipped.
+    fn compute_step(
+        &mut self,
+        level: u8,
+        class: ClassId,
+        set: Ref,
+        from: usize,
+    ) -> Result<Ref, StepError> {
+        if level == self.index.leaf_level() {
             self.step_leaf(class, set, from)
         } else {
             self.step_inner(level, class, set, from)
         }
     }
 
-    /// A step from memory; now and then it is made again, as far as what is below is remembered.
+    /// Returns a memoised step. At intervals it is recomputed first, from the memoised steps below
+    /// it.
     #[inline(always)]
-    fn remembered(
+    fn reuse_step(
         &mut self,
         level: u8,
         class: ClassId,
@@ -116,14 +128,14 @@ impl<S: NestedSpace> Diagram<S> {
         from: usize,
         next: Ref,
     ) -> Result<Ref, StepError> {
-        if self.verify != 0 {
-            self.remembered += 1;
-            // A step that is being checked is not interrupted by others: scratch is one a level.
-            if self.remembered >= self.verify {
-                self.remembered = 0;
-                let verify = std::mem::take(&mut self.verify);
-                let again = self.make(level, class, set, from);
-                self.verify = verify;
+        if self.verify_interval != 0 {
+            self.reused_steps += 1;
+            // No verification within a verification: there is one scratch buffer a level.
+            if self.reused_steps >= self.verify_interval {
+                self.reused_steps = 0;
+                let verify_interval = std::mem::take(&mut self.verify_interval);
+                let again = self.compute_step(level, class, set, from);
+                self.verify_interval = verify_interval;
                 return if again? == next { Ok(next) } else { Err(StepError::Mismatch { level }) };
             }
         }
@@ -134,7 +146,7 @@ impl<S: NestedSpace> Diagram<S> {
     fn step_leaf(&mut self, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
         let LeafSets { current, previous } = self.leaf(set);
         let come_in = self.incoming[from..].iter().map(|set| self.leaf_exits(*set));
-        let inside = bits(current).map(|leaf| self.levels.row(class, leaf).inside);
+        let inside = bits(current).map(|leaf| self.index.leaf_moves(class, leaf).inside);
         let reached = come_in.chain(inside).fold(0, |all, set| all | set);
         self.incoming.truncate(from);
         let next = LeafSets { current: reached & !(current | previous), previous: current };
@@ -150,62 +162,68 @@ impl<S: NestedSpace> Diagram<S> {
         from: usize,
     ) -> Result<Ref, StepError> {
         for set in &self.incoming[from..] {
-            self.exit_lists.prefetch(*set);
+            self.exit_sets.prefetch(*set);
         }
-        // A level's scratch is free: this is the only step of the level under way.
-        let mut gathered = std::mem::take(&mut self.gathered[usize::from(level)]);
-        self.read_entries(set.id(), &mut gathered.own);
-        let next = self.gather(level, from, &mut gathered);
-        let next = next.and_then(|()| self.step_children((level, class), &gathered));
-        self.gathered[usize::from(level)] = gathered;
+        // The scratch buffer is free: only one step of a level is under way.
+        let mut incoming_sets = std::mem::take(&mut self.incoming_sets[usize::from(level)]);
+        self.read_children(set.id(), &mut incoming_sets.own_children);
+        let next = self.collect_incoming(level, from, &mut incoming_sets);
+        let next = next.and_then(|()| self.step_children(level, class, &incoming_sets));
+        self.incoming_sets[usize::from(level)] = incoming_sets;
         next
     }
 
-    /// Steps what is below each configuration and makes the node of it.
+    /// Steps the children at each configuration, and interns the node they form.
     fn step_children(
         &mut self,
-        (level, class): (u8, ClassId),
-        gathered: &Gathered,
+        level: u8,
+        class: ClassId,
+        incoming_sets: &IncomingSets,
     ) -> Result<Ref, StepError> {
-        let made = self.made.len();
-        let mut configs = Configs::default();
-        let own: Configs = gathered.own.iter().map(|entry| entry.config).collect();
-        let mut entries = gathered.own.iter();
-        for config in Configs(own.0 | gathered.configs.0).iter() {
-            let entry = if own.contains(config) { entries.next() } else { None };
-            let below = entry.map_or(Ref::EMPTY, |entry| entry.below);
+        let base = self.below_words.len();
+        let mut configs = ConfigSet::default();
+        let own: ConfigSet = incoming_sets.own_children.iter().map(|child| child.config).collect();
+        let mut children = incoming_sets.own_children.iter();
+        for config in ConfigSet(own.0 | incoming_sets.configs.0).iter() {
+            let child = if own.contains(config) { children.next() } else { None };
+            let below = child.map_or(Ref::EMPTY, |child| child.below);
             let from = self.incoming.len();
-            self.incoming.extend(gathered.at(config));
-            let inner = self.levels.inner(class, config)?;
+            self.incoming.extend(incoming_sets.at(config));
+            let inner = self.index.inner_class(class, config)?;
             let next = self.step(level - 1, inner, below, from)?;
             if next != Ref::EMPTY {
                 prefetch(&self.nodes, next.id());
-                self.work.prefetch(next);
+                self.executor.prefetch(next);
                 configs.insert(config);
-                self.made.push(next.word());
+                self.below_words.push(next.word());
             }
         }
-        self.intern((level, class), configs, made)
+        self.intern(level, class, configs, base)
     }
 
-    /// Gathers what comes in below a node: from outside, in `incoming`, which is taken away, and from
-    /// one of its children to another.
-    fn gather(&mut self, level: u8, from: usize, gathered: &mut Gathered) -> Result<(), StepError> {
-        gathered.clear();
+    /// Groups the incoming sets by configuration: those from the parent, which are removed from
+    /// `incoming`, and the exit sets of siblings.
+    fn collect_incoming(
+        &mut self,
+        level: u8,
+        from: usize,
+        incoming_sets: &mut IncomingSets,
+    ) -> Result<(), StepError> {
+        incoming_sets.clear();
         for set in &self.incoming[from..] {
-            for mut entry in self.exit_lists.entries(set.id()) {
+            for mut child in self.exit_sets.children(set.id()) {
                 if set.is_flipped() {
-                    entry = self.flip_entry(level, entry);
+                    child = self.flip_child(level, child);
                 }
-                gathered.push(entry.config, entry.below);
+                incoming_sets.push(child.config, child.below);
             }
         }
         self.incoming.truncate(from);
-        for at in 0..gathered.own.len() {
-            let Entry { config, below } = gathered.own[at];
+        for at in 0..incoming_sets.own_children.len() {
+            let Child { config, below } = incoming_sets.own_children[at];
             for mv in bits(self.exit_moves(below).into()) {
-                if let Moved::Inside(config) = self.levels.shift(level, config, mv)? {
-                    gathered.push(config, self.exits(below, mv));
+                if let Shift::Inside(config) = self.index.shift(level, config, mv)? {
+                    incoming_sets.push(config, self.exit_set(below, mv));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Sets of any states, and not only layers: what a step makes of them, against plain sets.
+//! Property tests: steps of arbitrary sets of states, compared with plain sets.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -8,25 +8,25 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use strata_puzzles::panex::{CentreTop, NestedPanex, PanexConfig, Position, Symmetry, Tokens};
-use strata_space::nested::{Nested, NestedSpace};
+use strata_space::nested::{NestedSpace, NestedState};
 
 use crate::diagram::arena::Diagram;
 use crate::diagram::meeting::meets_itself;
 use crate::error::StepError;
-use crate::index::bits::{ConfigId, Configs};
+use crate::index::bits::{ConfigId, ConfigSet};
 use crate::index::space::ClassId;
 use crate::node::record::LeafSets;
 use crate::node::reference::Ref;
 use crate::options::Options;
 
-type State = Nested<Tokens>;
+type State = NestedState<Tokens>;
 
-/// The states of the two layers that a diagram is to hold.
+/// States, and whether each is current or previous.
 type Layers = Vec<(State, bool)>;
 
 const LEVEL: u8 = 4;
 
-/// Builds the node of some states from the configuration at `at` on; true: current.
+/// Builds the node of the states, from the configuration at `at` on.
 fn build(
     diagram: &mut Diagram<NestedPanex>,
     level: u8,
@@ -34,7 +34,7 @@ fn build(
     at: usize,
     states: &[(State, bool)],
 ) -> Ref {
-    if level == diagram.levels.leaf() {
+    if level == diagram.index.leaf_level() {
         let set = |current| {
             let leaves = states.iter().filter(|(_, is_current)| *is_current == current);
             leaves.fold(0, |set, (state, _)| set | 1 << state.leaf)
@@ -44,29 +44,29 @@ fn build(
     }
     let mut below: BTreeMap<ConfigId, Layers> = BTreeMap::new();
     for (state, current) in states {
-        let config = diagram.levels.number(level, state.configs[at]).unwrap();
+        let config = diagram.index.number_config(level, state.configs[at]).unwrap();
         below.entry(config).or_default().push((state.clone(), *current));
     }
-    let base = diagram.made.len();
-    let configs: Configs = below.keys().copied().collect();
+    let base = diagram.below_words.len();
+    let configs: ConfigSet = below.keys().copied().collect();
     for (config, states) in below {
-        let inner = diagram.levels.inner(class, config).unwrap();
+        let inner = diagram.index.inner_class(class, config).unwrap();
         let set = build(diagram, level - 1, inner, at + 1, &states);
-        diagram.made.push(set.word());
+        diagram.below_words.push(set.word());
     }
-    diagram.intern((level, class), configs, base).unwrap()
+    diagram.intern(level, class, configs, base).unwrap()
 }
 
 fn current(diagram: &Diagram<NestedPanex>, top: Ref) -> HashSet<String> {
     let mut texts = HashSet::new();
     let _: ControlFlow<()> = diagram.visit(top, &mut |state| {
-        assert!(texts.insert(diagram.levels.space.text(state)), "a state comes twice");
+        assert!(texts.insert(diagram.index.space.text(state)), "a state comes twice");
         ControlFlow::Continue(())
     });
     texts
 }
 
-/// The position after a walk that takes the moves by their numbers.
+/// The position after a walk that picks moves by number.
 fn walk(steps: &[u8]) -> Position {
     steps.iter().fold(Position::start(LEVEL), |position, step| {
         let next = position.moves(CentreTop::Forbid);
@@ -107,9 +107,9 @@ proptest! {
             .filter(|(position, current)| is_kept(position, *current))
             .map(|(position, current)| (space.nest(position).unwrap(), *current))
             .collect();
-        let class = diagram.levels.root().unwrap();
+        let class = diagram.index.root_class().unwrap();
         let top = build(&mut diagram, LEVEL, class, 0, &states);
-        diagram.settle(top).unwrap();
+        diagram.finish_layer(top).unwrap();
         prop_assert_eq!(current(&diagram, top), now.clone());
         prop_assert_eq!(diagram.states(top), now.len() as u64);
 
@@ -124,13 +124,13 @@ proptest! {
         let next = diagram.step_top(top).unwrap();
         prop_assert_eq!(current(&diagram, next), expected.clone());
         if again {
-            // From memory, and of the flip.
+            // Memoised, and of the flip.
             prop_assert_eq!(diagram.step_top(top).unwrap(), next);
             prop_assert_eq!(diagram.step_top(top.flip()).unwrap(), next.flip());
         }
 
-        // What memory says is compared with what is so.
-        diagram.verify = 1;
+        // A memoised step is compared with its recomputation.
+        diagram.verify_interval = 1;
         prop_assert_eq!(diagram.step_top(top), Ok(next));
         if next != top && !now.is_empty() {
             diagram.nodes[top.id()].next = top.flip_if(top.is_flipped()).word();

@@ -1,223 +1,237 @@
-//! What leaves a node by a move: the sets that its siblings of the next layer take in. Equal ones
-//! are one set.
+//! Interning of exit sets: equal sets are stored once.
 
 use std::cmp::Ordering;
 
 use hashbrown::HashTable;
-use strata_space::nested::MAX_MOVES;
+use strata_space::nested::{MAX_MOVE_KINDS, Shift};
 
-use crate::error::{StepError, most};
-use crate::exits::sets::{ExitLists, UNIT};
-use crate::exits::source::{Inner, Leaving};
-use crate::index::bits::{Configs, bits};
-use crate::index::shared::{Known, Moved};
-use crate::memory::budget::Share;
+use crate::error::{StepError, check_count};
+use crate::exits::sets::{ExitSets, UNIT};
+use crate::exits::source::{ExitSource, InnerNode};
+use crate::index::bits::{ConfigSet, bits};
+use crate::index::shared::SharedIndex;
+use crate::memory::budget::BudgetShare;
 use crate::memory::prefetch::prefetch;
 use crate::memory::reserve::reserve;
-use crate::node::content::Packed;
-use crate::node::hash::{hash, leaf_exits_hash};
-use crate::node::orientation::{Turned, orient};
+use crate::node::content::PackedList;
+use crate::node::hash::{hash_leaf_exits, hash_list};
+use crate::node::orientation::{Orientation, canonicalise};
 use crate::node::reference::Ref;
-use crate::node::table::Table;
+use crate::node::table::CompactTable;
 
-/// Places for sets of exits that were asked for lately.
-const RECENT: usize = 1 << 15;
+/// Slots for recently used sets.
+const RECENT_SETS: usize = 1 << 15;
 
-/// A set of exits that is to be looked up: how it would be stored, and by what hash.
+/// An exit set to look up, in canonical orientation.
 #[derive(Copy, Clone)]
-struct Wanted {
-    configs: Configs,
-    turned: Turned,
-    base: usize,
+struct Candidate {
+    configs: ConfigSet,
+    orientation: Orientation,
+    begin: usize,
     key: u64,
 }
 
-/// Sets of exits of one node that are being made: by move, and by configuration.
-struct Slots {
-    configs: [Configs; MAX_MOVES as usize],
-    below: [[u32; 64]; MAX_MOVES as usize],
+/// Exit sets of one node under construction: by move, then by configuration.
+struct ExitsByMove {
+    configs: [ConfigSet; MAX_MOVE_KINDS as usize],
+    below: [[u32; 64]; MAX_MOVE_KINDS as usize],
 }
 
-/// Sets of exits by content, and what finding them takes.
-pub(crate) struct Exits {
-    numbers: Table<25>,
-    leaf_numbers: HashTable<u32>,
-    /// Those that were asked for lately, by hash: few, so that they stay in the processor's cache.
-    recent: Box<[(u64, u32); RECENT]>,
-    share: Share,
+/// Tables of exit sets by content, with scratch buffers.
+pub(crate) struct ExitInterner {
+    table: CompactTable<25>,
+    leaf_table: HashTable<u32>,
+    /// Recently used sets by hash: few enough for the processor's cache.
+    recent: Box<[(u64, u32); RECENT_SETS]>,
+    share: BudgetShare,
     /// Scratch.
-    slots: Box<Slots>,
-    /// Scratch: what is below the configurations of sets that are being made, in order.
-    made: Vec<u32>,
-    /// Scratch: a list that is being looked for.
-    packed: Packed,
+    by_move: Box<ExitsByMove>,
+    /// Scratch: child references of the sets under construction, one set after another.
+    below_words: Vec<u32>,
+    /// Scratch: the list to look up.
+    packed: PackedList,
 }
 
-impl Exits {
-    /// None, within a share of the budget and with a promise of so many bytes.
-    pub(crate) fn new(share: Share, promised: usize) -> Exits {
-        let slots = Slots {
-            configs: [Configs::default(); MAX_MOVES as usize],
-            below: [[0; 64]; MAX_MOVES as usize],
+impl ExitInterner {
+    /// Empty tables, with `prealloc_bytes` preallocated.
+    pub(crate) fn new(share: BudgetShare, prealloc_bytes: usize) -> ExitInterner {
+        let by_move = ExitsByMove {
+            configs: [ConfigSet::default(); MAX_MOVE_KINDS as usize],
+            below: [[0; 64]; MAX_MOVE_KINDS as usize],
         };
-        Exits {
-            numbers: Table::new(promised),
-            leaf_numbers: HashTable::new(),
-            recent: Box::new([(0, 0); RECENT]),
+        ExitInterner {
+            table: CompactTable::new(prealloc_bytes),
+            leaf_table: HashTable::new(),
+            recent: Box::new([(0, 0); RECENT_SETS]),
             share,
-            slots: Box::new(slots),
-            made: Vec::new(),
-            packed: Packed::default(),
+            by_move: Box::new(by_move),
+            below_words: Vec::new(),
+            packed: PackedList::default(),
         }
     }
 
-    /// How many sets there are.
+    /// Number of exit sets.
     pub(crate) fn len(&self) -> usize {
-        self.numbers.len() + self.leaf_numbers.len()
+        self.table.len() + self.leaf_table.len()
     }
 
-    /// Bytes of memory, without the lists.
+    /// Memory in bytes, without the sets themselves.
     pub(crate) fn bytes(&self) -> usize {
-        self.numbers.bytes()
+        self.table.bytes()
     }
 
-    /// Finds a node's exits by all its moves, and adds them, by move.
+    /// Interns a node's exit sets, and appends their references by move.
+    ///
+    /// # Errors
+    /// [`StepError::Memory`] or [`StepError::TooMany`].
     #[inline(never)]
-    pub(crate) fn find<C>(
+    pub(crate) fn intern_exits<C>(
         &mut self,
-        known: &Known<C>,
-        lists: &mut ExitLists,
-        nodes: &impl Leaving,
-        node: Inner<'_>,
-        found: &mut Vec<u32>,
+        index: &SharedIndex<C>,
+        exit_sets: &mut ExitSets,
+        nodes: &impl ExitSource,
+        node: InnerNode<'_>,
+        exits_out: &mut Vec<u32>,
     ) -> Result<(), StepError> {
-        self.sort(known, nodes, node);
-        self.made.clear();
-        let none = Wanted { configs: Configs::default(), turned: Turned::Own, base: 0, key: 0 };
-        let mut wanted = [none; MAX_MOVES as usize];
-        for (wanted, mv) in wanted.iter_mut().zip(bits(node.moves.into())) {
-            *wanted = self.want(known, node.level, mv);
+        self.group_by_move(index, nodes, node);
+        self.below_words.clear();
+        let none = Candidate {
+            configs: ConfigSet::default(),
+            orientation: Orientation::AsIs,
+            begin: 0,
+            key: 0,
+        };
+        let mut candidates = [none; MAX_MOVE_KINDS as usize];
+        for (candidate, mv) in candidates.iter_mut().zip(bits(node.moves.into())) {
+            *candidate = self.candidate(index, node.level, mv);
         }
-        let wanted = &wanted[..node.moves.count_ones() as usize];
-        for wanted in wanted {
-            // Asks for the set that it probably is.
-            let (key, recent) = self.recent[wanted.key as usize % RECENT];
-            if key == wanted.key {
-                lists.prefetch(Ref::new(recent, false, false));
+        let candidates = &candidates[..node.moves.count_ones() as usize];
+        for candidate in candidates {
+            // Prefetches the probable match.
+            let (key, recent) = self.recent[candidate.key as usize % RECENT_SETS];
+            if key == candidate.key {
+                exit_sets.prefetch(Ref::new(recent, false, false));
             }
         }
-        for (at, one) in wanted.iter().enumerate() {
-            let end = wanted.get(at + 1).map_or(self.made.len(), |next| next.base);
-            found.push(self.intern(lists, one, end)?.word());
+        for (at, one) in candidates.iter().enumerate() {
+            let end = candidates.get(at + 1).map_or(self.below_words.len(), |next| next.begin);
+            exits_out.push(self.intern_candidate(exit_sets, one, end)?.word());
         }
         Ok(())
     }
 
-    /// Sorts the exits of a node's children by move and by configuration after it.
+    /// Groups the exit sets of a node's children by move and by the configuration after it.
     #[inline(always)]
-    fn sort<C>(&mut self, known: &Known<C>, nodes: &impl Leaving, node: Inner<'_>) {
-        let slots = &mut *self.slots;
-        slots.configs = [Configs::default(); MAX_MOVES as usize];
+    fn group_by_move<C>(
+        &mut self,
+        index: &SharedIndex<C>,
+        nodes: &impl ExitSource,
+        node: InnerNode<'_>,
+    ) {
+        let by_move = &mut *self.by_move;
+        by_move.configs = [ConfigSet::default(); MAX_MOVE_KINDS as usize];
         for (config, word) in node.configs.iter().zip(node.below) {
-            let below = Ref::of_word(*word);
+            let below = Ref::from_word(*word);
             let (id, flipped) = (below.id(), below.is_flipped());
-            let stored = nodes.moves(id);
+            let stored = nodes.exit_moves(id);
             for mv in bits(stored.into()) {
-                let set = Ref::of_word(nodes.exits(id, mv)).flip_if(flipped);
-                let mv = if flipped { known.flip_move(mv) } else { mv };
-                // It has been asked when the node was made.
-                if let Some(Moved::Outside(config)) = known.shift(node.level, config, mv) {
-                    slots.configs[mv].insert(config);
-                    slots.below[mv][usize::from(config)] = set.word();
+                let set = Ref::from_word(nodes.exit_set(id, mv)).flip_if(flipped);
+                let mv = if flipped { index.flip_move(mv) } else { mv };
+                // The shift is known since the node was interned.
+                if let Some(Shift::Outside(config)) = index.shift(node.level, config, mv) {
+                    by_move.configs[mv].insert(config);
+                    by_move.below[mv][usize::from(config)] = set.word();
                 }
             }
         }
     }
 
-    /// The exits by a move. They are not looked up yet, but their places are asked for.
+    /// The node's exit set by a move, not looked up yet. Prefetches what the look-up reads.
     #[inline(always)]
-    fn want<C>(&mut self, known: &Known<C>, level: u8, mv: usize) -> Wanted {
-        let (base, slots) = (self.made.len(), &self.slots);
-        let configs = slots.configs[mv];
-        let below = configs.iter().map(|config| slots.below[mv][usize::from(config)]);
-        self.made.extend(below);
-        let below = &mut self.made[base..];
-        let (configs, turned) = orient(known, level, configs, below, Ordering::Equal);
-        let key = hash(0, configs, below);
-        self.numbers.prefetch(key);
-        prefetch(&self.recent[..], key as usize % RECENT);
-        Wanted { configs, turned, base, key }
+    fn candidate<C>(&mut self, index: &SharedIndex<C>, level: u8, mv: usize) -> Candidate {
+        let (begin, by_move) = (self.below_words.len(), &self.by_move);
+        let configs = by_move.configs[mv];
+        let below = configs.iter().map(|config| by_move.below[mv][usize::from(config)]);
+        self.below_words.extend(below);
+        let below = &mut self.below_words[begin..];
+        let (configs, orientation) = canonicalise(index, level, configs, below, Ordering::Equal);
+        let key = hash_list(0, configs, below);
+        self.table.prefetch(key);
+        prefetch(&self.recent[..], key as usize % RECENT_SETS);
+        Candidate { configs, orientation, begin, key }
     }
 
-    /// The set that was wanted, of which what is below ends at `end`.
+    /// Looks up or adds a candidate, whose child references end at `end`.
     #[inline(always)]
-    fn intern(
+    fn intern_candidate(
         &mut self,
-        lists: &mut ExitLists,
-        wanted: &Wanted,
+        exit_sets: &mut ExitSets,
+        candidate: &Candidate,
         end: usize,
     ) -> Result<Ref, StepError> {
-        let Wanted { configs, turned, base, key } = *wanted;
-        if configs == Configs::default() {
+        let Candidate { configs, orientation, begin, key } = *candidate;
+        if configs == ConfigSet::default() {
             return Ok(Ref::EMPTY);
         }
-        self.packed.pack(&self.made[base..end]);
-        let (packed, ExitLists { content, config_sets }) = (&self.packed, &*lists);
-        let is_it = |id| content.is_at(config_sets, id as usize * UNIT, configs, packed);
-        let place = key as usize % RECENT;
-        let (recent_key, recent) = self.recent[place];
-        let found = if recent_key == key && is_it(recent) {
+        self.packed.pack(&self.below_words[begin..end]);
+        let (packed, ExitSets { content, config_sets }) = (&self.packed, &*exit_sets);
+        let matches = |id| content.matches(config_sets, id as usize * UNIT, configs, packed);
+        let slot = key as usize % RECENT_SETS;
+        let (recent_key, recent) = self.recent[slot];
+        let found = if recent_key == key && matches(recent) {
             Some(recent)
         } else {
-            self.numbers.find(key, is_it)
+            self.table.find(key, matches)
         };
         let id = match found {
             Some(id) => id,
             None => {
-                let set = lists.config_sets.number(configs)?;
-                let id = self.make_room(lists, self.packed.len())?;
-                lists.content.push(0, self.packed.finish(set));
-                self.numbers.insert(key, id);
+                let set = exit_sets.config_sets.number(configs)?;
+                let id = self.reserve_set(exit_sets, self.packed.len())?;
+                exit_sets.content.push(0, self.packed.finish(set));
+                self.table.insert(key, id);
                 id
             }
         };
-        self.recent[place] = (key, id);
-        Ok(turned.reference(id))
+        self.recent[slot] = (key, id);
+        Ok(orientation.reference(id))
     }
 
-    /// The set of exits of some leaf states.
+    /// Interns a set of leaf states.
+    ///
+    /// # Errors
+    /// [`StepError::Memory`] or [`StepError::TooMany`].
     pub(crate) fn intern_leaf<C>(
         &mut self,
-        known: &Known<C>,
-        lists: &mut ExitLists,
+        index: &SharedIndex<C>,
+        exit_sets: &mut ExitSets,
         set: u64,
     ) -> Result<Ref, StepError> {
         if set == 0 {
             return Ok(Ref::EMPTY);
         }
-        let flip = known.leaves.flip(set);
-        let (turned, least) = (Turned::of(flip.cmp(&set)), set.min(flip));
-        let key = leaf_exits_hash(least);
-        let stored = |id: &u32| lists.leaf(*id as usize);
-        if let Some(id) = self.leaf_numbers.find(key, |id| stored(id) == least) {
-            return Ok(turned.reference(*id));
+        let flip = index.leaves.flip(set);
+        let (orientation, least) = (Orientation::from_flip_order(flip.cmp(&set)), set.min(flip));
+        let key = hash_leaf_exits(least);
+        let stored = |id: &u32| exit_sets.leaf(*id as usize);
+        if let Some(id) = self.leaf_table.find(key, |id| stored(id) == least) {
+            return Ok(orientation.reference(*id));
         }
-        let id = self.make_room(lists, size_of::<u64>())?;
-        lists.content.push(0, &least.to_le_bytes());
-        let stored = |id: &u32| lists.leaf(*id as usize);
-        self.leaf_numbers.insert_unique(key, id, |id| leaf_exits_hash(stored(id)));
-        Ok(turned.reference(id))
+        let id = self.reserve_set(exit_sets, size_of::<u64>())?;
+        exit_sets.content.push(0, &least.to_le_bytes());
+        let stored = |id: &u32| exit_sets.leaf(*id as usize);
+        self.leaf_table.insert_unique(key, id, |id| hash_leaf_exits(stored(id)));
+        Ok(orientation.reference(id))
     }
 
-    /// The number of the next set of exits. Makes sure that there is room for its bytes, within the
-    /// budget.
-    fn make_room(&mut self, lists: &mut ExitLists, bytes: usize) -> Result<u32, StepError> {
-        let id = lists.content.end();
-        most("exits", id + 1, Ref::MOST)?;
+    /// The number of the next exit set, with `bytes` reserved within the budget.
+    fn reserve_set(&mut self, exit_sets: &mut ExitSets, bytes: usize) -> Result<u32, StepError> {
+        let id = exit_sets.content.end_unit();
+        check_count("exits", id + 1, Ref::MAX_SETS)?;
         let bytes = bytes + UNIT;
-        let all = self.bytes() + lists.bytes();
-        self.share.allow(all + bytes + self.numbers.growth(id as u32))?;
-        reserve(lists.content.list(), bytes);
+        let all = self.bytes() + exit_sets.bytes();
+        self.share.grow_to(all + bytes + self.table.growth_bytes(id as u32))?;
+        reserve(exit_sets.content.bytes_mut(), bytes);
         Ok(id as u32)
     }
 }

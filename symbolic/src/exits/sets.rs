@@ -1,87 +1,100 @@
-//! Exit sets.
+//! Storage of exit sets.
 
 use crate::error::StepError;
-use crate::index::bits::Configs;
-use crate::memory::budget::Share;
+use crate::index::bits::ConfigSet;
+use crate::memory::budget::BudgetShare;
 use crate::memory::prefetch::prefetch;
 use crate::memory::reserve::reserve;
-use crate::node::config_sets::ConfigSets;
-use crate::node::content::{Entry, Store};
+use crate::node::config_sets::ConfigSetTable;
+use crate::node::content::{Child, ContentStore};
 use crate::node::reference::Ref;
 
-/// Sets of exits begin at multiples of so many bytes.
+/// Bytes in a unit: contents begin at multiples of it.
 pub(super) const UNIT: usize = 4;
 
-/// Sets of exits: lists; of the leaf the states. A set's number is where it begins, in units.
-pub(crate) struct ExitLists {
-    pub(super) content: Store<UNIT>,
-    pub(super) config_sets: ConfigSets,
+/// Exit sets by number: packed lists, or words of leaf states. The number is the place, in units.
+pub(crate) struct ExitSets {
+    pub(super) content: ContentStore<UNIT>,
+    pub(super) config_sets: ConfigSetTable,
 }
 
-/// What one [`ExitLists`] has beyond another.
+/// Exit sets that were appended after a given end.
 #[derive(Default)]
-pub(crate) struct NewExits {
+pub(crate) struct ExitSetsDelta {
     content: Vec<u8>,
-    config_sets: Vec<Configs>,
+    config_sets: Vec<ConfigSet>,
 }
 
-impl ExitLists {
-    /// None, with a promise of so many bytes.
-    pub(crate) fn new(promised: usize) -> ExitLists {
-        ExitLists { content: Store::new(1, promised), config_sets: ConfigSets::new() }
+/// End of the exit sets at some time.
+#[derive(Copy, Clone)]
+pub(crate) struct ExitSetsEnd {
+    unit: usize,
+    config_set: usize,
+}
+
+impl ExitSets {
+    /// No sets, with `prealloc_bytes` preallocated.
+    pub(crate) fn new(prealloc_bytes: usize) -> ExitSets {
+        ExitSets {
+            content: ContentStore::new(1, prealloc_bytes),
+            config_sets: ConfigSetTable::new(),
+        }
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.content.bytes() + self.config_sets.bytes()
     }
 
-    /// The states of a set of the leaf, not flipped.
+    /// The states of a stored leaf set.
     #[inline(always)]
     pub(crate) fn leaf(&self, id: usize) -> u64 {
-        self.content.word(id * UNIT)
+        self.content.u64_at(id * UNIT)
     }
 
-    /// The entries of a set above the leaf, not flipped.
+    /// The children of a stored inner set.
     #[inline(always)]
-    pub(crate) fn entries(&self, id: usize) -> impl Iterator<Item = Entry> {
-        self.content.entries(self.content.list_at(&self.config_sets, id * UNIT))
+    pub(crate) fn children(&self, id: usize) -> impl Iterator<Item = Child> {
+        self.content.children(self.content.list_at(&self.config_sets, id * UNIT))
     }
 
-    /// Asks for a set, ahead of its use.
+    /// Prefetches a set.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: Ref) {
-        prefetch(self.content.from(set.id() * UNIT), 0);
+        prefetch(self.content.bytes_from(set.id() * UNIT), 0);
     }
 
-    /// Moves on what is new since the last such call, of which this is told: the place after it.
-    pub(crate) fn news(&self, place: &mut (usize, usize)) -> NewExits {
-        let (content, config_sets) = (place.0 * UNIT, place.1);
-        *place = (self.content.end(), self.config_sets.len());
-        NewExits {
-            content: self.content.from(content)[..place.0 * UNIT - content].to_vec(),
-            config_sets: self.config_sets.since(config_sets).to_vec(),
+    /// Copies the sets appended after `end`, and advances it.
+    pub(crate) fn take_new(&self, end: &mut ExitSetsEnd) -> ExitSetsDelta {
+        let begin = std::mem::replace(end, self.end());
+        let content = begin.unit * UNIT;
+        ExitSetsDelta {
+            content: self.content.bytes_from(content)[..end.unit * UNIT - content].to_vec(),
+            config_sets: self.config_sets.from_number(begin.config_set).to_vec(),
         }
     }
 
-    /// Where [`Self::news`] begin.
-    pub(crate) fn place(&self) -> (usize, usize) {
-        (self.content.end(), self.config_sets.len())
+    /// The current end.
+    pub(crate) fn end(&self) -> ExitSetsEnd {
+        ExitSetsEnd { unit: self.content.end_unit(), config_set: self.config_sets.len() }
     }
 
-    /// Adds what others have found, if the share allows it besides so many other bytes.
-    pub(crate) fn add(
+    /// Appends the sets of another thread, within a share that also has to hold `others` bytes.
+    ///
+    /// # Errors
+    /// [`StepError::Memory`] or [`StepError::TooMany`].
+    pub(crate) fn append(
         &mut self,
-        news: &NewExits,
-        share: &mut Share,
+        delta: &ExitSetsDelta,
+        share: &mut BudgetShare,
         others: usize,
     ) -> Result<(), StepError> {
-        share.allow(others + self.bytes() + news.content.len())?;
-        for set in &news.config_sets {
+        share.grow_to(others + self.bytes() + delta.content.len())?;
+        for set in &delta.config_sets {
             self.config_sets.number(*set)?;
         }
-        reserve(self.content.list(), news.content.len());
-        self.content.push(0, &news.content);
+        reserve(self.content.bytes_mut(), delta.content.len());
+        self.content.push(0, &delta.content);
         Ok(())
     }
 }

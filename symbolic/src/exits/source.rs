@@ -1,21 +1,21 @@
-//! Source.
+//! Input of exit derivation: a node, and the exit sets of its children.
 
-use crate::index::bits::Configs;
+use crate::index::bits::ConfigSet;
 
-/// What is known of nodes that others are above of: who leaves them.
-pub(crate) trait Leaving {
-    /// The moves by which something larger may move, a bit each, of a node that is not flipped.
-    fn moves(&self, id: usize) -> u16;
+/// Exit sets of stored nodes.
+pub(crate) trait ExitSource {
+    /// The exit moves of a node, as a bit mask.
+    fn exit_moves(&self, id: usize) -> u16;
 
-    /// The set of exits by one of them, as a word.
-    fn exits(&self, id: usize, mv: usize) -> u32;
+    /// The exit set of a node by one of them, as a word.
+    fn exit_set(&self, id: usize, mv: usize) -> u32;
 }
 
-/// A node whose exits are to be found.
+/// An inner node whose exit sets are to be derived.
 #[derive(Copy, Clone)]
-pub(crate) struct Inner<'a> {
+pub(crate) struct InnerNode<'a> {
     pub(crate) level: u8,
     pub(crate) moves: u16,
-    pub(crate) configs: Configs,
+    pub(crate) configs: ConfigSet,
     pub(crate) below: &'a [u32],
 }

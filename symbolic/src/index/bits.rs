@@ -1,14 +1,14 @@
-//! Bits.
+//! Sets as machine words: bit iteration, and sets of configurations.
 
-/// A configuration's number at its level.
+/// Number of a configuration at its level.
 pub(crate) type ConfigId = u8;
 
 /// A set of configurations of one level.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Default, Debug)]
-pub(crate) struct Configs(pub(crate) u64);
+pub(crate) struct ConfigSet(pub(crate) u64);
 
-impl Configs {
-    /// Those in the set, in order.
+impl ConfigSet {
+    /// The configurations in ascending order.
     #[inline(always)]
     pub(crate) fn iter(self) -> impl Iterator<Item = ConfigId> + Clone {
         Bits(self.0).map(|config| config as ConfigId)
@@ -24,21 +24,21 @@ impl Configs {
         self.0 >> config & 1 == 1
     }
 
-    /// How many in the set come before a configuration.
+    /// How many configurations of the set are less than `config`.
     pub(crate) fn rank(self, config: ConfigId) -> usize {
         (self.0 & ((1 << config) - 1)).count_ones() as usize
     }
 }
 
-impl FromIterator<ConfigId> for Configs {
-    fn from_iter<I: IntoIterator<Item = ConfigId>>(configs: I) -> Configs {
-        let mut set = Configs::default();
+impl FromIterator<ConfigId> for ConfigSet {
+    fn from_iter<I: IntoIterator<Item = ConfigId>>(configs: I) -> ConfigSet {
+        let mut set = ConfigSet::default();
         configs.into_iter().for_each(|config| set.insert(config));
         set
     }
 }
 
-/// See [`bits`].
+/// Iterator of [`bits`].
 #[derive(Clone)]
 struct Bits(u64);
 
@@ -53,7 +53,7 @@ impl Iterator for Bits {
     }
 }
 
-/// The bits of a set, lowest first.
+/// The bits of a word, lowest first.
 #[inline(always)]
 pub(crate) fn bits(set: u64) -> impl Iterator<Item = usize> {
     Bits(set)

@@ -1,21 +1,21 @@
-//! Leaves.
+//! Tables of the leaf states: what does not depend on the class.
 
 use strata_space::Weight;
-use strata_space::nested::MAX_MOVES;
+use strata_space::nested::MAX_MOVE_KINDS;
 
 use crate::index::bits::bits;
 
-/// Leaf states: what does not depend on the class.
+/// Images, exits and weights, by leaf state.
 #[derive(Clone)]
-pub(crate) struct Leaves {
+pub(crate) struct LeafTable {
     pub(super) flip: Vec<u8>,
     pub(super) exchange: Vec<u8>,
-    pub(super) leave: Vec<[u8; MAX_MOVES as usize]>,
-    /// Each one's own weight and its flip's.
+    pub(super) after_exit: Vec<[u8; MAX_MOVE_KINDS as usize]>,
+    /// Weight of each leaf state and of its flip.
     pub(crate) weights: Vec<[Weight; 2]>,
 }
 
-impl Leaves {
+impl LeafTable {
     pub(crate) fn flip(&self, set: u64) -> u64 {
         bits(set).fold(0, |flip, leaf| flip | 1 << self.flip[leaf])
     }
@@ -24,11 +24,11 @@ impl Leaves {
         bits(set).fold(0, |image, leaf| image | 1 << self.exchange[leaf])
     }
 
-    pub(crate) fn leave(&self, leaf: usize, mv: usize) -> u8 {
-        self.leave[leaf][mv]
+    pub(crate) fn after_exit(&self, leaf: usize, mv: usize) -> u8 {
+        self.after_exit[leaf][mv]
     }
 
-    pub(crate) fn is_fixed(&self, leaf: usize) -> bool {
+    pub(crate) fn is_self_mirrored(&self, leaf: usize) -> bool {
         usize::from(self.flip[leaf]) == leaf
     }
 }

@@ -1,4 +1,4 @@
-//! Index.
+//! Index of the space: numbers for configurations and classes, and tables of its functions.
 
 pub(crate) mod bits;
 pub(crate) mod leaves;

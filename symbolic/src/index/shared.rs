@@ -1,57 +1,49 @@
-//! Shared.
+//! Class-independent part of the index, shared with the helper thread.
 
 use rustc_hash::FxHashMap;
 use strata_space::Weight;
-use strata_space::nested::MAX_MOVES;
+use strata_space::nested::{MAX_MOVE_KINDS, Shift};
 
 use crate::index::bits::ConfigId;
-use crate::index::leaves::Leaves;
+use crate::index::leaves::LeafTable;
 
-/// What [`NestedSpace::shift`] says, by number.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Moved {
-    /// One of the level itself.
-    Inside(ConfigId),
-    /// A larger one.
-    Outside(ConfigId),
-}
-
-/// What is known of a configuration.
+/// A configuration and its images.
 #[derive(Clone, Debug)]
-pub(crate) struct ConfigEntry<C> {
+pub(crate) struct ConfigInfo<C> {
     pub(crate) config: C,
     pub(crate) flip: ConfigId,
     pub(crate) exchange: ConfigId,
-    /// Its own weight and its flip's.
+    /// Its weight and its flip's.
     pub(crate) weights: [Weight; 2],
 }
 
-/// In a table of shifts: not known yet.
+/// Table entry of a shift not computed yet.
 pub(super) const UNKNOWN: u8 = u8::MAX;
 
-/// In a table of shifts: one of the level itself moves.
+/// Flag of a table entry: a piece of the level itself moves.
 pub(super) const INSIDE: u8 = 1 << 7;
 
+/// Configurations of one level, with their shifts.
 #[derive(Clone)]
-pub(crate) struct Level<C> {
-    pub(super) entries: Vec<ConfigEntry<C>>,
+pub(crate) struct LevelConfigs<C> {
+    pub(super) entries: Vec<ConfigInfo<C>>,
     /// By configuration and move.
-    pub(super) shifts: Vec<[u8; MAX_MOVES as usize]>,
+    pub(super) shifts: Vec<[u8; MAX_MOVE_KINDS as usize]>,
     pub(super) numbers: FxHashMap<C, ConfigId>,
 }
 
-/// What is known but for classes.
+/// Tables of configurations, leaf states and moves.
 #[derive(Clone)]
-pub(crate) struct Known<C> {
-    pub(crate) leaves: Leaves,
-    /// By level; those of the leaf are empty.
-    pub(super) levels: Vec<Level<C>>,
-    /// By mask of moves, the flipped mask.
+pub(crate) struct SharedIndex<C> {
+    pub(crate) leaves: LeafTable,
+    /// By level; empty for the leaf levels.
+    pub(super) levels: Vec<LevelConfigs<C>>,
+    /// By mask of moves: the mask of their flips.
     pub(super) flipped_moves: Box<[u16]>,
-    pub(super) flipped_move: [u8; MAX_MOVES as usize],
+    pub(super) flipped_move: [u8; MAX_MOVE_KINDS as usize],
 }
 
-impl<C> Known<C> {
+impl<C> SharedIndex<C> {
     #[inline(always)]
     pub(crate) fn flip_moves(&self, mask: u16) -> u16 {
         self.flipped_moves[usize::from(mask)]
@@ -63,17 +55,17 @@ impl<C> Known<C> {
     }
 
     #[inline(always)]
-    pub(crate) fn config(&self, level: u8, config: ConfigId) -> &ConfigEntry<C> {
+    pub(crate) fn config(&self, level: u8, config: ConfigId) -> &ConfigInfo<C> {
         &self.levels[usize::from(level)].entries[usize::from(config)]
     }
 
-    /// What [`NestedSpace::shift`] says; None if it has not been asked yet.
+    /// `NestedSpace::shift` by number; None if it has not been computed yet.
     #[inline(always)]
-    pub(crate) fn shift(&self, level: u8, config: ConfigId, mv: usize) -> Option<Moved> {
+    pub(crate) fn shift(&self, level: u8, config: ConfigId, mv: usize) -> Option<Shift<ConfigId>> {
         match self.levels[usize::from(level)].shifts[usize::from(config)][mv] {
             UNKNOWN => None,
-            code if code & INSIDE != 0 => Some(Moved::Inside(code ^ INSIDE)),
-            code => Some(Moved::Outside(code)),
+            code if code & INSIDE != 0 => Some(Shift::Inside(code ^ INSIDE)),
+            code => Some(Shift::Outside(code)),
         }
     }
 }

@@ -1,49 +1,51 @@
-//! The space by numbers: configurations, classes, leaf states.
+//! Index of a space: numbers of configurations and classes, given in the order of discovery.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use strata_space::nested::{MAX_MOVES, NestedSpace, Row, Shift};
+use strata_space::nested::{LeafMoves, MAX_MOVE_KINDS, NestedSpace, Shift};
 
 use crate::error::StepError;
 use crate::index::bits::{ConfigId, bits};
-use crate::index::leaves::Leaves;
-use crate::index::shared::{ConfigEntry, INSIDE, Known, Level, Moved, UNKNOWN};
+use crate::index::leaves::LeafTable;
+use crate::index::shared::{ConfigInfo, INSIDE, LevelConfigs, SharedIndex, UNKNOWN};
 
-/// The most configurations of a level: sets of them are words.
-const MOST_CONFIGS: usize = 64;
+/// Limit of configurations a level: a set of them is a word.
+const MAX_CONFIGS: usize = 64;
 
-/// Classes are numbered in so many bits.
+/// Bits of a class number.
 const CLASS_BITS: u32 = 21;
 
-/// A class's number.
+/// Number of a class.
 pub(crate) type ClassId = u32;
 
-struct ClassEntry<C> {
+/// A class, its flip, and what it determines.
+struct ClassInfo<C> {
     class: C,
     level: u8,
     flip: ClassId,
     /// By configuration.
     inner: Vec<Option<ClassId>>,
     /// By leaf state; empty above the leaf.
-    rows: Box<[Row]>,
+    leaf_moves: Box<[LeafMoves]>,
 }
 
-/// Numbers of configurations and classes, given in the order in which they are met.
-pub(crate) struct Levels<S: NestedSpace> {
+/// The space with the numbers given so far.
+pub(crate) struct SpaceIndex<S: NestedSpace> {
     pub(crate) space: Arc<S>,
-    /// Shared with a second thread, which may still read what was known before.
-    pub(crate) known: Arc<Known<S::Config>>,
-    classes: Vec<ClassEntry<S::Class>>,
+    /// Copied on write while the helper thread reads an older version.
+    pub(crate) shared: Arc<SharedIndex<S::Config>>,
+    classes: Vec<ClassInfo<S::Class>>,
     class_numbers: FxHashMap<(u8, S::Class), ClassId>,
 }
 
-impl<S: NestedSpace> Levels<S> {
-    pub(crate) fn new(space: Arc<S>) -> Levels<S> {
+impl<S: NestedSpace> SpaceIndex<S> {
+    pub(crate) fn new(space: Arc<S>) -> SpaceIndex<S> {
         let leaves = 0..space.leaf_states();
-        let leave = |leaf| {
-            let mut after = [0; MAX_MOVES as usize];
-            (0..space.moves()).for_each(|mv| after[usize::from(mv)] = space.leave(leaf, mv));
+        let after_exit = |leaf| {
+            let mut after = [0; MAX_MOVE_KINDS as usize];
+            (0..space.move_kinds())
+                .for_each(|mv| after[usize::from(mv)] = space.leaf_after_exit(leaf, mv));
             after
         };
         let weights = |leaf| [leaf, space.flip_leaf(leaf)].map(|leaf| space.leaf_weight(leaf));
@@ -51,143 +53,166 @@ impl<S: NestedSpace> Levels<S> {
             let flips = bits(mask.into()).map(|mv| space.flip_move(mv as u8));
             flips.fold(0, |mask, mv| mask | 1 << mv)
         };
-        let known = Known {
-            leaves: Leaves {
+        let shared = SharedIndex {
+            leaves: LeafTable {
                 flip: leaves.clone().map(|leaf| space.flip_leaf(leaf)).collect(),
                 exchange: leaves.clone().map(|leaf| space.exchange_leaf(leaf)).collect(),
-                leave: leaves.clone().map(leave).collect(),
+                after_exit: leaves.clone().map(after_exit).collect(),
                 weights: leaves.map(weights).collect(),
             },
             levels: (0..=space.levels())
-                .map(|_| Level {
+                .map(|_| LevelConfigs {
                     entries: Vec::new(),
                     shifts: Vec::new(),
                     numbers: FxHashMap::default(),
                 })
                 .collect(),
-            flipped_move: std::array::from_fn(|mv| match mv < space.moves().into() {
+            flipped_move: std::array::from_fn(|mv| match mv < space.move_kinds().into() {
                 true => space.flip_move(mv as u8),
                 false => 0,
             }),
-            flipped_moves: (0..1 << space.moves()).map(flip_mask).collect(),
+            flipped_moves: (0..1 << space.move_kinds()).map(flip_mask).collect(),
         };
-        Levels {
-            known: Arc::new(known),
+        SpaceIndex {
+            shared: Arc::new(shared),
             classes: Vec::new(),
             class_numbers: FxHashMap::default(),
             space,
         }
     }
 
-    /// The lowest level with nodes: the leaf's.
-    pub(crate) fn leaf(&self) -> u8 {
+    /// The lowest level with nodes.
+    pub(crate) fn leaf_level(&self) -> u8 {
         self.space.leaf_levels()
     }
 
-    pub(crate) fn top(&self) -> u8 {
+    pub(crate) fn top_level(&self) -> u8 {
         self.space.levels()
     }
 
     #[inline(always)]
     pub(crate) fn flip_moves(&self, mask: u16) -> u16 {
-        self.known.flip_moves(mask)
+        self.shared.flip_moves(mask)
     }
 
     #[inline(always)]
-    pub(crate) fn config(&self, level: u8, config: ConfigId) -> &ConfigEntry<S::Config> {
-        self.known.config(level, config)
+    pub(crate) fn config(&self, level: u8, config: ConfigId) -> &ConfigInfo<S::Config> {
+        self.shared.config(level, config)
     }
 
-    /// Leaf states: what does not depend on the class.
+    /// Tables of the leaf states.
     #[inline(always)]
-    pub(crate) fn leaves(&self) -> &Leaves {
-        &self.known.leaves
+    pub(crate) fn leaves(&self) -> &LeafTable {
+        &self.shared.leaves
     }
 
-    pub(crate) fn known(&self, level: u8, config: S::Config) -> Option<ConfigId> {
-        self.known.levels[usize::from(level)].numbers.get(&config).copied()
+    pub(crate) fn find_config(&self, level: u8, config: S::Config) -> Option<ConfigId> {
+        self.shared.levels[usize::from(level)].numbers.get(&config).copied()
     }
 
-    /// The number of a configuration, a new one if it is met for the first time. Its images have
-    /// numbers, too.
-    pub(crate) fn number(&mut self, level: u8, config: S::Config) -> Result<ConfigId, StepError> {
-        if let Some(number) = self.known(level, config) {
+    /// The number of a configuration. A new configuration is numbered together with its images.
+    ///
+    /// # Errors
+    /// [`StepError::TooMany`] at the limit of a level.
+    pub(crate) fn number_config(
+        &mut self,
+        level: u8,
+        config: S::Config,
+    ) -> Result<ConfigId, StepError> {
+        if let Some(number) = self.find_config(level, config) {
             return Ok(number);
         }
         let (flip, exchange) = (self.space.flip_config(config), self.space.exchange_config(config));
-        let weights = [config, flip].map(|config| self.space.weight(level, config));
-        let known = self.level(level);
-        if known.entries.len() >= MOST_CONFIGS {
+        let weights = [config, flip].map(|config| self.space.config_weight(level, config));
+        let configs = self.level_mut(level);
+        if configs.entries.len() >= MAX_CONFIGS {
             let what = "configurations of a level";
-            return Err(StepError::TooMany { what, limit: MOST_CONFIGS });
+            return Err(StepError::TooMany { what, limit: MAX_CONFIGS });
         }
-        let number = known.entries.len() as ConfigId;
-        known.numbers.insert(config, number);
-        known.entries.push(ConfigEntry { config, flip: 0, exchange: 0, weights });
-        known.shifts.push([UNKNOWN; MAX_MOVES as usize]);
-        let flip = self.number(level, flip)?;
-        let exchange = self.number(level, exchange)?;
-        let entry = &mut self.level(level).entries[usize::from(number)];
+        let number = configs.entries.len() as ConfigId;
+        configs.numbers.insert(config, number);
+        configs.entries.push(ConfigInfo { config, flip: 0, exchange: 0, weights });
+        configs.shifts.push([UNKNOWN; MAX_MOVE_KINDS as usize]);
+        let flip = self.number_config(level, flip)?;
+        let exchange = self.number_config(level, exchange)?;
+        let entry = &mut self.level_mut(level).entries[usize::from(number)];
         (entry.flip, entry.exchange) = (flip, exchange);
         Ok(number)
     }
 
-    /// A level's configurations, to be changed.
-    fn level(&mut self, level: u8) -> &mut Level<S::Config> {
-        &mut Arc::make_mut(&mut self.known).levels[usize::from(level)]
+    /// A level's configurations, for changes.
+    fn level_mut(&mut self, level: u8) -> &mut LevelConfigs<S::Config> {
+        &mut Arc::make_mut(&mut self.shared).levels[usize::from(level)]
     }
 
+    /// The shift of a configuration by a move kind, computed when first needed.
+    ///
+    /// # Errors
+    /// [`StepError::TooMany`] if a new configuration cannot be numbered.
     #[inline(always)]
     pub(crate) fn shift(
         &mut self,
         level: u8,
         config: ConfigId,
         mv: usize,
-    ) -> Result<Moved, StepError> {
-        match self.known.shift(level, config, mv) {
+    ) -> Result<Shift<ConfigId>, StepError> {
+        match self.shared.shift(level, config, mv) {
             Some(moved) => Ok(moved),
             None => self.find_shift(level, config, mv),
         }
     }
 
     #[cold]
-    fn find_shift(&mut self, level: u8, config: ConfigId, mv: usize) -> Result<Moved, StepError> {
+    fn find_shift(
+        &mut self,
+        level: u8,
+        config: ConfigId,
+        mv: usize,
+    ) -> Result<Shift<ConfigId>, StepError> {
         let from = self.config(level, config).config;
         let moved = match self.space.shift(level, from, mv as u8) {
-            Shift::Inside(to) => Moved::Inside(self.number(level, to)?),
-            Shift::Outside(to) => Moved::Outside(self.number(level, to)?),
+            Shift::Inside(to) => Shift::Inside(self.number_config(level, to)?),
+            Shift::Outside(to) => Shift::Outside(self.number_config(level, to)?),
         };
         let code = match moved {
-            Moved::Inside(to) => to | INSIDE,
-            Moved::Outside(to) => to,
+            Shift::Inside(to) => to | INSIDE,
+            Shift::Outside(to) => to,
         };
-        self.level(level).shifts[usize::from(config)][mv] = code;
+        self.level_mut(level).shifts[usize::from(config)][mv] = code;
         Ok(moved)
     }
 
-    /// The class of everything.
-    pub(crate) fn root(&mut self) -> Result<ClassId, StepError> {
-        self.class(self.top(), self.space.root())
+    /// The class of the top node.
+    pub(crate) fn root_class(&mut self) -> Result<ClassId, StepError> {
+        self.number_class(self.top_level(), self.space.root_class())
     }
 
+    /// The class below a configuration of a class, computed when first needed.
+    ///
+    /// # Errors
+    /// [`StepError::TooMany`] if a new class cannot be numbered.
     #[inline(always)]
-    pub(crate) fn inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, StepError> {
+    pub(crate) fn inner_class(
+        &mut self,
+        class: ClassId,
+        config: ConfigId,
+    ) -> Result<ClassId, StepError> {
         match self.classes[class as usize].inner.get(usize::from(config)) {
             Some(Some(inner)) => Ok(*inner),
-            _ => self.find_inner(class, config),
+            _ => self.find_inner_class(class, config),
         }
     }
 
     #[cold]
-    fn find_inner(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, StepError> {
+    fn find_inner_class(&mut self, class: ClassId, config: ConfigId) -> Result<ClassId, StepError> {
         let entry = &self.classes[class as usize];
         let level = entry.level;
-        let inner = self.space.inner(&entry.class, level, self.config(level, config).config);
-        let number = self.class(level - 1, inner)?;
-        let known = &mut self.classes[class as usize].inner;
+        let inner = self.space.inner_class(&entry.class, level, self.config(level, config).config);
+        let number = self.number_class(level - 1, inner)?;
+        let classes = &mut self.classes[class as usize].inner;
         let at = usize::from(config);
-        known.resize(known.len().max(at + 1), None);
-        known[at] = Some(number);
+        classes.resize(classes.len().max(at + 1), None);
+        classes[at] = Some(number);
         Ok(number)
     }
 
@@ -197,38 +222,38 @@ impl<S: NestedSpace> Levels<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn row(&self, class: ClassId, leaf: usize) -> Row {
-        self.classes[class as usize].rows[leaf]
+    pub(crate) fn leaf_moves(&self, class: ClassId, leaf: usize) -> LeafMoves {
+        self.classes[class as usize].leaf_moves[leaf]
     }
 
-    /// Legal moves of a leaf state.
+    /// Number of legal moves of a leaf state.
     pub(crate) fn degree(&self, class: ClassId, leaf: usize) -> u64 {
-        let Row { inside, exits } = self.row(class, leaf);
+        let LeafMoves { inside, exits } = self.leaf_moves(class, leaf);
         u64::from(inside.count_ones() + exits.count_ones())
     }
 
-    /// Number of classes met so far.
-    pub(crate) fn classes(&self) -> usize {
+    /// Number of classes so far.
+    pub(crate) fn class_count(&self) -> usize {
         self.classes.len()
     }
 
-    fn class(&mut self, level: u8, class: S::Class) -> Result<ClassId, StepError> {
+    fn number_class(&mut self, level: u8, class: S::Class) -> Result<ClassId, StepError> {
         let key = (level, class);
         if let Some(number) = self.class_numbers.get(&key) {
             return Ok(*number);
         }
-        let most = 1 << CLASS_BITS;
-        if self.classes.len() >= most {
-            return Err(StepError::TooMany { what: "classes", limit: most });
+        let limit = 1 << CLASS_BITS;
+        if self.classes.len() >= limit {
+            return Err(StepError::TooMany { what: "classes", limit });
         }
         let number = self.classes.len() as ClassId;
         let class = key.1.clone();
         let flip = self.space.flip_class(&class);
-        let leaves = if level == self.leaf() { self.space.leaf_states() } else { 0 };
-        let rows = (0..leaves).map(|leaf| self.space.row(&class, leaf)).collect();
+        let leaves = if level == self.leaf_level() { self.space.leaf_states() } else { 0 };
+        let leaf_moves = (0..leaves).map(|leaf| self.space.leaf_moves(&class, leaf)).collect();
         self.class_numbers.insert(key, number);
-        self.classes.push(ClassEntry { class, level, flip: number, inner: Vec::new(), rows });
-        let flip = self.class(level, flip)?;
+        self.classes.push(ClassInfo { class, level, flip: number, inner: Vec::new(), leaf_moves });
+        let flip = self.number_class(level, flip)?;
         self.classes[number as usize].flip = flip;
         Ok(number)
     }

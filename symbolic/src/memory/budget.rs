@@ -1,55 +1,58 @@
-//! The memory budget, and the parts that share it.
+//! Memory budget, divided between owners.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::StepError;
 
-/// A part takes at least such a share of the budget at a time, so that parts seldom meet.
-const STEPS: usize = 1 << 10;
+/// A share takes at least this fraction of the budget at a time, so that threads seldom contend.
+const MIN_TAKE_PARTS: usize = 1 << 10;
 
-/// What one part may take of a budget that others share.
-pub(crate) struct Share {
+/// One owner's share of a memory budget.
+pub(crate) struct BudgetShare {
     budget: usize,
-    /// Bytes that no part has.
-    left: Arc<AtomicUsize>,
-    /// Bytes that this part has.
-    own: usize,
+    /// Bytes that no share has taken.
+    free: Arc<AtomicUsize>,
+    /// Bytes that this share has taken.
+    taken: usize,
 }
 
-impl Share {
-    /// A budget in bytes, of which no part has anything yet.
-    pub(crate) fn of(budget: usize) -> Share {
-        Share { budget, left: Arc::new(AtomicUsize::new(budget)), own: 0 }
+impl BudgetShare {
+    /// The first share of a budget in bytes.
+    pub(crate) fn new(budget: usize) -> BudgetShare {
+        BudgetShare { budget, free: Arc::new(AtomicUsize::new(budget)), taken: 0 }
     }
 
-    /// Another part of the same budget.
-    pub(crate) fn another(&self) -> Share {
-        Share { budget: self.budget, left: Arc::clone(&self.left), own: 0 }
+    /// Another share of the same budget.
+    pub(crate) fn split(&self) -> BudgetShare {
+        BudgetShare { budget: self.budget, free: Arc::clone(&self.free), taken: 0 }
     }
 
-    /// Lets this part take so many bytes in all, if they are there.
+    /// Raises this share to `bytes` in all.
+    ///
+    /// # Errors
+    /// [`StepError::Memory`] if the budget does not allow it.
     #[inline(always)]
-    pub(crate) fn allow(&mut self, bytes: usize) -> Result<(), StepError> {
-        if bytes <= self.own { Ok(()) } else { self.take(bytes - self.own) }
+    pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), StepError> {
+        if bytes <= self.taken { Ok(()) } else { self.take(bytes - self.taken) }
     }
 
     #[cold]
     fn take(&mut self, bytes: usize) -> Result<(), StepError> {
-        for wanted in [bytes.max(self.budget / STEPS), bytes] {
-            let take = |left: usize| left.checked_sub(wanted);
-            if self.left.fetch_update(Relaxed, Relaxed, take).is_ok() {
-                self.own += wanted;
+        for wanted in [bytes.max(self.budget / MIN_TAKE_PARTS), bytes] {
+            let take = |free: usize| free.checked_sub(wanted);
+            if self.free.fetch_update(Relaxed, Relaxed, take).is_ok() {
+                self.taken += wanted;
                 return Ok(());
             }
         }
         Err(StepError::Memory { budget: self.budget })
     }
 
-    /// From here on nothing may grow beyond a budget that is already exceeded.
-    pub(crate) fn close(&mut self, budget: usize) {
-        self.left.store(0, Relaxed);
-        (self.budget, self.own) = (budget, 0);
+    /// Reports a budget of `budget` bytes that is already exceeded: no share can grow any more.
+    pub(crate) fn exhaust(&mut self, budget: usize) {
+        self.free.store(0, Relaxed);
+        (self.budget, self.taken) = (budget, 0);
     }
 }
 
@@ -59,15 +62,15 @@ mod tests {
 
     #[test]
     fn parts_take_no_more_than_there_is() {
-        let mut one = Share::of(2560);
-        let mut other = one.another();
-        assert_eq!(one.allow(1), Ok(()));
-        assert_eq!(other.allow(2550), Ok(()));
-        assert_eq!(one.allow(10), Ok(()));
+        let mut one = BudgetShare::new(2560);
+        let mut other = one.split();
+        assert_eq!(one.grow_to(1), Ok(()));
+        assert_eq!(other.grow_to(2550), Ok(()));
+        assert_eq!(one.grow_to(10), Ok(()));
         let full = Err(StepError::Memory { budget: 2560 });
-        assert_eq!((one.allow(11), other.allow(2551)), (full, full));
-        assert_eq!(other.allow(2550), Ok(()));
-        other.close(100);
-        assert_eq!(other.allow(1), Err(StepError::Memory { budget: 100 }));
+        assert_eq!((one.grow_to(11), other.grow_to(2551)), (full, full));
+        assert_eq!(other.grow_to(2550), Ok(()));
+        other.exhaust(100);
+        assert_eq!(other.grow_to(1), Err(StepError::Memory { budget: 100 }));
     }
 }

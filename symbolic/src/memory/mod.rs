@@ -1,4 +1,4 @@
-//! Memory.
+//! Memory: budget, prefetching, and growth of large lists.
 
 pub(crate) mod budget;
 pub(crate) mod prefetch;

@@ -1,7 +1,10 @@
-//! Prefetch.
+//! Prefetching of list items.
+//!
+//! A diagram is far larger than the processor's caches, and a step follows references. Without
+//! prefetching most of its time is spent waiting for memory. The intrinsic is unsafe.
 #![allow(unsafe_code)]
 
-/// Asks for the line of an item. Nothing happens if there is no such item.
+/// Prefetches the cache line of an item. Does nothing if there is no such item.
 #[inline(always)]
 pub(crate) fn prefetch<T>(list: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -1,65 +1,68 @@
-//! Config sets.
+//! Numbers of configuration sets.
 
 use rustc_hash::FxHashMap;
 
 use crate::error::StepError;
-use crate::index::bits::Configs;
+use crate::index::bits::ConfigSet;
 
-/// Sets of configurations are numbered in so many bits.
-pub(super) const SET_BITS: u32 = 20;
+/// Bits of a set number.
+pub(super) const SET_NUMBER_BITS: u32 = 20;
 
-/// Numbers of sets of configurations, whatever their level: there are some ten thousand.
-pub(crate) struct ConfigSets {
-    sets: Vec<Configs>,
-    numbers: FxHashMap<Configs, u32>,
+/// Configuration sets by number, for all levels: some ten thousand.
+pub(crate) struct ConfigSetTable {
+    sets: Vec<ConfigSet>,
+    numbers: FxHashMap<ConfigSet, u32>,
 }
 
-impl ConfigSets {
-    /// Number 0 is the empty set.
-    pub(crate) fn new() -> ConfigSets {
-        let mut sets = ConfigSets { sets: Vec::new(), numbers: FxHashMap::default() };
-        sets.add(Configs::default());
+impl ConfigSetTable {
+    /// A table of the empty set, as number 0.
+    pub(crate) fn new() -> ConfigSetTable {
+        let mut sets = ConfigSetTable { sets: Vec::new(), numbers: FxHashMap::default() };
+        sets.add(ConfigSet::default());
         sets
     }
 
-    fn add(&mut self, set: Configs) -> u32 {
+    fn add(&mut self, set: ConfigSet) -> u32 {
         let number = self.sets.len() as u32;
         self.sets.push(set);
         self.numbers.insert(set, number);
         number
     }
 
-    /// The number of a set, a new one if it is met for the first time.
-    pub(crate) fn number(&mut self, set: Configs) -> Result<u32, StepError> {
+    /// The number of a set, a new one if needed.
+    ///
+    /// # Errors
+    /// [`StepError::TooMany`] if the numbers are used up.
+    pub(crate) fn number(&mut self, set: ConfigSet) -> Result<u32, StepError> {
         if let Some(number) = self.numbers.get(&set) {
             return Ok(*number);
         }
-        let most = 1 << SET_BITS;
-        if self.sets.len() >= most {
-            return Err(StepError::TooMany { what: "sets of configurations", limit: most });
+        let limit = 1 << SET_NUMBER_BITS;
+        if self.sets.len() >= limit {
+            return Err(StepError::TooMany { what: "sets of configurations", limit });
         }
         Ok(self.add(set))
     }
 
-    /// How many there are.
+    /// Number of sets.
     pub(crate) fn len(&self) -> usize {
         self.sets.len()
     }
 
-    /// Those from a number on.
     /// The set of a number.
     #[inline(always)]
-    pub(super) fn get(&self, number: u32) -> Configs {
+    pub(super) fn get(&self, number: u32) -> ConfigSet {
         self.sets[number as usize]
     }
 
-    pub(crate) fn since(&self, number: usize) -> &[Configs] {
+    /// The sets with this number or a larger one.
+    pub(crate) fn from_number(&self, number: usize) -> &[ConfigSet] {
         &self.sets[number..]
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.sets.capacity() * size_of::<Configs>()
+        self.sets.capacity() * size_of::<ConfigSet>()
             + self.numbers.capacity() * (2 * size_of::<u64>() + 1)
     }
 }

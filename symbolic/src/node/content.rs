@@ -1,154 +1,157 @@
-//! Contents as bytes: a set of configurations by number, and what is below each in as few bits as
-//! the largest of them takes.
+//! Packed contents of nodes and exit sets.
+//!
+//! A list of children is a numbered set of configurations, and a reference for each. The references
+//! take as many bits as the largest needs.
 
-use crate::index::bits::{ConfigId, Configs};
-use crate::memory::reserve::promise;
-use crate::node::config_sets::{ConfigSets, SET_BITS};
+use crate::index::bits::{ConfigId, ConfigSet};
+use crate::memory::reserve::preallocate;
+use crate::node::config_sets::{ConfigSetTable, SET_NUMBER_BITS};
 use crate::node::reference::Ref;
 
-/// A configuration and what hangs below it.
+/// A child of an inner node: a configuration, and the set below it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct Child {
     pub(crate) config: ConfigId,
     pub(crate) below: Ref,
 }
 
-/// Bytes before what is below: the number of the set of configurations, and the number of bits.
-const HEAD: usize = 3;
+/// Bytes of a list's header: number of the configuration set (20 bits), width of a reference (4
+/// bits).
+const HEADER: usize = 3;
 
-/// The least number of bits of what is below, so that four bits tell it.
-const LEAST_WIDTH: u32 = 17;
+/// Least width of a reference in bits, so that four bits encode the width.
+const MIN_WIDTH: u32 = 17;
 
-/// Zeros after the end: a word can be read at any byte.
-const SPARE: usize = size_of::<u64>();
+/// Zero bytes after the end, so that a word can be read at any byte.
+const PADDING: usize = size_of::<u64>();
 
-/// A list: which configurations, and where what is below them begins.
+/// A packed list of children.
 #[derive(Copy, Clone, Default)]
-pub(crate) struct List {
-    pub(crate) configs: Configs,
+pub(crate) struct ChildList {
+    pub(crate) configs: ConfigSet,
     begin: usize,
     width: u32,
 }
 
-/// Contents, one after another, each from a multiple of so many bytes on.
-pub(crate) struct Store<const UNIT: usize> {
+/// Contents, one after another, at multiples of `UNIT` bytes.
+pub(crate) struct ContentStore<const UNIT: usize> {
     bytes: Vec<u8>,
 }
 
-impl<const UNIT: usize> Store<UNIT> {
-    /// A store whose first so many units mean nothing, and that is promised so many bytes.
-    pub(crate) fn new(units: usize, promised: usize) -> Store<UNIT> {
+impl<const UNIT: usize> ContentStore<UNIT> {
+    /// A store that begins with `units` unused units, with `prealloc_bytes` preallocated.
+    pub(crate) fn new(units: usize, prealloc_bytes: usize) -> ContentStore<UNIT> {
         let mut bytes = Vec::new();
-        promise(&mut bytes, promised);
-        bytes.resize(units * UNIT + SPARE, 0);
-        Store { bytes }
+        preallocate(&mut bytes, prealloc_bytes);
+        bytes.resize(units * UNIT + PADDING, 0);
+        ContentStore { bytes }
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The list of bytes.
-    pub(crate) fn list(&mut self) -> &mut Vec<u8> {
+    /// The underlying bytes.
+    pub(crate) fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// Where the next content begins, in units.
-    pub(crate) fn end(&self) -> usize {
-        (self.bytes.len() - SPARE) / UNIT
+    /// Place of the next content, in units.
+    pub(crate) fn end_unit(&self) -> usize {
+        (self.bytes.len() - PADDING) / UNIT
     }
 
-    /// Adds a content that begins with so many zeros.
+    /// Appends a content after `zeros` zero bytes.
     pub(crate) fn push(&mut self, zeros: usize, content: &[u8]) {
-        let end = self.bytes.len() - SPARE + zeros;
+        let end = self.bytes.len() - PADDING + zeros;
         self.bytes.resize(end, 0);
         self.bytes.extend_from_slice(content);
         let all = (zeros + content.len()).next_multiple_of(UNIT);
-        self.bytes.resize(end - zeros + all + SPARE, 0);
+        self.bytes.resize(end - zeros + all + PADDING, 0);
     }
 
-    /// The eight bytes from a byte on.
+    /// The eight bytes at a byte offset.
     #[inline(always)]
-    pub(crate) fn word(&self, at: usize) -> u64 {
+    pub(crate) fn u64_at(&self, at: usize) -> u64 {
         match self.bytes[at..].first_chunk() {
             Some(bytes) => u64::from_le_bytes(*bytes),
             None => 0,
         }
     }
 
-    /// The four bytes from a byte on.
+    /// The four bytes at a byte offset.
     #[inline(always)]
-    pub(crate) fn half(&self, at: usize) -> u32 {
-        self.word(at) as u32
+    pub(crate) fn u32_at(&self, at: usize) -> u32 {
+        self.u64_at(at) as u32
     }
 
-    /// Sets the four bytes from a byte on.
+    /// Overwrites the four bytes at a byte offset.
     #[inline(always)]
-    pub(crate) fn set_half(&mut self, at: usize, value: u32) {
+    pub(crate) fn set_u32_at(&mut self, at: usize, value: u32) {
         self.bytes[at..at + size_of::<u32>()].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// The bytes from a byte on.
+    /// All bytes from an offset on.
     #[inline(always)]
-    pub(crate) fn from(&self, at: usize) -> &[u8] {
+    pub(crate) fn bytes_from(&self, at: usize) -> &[u8] {
         &self.bytes[at..]
     }
 
-    /// The list at a byte.
+    /// The list at a byte offset.
     #[inline(always)]
-    pub(crate) fn list_at(&self, sets: &ConfigSets, at: usize) -> List {
-        let head = self.half(at);
-        let set = head & ((1 << SET_BITS) - 1);
-        let width = (head >> SET_BITS & 15) + LEAST_WIDTH;
-        List { configs: sets.get(set), begin: at + HEAD, width }
+    pub(crate) fn list_at(&self, sets: &ConfigSetTable, at: usize) -> ChildList {
+        let header = self.u32_at(at);
+        let set = header & ((1 << SET_NUMBER_BITS) - 1);
+        let width = (header >> SET_NUMBER_BITS & 15) + MIN_WIDTH;
+        ChildList { configs: sets.get(set), begin: at + HEADER, width }
     }
 
-    /// What is below a configuration of a list, by its place.
+    /// The reference of the child at a place of a list.
     #[inline(always)]
-    pub(crate) fn below(&self, list: List, at: usize) -> Ref {
+    pub(crate) fn below(&self, list: ChildList, at: usize) -> Ref {
         let bit = at * list.width as usize;
-        let word = self.word(list.begin + bit / 8) >> (bit % 8);
-        Ref::of_word((word & ((1 << list.width) - 1)) as u32)
+        let word = self.u64_at(list.begin + bit / 8) >> (bit % 8);
+        Ref::from_word((word & ((1 << list.width) - 1)) as u32)
     }
 
-    /// The entries of a list.
+    /// The children of a list.
     #[inline(always)]
-    pub(crate) fn entries(&self, list: List) -> impl Iterator<Item = Entry> {
+    pub(crate) fn children(&self, list: ChildList) -> impl Iterator<Item = Child> {
         let below = (0..).map(move |at| self.below(list, at));
-        list.configs.iter().zip(below).map(|(config, below)| Entry { config, below })
+        list.configs.iter().zip(below).map(|(config, below)| Child { config, below })
     }
 
-    /// Whether the list at a byte is one that has been packed.
+    /// Whether the list at a byte offset equals a packed one with these configurations.
     #[inline(always)]
-    pub(crate) fn is_at(
+    pub(crate) fn matches(
         &self,
-        sets: &ConfigSets,
+        sets: &ConfigSetTable,
         at: usize,
-        configs: Configs,
-        packed: &Packed,
+        configs: ConfigSet,
+        packed: &PackedList,
     ) -> bool {
-        let head = self.half(at);
-        head >> SET_BITS & 15 == packed.width - LEAST_WIDTH
-            && sets.get(head & ((1 << SET_BITS) - 1)) == configs
-            && self.bytes[at + HEAD..].starts_with(&packed.bytes[HEAD..])
+        let header = self.u32_at(at);
+        header >> SET_NUMBER_BITS & 15 == packed.width - MIN_WIDTH
+            && sets.get(header & ((1 << SET_NUMBER_BITS) - 1)) == configs
+            && self.bytes[at + HEADER..].starts_with(&packed.bytes[HEADER..])
     }
 }
 
-/// A list that is being packed.
+/// A packed list under construction.
 #[derive(Default)]
-pub(crate) struct Packed {
+pub(crate) struct PackedList {
     bytes: Vec<u8>,
     width: u32,
 }
 
-impl Packed {
-    /// Packs what is below the configurations of a list.
+impl PackedList {
+    /// Packs references, one for each configuration of the list.
     pub(crate) fn pack(&mut self, below: &[u32]) {
         let all = below.iter().fold(0, |all, word| all | word);
-        self.width = (u32::BITS - all.leading_zeros()).max(LEAST_WIDTH);
+        self.width = (u32::BITS - all.leading_zeros()).max(MIN_WIDTH);
         self.bytes.clear();
-        self.bytes.resize(HEAD, 0);
+        self.bytes.resize(HEADER, 0);
         let (mut word, mut bits) = (0u64, 0);
         for set in below {
             word |= u64::from(*set) << bits;
@@ -162,10 +165,10 @@ impl Packed {
         self.bytes.extend_from_slice(&word.to_le_bytes()[..bits.div_ceil(8) as usize]);
     }
 
-    /// The packed list, its configurations being those of a number.
+    /// The packed list with its configuration set's number filled in.
     pub(crate) fn finish(&mut self, set: u32) -> &[u8] {
-        let head = set | (self.width - LEAST_WIDTH) << SET_BITS;
-        self.bytes[..HEAD].copy_from_slice(&head.to_le_bytes()[..HEAD]);
+        let header = set | (self.width - MIN_WIDTH) << SET_NUMBER_BITS;
+        self.bytes[..HEADER].copy_from_slice(&header.to_le_bytes()[..HEADER]);
         &self.bytes
     }
 
@@ -180,26 +183,26 @@ mod tests {
 
     #[test]
     fn lists_of_any_width_are_read_as_they_were_packed() {
-        let mut sets = ConfigSets::new();
-        let mut store = Store::<2>::new(1, 0);
-        let mut packed = Packed::default();
+        let mut sets = ConfigSetTable::new();
+        let mut store = ContentStore::<2>::new(1, 0);
+        let mut packed = PackedList::default();
         let mut expected = Vec::new();
         for bits in 1..=32 {
             for len in [1, 2, 3, 7, 64] {
                 let below: Vec<u32> = (0..len)
                     .map(|at| 0x9e37_79b9u32.wrapping_mul(at + bits) >> (32 - bits))
                     .collect();
-                let configs = Configs(u64::MAX >> (64 - len));
+                let configs = ConfigSet(u64::MAX >> (64 - len));
                 packed.pack(&below);
-                let at = store.end() * 2;
+                let at = store.end_unit() * 2;
                 store.push(4, packed.finish(sets.number(configs).unwrap()));
-                assert!(store.is_at(&sets, at + 4, configs, &packed));
-                assert!(!store.is_at(&sets, at + 4, Configs(configs.0 << 1), &packed));
+                assert!(store.matches(&sets, at + 4, configs, &packed));
+                assert!(!store.matches(&sets, at + 4, ConfigSet(configs.0 << 1), &packed));
                 expected.push((at, configs, below));
             }
         }
         for (at, configs, below) in expected {
-            assert_eq!(store.half(at), 0);
+            assert_eq!(store.u32_at(at), 0);
             let list = store.list_at(&sets, at + 4);
             assert_eq!(list.configs, configs);
             let read = (0..below.len()).map(|place| store.below(list, place).word());

@@ -1,33 +1,33 @@
-//! Counts.
+//! State counts that exceed a node's 32 bits.
 
 use rustc_hash::FxHashMap;
 
-use crate::node::record::MANY;
+use crate::node::record::LARGE;
 
-/// Numbers of states that nodes have no room for.
+/// Large state counts, by node.
 #[derive(Default)]
-pub(crate) struct Many(FxHashMap<u32, u64>);
+pub(crate) struct LargeCounts(FxHashMap<u32, u64>);
 
-impl Many {
-    /// How many states a node has, of which many are noted here.
+impl LargeCounts {
+    /// The state count of a node whose 32-bit field is `stored`.
     #[inline(always)]
-    pub(crate) fn states(&self, id: usize, noted: u32) -> u64 {
-        if noted < MANY { noted.into() } else { self.many_states(id) }
+    pub(crate) fn states(&self, id: usize, stored: u32) -> u64 {
+        if stored < LARGE { stored.into() } else { self.large_states(id) }
     }
 
     #[cold]
-    fn many_states(&self, id: usize) -> u64 {
-        self.0.get(&(id as u32)).copied().unwrap_or(MANY.into())
+    fn large_states(&self, id: usize) -> u64 {
+        self.0.get(&(id as u32)).copied().unwrap_or(LARGE.into())
     }
 
-    /// What a node notes of its number of states.
+    /// Records a node's state count. Returns the value for its 32-bit field.
     #[inline(always)]
-    pub(crate) fn note(&mut self, id: u32, states: u64) -> u32 {
-        let noted = states.min(MANY.into()) as u32;
-        if noted == MANY {
+    pub(crate) fn store(&mut self, id: u32, states: u64) -> u32 {
+        let stored = states.min(LARGE.into()) as u32;
+        if stored == LARGE {
             self.0.insert(id, states);
         }
-        noted
+        stored
     }
 }
 
@@ -36,11 +36,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_states_are_noted_beside_the_node() {
-        let mut many = Many::default();
+    fn counts_of_32_bits_and_more_are_stored_beside_the_node() {
+        let mut large_counts = LargeCounts::default();
         for (id, states) in (1..).zip([0, 1, 1 << 31, u32::MAX.into(), 1 << 32, 3 << 60]) {
-            let noted = many.note(id, states);
-            assert_eq!(many.states(id as usize, noted), states);
+            let stored = large_counts.store(id, states);
+            assert_eq!(large_counts.states(id as usize, stored), states);
         }
     }
 }

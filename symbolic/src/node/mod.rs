@@ -1,4 +1,4 @@
-//! Node.
+//! Nodes: references, records, packed contents, canonical orientation, hash tables.
 
 pub(crate) mod config_sets;
 pub(crate) mod content;

@@ -1,66 +1,71 @@
-//! Orientation.
+//! Canonical orientation of nodes.
+//!
+//! Mirroring maps a set of states to its *flip*. A node stores the smaller of the two (by class,
+//! then content), and references carry a flip bit: equal sets up to mirroring share one node.
 
 use std::cmp::Ordering;
 
-use crate::index::bits::Configs;
-use crate::index::shared::Known;
+use crate::index::bits::ConfigSet;
+use crate::index::shared::SharedIndex;
 use crate::node::reference::Ref;
 
-/// Whether a set is stored as it is or flipped.
+/// Which orientation of a set its node stores.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Turned {
-    Own,
-    /// It is its own flip.
-    Symmetric,
+pub(crate) enum Orientation {
+    AsIs,
+    /// The set equals its flip.
+    SelfMirrored,
     Flipped,
 }
 
-impl Turned {
-    /// The lesser one is stored; the flip is compared to the set.
-    pub(crate) fn of(flip: Ordering) -> Turned {
+impl Orientation {
+    /// The orientation to store, from the comparison of the flip with the set.
+    pub(crate) fn from_flip_order(flip: Ordering) -> Orientation {
         match flip {
-            Ordering::Less => Turned::Flipped,
-            Ordering::Equal => Turned::Symmetric,
-            Ordering::Greater => Turned::Own,
+            Ordering::Less => Orientation::Flipped,
+            Ordering::Equal => Orientation::SelfMirrored,
+            Ordering::Greater => Orientation::AsIs,
         }
     }
 
     pub(crate) fn reference(self, id: u32) -> Ref {
-        Ref::new(id, self == Turned::Symmetric, self == Turned::Flipped)
+        Ref::new(id, self == Orientation::SelfMirrored, self == Orientation::Flipped)
     }
 }
 
-/// Brings what is below the configurations of a list into the orientation in which it is stored: the
-/// lesser one, where `classes` compares the flip's class to its own. Returns the configurations then.
+/// Rewrites a node's children into canonical orientation.
+///
+/// `class_order` compares the class of the flip with the class of the set. Returns the
+/// configurations in stored order and the orientation chosen.
 #[inline]
-pub(crate) fn orient<C>(
-    known: &Known<C>,
+pub(crate) fn canonicalise<C>(
+    index: &SharedIndex<C>,
     level: u8,
-    configs: Configs,
+    configs: ConfigSet,
     below: &mut [u32],
-    classes: Ordering,
-) -> (Configs, Turned) {
-    if classes == Ordering::Greater {
-        return (configs, Turned::Own);
+    class_order: Ordering,
+) -> (ConfigSet, Orientation) {
+    if class_order == Ordering::Greater {
+        return (configs, Orientation::AsIs);
     }
-    let flips = configs.iter().map(|config| known.config(level, config).flip);
-    let flip_configs: Configs = flips.clone().collect();
-    let order = classes.then(flip_configs.0.cmp(&configs.0));
+    let flips = configs.iter().map(|config| index.config(level, config).flip);
+    let flip_configs: ConfigSet = flips.clone().collect();
+    let order = class_order.then(flip_configs.0.cmp(&configs.0));
     if order == Ordering::Greater {
-        return (configs, Turned::Own);
+        return (configs, Orientation::AsIs);
     }
     let (mut places, mut flipped) = ([0; 64], [0; 64]);
     for (config, word) in flips.zip(&*below) {
-        places[usize::from(config)] = Ref::of_word(*word).flip().word();
+        places[usize::from(config)] = Ref::from_word(*word).flip().word();
     }
     for (place, config) in flipped.iter_mut().zip(flip_configs.iter()) {
         *place = places[usize::from(config)];
     }
     let flipped = &flipped[..below.len()];
-    let turned = Turned::of(order.then_with(|| flipped.cmp(below)));
-    if turned == Turned::Flipped {
+    let orientation = Orientation::from_flip_order(order.then_with(|| flipped.cmp(below)));
+    if orientation == Orientation::Flipped {
         below.copy_from_slice(flipped);
-        return (flip_configs, turned);
+        return (flip_configs, orientation);
     }
-    (configs, turned)
+    (configs, orientation)
 }

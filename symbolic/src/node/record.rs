@@ -1,24 +1,24 @@
-//! A node: what hangs below one configuration.
+//! Node records.
 
-use strata_space::nested::MAX_MOVES;
+use strata_space::nested::MAX_MOVE_KINDS;
 
 use crate::index::space::ClassId;
 
-/// Bits of a node's mask of exits.
-pub(crate) const MASK_BITS: u32 = 10;
+/// Bits of a node's mask of exit moves.
+pub(crate) const EXIT_MASK_BITS: u32 = 10;
 
-/// A node's number of states when there are as many or more.
-pub(crate) const MANY: u32 = u32::MAX;
+/// Value of a state count that is stored in `LargeCounts`.
+pub(crate) const LARGE: u32 = u32::MAX;
 
-/// Contents of nodes begin at multiples of so many bytes.
-pub(crate) const UNIT: usize = 2;
+/// Bytes in a unit: contents begin at multiples of it.
+pub(crate) const CONTENT_UNIT: usize = 2;
 
-/// Bytes of a set of exits that is with the content.
-pub(crate) const EXIT: usize = size_of::<u32>();
+/// Bytes of an exit set's reference in the content.
+pub(crate) const EXIT_BYTES: usize = size_of::<u32>();
 
-/// Number of bits of every mask of moves: the baseline instruction set has no instruction for it.
-const COUNT: [u8; 1 << MAX_MOVES] = {
-    let mut count = [0; 1 << MAX_MOVES];
+/// Population counts of all move masks: the baseline instruction set has no instruction for it.
+const MOVE_COUNTS: [u8; 1 << MAX_MOVE_KINDS] = {
+    let mut count = [0; 1 << MAX_MOVE_KINDS];
     let mut mask = 0;
     while mask < count.len() {
         count[mask] = (mask as u32).count_ones() as u8;
@@ -27,71 +27,72 @@ const COUNT: [u8; 1 << MAX_MOVES] = {
     count
 };
 
+/// Number of moves in a mask.
 #[inline(always)]
-pub(crate) fn moves_in(mask: u16) -> usize {
-    COUNT[usize::from(mask) % COUNT.len()].into()
+pub(crate) fn count_moves(mask: u16) -> usize {
+    MOVE_COUNTS[usize::from(mask) % MOVE_COUNTS.len()].into()
 }
 
-/// Sets of exits that are part of the node; the others are with its children.
-pub(crate) const NEAR: usize = 2;
+/// Exit sets stored in the record. The others precede the content.
+pub(crate) const INLINE_EXITS: usize = 2;
 
-/// A set of states of two layers below one configuration: the current ones and those before. 32
-/// bytes, half of a line of the processor's cache: everything that looking at a child needs.
+/// A set of states of two layers, current and previous, below one configuration.
+///
+/// 32 bytes, half a cache line, with everything that a step reads of a child.
 #[derive(Copy, Clone, Default)]
 pub(crate) struct Node {
-    /// The fingerprint of what came in when `next` was found.
+    /// Fingerprint of the incoming sets of the memoised step.
     pub(crate) incoming: u64,
-    /// What became of it then; 0 if nothing is known.
+    /// Successor of the memoised step, as a word; 0 if there is none.
     pub(crate) next: u32,
-    /// Where its bytes begin, in units: further sets of exits, then the list of what is below it; in
-    /// a leaf two sets of leaf states.
-    pub(crate) bytes: u32,
-    /// Class, mask of exits.
+    /// Place of its bytes in units: exit sets beyond the inline ones, then the content.
+    pub(crate) begin: u32,
+    /// Class, and mask of exit moves.
     pub(crate) meta: u32,
-    /// Current states, if less than [`MANY`].
+    /// Number of current states, up to [`LARGE`].
     pub(crate) states: u32,
-    /// Sets of exits, by move; 0 if not known yet.
-    pub(crate) near: [u32; NEAR],
+    /// The first exit sets, by move; 0 if not derived yet.
+    pub(crate) inline_exits: [u32; INLINE_EXITS],
 }
 
 impl Node {
-    /// The moves by which something larger may move, a bit each.
+    /// The exit moves, as a bit mask.
     #[inline(always)]
-    pub(crate) fn exits(&self) -> u16 {
-        (self.meta & ((1 << MASK_BITS) - 1)) as u16
+    pub(crate) fn exit_moves(&self) -> u16 {
+        (self.meta & ((1 << EXIT_MASK_BITS) - 1)) as u16
     }
 
-    /// Whether the current set is empty.
+    /// Whether there are no current states.
     #[inline(always)]
-    pub(crate) fn is_hollow(&self) -> bool {
+    pub(crate) fn has_no_states(&self) -> bool {
         self.states == 0
     }
 
     #[inline(always)]
     pub(crate) fn class(&self) -> ClassId {
-        self.meta >> MASK_BITS
+        self.meta >> EXIT_MASK_BITS
     }
 
-    /// Number of sets of exits that are with the content.
+    /// Number of exit sets stored with the content.
     #[inline(always)]
-    pub(crate) fn far(&self) -> usize {
-        moves_in(self.exits()).saturating_sub(NEAR)
+    pub(crate) fn overflow_exits(&self) -> usize {
+        count_moves(self.exit_moves()).saturating_sub(INLINE_EXITS)
     }
 
-    /// Where its bytes begin.
+    /// Byte offset of its bytes.
     #[inline(always)]
-    pub(crate) fn begin(&self) -> usize {
-        self.bytes as usize * UNIT
+    pub(crate) fn begin_byte(&self) -> usize {
+        self.begin as usize * CONTENT_UNIT
     }
 
-    /// Where its content begins.
+    /// Byte offset of its content.
     #[inline(always)]
-    pub(crate) fn content(&self) -> usize {
-        self.begin() + self.far() * EXIT
+    pub(crate) fn content_byte(&self) -> usize {
+        self.begin_byte() + self.overflow_exits() * EXIT_BYTES
     }
 }
 
-/// Sets of leaf states of two layers.
+/// Leaf states of two layers, a bit each.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct LeafSets {
     pub(crate) current: u64,

@@ -1,6 +1,6 @@
-//! References to sets: a number, whether the set is its own flip, whether its flip is meant.
+//! References to sets: node number, self-mirrored bit, flip bit.
 
-/// A set, or its flip. Equal sets have equal references.
+/// Reference to a stored set or its flip. Equal sets have equal references.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Ref(u32);
 
@@ -8,14 +8,14 @@ impl Ref {
     /// The empty set.
     pub(crate) const EMPTY: Ref = Ref(2);
 
-    /// The most sets there can be of a kind.
-    pub(crate) const MOST: usize = 1 << 30;
+    /// Limit of sets of a kind.
+    pub(crate) const MAX_SETS: usize = 1 << 30;
 
-    /// The set of a number below [`Self::MOST`], or its flip.
+    /// References the set of a number below [`Self::MAX_SETS`], or its flip.
     #[inline(always)]
-    pub(crate) fn new(id: u32, symmetric: bool, flipped: bool) -> Ref {
-        debug_assert!(!(symmetric && flipped));
-        Ref(id << 2 | u32::from(symmetric) << 1 | u32::from(flipped))
+    pub(crate) fn new(id: u32, self_mirrored: bool, flipped: bool) -> Ref {
+        debug_assert!(!(self_mirrored && flipped));
+        Ref(id << 2 | u32::from(self_mirrored) << 1 | u32::from(flipped))
     }
 
     /// The number.
@@ -24,39 +24,39 @@ impl Ref {
         (self.0 >> 2) as usize
     }
 
-    /// Whether the set is its own flip.
+    /// Whether the set equals its flip.
     #[inline(always)]
-    pub(crate) fn is_symmetric(self) -> bool {
+    pub(crate) fn is_self_mirrored(self) -> bool {
         self.0 & 2 != 0
     }
 
-    /// Whether the flip of what is stored is meant.
+    /// Whether the flip of the stored set is meant.
     #[inline(always)]
     pub(crate) fn is_flipped(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// The set's flip.
+    /// The flip of the set.
     #[inline(always)]
     pub(crate) fn flip(self) -> Ref {
         Ref(self.0 ^ (!(self.0 >> 1) & 1))
     }
 
-    /// The set's flip if `flip`, else the set.
+    /// The flip of the set if `flip`, else the set.
     #[inline(always)]
     pub(crate) fn flip_if(self, flip: bool) -> Ref {
         Ref(self.0 ^ (!(self.0 >> 1) & u32::from(flip)))
     }
 
-    /// The reference in one word.
+    /// The reference as a word.
     #[inline(always)]
     pub(crate) fn word(self) -> u32 {
         self.0
     }
 
-    /// Undoes [`Self::word`].
+    /// The reference of a word.
     #[inline(always)]
-    pub(crate) fn of_word(word: u32) -> Ref {
+    pub(crate) fn from_word(word: u32) -> Ref {
         Ref(word)
     }
 }
@@ -70,11 +70,11 @@ mod tests {
         let plain = Ref::new(7, false, false);
         assert_eq!(plain.flip(), Ref::new(7, false, true));
         assert_eq!(plain.flip().flip(), plain);
-        let symmetric = Ref::new(7, true, false);
-        assert_eq!(symmetric.flip(), symmetric);
+        let self_mirrored = Ref::new(7, true, false);
+        assert_eq!(self_mirrored.flip(), self_mirrored);
         assert_eq!(Ref::EMPTY.flip(), Ref::EMPTY);
         assert!(Ref::EMPTY < plain && plain < plain.flip());
         assert_eq!(plain.flip_if(false), plain);
-        assert_eq!(Ref::of_word(plain.flip().word()), plain.flip());
+        assert_eq!(Ref::from_word(plain.flip().word()), plain.flip());
     }
 }

@@ -1,56 +1,58 @@
-//! A table of numbers by hash that is always nearly full, and keeps nothing but the numbers.
+//! Hash table of numbers that stays nearly full.
 //!
-//! It is in the order of the hashes: a hash's place is its share of the table, to the line. What the
-//! line does not tell of the hash is kept with the number, in the bits that the number leaves free.
-//! So the table grows by an eighth at a time, and without asking what the numbers stand for.
+//! Numbers lie in the order of their hashes, in lines of 16. The position of a line determines the
+//! leading part of a hash; the rest is stored beside the number, in the bits that the number leaves
+//! free. So the table can grow by an eighth at a time without looking at what the numbers stand
+//! for.
 
 use hashbrown::HashTable;
 
 use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::promise;
+use crate::memory::reserve::preallocate;
 
-/// Numbers of a line, one of the processor's cache.
+/// Slots of a line: one cache line.
 const SLOTS: usize = 16;
 
-/// Numbers a line before the table grows: more are too many for too many lines.
-const FILL: usize = 12;
+/// Average fill at which the table grows. Beyond it too many lines overflow.
+const MAX_FILL: usize = 12;
 
 /// Lines of an empty table.
-const LEAST: usize = 1 << 6;
+const MIN_LINES: usize = 1 << 6;
 
-/// Tables below so many lines are doubled when they grow.
-const SMALL: usize = 1 << 10;
+/// Tables with fewer lines double when they grow.
+const DOUBLING_LINES: usize = 1 << 10;
 
-/// Numbers from 1 on by as many bits of their hashes as given. The larger the numbers are, compared
-/// to how many there are, the fewer bits there can be.
-pub(crate) struct Table<const BITS: u32> {
-    /// Lines, after some slots that are not used, so that each is a line of the cache.
+/// Table of numbers from 1 on, by `HASH_BITS` bits of their hashes.
+///
+/// The larger the numbers are, compared to how many there are, the fewer bits can be used.
+pub(crate) struct CompactTable<const HASH_BITS: u32> {
+    /// Lines, after a few unused slots that align them with cache lines.
     slots: Vec<u32>,
-    skipped: usize,
+    first_slot: usize,
     lines: usize,
     len: usize,
-    /// Of lines that are full: hash and number.
-    more: HashTable<(u32, u32)>,
+    /// Hash and number of entries whose line is full.
+    overflow: HashTable<(u32, u32)>,
 }
 
-/// A hash for a table of the second kind.
+/// Hash for the overflow table.
 fn spread(key: u32) -> u64 {
     u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// How many slots come before the first line of the cache.
-fn skipped(slots: &[u32]) -> usize {
+/// Slots before the first cache line.
+fn first_slot(slots: &[u32]) -> usize {
     slots.as_ptr().align_offset(SLOTS * size_of::<u32>()) % SLOTS
 }
 
-impl<const BITS: u32> Table<BITS> {
-    /// An empty table that is promised so many bytes.
-    pub(crate) fn new(promised: usize) -> Table<BITS> {
+impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
+    /// An empty table, with `prealloc_bytes` preallocated.
+    pub(crate) fn new(prealloc_bytes: usize) -> CompactTable<HASH_BITS> {
         let mut slots = Vec::new();
-        promise(&mut slots, promised);
-        slots.resize((LEAST + 1) * SLOTS, 0);
-        let skipped = skipped(&slots);
-        Table { slots, skipped, lines: LEAST, len: 0, more: HashTable::new() }
+        preallocate(&mut slots, prealloc_bytes);
+        slots.resize((MIN_LINES + 1) * SLOTS, 0);
+        let first_slot = first_slot(&slots);
+        CompactTable { slots, first_slot, lines: MIN_LINES, len: 0, overflow: HashTable::new() }
     }
 
     /// How many numbers there are.
@@ -58,54 +60,56 @@ impl<const BITS: u32> Table<BITS> {
         self.len
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.len() * size_of::<u32>() + self.more.allocation_size()
+        self.slots.len() * size_of::<u32>() + self.overflow.allocation_size()
     }
 
-    /// Bits of a line's share of the hashes.
+    /// Bits of a hash that the position of a line determines.
     #[inline(always)]
-    fn log(&self) -> u32 {
+    fn log_lines(&self) -> u32 {
         self.lines.ilog2()
     }
 
-    /// Bits of a slot that are the number's.
+    /// Bits of a slot that hold the number.
     #[inline(always)]
     fn number_bits(&self) -> u32 {
-        u32::BITS - BITS + self.log()
+        u32::BITS - HASH_BITS + self.log_lines()
     }
 
     #[inline(always)]
     fn key(hash: u64) -> u32 {
-        (hash >> (u64::BITS - BITS)) as u32
+        (hash >> (u64::BITS - HASH_BITS)) as u32
     }
 
-    /// The line of a hash, and the rest of it: other hashes of the line have other rests, as they are
-    /// at least as far from one another as there are lines.
+    /// The line of a hash, and the rest that is stored in the slot.
+    ///
+    /// Hashes of one line with equal rests are equal: others differ by at least the number of
+    /// lines.
     #[inline(always)]
-    fn place(&self, key: u32) -> (usize, u32) {
+    fn locate(&self, key: u32) -> (usize, u32) {
         let share = u64::from(key) * self.lines as u64;
-        let rest = (share & ((1 << BITS) - 1)) >> self.log();
-        ((share >> BITS) as usize, rest as u32)
+        let rest = (share & ((1 << HASH_BITS) - 1)) >> self.log_lines();
+        ((share >> HASH_BITS) as usize, rest as u32)
     }
 
-    /// Where a line begins.
+    /// First slot of a line.
     #[inline(always)]
     fn begin(&self, line: usize) -> usize {
-        self.skipped + line * SLOTS
+        self.first_slot + line * SLOTS
     }
 
-    /// Asks for a hash's line, ahead of its use.
+    /// Prefetches the line of a hash.
     #[inline(always)]
     pub(crate) fn prefetch(&self, hash: u64) {
-        prefetch(&self.slots, self.begin(self.place(Self::key(hash)).0));
+        prefetch(&self.slots, self.begin(self.locate(Self::key(hash)).0));
     }
 
-    /// A number of this hash that is the one.
+    /// Finds a number with this hash for which `is_it` holds.
     #[inline(always)]
     pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let key = Self::key(hash);
-        let (line, rest) = self.place(key);
+        let (line, rest) = self.locate(key);
         let slots = &self.slots[self.begin(line)..][..SLOTS];
         let bits = self.number_bits();
         let mut hits = 0u32;
@@ -122,26 +126,31 @@ impl<const BITS: u32> Table<BITS> {
         if slots[SLOTS - 1] == 0 {
             return None;
         }
-        let more = self.more.find(spread(key), |(other, number)| *other == key && is_it(*number));
-        more.map(|(_, number)| *number)
+        let overflow =
+            self.overflow.find(spread(key), |(other, number)| *other == key && is_it(*number));
+        overflow.map(|(_, number)| *number)
     }
 
-    /// Bytes by which the table must grow before this number is added; 0 if there is room.
-    pub(crate) fn growth(&self, number: u32) -> usize {
-        let is_full = self.len >= FILL * self.lines || number >> self.number_bits() != 0;
-        let (len, room) = (self.more.len(), self.more.capacity());
-        let more = if len < room { 0 } else { self.more.allocation_size().max(1 << 8) };
-        if is_full { self.more_lines() * SLOTS * size_of::<u32>() + 2 * more } else { 2 * more }
+    /// Bytes by which the table grows when this number is inserted; 0 if there is room.
+    pub(crate) fn growth_bytes(&self, number: u32) -> usize {
+        let is_full = self.len >= MAX_FILL * self.lines || number >> self.number_bits() != 0;
+        let (len, room) = (self.overflow.len(), self.overflow.capacity());
+        let overflow = if len < room { 0 } else { self.overflow.allocation_size().max(1 << 8) };
+        if is_full {
+            self.lines_to_add() * SLOTS * size_of::<u32>() + 2 * overflow
+        } else {
+            2 * overflow
+        }
     }
 
-    fn more_lines(&self) -> usize {
+    fn lines_to_add(&self) -> usize {
         let lines = self.lines;
-        if lines < SMALL { lines } else { lines / 8 }
+        if lines < DOUBLING_LINES { lines } else { lines / 8 }
     }
 
-    /// Adds a number that is not there.
+    /// Inserts a number that is not in the table.
     pub(crate) fn insert(&mut self, hash: u64, number: u32) {
-        while self.len >= FILL * self.lines || number >> self.number_bits() != 0 {
+        while self.len >= MAX_FILL * self.lines || number >> self.number_bits() != 0 {
             self.grow();
         }
         self.add(Self::key(hash), number);
@@ -150,32 +159,32 @@ impl<const BITS: u32> Table<BITS> {
 
     #[inline(always)]
     fn add(&mut self, key: u32, number: u32) {
-        let (line, rest) = self.place(key);
+        let (line, rest) = self.locate(key);
         let bits = self.number_bits();
         let begin = self.begin(line);
         match self.slots[begin..][..SLOTS].iter_mut().find(|slot| **slot == 0) {
             Some(free) => *free = rest << bits | number,
             None => {
-                self.more.insert_unique(spread(key), (key, number), |(key, _)| spread(*key));
+                self.overflow.insert_unique(spread(key), (key, number), |(key, _)| spread(*key));
             }
         }
     }
 
-    /// Spreads what is there over more lines. No number goes to a line before its own, so this can be
-    /// done in place, from the last line to the first.
+    /// Spreads the entries over more lines. No entry moves to an earlier line, so it works in
+    /// place, from the last line to the first.
     fn grow(&mut self) {
-        let (before, log, bits) = (self.lines, self.log(), self.number_bits());
-        self.lines += self.more_lines();
+        let (before, log_lines, bits) = (self.lines, self.log_lines(), self.number_bits());
+        self.lines += self.lines_to_add();
         let all = (self.lines + 1) * SLOTS;
         self.slots.reserve_exact(all - self.slots.len());
         self.slots.resize(all, 0);
-        let skipped = skipped(&self.slots);
-        if skipped != self.skipped {
-            let old = self.skipped..self.skipped + before * SLOTS;
-            self.slots.copy_within(old, skipped);
-            self.slots[..skipped].fill(0);
-            self.slots[skipped + before * SLOTS..].fill(0);
-            self.skipped = skipped;
+        let first_slot = first_slot(&self.slots);
+        if first_slot != self.first_slot {
+            let old = self.first_slot..self.first_slot + before * SLOTS;
+            self.slots.copy_within(old, first_slot);
+            self.slots[..first_slot].fill(0);
+            self.slots[first_slot + before * SLOTS..].fill(0);
+            self.first_slot = first_slot;
         }
         let mut old = [0; SLOTS];
         for line in (0..before).rev() {
@@ -183,11 +192,11 @@ impl<const BITS: u32> Table<BITS> {
             old.copy_from_slice(&self.slots[begin..][..SLOTS]);
             self.slots[begin..][..SLOTS].fill(0);
             for slot in old.iter().take_while(|slot| **slot != 0) {
-                let share = (line as u64) << BITS | u64::from(slot >> bits) << log;
+                let share = (line as u64) << HASH_BITS | u64::from(slot >> bits) << log_lines;
                 self.add(share.div_ceil(before as u64) as u32, slot & ((1 << bits) - 1));
             }
         }
-        let overflow = std::mem::take(&mut self.more);
+        let overflow = std::mem::take(&mut self.overflow);
         overflow.into_iter().for_each(|(key, number)| self.add(key, number));
     }
 }
@@ -201,11 +210,11 @@ mod tests {
         (word ^ word >> 32).wrapping_mul(0xe703_7ed1_a0b4_28db)
     }
 
-    fn filled<const BITS: u32>(factor: u32) -> usize {
-        let mut table = Table::<BITS>::new(0);
+    fn filled<const HASH_BITS: u32>(factor: u32) -> usize {
+        let mut table = CompactTable::<HASH_BITS>::new(0);
         for number in (1..60_000).map(|number| number * factor) {
             assert_eq!(table.find(hash(number), |other| other == number), None);
-            let (growth, before) = (table.growth(number), table.bytes());
+            let (growth, before) = (table.growth_bytes(number), table.bytes());
             table.insert(hash(number), number);
             assert!(growth > 0 || table.bytes() == before);
         }
@@ -220,14 +229,14 @@ mod tests {
     fn what_was_added_is_found_after_it_has_grown() {
         assert!(filled::<27>(1) < 59_999 * 7);
         assert!(filled::<25>(5) < 59_999 * 7);
-        // Large numbers take a larger table.
+        // Large numbers need a larger table.
         assert!(filled::<27>(50) > 59_999 * 7);
         filled::<24>(3);
     }
 
     #[test]
     fn many_of_one_hash_are_all_found() {
-        let mut table = Table::<27>::new(0);
+        let mut table = CompactTable::<27>::new(0);
         for number in 1..100 {
             table.insert(1 << 60, number);
         }

@@ -1,9 +1,10 @@
-//! A search of a nested space, whatever its type.
+//! Type-erased search.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use strata_space::nested::{NestedFinish, NestedSpace};
+use strata_space::Finish;
+use strata_space::nested::NestedSpace;
 
 use crate::error::StepError;
 use crate::options::Options;
@@ -11,18 +12,7 @@ use crate::search::layer::{Layer, Usage};
 use crate::search::snapshot::SnapshotError;
 use crate::search::typed::Search;
 
-/// When a search is over.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Ends {
-    /// When it meets itself.
-    Meeting,
-    /// When it reaches the goal.
-    Goal,
-    /// When there are no more states.
-    Exhausted,
-}
-
-/// A search, see [`Search`].
+/// A [`Search`] of any space, with states in text form.
 pub trait AnySearch: Send {
     /// See [`Search::depth`].
     fn depth(&self) -> u32;
@@ -33,7 +23,7 @@ pub trait AnySearch: Send {
     /// See [`Search::advance`].
     ///
     /// # Errors
-    /// If the layer does not fit; the last one is still there.
+    /// [`StepError`] if the layer cannot be computed. The last layer is still there.
     fn advance(&mut self) -> Result<Layer, StepError>;
 
     /// See [`Search::snapshot`].
@@ -42,22 +32,23 @@ pub trait AnySearch: Send {
     /// See [`Search::load`].
     ///
     /// # Errors
-    /// If the bytes are not a layer of the space, or it does not fit.
+    /// [`SnapshotError`] if the bytes are not a layer of the space or do not fit. The search then
+    /// has no layer.
     fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError>;
 
-    /// When the search is over.
-    fn ends(&self) -> Ends;
+    /// How the search ends.
+    fn finish(&self) -> Finish<()>;
 
-    /// Number of positions of the last layer: states, or both of a state and its flip.
+    /// See [`Search::positions`].
     fn positions(&self) -> u64;
 
-    /// One of them in the space's text form, by its place in the order of the diagram.
+    /// The position of a rank below [`Self::positions`], as text; None for other ranks.
     fn nth_text(&self, at: u64) -> Option<String>;
 
-    /// Shows the states of the last layer in the space's text form until `visit` breaks off.
+    /// Visits the states of the last layer as text, until `visit` breaks.
     fn visit_texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>);
 
-    /// See [`Search::shortest_path`]; in the space's text form.
+    /// See [`Search::shortest_path`]. The states are texts.
     fn shortest_path(&self) -> Option<Vec<String>>;
 
     /// See [`Search::usage`].
@@ -85,17 +76,13 @@ impl<S: NestedSpace> AnySearch for Search<S> {
         Search::load(self, depth, bytes)
     }
 
-    fn ends(&self) -> Ends {
-        match self.space().finish() {
-            NestedFinish::Meeting => Ends::Meeting,
-            NestedFinish::State(_) => Ends::Goal,
-            NestedFinish::Exhausted => Ends::Exhausted,
-        }
+    fn finish(&self) -> Finish<()> {
+        self.space().finish().rule()
     }
 
     fn visit_texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>) {
         let space = Arc::clone(self.space());
-        let _: ControlFlow<()> = self.visit(|state| match space.stands_for_its_orbit(state) {
+        let _: ControlFlow<()> = self.visit(|state| match space.is_orbit_representative(state) {
             true => visit(space.text(state)),
             false => ControlFlow::Continue(()),
         });
@@ -119,10 +106,10 @@ impl<S: NestedSpace> AnySearch for Search<S> {
     }
 }
 
-/// A search that has made layer 0.
+/// Opens a search at layer 0.
 ///
 /// # Errors
-/// If even that does not fit.
+/// [`StepError`] if layer 0 does not fit.
 pub fn open<S: NestedSpace>(space: S, options: Options) -> Result<Box<dyn AnySearch>, StepError> {
     Ok(Box::new(Search::new(Arc::new(space), options)?))
 }

@@ -1,39 +1,41 @@
-//! Layer.
+//! Figures of a layer and of a search.
 
-use strata_space::Digest;
+use strata_space::LayerStats;
 
-/// What was found in a layer.
+/// One layer of a search.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Layer {
     /// Distance from the start.
     pub depth: u32,
-    /// States; a state and its flip are one if the space counts orbits.
-    pub states: u64,
-    /// Legal moves of the states; 0 without digests.
-    pub generated: u64,
-    /// Digest of the layer's positions; zero without digests.
-    pub digest: Digest,
-    /// The layer meets the exchanged one before: the goal is `2 * depth - 1` moves away.
-    pub odd: bool,
-    /// The layer meets itself exchanged: the goal is `2 * depth` moves away, if `odd` is not set.
-    pub even: bool,
-    /// The goal is in the layer.
-    pub found: bool,
-    /// Nodes made for the layer.
+    /// Figures of the layer.
+    ///
+    /// A diagram is one region, or none if the layer is empty. A state and its flip count as one if
+    /// the space counts orbits. Without digests `generated` and `digest` are zero.
+    pub stats: LayerStats,
+    /// Nodes created for the layer.
     pub nodes: u64,
 }
 
-/// What a search takes.
+impl Layer {
+    /// Whether the search ends here: the layer is empty, holds the goal, or meets the exchanged
+    /// search.
+    pub fn is_last(&self) -> bool {
+        let LayerStats { states, odd, even, found, .. } = self.stats;
+        odd || even || found || states == 0
+    }
+}
+
+/// Size of a search in memory.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub struct Usage {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Sets of exits.
+    /// Number of exit sets.
     pub exits: usize,
-    /// Classes.
+    /// Number of classes.
     pub classes: usize,
-    /// Bytes of all of them.
+    /// Memory in bytes.
     pub bytes: usize,
-    /// How often everything but the last layer was forgotten.
+    /// Times everything but the last layer was dropped to free memory.
     pub collections: u32,
 }

@@ -1,4 +1,4 @@
-//! Search.
+//! Searches layer by layer: typed and type-erased, with snapshots and shortest paths.
 
 pub(crate) mod any;
 pub(crate) mod layer;

@@ -1,6 +1,7 @@
-//! Back through remembered layers: from where a search ended to where it began.
+//! Shortest paths, traced back through kept layers.
 
-use strata_space::nested::{Nested, NestedFinish, NestedSpace, successors};
+use strata_space::Finish;
+use strata_space::nested::{NestedSpace, NestedState, successors};
 
 use crate::diagram::meeting::{Meeting, meets};
 use crate::index::bits::{ConfigId, bits};
@@ -8,22 +9,23 @@ use crate::node::reference::Ref;
 use crate::search::typed::Search;
 
 impl<S: NestedSpace> Search<S> {
-    /// The states of a shortest way from start to goal, with both, of a search that has just ended
-    /// and has kept all its layers.
-    pub fn shortest_path(&self) -> Option<Vec<Nested<S::Config>>> {
+    /// The states of a shortest path from start to goal, both included.
+    ///
+    /// None unless the search has just ended at its goal or meeting, with all layers kept.
+    pub fn shortest_path(&self) -> Option<Vec<NestedState<S::Config>>> {
         let space = &**self.space();
         match space.finish() {
-            NestedFinish::Exhausted => None,
-            NestedFinish::State(goal) => self.back(goal, self.depth()),
-            NestedFinish::Meeting => {
+            Finish::Exhausted => None,
+            Finish::State(goal) => self.back(goal, self.depth()),
+            Finish::Meeting => {
                 let (met, less) = self.meeting()?;
-                let exchange = |state: &Nested<S::Config>| Nested {
+                let exchange = |state: &NestedState<S::Config>| NestedState {
                     configs: state.configs.iter().map(|c| space.exchange_config(*c)).collect(),
                     leaf: space.exchange_leaf(state.leaf),
                 };
                 let twin = exchange(&met);
                 let mut way = self.back(met, self.depth())?;
-                // The goal's search is the image of the start's.
+                // The search from the goal is the exchanged search from the start.
                 let rest = self.back(twin, self.depth() - less)?;
                 way.extend(rest.iter().rev().skip(1).map(exchange));
                 Some(way)
@@ -31,8 +33,12 @@ impl<S: NestedSpace> Search<S> {
         }
     }
 
-    /// The states from the start to one of a layer.
-    fn back(&self, state: Nested<S::Config>, depth: u32) -> Option<Vec<Nested<S::Config>>> {
+    /// The states of a shortest path from the start to a state of a layer.
+    fn back(
+        &self,
+        state: NestedState<S::Config>,
+        depth: u32,
+    ) -> Option<Vec<NestedState<S::Config>>> {
         let mut way = vec![state];
         for depth in (0..depth).rev() {
             let next = successors(&**self.space(), way.last()?);
@@ -42,29 +48,29 @@ impl<S: NestedSpace> Search<S> {
         Some(way)
     }
 
-    /// A state of the last layer whose image is in it, too (0), or in the layer before (1). The odd
-    /// way is the shorter one.
-    fn meeting(&self) -> Option<(Nested<S::Config>, u32)> {
+    /// A state of the last layer whose exchanged image is in the last layer too, or in the one
+    /// before. The odd meeting makes the shorter path.
+    fn meeting(&self) -> Option<(NestedState<S::Config>, u32)> {
         let diagram = self.diagram();
-        let (levels, top) = (&diagram.levels, self.top());
-        let meeting = meets(diagram, levels.top(), top, top);
+        let (index, top) = (&diagram.index, self.top());
+        let meeting = meets(diagram, index.top_level(), top, top);
         let wanted = |found: Meeting| if meeting.odd { found.odd } else { found.even };
-        let mut met = Nested { configs: Vec::new(), leaf: 0 };
+        let mut met = NestedState { configs: Vec::new(), leaf: 0 };
         let (mut a, mut b): (Ref, Ref) = (top, top);
-        for level in (levels.leaf() + 1..=levels.top()).rev() {
-            let image = |config: ConfigId| levels.config(level, config).exchange;
+        for level in (index.leaf_level() + 1..=index.top_level()).rev() {
+            let image = |config: ConfigId| index.config(level, config).exchange;
             let mut below = diagram
-                .entries(level, a)
-                .filter_map(|entry| Some((entry, diagram.below(level, b, image(entry.config))?)));
+                .children(level, a)
+                .filter_map(|child| Some((child, diagram.below(level, b, image(child.config))?)));
             let found =
-                below.find(|(entry, other)| wanted(meets(diagram, level - 1, entry.below, *other)));
-            let (entry, other) = found?;
-            met.configs.push(levels.config(level, entry.config).config);
-            (a, b) = (entry.below, other);
+                below.find(|(child, other)| wanted(meets(diagram, level - 1, child.below, *other)));
+            let (child, other) = found?;
+            met.configs.push(index.config(level, child.config).config);
+            (a, b) = (child.below, other);
         }
         let other = diagram.leaf(b);
         let other = if meeting.odd { other.previous } else { other.current };
-        let image = |leaf: usize| levels.leaves().exchange(1 << leaf);
+        let image = |leaf: usize| index.leaves().exchange(1 << leaf);
         met.leaf = bits(diagram.leaf(a).current).find(|leaf| image(*leaf) & other != 0)? as u8;
         Some((met, u32::from(meeting.odd)))
     }

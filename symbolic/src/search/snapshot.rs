@@ -1,49 +1,55 @@
-//! A layer as bytes and back: the nodes below its top, from the leaves up.
+//! Snapshot of a layer: its diagram as bytes, children before parents.
 //!
-//! All numbers are little-endian. First, for each level above the leaf, the number of its
-//! configurations (2 bytes) and their words (16 bytes each). Then the number of nodes (4 bytes) and
-//! the nodes: level (1 byte); of a leaf its current and previous states (8 bytes each); of others
-//! the number of entries (1 byte), and of each the configuration's place in its level's list (1
-//! byte) and a reference (4 bytes). Last the reference of the top. A reference is twice the number of a node, from
-//! 1, or 0 for the empty set; plus 1 if the flip is meant. Nodes only refer to nodes before them.
+//! All numbers are little-endian.
+//!
+//! 1. For each level above the leaf, upwards: the number of configurations (2 bytes) and their
+//!    words (16 bytes each).
+//! 2. The number of nodes (4 bytes), then the nodes. A node begins with its level (1 byte). A leaf
+//!    has its current and previous states (8 bytes each). An inner node has the number of children
+//!    (1 byte), and for each the configuration's place in its level's list (1 byte) and a reference
+//!    (4 bytes).
+//! 3. The reference of the top node.
+//!
+//! A reference is twice the number of a node, counted from 1, plus 1 for the flip; 0 is the empty
+//! set. Nodes refer to earlier nodes only.
 
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
 
 use crate::diagram::arena::Diagram;
 use crate::error::StepError;
-use crate::index::bits::{ConfigId, Configs};
+use crate::index::bits::{ConfigId, ConfigSet};
 use crate::index::space::ClassId;
-use crate::node::content::Entry;
+use crate::node::content::Child;
 use crate::node::record::LeafSets;
 use crate::node::reference::Ref;
 
-/// Why bytes are not a layer.
+/// Why a snapshot cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// They do not read as one.
+    /// The bytes are not a diagram of the space.
     #[error("no layer of this space: {what} at byte {at}")]
     Malformed {
         /// What is wrong.
         what: &'static str,
-        /// Where.
+        /// Byte offset.
         at: usize,
     },
-    /// It does not fit.
+    /// The diagram does not fit.
     #[error(transparent)]
     Step(#[from] StepError),
 }
 
 type Result<T> = std::result::Result<T, SnapshotError>;
 
-/// A layer being written.
+/// A snapshot being written.
 #[derive(Default)]
 struct Writer {
     nodes: Vec<u8>,
     count: u32,
-    /// By number in the diagram.
+    /// Snapshot numbers, by number in the diagram.
     numbers: FxHashMap<usize, u32>,
-    /// By level: configurations in use, and their places.
+    /// By level: the configurations in use, and their places.
     configs: Vec<(Vec<ConfigId>, FxHashMap<ConfigId, u8>)>,
 }
 
@@ -60,21 +66,21 @@ impl Writer {
     }
 
     fn node<S: NestedSpace>(&mut self, diagram: &Diagram<S>, level: u8, id: usize) -> u32 {
-        if level == diagram.levels.leaf() {
+        if level == diagram.index.leaf_level() {
             let LeafSets { current, previous } = diagram.leaf(Ref::new(id as u32, false, false));
             self.nodes.push(level);
             self.nodes.extend(current.to_le_bytes());
             self.nodes.extend(previous.to_le_bytes());
         } else {
-            let entries: Vec<(u8, u32)> = diagram
-                .stored(id)
-                .map(|Entry { config, below }| {
+            let children: Vec<(u8, u32)> = diagram
+                .stored_children(id)
+                .map(|Child { config, below }| {
                     let below = self.reference(diagram, level - 1, below);
                     (self.config(level, config), below)
                 })
                 .collect();
-            self.nodes.extend([level, entries.len() as u8]);
-            for (config, below) in entries {
+            self.nodes.extend([level, children.len() as u8]);
+            for (config, below) in children {
                 self.nodes.push(config);
                 self.nodes.extend(below.to_le_bytes());
             }
@@ -93,18 +99,18 @@ impl Writer {
     }
 }
 
-/// The bytes of a layer.
+/// Writes the layer of a top node.
 pub(crate) fn write<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> Vec<u8> {
-    let levels = &diagram.levels;
+    let index = &diagram.index;
     let mut writer = Writer::default();
-    writer.configs.resize_with(usize::from(levels.top()) + 1, Default::default);
-    let top = writer.reference(diagram, levels.top(), top);
+    writer.configs.resize_with(usize::from(index.top_level()) + 1, Default::default);
+    let top = writer.reference(diagram, index.top_level(), top);
     let mut bytes = Vec::with_capacity(writer.nodes.len() + (1 << 14));
-    for level in levels.leaf() + 1..=levels.top() {
+    for level in index.leaf_level() + 1..=index.top_level() {
         let (used, _) = &writer.configs[usize::from(level)];
         bytes.extend((used.len() as u16).to_le_bytes());
         for config in used {
-            let word = levels.space.encode(levels.config(level, *config).config);
+            let word = index.space.encode_config(index.config(level, *config).config);
             bytes.extend(word.to_le_bytes());
         }
     }
@@ -114,7 +120,7 @@ pub(crate) fn write<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> Vec<u8> {
     bytes
 }
 
-/// Bytes being read.
+/// A snapshot being read.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -142,64 +148,67 @@ impl Reader<'_> {
     }
 }
 
-/// A node of the file.
-enum Draft {
+/// A node as read.
+enum ParsedNode {
     Leaf(LeafSets),
-    /// Configurations and references.
+    /// Level, configurations and references.
     Inner(u8, Vec<(ConfigId, u32)>),
 }
 
-/// A layer being read.
+/// A layer being rebuilt from its parsed nodes.
 struct Builder<'a, S: NestedSpace> {
     diagram: &'a mut Diagram<S>,
-    drafts: Vec<Draft>,
-    /// By number: what has been made of it, not flipped, and in which class.
+    parsed: Vec<ParsedNode>,
+    /// By number: the class and the set of a node that has been built.
     made: Vec<Option<(ClassId, Ref)>>,
 }
 
-/// The top of the layer whose bytes are given, which is added to the diagram.
+/// Adds the layer of a snapshot to the diagram. Returns its top.
+///
+/// # Errors
+/// [`SnapshotError`] if the bytes are not a diagram of the space, or it does not fit.
 pub(crate) fn read<S: NestedSpace>(diagram: &mut Diagram<S>, bytes: &[u8]) -> Result<Ref> {
     let mut reader = Reader { bytes, at: 0 };
     let configs = read_configs(diagram, &mut reader)?;
     let count = reader.word()?;
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut parsed: Vec<ParsedNode> = Vec::new();
     for number in 1..=count {
-        let draft = read_node(diagram, &mut reader, &configs, &drafts)?;
-        debug_assert_eq!(drafts.len() + 1, number as usize);
-        drafts.push(draft);
+        let node = read_node(diagram, &mut reader, &configs, &parsed)?;
+        debug_assert_eq!(parsed.len() + 1, number as usize);
+        parsed.push(node);
     }
     let top = reader.word()?;
     if reader.at != bytes.len() {
         return reader.malformed("there is more than a layer");
     }
-    let level = diagram.levels.top();
-    check_reference(&reader, diagram.levels.leaf(), &drafts, level, top)?;
-    let class = diagram.levels.root()?;
-    let made = drafts.iter().map(|_| None).collect();
-    let mut builder = Builder { diagram, drafts, made };
+    let level = diagram.index.top_level();
+    check_reference(&reader, diagram.index.leaf_level(), &parsed, level, top)?;
+    let class = diagram.index.root_class()?;
+    let made = parsed.iter().map(|_| None).collect();
+    let mut builder = Builder { diagram, parsed, made };
     match builder.build(level, class, top)? {
         Some(top) => {
-            diagram.settle(top)?;
+            diagram.finish_layer(top)?;
             Ok(top)
         }
         None => reader.malformed("a node is in two classes"),
     }
 }
 
-/// By level, the numbers of the configurations.
+/// Numbers of the configurations, by level and place.
 fn read_configs<S: NestedSpace>(
     diagram: &mut Diagram<S>,
     reader: &mut Reader<'_>,
 ) -> Result<Vec<Vec<ConfigId>>> {
-    let levels = &mut diagram.levels;
-    let mut configs = vec![Vec::new(); usize::from(levels.top()) + 1];
-    for level in levels.leaf() + 1..=levels.top() {
+    let index = &mut diagram.index;
+    let mut configs = vec![Vec::new(); usize::from(index.top_level()) + 1];
+    for level in index.leaf_level() + 1..=index.top_level() {
         for _ in 0..u16::from_le_bytes(reader.take()?) {
             let word = u128::from_le_bytes(reader.take()?);
-            let Some(config) = levels.space.decode(word) else {
+            let Some(config) = index.space.decode_config(word) else {
                 return reader.malformed("a configuration is none");
             };
-            let number = levels.number(level, config)?;
+            let number = index.number_config(level, config)?;
             configs[usize::from(level)].push(number);
         }
     }
@@ -210,84 +219,84 @@ fn read_node<S: NestedSpace>(
     diagram: &Diagram<S>,
     reader: &mut Reader<'_>,
     configs: &[Vec<ConfigId>],
-    drafts: &[Draft],
-) -> Result<Draft> {
-    let leaf = diagram.levels.leaf();
+    parsed: &[ParsedNode],
+) -> Result<ParsedNode> {
+    let leaf = diagram.index.leaf_level();
     let level = reader.byte()?;
     if level == leaf {
         let [current, previous] = [reader.take()?, reader.take()?].map(u64::from_le_bytes);
-        let states = diagram.levels.space.leaf_states();
+        let states = diagram.index.space.leaf_states();
         if (current | previous).checked_shr(states.into()).unwrap_or(0) != 0 {
             return reader.malformed("a leaf state is none");
         }
-        return Ok(Draft::Leaf(LeafSets { current, previous }));
+        return Ok(ParsedNode::Leaf(LeafSets { current, previous }));
     }
-    if !(leaf..=diagram.levels.top()).contains(&level) {
+    if !(leaf..=diagram.index.top_level()).contains(&level) {
         return reader.malformed("there is no such level");
     }
-    let mut entries = Vec::new();
+    let mut children = Vec::new();
     for _ in 0..reader.byte()? {
         let config = usize::from(reader.byte()?);
         let Some(config) = configs[usize::from(level)].get(config) else {
             return reader.malformed("there is no such configuration");
         };
         let below = reader.word()?;
-        check_reference(reader, leaf, drafts, level - 1, below)?;
-        entries.push((*config, below));
+        check_reference(reader, leaf, parsed, level - 1, below)?;
+        children.push((*config, below));
     }
-    entries.sort_unstable();
-    if entries.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+    children.sort_unstable();
+    if children.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return reader.malformed("a configuration comes twice");
     }
-    Ok(Draft::Inner(level, entries))
+    Ok(ParsedNode::Inner(level, children))
 }
 
-/// Checks that a reference is to a node of a level that has been read, or to the empty set.
+/// Checks that a reference is to an earlier node of the level, or to the empty set.
 fn check_reference(
     reader: &Reader<'_>,
     leaf: u8,
-    drafts: &[Draft],
+    parsed: &[ParsedNode],
     level: u8,
     reference: u32,
 ) -> Result<()> {
     let number = (reference >> 1) as usize;
-    let fits = match number.checked_sub(1).map(|at| drafts.get(at)) {
+    let fits = match number.checked_sub(1).map(|at| parsed.get(at)) {
         None => reference == 0,
         Some(None) => false,
-        Some(Some(Draft::Leaf(_))) => level == leaf,
-        Some(Some(Draft::Inner(own, _))) => *own == level,
+        Some(Some(ParsedNode::Leaf(_))) => level == leaf,
+        Some(Some(ParsedNode::Inner(own, _))) => *own == level,
     };
     if fits { Ok(()) } else { reader.malformed("a reference leads nowhere") }
 }
 
 impl<S: NestedSpace> Builder<'_, S> {
-    /// The set of a reference, in a class; None if its node is already in another one.
+    /// The set of a reference in a class; None if its node has another class already.
     fn build(&mut self, level: u8, class: ClassId, reference: u32) -> Result<Option<Ref>> {
         let Some(at) = (reference >> 1).checked_sub(1).map(|at| at as usize) else {
             return Ok(Some(Ref::EMPTY));
         };
         let flipped = reference & 1 == 1;
-        let own_class = if flipped { self.diagram.levels.flip_class(class) } else { class };
+        let own_class = if flipped { self.diagram.index.flip_class(class) } else { class };
         if let Some((class, made)) = self.made[at] {
             return Ok((class == own_class).then_some(made.flip_if(flipped)));
         }
-        let made = match &self.drafts[at] {
-            Draft::Leaf(sets) => self.diagram.intern_leaf(own_class, *sets)?,
-            Draft::Inner(_, entries) => {
-                let entries = entries.clone();
-                let base = self.diagram.made.len();
-                let mut configs = Configs::default();
-                for (config, below) in entries {
-                    let inner = self.diagram.levels.inner(own_class, config)?;
+        let made = match &self.parsed[at] {
+            ParsedNode::Leaf(sets) => self.diagram.intern_leaf(own_class, *sets)?,
+            ParsedNode::Inner(_, children) => {
+                let children = children.clone();
+                let base = self.diagram.below_words.len();
+                let mut configs = ConfigSet::default();
+                for (config, below) in children {
+                    let inner = self.diagram.index.inner_class(own_class, config)?;
                     let Some(below) = self.build(level - 1, inner, below)? else {
                         return Ok(None);
                     };
                     if below != Ref::EMPTY {
                         configs.insert(config);
-                        self.diagram.made.push(below.word());
+                        self.diagram.below_words.push(below.word());
                     }
                 }
-                self.diagram.intern((level, own_class), configs, base)?
+                self.diagram.intern(level, own_class, configs, base)?
             }
         };
         self.made[at] = Some((own_class, made));

@@ -1,39 +1,41 @@
-//! A search of a nested space, layer by layer.
+//! Search of a nested space, layer by layer.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use strata_space::nested::{Nested, NestedFinish, NestedSpace};
+use strata_space::nested::{NestedSpace, NestedState};
+use strata_space::{Finish, LayerStats};
 
 use crate::diagram::arena::Diagram;
 use crate::diagram::meeting::meets_itself;
-use crate::diagram::self_mirrored::fixed;
+use crate::diagram::self_mirrored::count_self_mirrored;
 use crate::error::StepError;
-use crate::index::bits::Configs;
+use crate::index::bits::ConfigSet;
 use crate::node::record::LeafSets;
 use crate::node::reference::Ref;
 use crate::options::Options;
 use crate::search::layer::{Layer, Usage};
 use crate::search::snapshot::{self, SnapshotError};
 
-/// A search. It holds the last two layers, and whatever else it remembers of those before.
+/// A search. It holds the last layer and the one before, and memoised parts of earlier ones.
 pub struct Search<S: NestedSpace> {
     space: Arc<S>,
     pub(crate) options: Options,
     diagram: Diagram<S>,
-    finish: NestedFinish<S::Config>,
+    finish: Finish<NestedState<S::Config>>,
     depth: u32,
-    /// Tops of the layers, up to the last one; only that one if the others are not kept.
+    /// Top nodes of the layers, the last one at the end. Without `keep_layers` there is only that
+    /// one.
     tops: Vec<Ref>,
     nodes_before: usize,
     collections: u32,
 }
 
 impl<S: NestedSpace> Search<S> {
-    /// A search that has made layer 0.
+    /// A search at layer 0.
     ///
     /// # Errors
-    /// If even that does not fit.
+    /// [`StepError`] if layer 0 does not fit.
     pub fn new(space: Arc<S>, options: Options) -> Result<Search<S>, StepError> {
         let mut search = Search::empty(space, options);
         let top = search.seed()?;
@@ -41,10 +43,11 @@ impl<S: NestedSpace> Search<S> {
         Ok(search)
     }
 
-    /// Goes on from a [`Self::snapshot`] of a depth, forgetting everything else.
+    /// Continues from a [`Self::snapshot`] of the layer at `depth`, and drops everything else.
     ///
     /// # Errors
-    /// If the bytes are not a layer of the space, or it does not fit. There is no layer then.
+    /// [`SnapshotError`] if the bytes are not a layer of the space or do not fit. The search then
+    /// has no layer.
     pub fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError> {
         *self = Search::empty(Arc::clone(&self.space), self.options);
         let top = snapshot::read(&mut self.diagram, bytes)?;
@@ -67,26 +70,26 @@ impl<S: NestedSpace> Search<S> {
     }
 
     fn seed(&mut self) -> Result<Ref, StepError> {
-        let Nested { configs, leaf } = self.space.start();
+        let NestedState { configs, leaf } = self.space.start();
         let diagram = &mut self.diagram;
-        let (first, top) = (diagram.levels.leaf() + 1, diagram.levels.top());
-        let mut classes = vec![diagram.levels.root()?];
+        let (first, top) = (diagram.index.leaf_level() + 1, diagram.index.top_level());
+        let mut classes = vec![diagram.index.root_class()?];
         let mut numbers = Vec::new();
         for (level, config) in (first..=top).rev().zip(configs) {
-            let number = diagram.levels.number(level, config)?;
+            let number = diagram.index.number_config(level, config)?;
             let class = classes[numbers.len()];
             numbers.push(number);
-            classes.push(diagram.levels.inner(class, number)?);
+            classes.push(diagram.index.inner_class(class, number)?);
         }
         let start = LeafSets { current: 1 << leaf, previous: 0 };
         let mut set = diagram.intern_leaf(classes[numbers.len()], start)?;
         for (level, at) in (first..=top).zip((0..numbers.len()).rev()) {
-            let base = diagram.made.len();
-            diagram.made.push(set.word());
-            let configs = Configs::from_iter([numbers[at]]);
-            set = diagram.intern((level, classes[at]), configs, base)?;
+            let base = diagram.below_words.len();
+            diagram.below_words.push(set.word());
+            let configs = ConfigSet::from_iter([numbers[at]]);
+            set = diagram.intern(level, classes[at], configs, base)?;
         }
-        diagram.settle(set)?;
+        diagram.finish_layer(set)?;
         Ok(set)
     }
 
@@ -95,7 +98,7 @@ impl<S: NestedSpace> Search<S> {
         &self.space
     }
 
-    /// Distance of the last layer from the start.
+    /// Depth of the last layer: its distance from the start.
     pub fn depth(&self) -> u32 {
         self.depth
     }
@@ -108,15 +111,16 @@ impl<S: NestedSpace> Search<S> {
         self.tops.last().copied().unwrap_or(Ref::EMPTY)
     }
 
-    /// Makes the next layer. When memory is full, everything but the last layer is forgotten first.
+    /// Computes the next layer. When memory is full, everything but the last layer is dropped
+    /// first.
     ///
     /// # Errors
-    /// If the layer does not fit; the last one is still there.
+    /// [`StepError`] if the layer cannot be computed. The last layer is still there.
     pub fn advance(&mut self) -> Result<Layer, StepError> {
         self.nodes_before = self.diagram.nodes.len();
         let next = match self.diagram.step_top(self.top()) {
             Err(StepError::Memory { .. }) if !self.options.keep_layers => {
-                self.collect()?;
+                self.compact()?;
                 self.diagram.step_top(self.top())
             }
             next => next,
@@ -130,22 +134,25 @@ impl<S: NestedSpace> Search<S> {
         Ok(self.layer())
     }
 
-    /// Forgets everything but the last layer, which is there afterwards even if it does not fit.
-    pub(crate) fn collect(&mut self) -> Result<(), StepError> {
+    /// Drops everything but the last layer.
+    ///
+    /// # Errors
+    /// [`StepError::Memory`] if even that exceeds the budget. The layer is still there.
+    pub(crate) fn compact(&mut self) -> Result<(), StepError> {
         let bytes = self.snapshot();
         self.collections += 1;
-        let kept = self.keep_only(&bytes, self.options.memory);
+        let kept = self.replace_by(&bytes, self.options.memory);
         if kept.is_err() {
-            // A layer is small: better over the budget than lost.
-            self.keep_only(&bytes, usize::MAX)?;
-            self.diagram.share.close(self.options.memory);
+            // A layer is small: exceeding the budget is better than losing it.
+            self.replace_by(&bytes, usize::MAX)?;
+            self.diagram.share.exhaust(self.options.memory);
         }
         self.nodes_before = self.diagram.nodes.len();
         kept
     }
 
-    /// Replaces everything by a layer that has just been written.
-    fn keep_only(&mut self, bytes: &[u8], memory: usize) -> Result<(), StepError> {
+    /// Replaces the diagram by a layer that has just been written.
+    fn replace_by(&mut self, bytes: &[u8], memory: usize) -> Result<(), StepError> {
         let options = Options { memory, ..self.options };
         self.diagram = Diagram::new(Arc::clone(&self.space), options);
         self.tops.clear();
@@ -161,79 +168,75 @@ impl<S: NestedSpace> Search<S> {
         }
     }
 
-    /// What is in the last layer.
+    /// Figures of the last layer.
     pub fn layer(&self) -> Layer {
         let top = self.top();
         let nodes = self.diagram.nodes.len() - self.nodes_before;
         let mut states = self.diagram.states(top);
-        let detail = self.diagram.detail.unwrap_or_default();
-        let mut generated = detail.moves;
+        let top_stats = self.diagram.top_stats.unwrap_or_default();
+        let mut generated = top_stats.moves;
         if self.space.counts_orbits() {
-            debug_assert!(top.is_symmetric(), "a layer is its own flip");
-            let (fixed, moves) = fixed(&self.diagram, top);
-            (states, generated) = ((states + fixed) / 2, (generated + moves) / 2);
+            debug_assert!(top.is_self_mirrored(), "a layer is its own flip");
+            let fixed = count_self_mirrored(&self.diagram, top);
+            (states, generated) = ((states + fixed.states) / 2, (generated + fixed.moves) / 2);
         }
         if !self.options.digests {
             generated = 0;
         }
-        let mut layer = Layer {
-            depth: self.depth,
+        let mut stats = LayerStats {
+            regions: u64::from(states > 0),
             states,
             generated,
-            digest: detail.digest,
-            odd: false,
-            even: false,
-            found: false,
-            nodes: nodes as u64,
+            digest: top_stats.digest,
+            ..LayerStats::default()
         };
         match &self.finish {
-            NestedFinish::Meeting => {
+            Finish::Meeting => {
                 let meeting = meets_itself(&self.diagram, top);
-                (layer.odd, layer.even) = (meeting.odd, meeting.even);
+                (stats.odd, stats.even) = (meeting.odd, meeting.even);
             }
-            NestedFinish::State(goal) => layer.found = self.diagram.contains(top, goal),
-            NestedFinish::Exhausted => {}
+            Finish::State(goal) => stats.found = self.diagram.contains(top, goal),
+            Finish::Exhausted => {}
         }
-        layer
+        Layer { depth: self.depth, stats, nodes: nodes as u64 }
     }
 
-    /// The last layer and the one before as bytes.
+    /// The last layer and the one before it, as bytes for [`Self::load`].
     pub fn snapshot(&self) -> Vec<u8> {
         snapshot::write(&self.diagram, self.top())
     }
 
-    /// Whether a state is in the layer of a depth; None if that layer is not there.
-    pub fn contains(&self, depth: u32, state: &Nested<S::Config>) -> Option<bool> {
+    /// Whether a state is in the layer of a depth; None if that layer is not held.
+    pub fn contains(&self, depth: u32, state: &NestedState<S::Config>) -> Option<bool> {
         let back = self.depth.checked_sub(depth)? as usize;
         let at = self.tops.len().checked_sub(back + 1)?;
         Some(self.diagram.contains(self.tops[at], state))
     }
 
-    /// Number of positions of the last layer: states, with both of a state and its flip.
+    /// Number of positions of the last layer: states, where a state and its flip count as two.
     pub fn positions(&self) -> u64 {
         self.diagram.states(self.top())
     }
 
-    /// One of them, by its place in the order of the diagram; None if there are not as many.
-    pub fn nth(&self, at: u64) -> Option<Nested<S::Config>> {
+    /// The position with a rank in the diagram's order; None if there are not as many.
+    pub fn nth(&self, at: u64) -> Option<NestedState<S::Config>> {
         (at < self.positions()).then(|| self.diagram.nth(self.top(), at))
     }
 
-    /// Shows the states of the last layer, with both of a state and its flip, until `visit` breaks
-    /// off.
+    /// Visits the positions of the last layer, until `visit` breaks.
     pub fn visit<B>(
         &self,
-        mut visit: impl FnMut(&Nested<S::Config>) -> ControlFlow<B>,
+        mut visit: impl FnMut(&NestedState<S::Config>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         self.diagram.visit(self.top(), &mut visit)
     }
 
-    /// What the search takes.
+    /// Size of the search in memory.
     pub fn usage(&self) -> Usage {
         Usage {
             nodes: self.diagram.nodes.len(),
-            exits: self.diagram.work.sets(),
-            classes: self.diagram.levels.classes(),
+            exits: self.diagram.executor.set_count(),
+            classes: self.diagram.index.class_count(),
             bytes: self.diagram.bytes(),
             collections: self.collections,
         }
@@ -252,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_that_does_not_fit_is_not_lost() {
+    fn a_layer_that_exceeds_the_budget_is_kept() {
         for threads in [1, 2] {
             lose_a_layer(threads);
         }
@@ -266,14 +269,14 @@ mod tests {
         }
         let expected = search.layer();
         search.options.memory = 1 << 10;
-        assert_eq!(search.collect(), Err(StepError::Memory { budget: 1 << 10 }));
+        assert_eq!(search.compact(), Err(StepError::Memory { budget: 1 << 10 }));
         assert_eq!(Layer { nodes: expected.nodes, ..search.layer() }, expected);
-        // Nor can it go on, but with more memory.
+        // Advancing fails as well, until there is more memory.
         assert!(search.advance().is_err());
         let bytes = search.snapshot();
         search.options.memory = 1 << 30;
         search.load(40, &bytes).unwrap();
-        assert_eq!(search.layer().digest, expected.digest);
+        assert_eq!(search.layer().stats.digest, expected.stats.digest);
         search.advance().unwrap();
     }
 }

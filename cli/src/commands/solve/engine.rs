@@ -58,7 +58,7 @@ pub(super) fn way(spec: &JobSpec, options: Options, signals: &Signals) -> Result
     let form = puzzle::reopen(spec)?.nested().map_err(Failure::usage)?;
     let mut search = form.open(options).map_err(full)?;
     let mut layer = search.layer();
-    while !(layer.odd || layer.even || layer.found || layer.states == 0) {
+    while !layer.is_last() {
         if signals.stop() {
             return Ok(Way::Interrupted(layer.depth));
         }

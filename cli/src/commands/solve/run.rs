@@ -256,7 +256,7 @@ pub(super) fn resume(data: &DataDir, search: &Search) -> Result<Job, Failure> {
 }
 
 /// What ends a search of that space.
-pub(super) fn rule(finish: Finish) -> strata::Rule {
+pub(super) fn rule<S>(finish: Finish<S>) -> strata::Rule {
     match finish {
         Finish::Meeting => strata::Rule::Meeting,
         Finish::State(_) => strata::Rule::State,

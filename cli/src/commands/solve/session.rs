@@ -11,7 +11,6 @@ use strata::{
 };
 use strata::{Restore, SymbolicWorker};
 use strata_store::{Checkpoint, Counters, History, JobDir, Manifest, RunState, StoreError};
-use strata_symbolic::Ends;
 
 use super::crew::{self, Crew, owners};
 use super::report;
@@ -154,12 +153,7 @@ fn crew(
     }
     let form = space.nested().map_err(Failure::usage)?;
     let worker = SymbolicWorker::new(0, folder.clone(), form, search.symbolic(args))?;
-    let rule = match worker.ends() {
-        Ends::Meeting => Rule::Meeting,
-        Ends::Goal => Rule::State,
-        Ends::Exhausted => Rule::Exhausted,
-    };
-    Ok((rule, Crew::single(worker, folder, restore)))
+    Ok((rule(worker.finish()), Crew::single(worker, folder, restore)))
 }
 
 /// Keeps the job's history and manifest, and shows what happens.
