@@ -15,7 +15,9 @@ const CLEAN: &[&str] = &[
     "strata-explicit",
     "strata-net",
     "strata-proto",
+    "strata-space",
     "strata-store",
+    "strata-symbolic",
     "strata-tiles",
 ];
 
@@ -26,8 +28,6 @@ const NOT_YET: &[&str] = &[
     "strata-coordinator",
     "strata-panex",
     "strata-puzzles",
-    "strata-space",
-    "strata-symbolic",
     "strata-worker",
 ];
 
