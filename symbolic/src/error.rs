@@ -4,19 +4,19 @@
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StepError {
     /// The memory budget is exceeded.
-    #[error("a layer of the diagram does not fit the memory of {budget} bytes")]
+    #[error("a layer of the diagram does not fit the memory budget of {budget} bytes")]
     Memory {
         /// The budget in bytes.
         budget: usize,
     },
     /// A memoised step differs from its recomputation: a fingerprint collision, or a bug.
-    #[error("a step of level {level} that was remembered is not what it is when made again")]
+    #[error("a memoised step of level {level} differs from its recomputation")]
     Mismatch {
         /// Level of the node.
         level: u8,
     },
     /// A kind of number is used up.
-    #[error("the diagram has too many {what}: at limit {limit} can be numbered")]
+    #[error("the diagram needs more than {limit} {what}, which is the limit")]
     TooMany {
         /// What is numbered, in the plural.
         what: &'static str,

@@ -2,8 +2,8 @@
 //!
 //! States are not listed. A node is the set of states below one configuration, and nodes of equal
 //! content are stored once (hash-consing). The successor of a node in the next layer is memoised.
-//! The same contents recur below many configurations: a layer of 10^10 states is a diagram of some
-//! ten thousand nodes, and a step creates some hundred.
+//! The same contents recur below many configurations: a layer of 10^10 states is a diagram of about
+//! ten thousand nodes, and a step creates a few hundred.
 //!
 //! A node holds two layers, the current one and the one before, so new states are found below each
 //! node by itself. Nodes are compared by content. One test is probabilistic: a 64-bit fingerprint

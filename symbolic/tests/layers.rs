@@ -1,5 +1,5 @@
-//! Whole searches against an independent slow one, and against themselves: from files, with little
-//! memory.
+//! Whole searches, compared with an independent reference search and with themselves: continued
+//! from snapshots, with little memory, on two threads.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -20,7 +20,7 @@ const PLENTY: Options =
 
 const TWO: Options = Options { threads: 2, ..PLENTY };
 
-/// All layers with states, and the moves of a shortest solution.
+/// All layers with states, and the length of a shortest solution.
 fn layers<S: NestedSpace>(search: &mut Search<S>) -> (Vec<Layer>, Option<u32>) {
     let mut layers = vec![search.layer()];
     loop {
@@ -42,7 +42,7 @@ fn layers<S: NestedSpace>(search: &mut Search<S>) -> (Vec<Layer>, Option<u32>) {
 }
 
 #[test]
-fn panex_layers_are_those_of_a_slow_search() {
+fn panex_layers_equal_those_of_the_reference_search() {
     for (level, centre, symmetry, stop) in [
         (1, CentreTop::Forbid, Symmetry::Class, Stop::AtMeeting),
         (1, CentreTop::Allow, Symmetry::Class, Stop::Never),
@@ -103,7 +103,7 @@ fn panex_of(level: u8, options: Options) -> Search<NestedPanex> {
 }
 
 #[test]
-fn two_threads_make_the_same_layers() {
+fn two_threads_compute_the_same_layers() {
     let options = [PLENTY, TWO].map(|options| [options, Options { digests: false, ..options }]);
     let [one, two] =
         options.map(|options| options.map(|options| layers(&mut panex_of(6, options))));
@@ -116,13 +116,13 @@ fn two_threads_make_the_same_layers() {
 }
 
 #[test]
-fn a_search_goes_on_from_any_layer_as_if_nothing_had_happened() {
+fn a_search_continues_from_a_snapshot_of_any_layer() {
     for options in [PLENTY, TWO] {
-        go_on_from_any_layer(options);
+        continue_from_any_layer(options);
     }
 }
 
-fn go_on_from_any_layer(options: Options) {
+fn continue_from_any_layer(options: Options) {
     let (expected, moves) = layers(&mut panex_of(5, PLENTY));
     let mut search = panex_of(5, options);
     let mut found = vec![search.layer()];
@@ -143,7 +143,7 @@ fn go_on_from_any_layer(options: Options) {
 }
 
 #[test]
-fn little_memory_costs_time_only_and_too_little_is_refused() {
+fn little_memory_costs_only_time_and_too_little_is_an_error() {
     let (expected, _) = layers(&mut panex_of(6, PLENTY));
     for options in [PLENTY, TWO] {
         search_with_little_memory(options, &expected);
@@ -168,12 +168,12 @@ fn search_with_too_little_memory(options: Options, expected: &[Layer]) {
         let mut search = panex_of(6, Options { memory, keep_layers, ..options });
         let full = loop {
             match search.advance() {
-                Ok(layer) => assert!(!layer.is_last(), "it fits"),
+                Ok(layer) => assert!(!layer.is_last(), "the memory suffices"),
                 Err(full) => break full,
             }
         };
         assert_eq!(full, StepError::Memory { budget: memory });
-        // The last layer is as it was, and more memory is all it takes.
+        // The last layer is unchanged, and can be continued with more memory.
         assert_eq!(search.advance(), Err(full));
         let depth = search.depth();
         let bytes = search.snapshot();
@@ -204,7 +204,7 @@ fn without_digests_only_digests_and_moves_are_missing() {
 }
 
 #[test]
-fn states_are_listed_and_found_again() {
+fn listed_states_are_found_by_rank_and_membership() {
     let mut search = panex_of(3, Options { keep_layers: true, ..PLENTY });
     for _ in 0..12 {
         search.advance().unwrap();
@@ -214,7 +214,7 @@ fn states_are_listed_and_found_again() {
         listed.push(state.clone());
         std::ops::ControlFlow::Continue(())
     });
-    // Each stands for itself here, and not for its orbit.
+    // Positions are listed, not orbits.
     let fixed = listed.iter().filter(|state| {
         let position = search.space().position(state);
         position == position.image(panex::Symmetry::BOTH)
@@ -236,7 +236,7 @@ fn states_are_listed_and_found_again() {
 }
 
 #[test]
-fn steps_from_memory_are_what_they_are_when_made_again() {
+fn memoised_steps_equal_their_recomputation() {
     for (verify, threads) in [(1, 1), (1, 2), (2, 1), (7, 1), (7, 2)] {
         let options = Options { verify, threads, ..PLENTY };
         let (found, moves) = layers(&mut panex_of(5, options));
@@ -246,32 +246,32 @@ fn steps_from_memory_are_what_they_are_when_made_again() {
 }
 
 #[test]
-fn ways_are_traced_back() {
+fn shortest_paths_are_traced_back() {
     use strata_space::nested::successors;
     let keeping = Options { keep_layers: true, ..TWO };
     for level in 1..=5 {
         let mut search = panex_of(level, keeping);
         let (_, moves) = layers(&mut search);
-        let way = search.shortest_path().unwrap();
-        assert_eq!(way.len() as u32 - 1, moves.unwrap());
+        let path = search.shortest_path().unwrap();
+        assert_eq!(path.len() as u32 - 1, moves.unwrap());
         let space = search.space();
-        let ends = [&way[0], &way[way.len() - 1]].map(|end| space.position(end));
+        let ends = [&path[0], &path[path.len() - 1]].map(|end| space.position(end));
         let (start, goal) = (panex::Position::start(level), panex::Position::goal(level));
         assert_eq!(ends, [start, goal]);
-        assert!(way.windows(2).all(|pair| successors(&**space, &pair[0]).contains(&pair[1])));
+        assert!(path.windows(2).all(|pair| successors(&**space, &pair[0]).contains(&pair[1])));
     }
     let space = NestedHanoi::new(Hanoi::new(6, 4, false).unwrap()).unwrap();
     let mut search = Search::new(Arc::new(space), keeping).unwrap();
     let (_, moves) = layers(&mut search);
     assert_eq!(search.shortest_path().unwrap().len() as u32 - 1, moves.unwrap());
-    // Without all layers there is no way back.
+    // Without `keep_layers` there is no path.
     let mut search = panex_of(4, PLENTY);
     layers(&mut search);
     assert_eq!(search.shortest_path(), None);
 }
 
 #[test]
-fn bytes_that_are_no_layer_are_refused() {
+fn invalid_snapshots_are_refused() {
     let mut search = panex_of(4, PLENTY);
     for _ in 0..30 {
         search.advance().unwrap();
@@ -287,7 +287,7 @@ fn bytes_that_are_no_layer_are_refused() {
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x55;
-        // Some damage makes another layer: files have checksums. None may do worse.
+        // Some damage yields another valid layer: files have checksums. It must not panic.
         refused += u32::from(search.load(30, &damaged).is_err());
     }
     assert!(refused > 100, "{refused}");

@@ -35,7 +35,7 @@ struct Batch<C> {
     /// A leaf has its first word and two words per exit move. An inner node has its first word, two
     /// words of configurations, and one word per child.
     words: Vec<u32>,
-    /// Statistics of the leaves, in order.
+    /// Statistics of the batch's leaves, in order.
     leaves: Vec<NodeStats>,
     /// Node whose statistics are requested.
     stats_of: Option<Ref>,
@@ -135,7 +135,8 @@ impl<C: Copy + Send + Sync + 'static> HelperThread<C> {
         let _ = self.batches.as_ref().map(|batches| batches.send(batch));
     }
 
-    /// Receives a result: the next one, or with `wait` only blocks while some are pending.
+    /// Receives the next result; None if none has arrived. With `wait` it blocks until one arrives,
+    /// and returns None only if no batch is pending.
     pub(crate) fn receive(&mut self, wait: bool) -> Option<BatchResult> {
         if self.pending == 0 {
             return None;
@@ -164,7 +165,7 @@ impl<C: Copy + Send + Sync + 'static> HelperThread<C> {
         self.error = Some(error);
     }
 
-    /// Resumes the panic of the thread, which is its only way to end while the handle exists.
+    /// Resumes the panic of the thread. While the handle exists, the thread ends in no other way.
     fn propagate_panic(&mut self) -> ! {
         match self.thread.take().map(JoinHandle::join) {
             Some(Err(panic)) => std::panic::resume_unwind(panic),
@@ -176,7 +177,7 @@ impl<C: Copy + Send + Sync + 'static> HelperThread<C> {
 impl<C> Drop for HelperThread<C> {
     fn drop(&mut self) {
         self.batches = None;
-        // The handle goes, so a panic of the thread has no effect.
+        // The handle is dropped, so a panic of the thread has no effect.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -260,7 +261,7 @@ impl HelperState {
     ) -> Result<(), StepError> {
         let before = exits.len();
         self.data.derive(index, &mut self.exit_sets, &self.node_exits, node, exits)?;
-        self.node_exits.add(moves, &exits[before..])
+        self.node_exits.push(moves, &exits[before..])
     }
 }
 

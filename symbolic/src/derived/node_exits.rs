@@ -23,9 +23,9 @@ impl ExitSource for NodeExits {
     }
 
     #[inline(always)]
-    fn exit_set(&self, id: usize, mv: usize) -> u32 {
+    fn exit_set(&self, id: usize, kind: usize) -> u32 {
         let begin = self.begins[id] as usize;
-        let before = count_moves(self.words[begin] as u16 & ((1 << mv) - 1));
+        let before = count_moves(self.words[begin] as u16 & ((1 << kind) - 1));
         self.words[begin + 1 + before]
     }
 }
@@ -51,7 +51,7 @@ impl NodeExits {
     /// # Errors
     /// [`StepError::TooMany`] or [`StepError::Memory`].
     #[inline(always)]
-    pub(super) fn add(&mut self, moves: u16, exits: &[u32]) -> Result<(), StepError> {
+    pub(super) fn push(&mut self, moves: u16, exits: &[u32]) -> Result<(), StepError> {
         let words = 1 + exits.len();
         check_count("exits of nodes", self.words.len() + words, u32::MAX as usize)?;
         self.share.grow_to(self.bytes() + (1 + words) * size_of::<u32>())?;

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 /// Polls before blocking: some 80 microseconds. Waking a blocked thread takes 50 microseconds.
 const SPINS: u32 = 1 << 12;
 
-/// After a vain spin the next receives block at once; one of this many spins again. Where both
-/// threads share a core, spinning keeps the other from working.
+/// While messages come late, only one in this many receives spins; the others block at once. Where
+/// both threads share a core, spinning keeps the other thread from working.
 const SPIN_INTERVAL: u32 = 16;
 
 /// Adaptive wait for messages.

@@ -181,12 +181,12 @@ impl<S: NestedSpace> Diagram<S> {
 
     /// The exit set of a set by a move: the states that permit it, after it.
     #[inline(always)]
-    pub(crate) fn exit_set(&self, set: Ref, mv: usize) -> Ref {
+    pub(crate) fn exit_set(&self, set: Ref, kind: usize) -> Ref {
         let flipped = set.is_flipped();
-        let mv = if flipped { self.index.shared.flip_move(mv) } else { mv };
+        let kind = if flipped { self.index.shared.flip_move(kind) } else { kind };
         let nodes = DiagramExits { nodes: &self.nodes, content: &self.content };
-        let exits = nodes.exit_set(set.id(), mv);
-        debug_assert_ne!(exits, 0, "exits of a node that have not been worked out");
+        let exits = nodes.exit_set(set.id(), kind);
+        debug_assert_ne!(exits, 0, "exit sets that have not been derived");
         Ref::from_word(exits).flip_if(flipped)
     }
 
@@ -242,9 +242,9 @@ impl ExitSource for DiagramExits<'_> {
     }
 
     #[inline(always)]
-    fn exit_set(&self, id: usize, mv: usize) -> u32 {
+    fn exit_set(&self, id: usize, kind: usize) -> u32 {
         let node = &self.nodes[id];
-        let before = count_moves(node.exit_moves() & ((1 << mv) - 1));
+        let before = count_moves(node.exit_moves() & ((1 << kind) - 1));
         match before.checked_sub(INLINE_EXITS) {
             None => node.inline_exits[before],
             Some(overflow) => self.content.u32_at(node.begin_byte() + overflow * EXIT_BYTES),

@@ -78,9 +78,9 @@ impl<S: NestedSpace> Diagram<S> {
         for (config, at) in configs.iter().zip(base..) {
             let below = Ref::from_word(self.below_words[at]);
             states = states.saturating_add(self.states(below));
-            for mv in bits(self.exit_moves(below).into()) {
-                if let Shift::Outside(_) = self.index.shift(level, config, mv)? {
-                    mask |= 1 << mv;
+            for kind in bits(self.exit_moves(below).into()) {
+                if let Shift::Outside(_) = self.index.shift(level, config, kind)? {
+                    mask |= 1 << kind;
                 }
             }
         }
@@ -172,9 +172,9 @@ impl<S: NestedSpace> Diagram<S> {
     /// Derives the data of the last node, a leaf.
     fn derive_leaf(&mut self, class: ClassId, moves: u16, current: u64) -> Result<(), StepError> {
         let mut exits = [0; MAX_MOVE_KINDS as usize];
-        for (exit, mv) in exits.iter_mut().zip(bits(moves.into())) {
-            let open = |leaf: &usize| self.index.leaf_moves(class, *leaf).exits >> mv & 1 == 1;
-            let leave = |leaf| 1 << self.index.leaves().after_exit(leaf, mv);
+        for (exit, kind) in exits.iter_mut().zip(bits(moves.into())) {
+            let open = |leaf: &usize| self.index.leaf_moves(class, *leaf).exits >> kind & 1 == 1;
+            let leave = |leaf| 1 << self.index.leaves().after_exit(leaf, kind);
             *exit = bits(current).filter(open).fold(0, |set, leaf| set | leave(leaf));
         }
         let stats = NodeStats::of_leaf(&self.index, class, current);

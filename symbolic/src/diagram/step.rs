@@ -88,8 +88,8 @@ impl<S: NestedSpace> Diagram<S> {
             return self.reuse_step(level, class, set, from, next);
         }
         // The empty set belongs to all classes. Node numbers are below these keys.
-        let whose = if set == Ref::EMPTY { u32::MAX - class } else { id as u32 };
-        if !free && let Some(next) = self.step_overflow.get(&(whose, key)) {
+        let owner = if set == Ref::EMPTY { u32::MAX - class } else { id as u32 };
+        if !free && let Some(next) = self.step_overflow.get(&(owner, key)) {
             return self.reuse_step(level, class, set, from, *next);
         }
         let next = self.compute_step(level, class, set, from)?;
@@ -97,7 +97,7 @@ impl<S: NestedSpace> Diagram<S> {
             let node = &mut self.nodes[id];
             (node.incoming, node.next) = (key, next.word());
         } else {
-            self.step_overflow.insert((whose, key), next);
+            self.step_overflow.insert((owner, key), next);
         }
         Ok(next)
     }
@@ -130,13 +130,17 @@ impl<S: NestedSpace> Diagram<S> {
     ) -> Result<Ref, StepError> {
         if self.verify_interval != 0 {
             self.reused_steps += 1;
-            // No verification within a verification: there is one scratch buffer a level.
+            // No verification during a verification: there is one scratch buffer a level.
             if self.reused_steps >= self.verify_interval {
                 self.reused_steps = 0;
                 let verify_interval = std::mem::take(&mut self.verify_interval);
-                let again = self.compute_step(level, class, set, from);
+                let recomputed = self.compute_step(level, class, set, from);
                 self.verify_interval = verify_interval;
-                return if again? == next { Ok(next) } else { Err(StepError::Mismatch { level }) };
+                return if recomputed? == next {
+                    Ok(next)
+                } else {
+                    Err(StepError::Mismatch { level })
+                };
             }
         }
         self.incoming.truncate(from);
@@ -145,9 +149,9 @@ impl<S: NestedSpace> Diagram<S> {
 
     fn step_leaf(&mut self, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
         let LeafSets { current, previous } = self.leaf(set);
-        let come_in = self.incoming[from..].iter().map(|set| self.leaf_exits(*set));
+        let entering = self.incoming[from..].iter().map(|set| self.leaf_exits(*set));
         let inside = bits(current).map(|leaf| self.index.leaf_moves(class, leaf).inside);
-        let reached = come_in.chain(inside).fold(0, |all, set| all | set);
+        let reached = entering.chain(inside).fold(0, |all, set| all | set);
         self.incoming.truncate(from);
         let next = LeafSets { current: reached & !(current | previous), previous: current };
         self.intern_leaf(class, next)
@@ -221,9 +225,9 @@ impl<S: NestedSpace> Diagram<S> {
         self.incoming.truncate(from);
         for at in 0..incoming_sets.own_children.len() {
             let Child { config, below } = incoming_sets.own_children[at];
-            for mv in bits(self.exit_moves(below).into()) {
-                if let Shift::Inside(config) = self.index.shift(level, config, mv)? {
-                    incoming_sets.push(config, self.exit_set(below, mv));
+            for kind in bits(self.exit_moves(below).into()) {
+                if let Shift::Inside(config) = self.index.shift(level, config, kind)? {
+                    incoming_sets.push(config, self.exit_set(below, kind));
                 }
             }
         }

@@ -86,7 +86,7 @@ fn options(threads: usize) -> Options {
 
 proptest! {
     #[test]
-    fn a_step_of_any_two_sets_is_that_of_plain_sets(
+    fn steps_of_arbitrary_sets_equal_those_of_plain_sets(
         drawn in positions(),
         again in any::<bool>(),
         threads in 1..=2usize,

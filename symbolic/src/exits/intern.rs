@@ -102,8 +102,8 @@ impl ExitInterner {
             key: 0,
         };
         let mut candidates = [none; MAX_MOVE_KINDS as usize];
-        for (candidate, mv) in candidates.iter_mut().zip(bits(node.moves.into())) {
-            *candidate = self.candidate(index, node.level, mv);
+        for (candidate, kind) in candidates.iter_mut().zip(bits(node.moves.into())) {
+            *candidate = self.candidate(index, node.level, kind);
         }
         let candidates = &candidates[..node.moves.count_ones() as usize];
         for candidate in candidates {
@@ -134,13 +134,13 @@ impl ExitInterner {
             let below = Ref::from_word(*word);
             let (id, flipped) = (below.id(), below.is_flipped());
             let stored = nodes.exit_moves(id);
-            for mv in bits(stored.into()) {
-                let set = Ref::from_word(nodes.exit_set(id, mv)).flip_if(flipped);
-                let mv = if flipped { index.flip_move(mv) } else { mv };
+            for kind in bits(stored.into()) {
+                let set = Ref::from_word(nodes.exit_set(id, kind)).flip_if(flipped);
+                let kind = if flipped { index.flip_move(kind) } else { kind };
                 // The shift is known since the node was interned.
-                if let Some(Shift::Outside(config)) = index.shift(node.level, config, mv) {
-                    by_move.configs[mv].insert(config);
-                    by_move.below[mv][usize::from(config)] = set.word();
+                if let Some(Shift::Outside(config)) = index.shift(node.level, config, kind) {
+                    by_move.configs[kind].insert(config);
+                    by_move.below[kind][usize::from(config)] = set.word();
                 }
             }
         }
@@ -148,10 +148,10 @@ impl ExitInterner {
 
     /// The node's exit set by a move, not looked up yet. Prefetches what the look-up reads.
     #[inline(always)]
-    fn candidate<C>(&mut self, index: &SharedIndex<C>, level: u8, mv: usize) -> Candidate {
+    fn candidate<C>(&mut self, index: &SharedIndex<C>, level: u8, kind: usize) -> Candidate {
         let (begin, by_move) = (self.below_words.len(), &self.by_move);
-        let configs = by_move.configs[mv];
-        let below = configs.iter().map(|config| by_move.below[mv][usize::from(config)]);
+        let configs = by_move.configs[kind];
+        let below = configs.iter().map(|config| by_move.below[kind][usize::from(config)]);
         self.below_words.extend(below);
         let below = &mut self.below_words[begin..];
         let (configs, orientation) = canonicalise(index, level, configs, below, Ordering::Equal);

@@ -70,7 +70,7 @@ impl ExitSets {
         let content = begin.unit * UNIT;
         ExitSetsDelta {
             content: self.content.bytes_from(content)[..end.unit * UNIT - content].to_vec(),
-            config_sets: self.config_sets.from_number(begin.config_set).to_vec(),
+            config_sets: self.config_sets.starting_at(begin.config_set).to_vec(),
         }
     }
 

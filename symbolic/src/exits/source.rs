@@ -8,7 +8,7 @@ pub(crate) trait ExitSource {
     fn exit_moves(&self, id: usize) -> u16;
 
     /// The exit set of a node by one of them, as a word.
-    fn exit_set(&self, id: usize, mv: usize) -> u32;
+    fn exit_set(&self, id: usize, kind: usize) -> u32;
 }
 
 /// An inner node whose exit sets are to be derived.

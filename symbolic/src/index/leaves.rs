@@ -24,8 +24,8 @@ impl LeafTable {
         bits(set).fold(0, |image, leaf| image | 1 << self.exchange[leaf])
     }
 
-    pub(crate) fn after_exit(&self, leaf: usize, mv: usize) -> u8 {
-        self.after_exit[leaf][mv]
+    pub(crate) fn after_exit(&self, leaf: usize, kind: usize) -> u8 {
+        self.after_exit[leaf][kind]
     }
 
     pub(crate) fn is_self_mirrored(&self, leaf: usize) -> bool {

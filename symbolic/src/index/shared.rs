@@ -50,8 +50,8 @@ impl<C> SharedIndex<C> {
     }
 
     #[inline(always)]
-    pub(crate) fn flip_move(&self, mv: usize) -> usize {
-        self.flipped_move[mv].into()
+    pub(crate) fn flip_move(&self, kind: usize) -> usize {
+        self.flipped_move[kind].into()
     }
 
     #[inline(always)]
@@ -61,8 +61,13 @@ impl<C> SharedIndex<C> {
 
     /// `NestedSpace::shift` by number; None if it has not been computed yet.
     #[inline(always)]
-    pub(crate) fn shift(&self, level: u8, config: ConfigId, mv: usize) -> Option<Shift<ConfigId>> {
-        match self.levels[usize::from(level)].shifts[usize::from(config)][mv] {
+    pub(crate) fn shift(
+        &self,
+        level: u8,
+        config: ConfigId,
+        kind: usize,
+    ) -> Option<Shift<ConfigId>> {
+        match self.levels[usize::from(level)].shifts[usize::from(config)][kind] {
             UNKNOWN => None,
             code if code & INSIDE != 0 => Some(Shift::Inside(code ^ INSIDE)),
             code => Some(Shift::Outside(code)),

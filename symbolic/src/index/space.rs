@@ -45,13 +45,13 @@ impl<S: NestedSpace> SpaceIndex<S> {
         let after_exit = |leaf| {
             let mut after = [0; MAX_MOVE_KINDS as usize];
             (0..space.move_kinds())
-                .for_each(|mv| after[usize::from(mv)] = space.leaf_after_exit(leaf, mv));
+                .for_each(|kind| after[usize::from(kind)] = space.leaf_after_exit(leaf, kind));
             after
         };
         let weights = |leaf| [leaf, space.flip_leaf(leaf)].map(|leaf| space.leaf_weight(leaf));
         let flip_mask = |mask: u16| {
-            let flips = bits(mask.into()).map(|mv| space.flip_move(mv as u8));
-            flips.fold(0, |mask, mv| mask | 1 << mv)
+            let flips = bits(mask.into()).map(|kind| space.flip_move(kind as u8));
+            flips.fold(0, |mask, kind| mask | 1 << kind)
         };
         let shared = SharedIndex {
             leaves: LeafTable {
@@ -67,8 +67,8 @@ impl<S: NestedSpace> SpaceIndex<S> {
                     numbers: FxHashMap::default(),
                 })
                 .collect(),
-            flipped_move: std::array::from_fn(|mv| match mv < space.move_kinds().into() {
-                true => space.flip_move(mv as u8),
+            flipped_move: std::array::from_fn(|kind| match kind < space.move_kinds().into() {
+                true => space.flip_move(kind as u8),
                 false => 0,
             }),
             flipped_moves: (0..1 << space.move_kinds()).map(flip_mask).collect(),
@@ -154,11 +154,11 @@ impl<S: NestedSpace> SpaceIndex<S> {
         &mut self,
         level: u8,
         config: ConfigId,
-        mv: usize,
+        kind: usize,
     ) -> Result<Shift<ConfigId>, StepError> {
-        match self.shared.shift(level, config, mv) {
+        match self.shared.shift(level, config, kind) {
             Some(moved) => Ok(moved),
-            None => self.find_shift(level, config, mv),
+            None => self.find_shift(level, config, kind),
         }
     }
 
@@ -167,10 +167,10 @@ impl<S: NestedSpace> SpaceIndex<S> {
         &mut self,
         level: u8,
         config: ConfigId,
-        mv: usize,
+        kind: usize,
     ) -> Result<Shift<ConfigId>, StepError> {
         let from = self.config(level, config).config;
-        let moved = match self.space.shift(level, from, mv as u8) {
+        let moved = match self.space.shift(level, from, kind as u8) {
             Shift::Inside(to) => Shift::Inside(self.number_config(level, to)?),
             Shift::Outside(to) => Shift::Outside(self.number_config(level, to)?),
         };
@@ -178,7 +178,7 @@ impl<S: NestedSpace> SpaceIndex<S> {
             Shift::Inside(to) => to | INSIDE,
             Shift::Outside(to) => to,
         };
-        self.level_mut(level).shifts[usize::from(config)][mv] = code;
+        self.level_mut(level).shifts[usize::from(config)][kind] = code;
         Ok(moved)
     }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::StepError;
 
-/// A share takes at least this fraction of the budget at a time, so that threads seldom contend.
-const MIN_TAKE_PARTS: usize = 1 << 10;
+/// A share takes at least this part of the budget at a time, so that threads seldom contend.
+const TAKES_PER_BUDGET: usize = 1 << 10;
 
 /// One owner's share of a memory budget.
 pub(crate) struct BudgetShare {
@@ -39,7 +39,7 @@ impl BudgetShare {
 
     #[cold]
     fn take(&mut self, bytes: usize) -> Result<(), StepError> {
-        for wanted in [bytes.max(self.budget / MIN_TAKE_PARTS), bytes] {
+        for wanted in [bytes.max(self.budget / TAKES_PER_BUDGET), bytes] {
             let take = |free: usize| free.checked_sub(wanted);
             if self.free.fetch_update(Relaxed, Relaxed, take).is_ok() {
                 self.taken += wanted;
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_take_no_more_than_there_is() {
+    fn shares_never_exceed_the_budget() {
         let mut one = BudgetShare::new(2560);
         let mut other = one.split();
         assert_eq!(one.grow_to(1), Ok(()));

@@ -6,11 +6,11 @@
 
 /// The first bytes of a list stay in small pages, so that small diagrams stay small.
 #[cfg(target_os = "linux")]
-const SMALL: usize = 1 << 22;
+const SMALL_PAGE_BYTES: usize = 1 << 22;
 
 /// Bytes of a small page.
 #[cfg(target_os = "linux")]
-const PAGE: usize = 1 << 12;
+const PAGE_BYTES: usize = 1 << 12;
 
 /// Preallocates `bytes` of address space, so that the list never moves while it grows.
 ///
@@ -27,12 +27,13 @@ pub(crate) fn preallocate<T>(list: &mut Vec<T>, bytes: usize) {
 fn take_large_pages<T>(list: &mut Vec<T>) {
     use rustix::mm::{Advice, madvise};
     let bytes = list.capacity() * size_of::<T>();
-    let before = list.as_ptr().addr() % PAGE;
-    let Some(large) = bytes.checked_sub(SMALL + PAGE) else { return };
-    let begin = list.as_mut_ptr().wrapping_byte_add(SMALL - before);
+    let before = list.as_ptr().addr() % PAGE_BYTES;
+    let Some(large) = bytes.checked_sub(SMALL_PAGE_BYTES + PAGE_BYTES) else { return };
+    let begin = list.as_mut_ptr().wrapping_byte_add(SMALL_PAGE_BYTES - before);
     // SAFETY: the range is whole pages of the list, after its beginning and before its end. The
     // advice does not change their content.
-    let advised = unsafe { madvise(begin.cast(), large & !(PAGE - 1), Advice::LinuxHugepage) };
+    let advised =
+        unsafe { madvise(begin.cast(), large & !(PAGE_BYTES - 1), Advice::LinuxHugepage) };
     // Without large pages the search is slower, nothing else.
     let _ = advised;
 }
@@ -46,8 +47,8 @@ pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize) {
     let (len, capacity) = (list.len(), list.capacity());
     if len + more > capacity {
         // Small lists are copied when they grow, large ones are remapped.
-        let part = if capacity < 1 << 20 { 2 } else { 8 };
-        list.reserve_exact(more.max(capacity / part).max(1 << 8) + capacity - len);
+        let divisor = if capacity < 1 << 20 { 2 } else { 8 };
+        list.reserve_exact(more.max(capacity / divisor).max(1 << 8) + capacity - len);
     }
 }
 
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_with_a_promise_stays_where_it_is() {
+    fn a_preallocated_list_does_not_move() {
         let mut list = vec![1u32];
         preallocate(&mut list, 64 << 20);
         let at = list.as_ptr();

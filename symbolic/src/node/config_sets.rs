@@ -56,7 +56,7 @@ impl ConfigSetTable {
     }
 
     /// The sets with this number or a larger one.
-    pub(crate) fn from_number(&self, number: usize) -> &[ConfigSet] {
+    pub(crate) fn starting_at(&self, number: usize) -> &[ConfigSet] {
         &self.sets[number..]
     }
 

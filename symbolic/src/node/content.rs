@@ -15,8 +15,8 @@ pub(crate) struct Child {
     pub(crate) below: Ref,
 }
 
-/// Bytes of a list's header: number of the configuration set (20 bits), width of a reference (4
-/// bits).
+/// Bytes of a list's header: the number of its configuration set in 20 bits, and the width of a
+/// reference in 4.
 const HEADER: usize = 3;
 
 /// Least width of a reference in bits, so that four bits encode the width.

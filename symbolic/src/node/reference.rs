@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flip_undoes_itself_and_leaves_symmetric_sets_alone() {
+    fn flipping_twice_is_the_identity_and_self_mirrored_sets_stay() {
         let plain = Ref::new(7, false, false);
         assert_eq!(plain.flip(), Ref::new(7, false, true));
         assert_eq!(plain.flip().flip(), plain);

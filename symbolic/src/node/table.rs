@@ -105,9 +105,9 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
         prefetch(&self.slots, self.begin(self.locate(Self::key(hash)).0));
     }
 
-    /// Finds a number with this hash for which `is_it` holds.
+    /// Finds a number with this hash for which `matches` holds.
     #[inline(always)]
-    pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, matches: impl Fn(u32) -> bool) -> Option<u32> {
         let key = Self::key(hash);
         let (line, rest) = self.locate(key);
         let slots = &self.slots[self.begin(line)..][..SLOTS];
@@ -118,7 +118,7 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
         }
         while hits != 0 {
             let number = slots[hits.trailing_zeros() as usize % SLOTS] & ((1 << bits) - 1);
-            if number != 0 && is_it(number) {
+            if number != 0 && matches(number) {
                 return Some(number);
             }
             hits &= hits - 1;
@@ -127,7 +127,7 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
             return None;
         }
         let overflow =
-            self.overflow.find(spread(key), |(other, number)| *other == key && is_it(*number));
+            self.overflow.find(spread(key), |(other, number)| *other == key && matches(*number));
         overflow.map(|(_, number)| *number)
     }
 
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_is_found_after_it_has_grown() {
+    fn entries_are_found_after_growth() {
         assert!(filled::<27>(1) < 59_999 * 7);
         assert!(filled::<25>(5) < 59_999 * 7);
         // Large numbers need a larger table.
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn many_of_one_hash_are_all_found() {
+    fn entries_of_equal_hashes_are_all_found() {
         let mut table = CompactTable::<27>::new(0);
         for number in 1..100 {
             table.insert(1 << 60, number);

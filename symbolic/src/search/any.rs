@@ -97,8 +97,8 @@ impl<S: NestedSpace> AnySearch for Search<S> {
     }
 
     fn shortest_path(&self) -> Option<Vec<String>> {
-        let way = Search::shortest_path(self)?;
-        Some(way.iter().map(|state| self.space().text(state)).collect())
+        let path = Search::shortest_path(self)?;
+        Some(path.iter().map(|state| self.space().text(state)).collect())
     }
 
     fn usage(&self) -> Usage {

@@ -31,7 +31,7 @@ pub struct Usage {
     /// Number of nodes.
     pub nodes: usize,
     /// Number of exit sets.
-    pub exits: usize,
+    pub exit_sets: usize,
     /// Number of classes.
     pub classes: usize,
     /// Memory in bytes.

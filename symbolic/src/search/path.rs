@@ -16,36 +16,36 @@ impl<S: NestedSpace> Search<S> {
         let space = &**self.space();
         match space.finish() {
             Finish::Exhausted => None,
-            Finish::State(goal) => self.back(goal, self.depth()),
+            Finish::State(goal) => self.path_from_start(goal, self.depth()),
             Finish::Meeting => {
                 let (met, less) = self.meeting()?;
                 let exchange = |state: &NestedState<S::Config>| NestedState {
                     configs: state.configs.iter().map(|c| space.exchange_config(*c)).collect(),
                     leaf: space.exchange_leaf(state.leaf),
                 };
-                let twin = exchange(&met);
-                let mut way = self.back(met, self.depth())?;
+                let exchanged = exchange(&met);
+                let mut path = self.path_from_start(met, self.depth())?;
                 // The search from the goal is the exchanged search from the start.
-                let rest = self.back(twin, self.depth() - less)?;
-                way.extend(rest.iter().rev().skip(1).map(exchange));
-                Some(way)
+                let rest = self.path_from_start(exchanged, self.depth() - less)?;
+                path.extend(rest.iter().rev().skip(1).map(exchange));
+                Some(path)
             }
         }
     }
 
     /// The states of a shortest path from the start to a state of a layer.
-    fn back(
+    fn path_from_start(
         &self,
         state: NestedState<S::Config>,
         depth: u32,
     ) -> Option<Vec<NestedState<S::Config>>> {
-        let mut way = vec![state];
+        let mut path = vec![state];
         for depth in (0..depth).rev() {
-            let next = successors(&**self.space(), way.last()?);
-            way.push(next.into_iter().find(|next| self.contains(depth, next) == Some(true))?);
+            let next = successors(&**self.space(), path.last()?);
+            path.push(next.into_iter().find(|next| self.contains(depth, next) == Some(true))?);
         }
-        way.reverse();
-        Some(way)
+        path.reverse();
+        Some(path)
     }
 
     /// A state of the last layer whose exchanged image is in the last layer too, or in the one

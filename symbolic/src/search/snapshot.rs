@@ -28,7 +28,7 @@ use crate::node::reference::Ref;
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The bytes are not a diagram of the space.
-    #[error("no layer of this space: {what} at byte {at}")]
+    #[error("not a diagram of this space: {what} at byte {at}")]
     Malformed {
         /// What is wrong.
         what: &'static str,
@@ -133,7 +133,7 @@ impl Reader<'_> {
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
         let Some(taken) = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()) else {
-            return self.malformed("it ends too early");
+            return self.malformed("unexpected end");
         };
         self.at += N;
         Ok(*taken)
@@ -160,7 +160,7 @@ struct Builder<'a, S: NestedSpace> {
     diagram: &'a mut Diagram<S>,
     parsed: Vec<ParsedNode>,
     /// By number: the class and the set of a node that has been built.
-    made: Vec<Option<(ClassId, Ref)>>,
+    built: Vec<Option<(ClassId, Ref)>>,
 }
 
 /// Adds the layer of a snapshot to the diagram. Returns its top.
@@ -179,19 +179,19 @@ pub(crate) fn read<S: NestedSpace>(diagram: &mut Diagram<S>, bytes: &[u8]) -> Re
     }
     let top = reader.word()?;
     if reader.at != bytes.len() {
-        return reader.malformed("there is more than a layer");
+        return reader.malformed("unexpected bytes after the top node");
     }
     let level = diagram.index.top_level();
     check_reference(&reader, diagram.index.leaf_level(), &parsed, level, top)?;
     let class = diagram.index.root_class()?;
-    let made = parsed.iter().map(|_| None).collect();
-    let mut builder = Builder { diagram, parsed, made };
+    let built = parsed.iter().map(|_| None).collect();
+    let mut builder = Builder { diagram, parsed, built };
     match builder.build(level, class, top)? {
         Some(top) => {
             diagram.finish_layer(top)?;
             Ok(top)
         }
-        None => reader.malformed("a node is in two classes"),
+        None => reader.malformed("a node of two classes"),
     }
 }
 
@@ -206,7 +206,7 @@ fn read_configs<S: NestedSpace>(
         for _ in 0..u16::from_le_bytes(reader.take()?) {
             let word = u128::from_le_bytes(reader.take()?);
             let Some(config) = index.space.decode_config(word) else {
-                return reader.malformed("a configuration is none");
+                return reader.malformed("no configuration of the level");
             };
             let number = index.number_config(level, config)?;
             configs[usize::from(level)].push(number);
@@ -227,18 +227,18 @@ fn read_node<S: NestedSpace>(
         let [current, previous] = [reader.take()?, reader.take()?].map(u64::from_le_bytes);
         let states = diagram.index.space.leaf_states();
         if (current | previous).checked_shr(states.into()).unwrap_or(0) != 0 {
-            return reader.malformed("a leaf state is none");
+            return reader.malformed("no leaf state of the space");
         }
         return Ok(ParsedNode::Leaf(LeafSets { current, previous }));
     }
     if !(leaf..=diagram.index.top_level()).contains(&level) {
-        return reader.malformed("there is no such level");
+        return reader.malformed("no such level");
     }
     let mut children = Vec::new();
     for _ in 0..reader.byte()? {
         let config = usize::from(reader.byte()?);
         let Some(config) = configs[usize::from(level)].get(config) else {
-            return reader.malformed("there is no such configuration");
+            return reader.malformed("no such configuration number");
         };
         let below = reader.word()?;
         check_reference(reader, leaf, parsed, level - 1, below)?;
@@ -246,7 +246,7 @@ fn read_node<S: NestedSpace>(
     }
     children.sort_unstable();
     if children.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return reader.malformed("a configuration comes twice");
+        return reader.malformed("a repeated configuration");
     }
     Ok(ParsedNode::Inner(level, children))
 }
@@ -266,7 +266,7 @@ fn check_reference(
         Some(Some(ParsedNode::Leaf(_))) => level == leaf,
         Some(Some(ParsedNode::Inner(own, _))) => *own == level,
     };
-    if fits { Ok(()) } else { reader.malformed("a reference leads nowhere") }
+    if fits { Ok(()) } else { reader.malformed("a reference to no earlier node of the level") }
 }
 
 impl<S: NestedSpace> Builder<'_, S> {
@@ -277,10 +277,10 @@ impl<S: NestedSpace> Builder<'_, S> {
         };
         let flipped = reference & 1 == 1;
         let own_class = if flipped { self.diagram.index.flip_class(class) } else { class };
-        if let Some((class, made)) = self.made[at] {
-            return Ok((class == own_class).then_some(made.flip_if(flipped)));
+        if let Some((class, built)) = self.built[at] {
+            return Ok((class == own_class).then_some(built.flip_if(flipped)));
         }
-        let made = match &self.parsed[at] {
+        let built = match &self.parsed[at] {
             ParsedNode::Leaf(sets) => self.diagram.intern_leaf(own_class, *sets)?,
             ParsedNode::Inner(_, children) => {
                 let children = children.clone();
@@ -299,7 +299,7 @@ impl<S: NestedSpace> Builder<'_, S> {
                 self.diagram.intern(level, own_class, configs, base)?
             }
         };
-        self.made[at] = Some((own_class, made));
-        Ok(Some(made.flip_if(flipped)))
+        self.built[at] = Some((own_class, built));
+        Ok(Some(built.flip_if(flipped)))
     }
 }

@@ -27,6 +27,7 @@ pub struct Search<S: NestedSpace> {
     /// Top nodes of the layers, the last one at the end. Without `keep_layers` there is only that
     /// one.
     tops: Vec<Ref>,
+    /// Number of nodes before the last layer was computed.
     nodes_before: usize,
     collections: u32,
 }
@@ -38,7 +39,7 @@ impl<S: NestedSpace> Search<S> {
     /// [`StepError`] if layer 0 does not fit.
     pub fn new(space: Arc<S>, options: Options) -> Result<Search<S>, StepError> {
         let mut search = Search::empty(space, options);
-        let top = search.seed()?;
+        let top = search.intern_start()?;
         search.tops.push(top);
         Ok(search)
     }
@@ -56,6 +57,7 @@ impl<S: NestedSpace> Search<S> {
         Ok(())
     }
 
+    /// A search without a layer.
     fn empty(space: Arc<S>, options: Options) -> Search<S> {
         Search {
             diagram: Diagram::new(Arc::clone(&space), options),
@@ -69,7 +71,8 @@ impl<S: NestedSpace> Search<S> {
         }
     }
 
-    fn seed(&mut self) -> Result<Ref, StepError> {
+    /// Adds the start to the diagram. Returns the top node of layer 0.
+    fn intern_start(&mut self) -> Result<Ref, StepError> {
         let NestedState { configs, leaf } = self.space.start();
         let diagram = &mut self.diagram;
         let (first, top) = (diagram.index.leaf_level() + 1, diagram.index.top_level());
@@ -163,7 +166,7 @@ impl<S: NestedSpace> Search<S> {
             }
             Err(SnapshotError::Step(error)) => Err(error),
             Err(SnapshotError::Malformed { what, at }) => {
-                unreachable!("a layer that has just been written: {what} at byte {at}")
+                unreachable!("a snapshot just written is malformed: {what} at byte {at}")
             }
         }
     }
@@ -235,7 +238,7 @@ impl<S: NestedSpace> Search<S> {
     pub fn usage(&self) -> Usage {
         Usage {
             nodes: self.diagram.nodes.len(),
-            exits: self.diagram.executor.set_count(),
+            exit_sets: self.diagram.executor.set_count(),
             classes: self.diagram.index.class_count(),
             bytes: self.diagram.bytes(),
             collections: self.collections,
@@ -257,11 +260,11 @@ mod tests {
     #[test]
     fn a_layer_that_exceeds_the_budget_is_kept() {
         for threads in [1, 2] {
-            lose_a_layer(threads);
+            exceed_the_budget(threads);
         }
     }
 
-    fn lose_a_layer(threads: usize) {
+    fn exceed_the_budget(threads: usize) {
         let space = Arc::new(NestedPanex::new(PanexConfig::new(LEVEL)).unwrap());
         let mut search = Search::new(space, options(threads)).unwrap();
         for _ in 0..40 {
