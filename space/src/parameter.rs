@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::SpaceError;
+use crate::error::SpaceError;
 
 /// Parameters by name, as text: what a job records.
 pub type Parameters = BTreeMap<String, String>;

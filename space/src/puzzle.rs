@@ -1,8 +1,10 @@
 //! Puzzles: state spaces with a name and parameters, so that commands and job records can open them.
 
+use crate::error::SpaceError;
 use crate::nested::NestedSpace;
 use crate::parameter::{Parameter, ParameterReader, Parameters};
-use crate::{Chain, SpaceError, StateSpace};
+use crate::state::Chain;
+use crate::state_space::StateSpace;
 
 /// A state space that is opened by name and parameters.
 ///
