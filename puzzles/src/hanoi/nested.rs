@@ -5,7 +5,7 @@ use strata_space::nested::{
 };
 use strata_space::{Finish, KeySpace, SpaceError, Weight};
 
-use super::{Hanoi, PEG_BITS, peg, weigh};
+use super::state_space::{Hanoi, PEG_BITS, peg, weigh};
 
 /// Towers of Hanoi as a nested space: a configuration is a disc's peg, a move a pair of pegs between
 /// which the smallest disc that may goes one way or the other.

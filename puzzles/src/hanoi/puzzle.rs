@@ -2,7 +2,8 @@
 
 use strata_space::{NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError};
 
-use super::{Hanoi, NestedHanoi};
+use super::nested::NestedHanoi;
+use super::state_space::Hanoi;
 
 impl Puzzle for Hanoi {
     const NAME: &'static str = "hanoi";

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::position::{CENTRE, COLUMNS, MOVES, Tile};
+use super::tile::{CENTRE, COLUMNS, MOVES, Tile};
 use super::tokens::{CentreTop, Column, pack, unpack};
 
 /// A set of tiles, as bits by tile.

@@ -1,6 +1,7 @@
 //! The symmetries that a search between two positions may use.
 
-use super::position::{Position, Symmetry};
+use super::position::Position;
+use super::tile::Symmetry;
 
 /// Which end of a search a position is reached from.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

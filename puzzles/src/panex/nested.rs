@@ -1,9 +1,10 @@
 //! The Panex puzzle as a nested space: each level's two tiles among markers for larger ones.
 
+use super::config::{Checked, PanexConfig, SymmetryUse};
 use super::numbering::Numbering;
-use super::position::{COLUMNS, MOVES, Position, Symmetry, Tile};
+use super::position::Position;
+use super::tile::{COLUMNS, MOVES, Symmetry, Tile};
 use super::tokens::{CentreTop, Column, Config, Tokens};
-use super::{PanexConfig, SymmetryUse};
 use strata_space::nested::{LeafMoves, NestedSpace, NestedState, Shift};
 use strata_space::{Finish, SpaceError, Weight};
 
@@ -36,10 +37,10 @@ impl NestedPanex {
     /// The nested form of a search.
     ///
     /// # Errors
-    /// [`SpaceError::Conflict`] for a symmetric search between positions other than the towers: its
+    /// As of [`Panex::new`](super::Panex::new), and [`SpaceError::Conflict`] for a symmetric search between positions other than the towers: its
     /// layers are not sets of positions reached from one of them.
     pub fn new(config: PanexConfig) -> Result<NestedPanex, SpaceError> {
-        config.check()?;
+        let Checked { config, start, goal } = config.checked()?;
         if !config.exchanges_towers() && config.symmetry == SymmetryUse::On {
             return Err(SpaceError::Conflict {
                 name: "symmetry".into(),
@@ -48,12 +49,7 @@ impl NestedPanex {
                     .into(),
             });
         }
-        Ok(NestedPanex {
-            config,
-            start: config.start.unwrap_or(Position::start(config.level)),
-            goal: config.goal.unwrap_or(Position::goal(config.level)),
-            leaves: Numbering::new(1, config.centre_top),
-        })
+        Ok(NestedPanex { config, start, goal, leaves: Numbering::new(1, config.centre_top) })
     }
 
     /// A position, level by level; None if it is not legal.
@@ -296,11 +292,28 @@ fn image_of_leaf(leaves: &Numbering, leaf: u8, symmetry: Symmetry) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panex::weigh;
+    use crate::panex::state_space::{Panex, weigh};
     use strata_space::nested::successors;
 
     fn space(level: u8, centre_top: CentreTop) -> NestedPanex {
         NestedPanex::new(PanexConfig { centre_top, ..PanexConfig::new(level) }).unwrap()
+    }
+
+    #[test]
+    fn ends_are_checked_as_those_of_the_tabled_space() {
+        let off = PanexConfig { symmetry: SymmetryUse::Off, ..PanexConfig::new(3) };
+        let towers = Some(Position::start(3));
+        let (illegal, exchanged) = (Some(Position::start(2)), Some(Position::goal(3)));
+        for (config, accepted) in [
+            (PanexConfig { start: towers, ..PanexConfig::new(3) }, true),
+            (PanexConfig { goal: exchanged, exhaust: true, ..PanexConfig::new(3) }, true),
+            (PanexConfig { start: illegal, ..off }, false),
+            (PanexConfig { goal: illegal, ..off }, false),
+            (PanexConfig { goal: towers, exhaust: true, ..off }, false),
+        ] {
+            let (nested, tabled) = (NestedPanex::new(config).err(), Panex::new(config).err());
+            assert_eq!((nested.is_none(), &nested), (accepted, &tabled));
+        }
     }
 
     #[test]

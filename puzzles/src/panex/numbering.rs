@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::free::{Free, TileSet};
-use super::position::COLUMNS;
+use super::tile::COLUMNS;
 use super::tokens::{CentreTop, Column, Tokens, pack};
 
 /// All local parts that are legal in some region, by number and back.

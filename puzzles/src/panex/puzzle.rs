@@ -4,8 +4,13 @@ use strata_space::{
     Chain, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace,
 };
 
-use super::position::{MOVES, Position};
-use super::{CentreTop, NestedPanex, Panex, PanexConfig, SymmetryUse, upper_bound};
+use super::bounds::upper_bound;
+use super::config::{PanexConfig, SymmetryUse};
+use super::nested::NestedPanex;
+use super::position::Position;
+use super::state_space::Panex;
+use super::tile::MOVES;
+use super::tokens::CentreTop;
 
 /// The word for the towers at their first places.
 const TOWERS: &str = "towers";

@@ -1,8 +1,10 @@
 //! From a chain of stored states to the moves that a solver makes.
 
 use super::group::End;
-use super::position::{MOVES, Position};
-use super::{Chain, Panex, State};
+use super::position::Position;
+use super::state_space::Panex;
+use super::tile::MOVES;
+use strata_space::{Chain, State};
 
 impl Panex {
     /// The moves, as columns `(from, to)`, of a way from the start to the goal that passes through
@@ -12,7 +14,7 @@ impl Panex {
         let (first, onward) = chain.from_start.split_first()?;
         // The searches met in the last state of both parts.
         let back = chain.from_goal.split_last().map_or(&[][..], |(_, back)| back);
-        let mut at = self.start;
+        let mut at = *self.start();
         (self.locate(&at, End::Start)? == *first).then_some(())?;
         let onward = onward.iter().map(|state| (*state, End::Start));
         let back = back.iter().rev().map(|state| (*state, End::Goal));
@@ -22,13 +24,13 @@ impl Panex {
             moves.push(mv);
             at = next;
         }
-        (at == self.goal).then_some(moves)
+        (at == *self.goal()).then_some(moves)
     }
 
     /// A move from a position to one that a state stands for.
     fn step(&self, at: &Position, to: State, end: End) -> Option<((usize, usize), Position)> {
         MOVES.into_iter().find_map(|mv| {
-            let next = at.moved(mv, self.config.centre_top)?;
+            let next = at.moved(mv, self.config().centre_top)?;
             (self.locate(&next, end)? == to).then_some((mv, next))
         })
     }

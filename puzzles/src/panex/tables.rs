@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::group::Group;
 use super::numbering::Numbering;
-use super::position::{CENTRE, COLUMNS, MOVES, Symmetry};
+use super::tile::{CENTRE, COLUMNS, MOVES, Symmetry};
 use super::tokens::{CentreTop, Column, Config, Tokens};
 use strata_space::{LegalMoves, Local, Weight};
 

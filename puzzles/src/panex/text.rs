@@ -1,6 +1,7 @@
 //! Positions read from text, and what is wrong with those that are not legal.
 
-use super::position::{COLUMNS, Position, Tile};
+use super::position::Position;
+use super::tile::{COLUMNS, Tile};
 use super::tokens::CentreTop;
 
 /// The columns' names.
@@ -58,7 +59,7 @@ pub enum PositionError {
 
 impl Position {
     /// Reads the form that [`Position`] is displayed in, such as `b2 / - / o1 b1 o2`, and checks
-    /// that it is a legal position of a level (at most [`super::MAX_LEVEL`]). A tile may stand on the
+    /// that it is a legal position of a level (at most [`MAX_LEVEL`](super::MAX_LEVEL)). A tile may stand on the
     /// centre's top layer.
     ///
     /// # Errors

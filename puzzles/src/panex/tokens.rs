@@ -1,6 +1,6 @@
 //! Local parts unpacked: the small tiles of each column among markers for the large ones.
 
-use super::position::{CENTRE, COLUMNS, Symmetry, Tile};
+use super::tile::{CENTRE, COLUMNS, Symmetry, Tile};
 
 /// Bits of one token.
 const BITS: u32 = 4;

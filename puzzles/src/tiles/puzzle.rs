@@ -2,7 +2,8 @@
 
 use strata_space::{Chain, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace};
 
-use super::{Board, Shape, Tiles, TilesConfig};
+use super::board::{Board, Shape};
+use super::state_space::{Tiles, TilesConfig};
 
 /// The word for the tiles in order.
 const SORTED: &str = "sorted";

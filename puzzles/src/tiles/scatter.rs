@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use super::board::{Board, Reading};
+use super::state_space::{Tiles, origin_weight};
 use super::tables::behind;
-use super::{Board, Chain, Reading, RegionKey, State, Tiles, Weight, origin_weight};
-use strata_space::Local;
+use strata_space::{Chain, Local, RegionKey, State, Weight};
 
 impl Tiles {
     /// The state that is held for a board.
@@ -33,7 +34,7 @@ impl Tiles {
         out.extend(locals.iter().filter_map(|local| {
             let mut next = symmetry.reading(local >> 1, &large);
             let blank = symmetry.blank(local >> 1);
-            next.swap(blank.into(), behind(self.shape, blank, kind)?.into());
+            next.swap(blank.into(), behind(self.shape(), blank, kind)?.into());
             Some(self.canonical(&next, local & 1))
         }));
     }
@@ -67,7 +68,7 @@ impl Tiles {
             let next = self.neighbours(way.last()?).find(is_next)?;
             way.push(next);
         }
-        let way: Vec<Board> = way.iter().map(|at| Board::written(self.shape, at)).collect();
+        let way: Vec<Board> = way.iter().map(|at| Board::written(self.shape(), at)).collect();
         (way.last() == self.goal()).then_some(way)
     }
 }
