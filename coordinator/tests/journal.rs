@@ -241,7 +241,7 @@ fn threads_share_it() {
                 for round in 0..5 {
                     let epoch = journal.next_epoch().unwrap();
                     assert!(epochs.lock().unwrap().insert(epoch));
-                    journal.enrol(&format!("{thread}-{round}"), "w", "a:1").unwrap();
+                    journal.register(&format!("{thread}-{round}"), "w", "a:1").unwrap();
                     submit(journal, None, thread);
                     content(journal).unwrap();
                 }
@@ -257,7 +257,7 @@ fn threads_share_it() {
 fn play(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
     let mut epoch = 0;
     for worker in 0..3 {
-        journal.enrol(&format!("id-{worker}"), &format!("w{worker}"), "h:1").unwrap();
+        journal.register(&format!("id-{worker}"), &format!("w{worker}"), "h:1").unwrap();
         seen(journal, epoch);
     }
     for n in 0..4 {
@@ -462,8 +462,8 @@ impl Model {
         self.order - 1
     }
 
-    fn enrol(&mut self, journal: &Journal, id: &str, address: &str) {
-        let worker = journal.enrol(id, "w", address).unwrap();
+    fn register(&mut self, journal: &Journal, id: &str, address: &str) {
+        let worker = journal.register(id, "w", address).unwrap();
         let workers = &mut self.content.workers;
         if let Some(known) = workers.iter_mut().find(|worker| worker.id == id) {
             known.address = address.to_owned();
@@ -532,7 +532,7 @@ impl Model {
         let jobs = self.content.jobs.len();
         match op {
             Op::Enrol { id, address } => {
-                self.enrol(journal, &format!("id-{id}"), &format!("h:{address}"));
+                self.register(journal, &format!("id-{id}"), &format!("h:{address}"));
             }
             Op::Epoch => {
                 self.epoch += 1;

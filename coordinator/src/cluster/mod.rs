@@ -1,22 +1,22 @@
 //! The cluster: who is there, what is queued, and the session that works on a job.
 
-pub(crate) mod assign;
-pub(crate) mod crew;
+pub(crate) mod admission;
+pub(crate) mod assignment;
+pub(crate) mod checkpoint_sink;
 pub(crate) mod error;
-pub(crate) mod gather;
-pub(crate) mod keeper;
-pub(crate) mod live;
+pub(crate) mod job_view;
+pub(crate) mod membership;
 pub(crate) mod queue;
-pub(crate) mod registry;
 pub(crate) mod session;
+pub(crate) mod worker_pool;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::journal::{Journal, JournalError};
-use live::{JobLive, Live};
-use registry::Registry;
+use job_view::{JobView, JobViews};
+use membership::Membership;
 
 /// Settings of a coordinator.
 #[derive(Clone, Debug)]
@@ -44,8 +44,8 @@ impl ClusterOptions {
 pub(crate) struct Cluster {
     pub(crate) options: ClusterOptions,
     pub(crate) journal: Journal,
-    pub(crate) registry: Registry,
-    pub(crate) live: Live,
+    pub(crate) membership: Membership,
+    pub(crate) live: JobViews,
     pub(crate) started: Instant,
     shutdown: AtomicBool,
     /// Wakes the queue.
@@ -58,9 +58,9 @@ impl Cluster {
         if spec.engine.is_explicit() { self.options.narrow } else { u64::MAX }
     }
 
-    pub(crate) fn new(options: ClusterOptions, journal: Journal, live: Live) -> Arc<Cluster> {
+    pub(crate) fn new(options: ClusterOptions, journal: Journal, live: JobViews) -> Arc<Cluster> {
         Arc::new(Cluster {
-            registry: Registry::new(options.lease),
+            membership: Membership::new(options.lease),
             options,
             journal,
             live,
@@ -74,12 +74,12 @@ impl Cluster {
     ///
     /// # Errors
     /// Those of the journal.
-    pub(crate) fn job(&self, id: &str) -> Result<Arc<JobLive>, JournalError> {
+    pub(crate) fn job(&self, id: &str) -> Result<Arc<JobView>, JournalError> {
         self.live.job(id, || self.journal.layers(id))
     }
 
     /// Something has changed that the queue should look at.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn wake_queue(&self) {
         *self.bell.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.bell.1.notify_all();
     }
@@ -98,7 +98,7 @@ impl Cluster {
     /// The running job is to stop at the next layer, with a checkpoint, and no other to begin.
     pub(crate) fn shut_down(&self) {
         self.shutdown.store(true, Ordering::Release);
-        self.ring();
+        self.wake_queue();
     }
 
     pub(crate) fn is_shutting_down(&self) -> bool {

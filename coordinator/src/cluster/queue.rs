@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Cluster;
-use super::crew::is_passing;
+use super::admission::{Admission, ClusterState, admit};
 use super::error::ClusterError;
-use super::gather::{Gathering, Situation, gather};
-use super::live::{JobLive, Level};
+use super::job_view::{JobView, Level};
 use super::session;
+use super::worker_pool::is_passing;
 use crate::entry::{JobEntry, JobState, Limit};
 use crate::journal::JournalError;
 use strata::{DriveError, Retryable};
@@ -59,7 +59,7 @@ fn work(cluster: &Arc<Cluster>, entry: &JobEntry) -> Result<(), JournalError> {
 
 fn work_through(
     cluster: &Arc<Cluster>,
-    job: &Arc<JobLive>,
+    job: &Arc<JobView>,
     entry: &JobEntry,
 ) -> Result<(), JournalError> {
     // In one transaction, as a cancellation is: neither can undo the other.
@@ -83,7 +83,7 @@ fn work_through(
 
 fn set_state(
     cluster: &Cluster,
-    job: &JobLive,
+    job: &JobView,
     id: &str,
     state: JobState,
 ) -> Result<(), JournalError> {
@@ -96,7 +96,7 @@ fn set_state(
     Ok(())
 }
 
-fn tell(job: &JobLive, state: &JobState) {
+fn tell(job: &JobView, state: &JobState) {
     match state {
         JobState::Done => job.note(Level::Info, "done"),
         JobState::Cancelled => job.note(Level::Info, "cancelled; it can be resumed"),
@@ -111,7 +111,7 @@ fn tell(job: &JobLive, state: &JobState) {
 /// Session after session. None if the coordinator is shutting down.
 fn sessions(
     cluster: &Arc<Cluster>,
-    job: &Arc<JobLive>,
+    job: &Arc<JobView>,
     id: &str,
 ) -> Result<Option<JobState>, JournalError> {
     loop {
@@ -190,7 +190,7 @@ enum Ready {
 
 fn wait_for_workers(
     cluster: &Cluster,
-    job: &JobLive,
+    job: &JobView,
     entry: &JobEntry,
 ) -> Result<Ready, JournalError> {
     let since = Instant::now();
@@ -203,23 +203,23 @@ fn wait_for_workers(
         if job.is_cancelled() {
             return Ok(Ready::Stop);
         }
-        let members = cluster.registry.members();
+        let members = cluster.membership.members();
         let here = members.iter().filter(|member| member.alive && !member.beat.leaving);
-        let situation = Situation {
+        let situation = ClusterState {
             alive: &here.map(|member| member.entry.number).collect::<Vec<u16>>(),
             known: &cluster.journal.workers()?,
             checkpoint: entry.checkpoint.as_ref(),
-            width: job.glance().last.map_or(0, |line| line.states),
+            width: job.snapshot().last.map_or(0, |line| line.states),
             narrow: cluster.narrow(&entry.spec),
             shards: entry.spec.shards,
             early: cluster.started.elapsed() < cluster.options.lease.min(Duration::from_secs(3)),
             has_store: cluster.options.has_store,
             overdue: since.elapsed() >= timeout,
         };
-        let names = match gather(&situation) {
-            Gathering::Begin(owners) => return Ok(Ready::Owners(owners)),
-            Gathering::Wait(names) => names,
-            Gathering::GiveUp(names) => {
+        let names = match admit(&situation) {
+            Admission::Start(owners) => return Ok(Ready::Owners(owners)),
+            Admission::Wait(names) => names,
+            Admission::Fail(names) => {
                 let timeout = humantime(timeout);
                 let why = format!("no sign of {} for {timeout}", names.join(", "));
                 return Ok(Ready::Failed(why));
@@ -245,7 +245,7 @@ mod tests {
 
     use super::*;
     use crate::cluster::ClusterOptions;
-    use crate::cluster::live::Live;
+    use crate::cluster::job_view::JobViews;
     use crate::entry::JobOptions;
     use crate::journal::Journal;
     use strata::KeepLayers;
@@ -261,7 +261,7 @@ mod tests {
             narrow: 1,
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
-        let cluster = Cluster::new(options, journal, Live::new(folder.path()));
+        let cluster = Cluster::new(options, journal, JobViews::new(folder.path()));
         let spec = JobSpec {
             space: "panex".to_owned(),
             params: Default::default(),

@@ -9,10 +9,10 @@ use strata_proto::v1;
 use strata_store::HistoryLine;
 
 use super::Cluster;
-use super::crew::{RemoteCrew, Restoring};
+use super::checkpoint_sink::JournalSink;
 use super::error::ClusterError;
-use super::keeper::ClusterKeeper;
-use super::live::{JobLive, Level};
+use super::job_view::{JobView, Level};
+use super::worker_pool::{RemotePool, RestoreOrders};
 use crate::entry::JobEntry;
 use strata::KeepLayers;
 use strata::{DriveError, Driver};
@@ -26,7 +26,7 @@ use strata::{Tracked, Tracker};
 /// Whatever ended it before its time.
 pub(crate) fn run(
     cluster: &Arc<Cluster>,
-    job: &Arc<JobLive>,
+    job: &Arc<JobView>,
     entry: &JobEntry,
     owners: Vec<u16>,
 ) -> Result<Outcome, DriveError<ClusterError>> {
@@ -54,9 +54,9 @@ pub(crate) fn run(
     let plan = plan(entry, &lines, members.len(), facts.rule);
     let restore = restore(entry, &lines);
     let prepare = Prepare::new(cluster, entry, &lines, &owners);
-    let mut crew = RemoteCrew::new(Arc::clone(cluster), epoch, members, restore, Box::new(abandon));
+    let mut crew = RemotePool::new(Arc::clone(cluster), epoch, members, restore, Box::new(abandon));
     let tracker = tracker(facts.expected_layers, &lines);
-    let keeper = ClusterKeeper::new(
+    let keeper = JournalSink::new(
         Arc::clone(cluster),
         Arc::clone(job),
         (&entry.id, cluster.narrow(&entry.spec)),
@@ -90,7 +90,7 @@ fn is_overdue(cluster: &Cluster, asked: &std::sync::Mutex<Option<std::time::Inst
 /// The workers with a shard, by number, with their names.
 fn members(cluster: &Cluster, owners: &[u16]) -> Vec<(u16, String)> {
     let names: HashMap<u16, String> = cluster
-        .registry
+        .membership
         .members()
         .into_iter()
         .map(|member| (member.entry.number, member.entry.name))
@@ -139,7 +139,7 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Rule) -> 
     Plan::new(options, start)
 }
 
-fn restore(entry: &JobEntry, lines: &[HistoryLine]) -> Option<Restoring> {
+fn restore(entry: &JobEntry, lines: &[HistoryLine]) -> Option<RestoreOrders> {
     let checkpoint = entry.checkpoint.as_ref()?;
     let mut kept: HashMap<u32, Vec<String>> = HashMap::new();
     for file in lines.iter().flat_map(|line| line.kept.iter().flatten()) {
@@ -151,7 +151,7 @@ fn restore(entry: &JobEntry, lines: &[HistoryLine]) -> Option<Restoring> {
         owners: checkpoint.owners.iter().map(|owner| u32::from(*owner)).collect(),
         kept: Vec::new(),
     };
-    Some(Restoring { common, kept })
+    Some(RestoreOrders { common, kept })
 }
 
 /// What the workers are told before a session.
@@ -163,7 +163,7 @@ struct Prepare {
 
 impl Prepare {
     fn new(cluster: &Cluster, entry: &JobEntry, lines: &[HistoryLine], owners: &[u16]) -> Prepare {
-        let members = cluster.registry.members();
+        let members = cluster.membership.members();
         let peers = members.iter().map(|member| v1::Peer {
             number: u32::from(member.entry.number),
             address: member.entry.address.clone(),

@@ -37,8 +37,8 @@ fn line(depth: u32) -> HistoryLine {
 /// Two workers and a job of three layers; the job's id.
 fn fill(path: &Path) -> String {
     let journal = Journal::open(path).unwrap();
-    journal.enrol("a", "w1", "h:1").unwrap();
-    journal.enrol("b", "w2", "h:2").unwrap();
+    journal.register("a", "w1", "h:1").unwrap();
+    journal.register("b", "w2", "h:2").unwrap();
     let spec = JobSpec {
         space: "hanoi".to_owned(),
         params: [].into(),
@@ -73,13 +73,13 @@ fn numbers_of_workers_run_out() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     for number in 0..3 {
-        let worker = journal.enrol_within(3, &format!("id-{number}"), "w", "h:1").unwrap();
+        let worker = journal.register_within(3, &format!("id-{number}"), "w", "h:1").unwrap();
         assert_eq!(worker.number, number);
     }
-    let full = journal.enrol_within(3, "one more", "w", "h:1").unwrap_err();
+    let full = journal.register_within(3, "one more", "w", "h:1").unwrap_err();
     assert_eq!(full.to_string(), "there are 3 workers already: no more can register");
     // Who has a number keeps it.
-    let known = journal.enrol_within(3, "id-1", "new name", "h:2").unwrap();
+    let known = journal.register_within(3, "id-1", "new name", "h:2").unwrap();
     assert_eq!((known.number, &*known.name, &*known.address), (1, "new name", "h:2"));
     let numbers: Vec<u16> = journal.workers().unwrap().iter().map(|w| w.number).collect();
     assert_eq!(numbers, [0, 1, 2]);

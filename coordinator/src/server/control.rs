@@ -47,25 +47,27 @@ impl ControlService for Control {
         let cluster = Arc::clone(&self.cluster);
         let entry = {
             let (cluster, hello) = (Arc::clone(&cluster), hello.clone());
-            blocking(move || cluster.journal.enrol(&hello.worker_id, &hello.name, &hello.address))
-                .await?
+            blocking(move || {
+                cluster.journal.register(&hello.worker_id, &hello.name, &hello.address)
+            })
+            .await?
         };
         let (outbound, orders) = mpsc::unbounded_channel();
         let welcome = v1::Welcome {
             number: u32::from(entry.number),
-            lease_ms: cluster.registry.lease().as_millis() as u64,
+            lease_ms: cluster.membership.lease().as_millis() as u64,
         };
         let _ = outbound.send(message(v1::to_worker::Message::Welcome(welcome)));
         let number = entry.number;
         let (name, address) = (hello.name.clone(), hello.address.clone());
         tracing::info!(worker = name, number, address, threads = hello.threads, "worker connected");
-        let connection = cluster.registry.connect(entry, hello, outbound.clone());
-        cluster.ring();
+        let connection = cluster.membership.connect(entry, hello, outbound.clone());
+        cluster.wake_queue();
         tokio::spawn(async move {
             let why = listen(&cluster, number, connection, incoming, outbound).await;
             tracing::info!(worker = name, number, "worker disconnected: {why}");
-            cluster.registry.disconnect(number, connection);
-            cluster.ring();
+            cluster.membership.disconnect(number, connection);
+            cluster.wake_queue();
         });
         Ok(Response::new(Box::pin(UnboundedReceiverStream::new(orders).map(Ok))))
     }
@@ -104,7 +106,7 @@ async fn listen(
     mut incoming: Streaming<v1::FromWorker>,
     outbound: mpsc::UnboundedSender<v1::ToWorker>,
 ) -> String {
-    let lease = cluster.registry.lease();
+    let lease = cluster.membership.lease();
     let mut beats = tokio::time::interval(lease / 3);
     loop {
         let received = tokio::select! {
@@ -123,14 +125,14 @@ async fn listen(
             Ok(Some(v1::FromWorker { message })) => match message {
                 Some(v1::from_worker::Message::Beat(beat)) => {
                     let leaving = beat.leaving;
-                    let known = cluster.registry.beat(number, connection, beat);
+                    let known = cluster.membership.beat(number, connection, beat);
                     if leaving {
-                        cluster.ring();
+                        cluster.wake_queue();
                     }
                     known
                 }
                 Some(v1::from_worker::Message::Answer(answer)) => {
-                    cluster.registry.answer(number, connection, answer)
+                    cluster.membership.answer(number, connection, answer)
                 }
                 Some(v1::from_worker::Message::Hello(_)) | None => {
                     return "a message that makes no sense here".to_owned();

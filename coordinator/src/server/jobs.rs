@@ -19,7 +19,7 @@ use super::layers::LayerFiles;
 use super::view;
 use super::{blocking, refused};
 use crate::cluster::Cluster;
-use crate::cluster::live::{JobLive, Level, LiveEvent};
+use crate::cluster::job_view::{JobEvent, JobView, Level};
 use crate::entry::{JobEntry, JobOptions, JobState};
 use crate::journal::JournalError;
 
@@ -45,7 +45,7 @@ impl Jobs {
         blocking(move || cluster.journal.find(&job)).await
     }
 
-    async fn live(&self, id: &str) -> Result<Arc<JobLive>, Status> {
+    async fn live(&self, id: &str) -> Result<Arc<JobView>, Status> {
         let (cluster, id) = (Arc::clone(&self.cluster), id.to_owned());
         blocking(move || cluster.job(&id)).await
     }
@@ -88,14 +88,14 @@ impl Jobs {
     }
 
     /// Tells the queue and those who watch of a change, and shows the job.
-    async fn changed(&self, entry: JobEntry, live: &JobLive) -> Result<Response<v1::Job>, Status> {
+    async fn changed(&self, entry: JobEntry, live: &JobView) -> Result<Response<v1::Job>, Status> {
         live.state();
-        self.cluster.ring();
+        self.cluster.wake_queue();
         Ok(Response::new(self.show(entry).await?))
     }
 
     /// Whether a job has ended and all is told of it.
-    async fn is_over(&self, id: &str, live: &JobLive) -> Result<bool, Status> {
+    async fn is_over(&self, id: &str, live: &JobView) -> Result<bool, Status> {
         // In this order: what has ended in the journal, the queue has begun.
         let has_ended = self.find(id.to_owned()).await?.state.has_ended();
         Ok(has_ended && !live.is_at_work())
@@ -127,7 +127,7 @@ impl JobService for Jobs {
         if new {
             self.live(&entry.id).await?.note(Level::Info, "submitted");
         }
-        self.cluster.ring();
+        self.cluster.wake_queue();
         Ok(Response::new(self.show(entry).await?))
     }
 
@@ -224,7 +224,7 @@ impl JobService for Jobs {
         let v1::LookUpRequest { layer, candidates } = request.into_inner();
         let layer = layer.ok_or_else(|| invalid("layer is missing"))?;
         let files = self.layer(layer).await?;
-        Ok(Response::new(files.find(&self.cluster.registry, &self.security, &candidates).await?))
+        Ok(Response::new(files.find(&self.cluster.membership, &self.security, &candidates).await?))
     }
 
     async fn fetch_layer(
@@ -233,7 +233,7 @@ impl JobService for Jobs {
     ) -> Result<Response<Self::FetchLayerStream>, Status> {
         let files = self.layer(request.into_inner()).await?;
         Ok(self.stream(|jobs, parts| async move {
-            files.fetch(&jobs.cluster.registry, &jobs.security, &parts).await
+            files.fetch(&jobs.cluster.membership, &jobs.security, &parts).await
         }))
     }
 
@@ -243,7 +243,7 @@ impl JobService for Jobs {
     ) -> Result<Response<v1::WorkersReply>, Status> {
         let cluster = Arc::clone(&self.cluster);
         let known = blocking(move || cluster.journal.workers()).await?;
-        let here = self.cluster.registry.members();
+        let here = self.cluster.membership.members();
         let workers = known.iter().map(|entry| view::worker(entry, &here)).collect();
         Ok(Response::new(v1::WorkersReply { workers }))
     }
@@ -311,7 +311,7 @@ fn event(event: v1::job_event::Event) -> v1::JobEvent {
 async fn watch(
     jobs: &Jobs,
     id: &str,
-    live: &JobLive,
+    live: &JobView,
     after: Option<u32>,
     sender: &mpsc::Sender<Result<v1::JobEvent, Status>>,
 ) -> Result<(), Status> {
@@ -338,7 +338,7 @@ async fn watch(
         seen += events.len();
         for happened in events {
             let message = match happened {
-                LiveEvent::State => {
+                JobEvent::State => {
                     let entry = jobs.find(id.to_owned()).await?;
                     Event::Job(jobs.show(entry).await?)
                 }
@@ -364,7 +364,7 @@ async fn watch(
 async fn logs(
     jobs: &Jobs,
     id: &str,
-    live: &Arc<JobLive>,
+    live: &Arc<JobView>,
     follow: bool,
     sender: &mpsc::Sender<Result<v1::LogLine, Status>>,
 ) -> Result<(), Status> {
@@ -385,7 +385,7 @@ async fn logs(
         let events = live.events(seen);
         seen += events.len();
         for happened in events {
-            if let LiveEvent::Note(note) = happened
+            if let JobEvent::LogEntry(note) = happened
                 && !send(sender, view::note(note)).await
             {
                 return Ok(());

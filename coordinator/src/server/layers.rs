@@ -8,7 +8,7 @@ use strata_store::HistoryLine;
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-use crate::cluster::registry::Registry;
+use crate::cluster::membership::Membership;
 use crate::entry::{JobEntry, JobState};
 
 /// The files of a layer.
@@ -44,7 +44,7 @@ impl LayerFiles {
     /// Which of some states is in the layer.
     pub(super) async fn find(
         self,
-        workers: &Registry,
+        workers: &Membership,
         security: &Security,
         candidates: &[v1::Candidate],
     ) -> Result<v1::Found, Status> {
@@ -64,7 +64,7 @@ impl LayerFiles {
     /// Sends the files.
     pub(super) async fn fetch(
         self,
-        workers: &Registry,
+        workers: &Membership,
         security: &Security,
         parts: &mpsc::Sender<Result<v1::LayerPart, Status>>,
     ) -> Result<(), Status> {
@@ -99,7 +99,7 @@ impl Worker {
     /// The one that has a file.
     async fn of(
         file: &v1::LayerFile,
-        workers: &Registry,
+        workers: &Membership,
         security: &Security,
     ) -> Result<Worker, Status> {
         let members = workers.members();

@@ -58,7 +58,7 @@ fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), String> {
     let Some(entry) = jobs.iter().find(|job| job.state == JobState::Running) else {
         return Ok(());
     };
-    let glance = cluster.job(&entry.id).map_err(|error| error.to_string())?.glance();
+    let glance = cluster.job(&entry.id).map_err(|error| error.to_string())?.snapshot();
     let label = JobLabel { job: entry.id.clone() };
     let (layer, states) = (OfJob::<Gauge>::default(), OfJob::<Gauge>::default());
     let seconds = OfJob::<Float>::default();
@@ -91,7 +91,7 @@ fn workers(cluster: &Cluster, registry: &mut Registry) {
         (OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default());
     let heard = OfWorker::<Float>::default();
     let exchange = Family::<DirectionLabel, Counter>::default();
-    for member in cluster.registry.members() {
+    for member in cluster.membership.members() {
         let label = WorkerLabel { worker: member.entry.name.clone() };
         alive.get_or_create(&label).set(i64::from(member.alive));
         heard.get_or_create(&label).set(now - member.silent.as_secs_f64());

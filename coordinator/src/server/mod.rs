@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tonic::Status;
 use tonic::transport::server::TcpIncoming;
 
-use crate::cluster::live::Live;
+use crate::cluster::job_view::JobViews;
 use crate::cluster::{Cluster, ClusterOptions, queue};
 use crate::journal::{Journal, JournalError};
 
@@ -93,7 +93,7 @@ impl Coordinator {
             source,
         })?;
         let journal = Journal::open(&data.path().join("journal.redb"))?;
-        let cluster = Cluster::new(options, journal, Live::new(&logs));
+        let cluster = Cluster::new(options, journal, JobViews::new(&logs));
         let bind = async |addr: SocketAddr| {
             TcpListener::bind(addr).await.map_err(|source| ServerError::Listen { addr, source })
         };
@@ -191,10 +191,10 @@ async fn serve(
 
 /// Gives up silent workers.
 async fn expire(cluster: Arc<Cluster>) {
-    let mut ticks = tokio::time::interval(cluster.registry.lease() / 4);
+    let mut ticks = tokio::time::interval(cluster.membership.lease() / 4);
     loop {
         ticks.tick().await;
-        cluster.registry.expire(Instant::now());
+        cluster.membership.expire(Instant::now());
     }
 }
 

@@ -3,15 +3,15 @@
 use strata_net::convert;
 use strata_proto::v1;
 
-use crate::cluster::live::{Facts, Glance, JobLive, LiveEvent, Note};
-use crate::cluster::registry::MemberView;
+use crate::cluster::job_view::{JobEvent, JobSnapshot, JobView, LogEntry, SpaceInfo};
+use crate::cluster::membership::MemberView;
 use crate::entry::{JobEntry, JobOptions, JobState, Limit, WorkerEntry};
 use strata::{KeepLayers, Totals};
 
 /// A job; `jobs` are all of them.
-pub(crate) fn job(entry: &JobEntry, live: &JobLive, jobs: &[JobEntry]) -> v1::Job {
-    let glance = live.glance();
-    let Facts { expected_layers, .. } = live.facts(&entry.spec);
+pub(crate) fn job(entry: &JobEntry, live: &JobView, jobs: &[JobEntry]) -> v1::Job {
+    let glance = live.snapshot();
+    let SpaceInfo { expected_layers, .. } = live.facts(&entry.spec);
     let waiting = glance.workers == 0 && entry.state == JobState::Running;
     let before = |other: &&JobEntry| {
         other.state == JobState::Running
@@ -86,7 +86,7 @@ fn options(options: &JobOptions) -> v1::JobOptions {
     }
 }
 
-fn result(entry: &JobEntry, glance: &Glance) -> Option<v1::JobResult> {
+fn result(entry: &JobEntry, glance: &JobSnapshot) -> Option<v1::JobResult> {
     let found = entry.result.as_ref()?;
     let Totals { widest_depth, layer_bytes, .. } = glance.totals;
     let spilled = entry.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.spilled);
@@ -124,21 +124,21 @@ pub(crate) fn worker(entry: &WorkerEntry, here: &[MemberView]) -> v1::WorkerInfo
 }
 
 /// An event other than a change of state.
-pub(crate) fn event(event: LiveEvent) -> v1::job_event::Event {
+pub(crate) fn event(event: JobEvent) -> v1::job_event::Event {
     use v1::job_event::Event;
     match event {
-        LiveEvent::Layer(line) => Event::Layer(convert::line_to(&line)),
-        LiveEvent::Checkpoint { depth, bytes, took } => {
+        JobEvent::Layer(line) => Event::Layer(convert::line_to(&line)),
+        JobEvent::Checkpoint { depth, bytes, took } => {
             let seconds = took.as_secs_f64();
             Event::Checkpoint(v1::CheckpointDone { depth, bytes, seconds })
         }
-        LiveEvent::RolledBack(depth) => Event::RolledBack(v1::RolledBack { depth }),
-        LiveEvent::State => Event::Job(v1::Job::default()),
-        LiveEvent::Note(line) => Event::Note(note(line)),
+        JobEvent::RolledBack(depth) => Event::RolledBack(v1::RolledBack { depth }),
+        JobEvent::State => Event::Job(v1::Job::default()),
+        JobEvent::LogEntry(line) => Event::Note(note(line)),
     }
 }
 
 /// A line of the log.
-pub(crate) fn note(note: Note) -> v1::LogLine {
+pub(crate) fn note(note: LogEntry) -> v1::LogLine {
     v1::LogLine { time_ms: note.time_ms, level: note.level, text: note.text }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::assign::assign;
+use super::assignment::assign;
 use crate::entry::{ClusterCheckpoint, WorkerEntry};
 
 /// What is known when a session is about to begin.
 #[derive(Debug)]
-pub(crate) struct Situation<'a> {
+pub(crate) struct ClusterState<'a> {
     /// Workers whose lease is valid and who are not about to leave, in order.
     pub(crate) alive: &'a [u16],
     /// All workers that were ever seen.
@@ -30,18 +30,18 @@ pub(crate) struct Situation<'a> {
 
 /// What to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gathering {
+pub(crate) enum Admission {
     /// Begin with these owners by shard.
-    Begin(Vec<u16>),
+    Start(Vec<u16>),
     /// Wait for these workers, or for any if there are none.
     Wait(Vec<String>),
     /// These workers have files that are needed, and have not come back in time.
-    GiveUp(Vec<String>),
+    Fail(Vec<String>),
 }
 
 /// Decides.
-pub(crate) fn gather(situation: &Situation<'_>) -> Gathering {
-    let Situation { alive, known, checkpoint, .. } = situation;
+pub(crate) fn admit(situation: &ClusterState<'_>) -> Admission {
+    let ClusterState { alive, known, checkpoint, .. } = situation;
     let name = |number: &u16| {
         let entry = known.iter().find(|entry| entry.number == *number);
         entry.map_or_else(|| format!("number {number}"), |entry| entry.name.clone())
@@ -54,30 +54,30 @@ pub(crate) fn gather(situation: &Situation<'_>) -> Gathering {
     let others_may = situation.has_store && situation.overdue;
     if !absent.is_empty() && !others_may {
         return if situation.overdue {
-            Gathering::GiveUp(names(&absent))
+            Admission::Fail(names(&absent))
         } else {
-            Gathering::Wait(names(&absent))
+            Admission::Wait(names(&absent))
         };
     }
     if situation.early {
         let late: Vec<u16> =
             known.iter().map(|entry| entry.number).filter(|n| !alive.contains(n)).collect();
         if !late.is_empty() {
-            return Gathering::Wait(names(&late));
+            return Admission::Wait(names(&late));
         }
     }
     if alive.is_empty() {
-        return Gathering::Wait(Vec::new());
+        return Admission::Wait(Vec::new());
     }
     let before = checkpoint.map_or(&[][..], |checkpoint| &checkpoint.owners);
     let shards = situation.shards;
     if situation.width >= situation.narrow {
-        return Gathering::Begin(assign(shards, before, alive));
+        return Admission::Start(assign(shards, before, alive));
     }
     // Whoever has the most moves the least.
     let held = |worker: &u16| before.iter().filter(|owner| *owner == worker).count();
     let most = alive.iter().max_by_key(|worker| (held(worker), std::cmp::Reverse(**worker)));
-    Gathering::Begin(vec![most.copied().unwrap_or(alive[0]); shards as usize])
+    Admission::Start(vec![most.copied().unwrap_or(alive[0]); shards as usize])
 }
 
 #[cfg(test)]
@@ -118,8 +118,8 @@ mod tests {
         }
     }
 
-    fn situation<'a>(alive: &'a [u16], known: &'a [WorkerEntry]) -> Situation<'a> {
-        Situation {
+    fn situation<'a>(alive: &'a [u16], known: &'a [WorkerEntry]) -> ClusterState<'a> {
+        ClusterState {
             alive,
             known,
             checkpoint: None,
@@ -135,37 +135,37 @@ mod tests {
     #[test]
     fn a_new_job_begins_with_whoever_is_there() {
         let known = known(&[0, 1, 2]);
-        assert_eq!(gather(&situation(&[], &known)), Gathering::Wait(Vec::new()));
-        assert_eq!(gather(&situation(&[1, 2], &known)), Gathering::Begin(vec![1, 1, 2, 2]));
-        let early = Situation { early: true, ..situation(&[1, 2], &known) };
-        assert_eq!(gather(&early), Gathering::Wait(vec!["worker-0".to_owned()]));
+        assert_eq!(admit(&situation(&[], &known)), Admission::Wait(Vec::new()));
+        assert_eq!(admit(&situation(&[1, 2], &known)), Admission::Start(vec![1, 1, 2, 2]));
+        let early = ClusterState { early: true, ..situation(&[1, 2], &known) };
+        assert_eq!(admit(&early), Admission::Wait(vec!["worker-0".to_owned()]));
     }
 
     #[test]
     fn narrow_layers_are_made_by_one_worker() {
         let known = known(&[0, 1, 2]);
-        let narrow = Situation { width: 99, ..situation(&[1, 2], &known) };
-        assert_eq!(gather(&narrow), Gathering::Begin(vec![1; 4]));
+        let narrow = ClusterState { width: 99, ..situation(&[1, 2], &known) };
+        assert_eq!(admit(&narrow), Admission::Start(vec![1; 4]));
         let from = checkpoint(&[1, 2, 2, 2], &[1, 2]);
-        let narrow = Situation { checkpoint: Some(&from), ..narrow };
-        assert_eq!(gather(&narrow), Gathering::Begin(vec![2; 4]));
+        let narrow = ClusterState { checkpoint: Some(&from), ..narrow };
+        assert_eq!(admit(&narrow), Admission::Start(vec![2; 4]));
     }
 
     #[test]
     fn who_has_files_is_waited_for() {
         let known = known(&[0, 1, 2]);
         let from = checkpoint(&[0, 1, 2, 2], &[0, 1, 2]);
-        let waiting = Situation { checkpoint: Some(&from), ..situation(&[0, 2], &known) };
+        let waiting = ClusterState { checkpoint: Some(&from), ..situation(&[0, 2], &known) };
         let names = vec!["worker-1".to_owned()];
-        assert_eq!(gather(&waiting), Gathering::Wait(names.clone()));
-        let overdue = Situation { overdue: true, ..waiting };
-        assert_eq!(gather(&overdue), Gathering::GiveUp(names));
+        assert_eq!(admit(&waiting), Admission::Wait(names.clone()));
+        let overdue = ClusterState { overdue: true, ..waiting };
+        assert_eq!(admit(&overdue), Admission::Fail(names));
         // The files are elsewhere, too: others take over.
-        let stored = Situation { has_store: true, ..overdue };
-        assert_eq!(gather(&stored), Gathering::Begin(vec![0, 0, 2, 2]));
+        let stored = ClusterState { has_store: true, ..overdue };
+        assert_eq!(admit(&stored), Admission::Start(vec![0, 0, 2, 2]));
         // Nobody has anything in the files of worker 1: nobody waits for it.
         let from = checkpoint(&[0, 1, 2, 2], &[0, 2]);
-        let free = Situation { checkpoint: Some(&from), ..situation(&[0, 2], &known) };
-        assert_eq!(gather(&free), Gathering::Begin(vec![0, 0, 2, 2]));
+        let free = ClusterState { checkpoint: Some(&from), ..situation(&[0, 2], &known) };
+        assert_eq!(admit(&free), Admission::Start(vec![0, 0, 2, 2]));
     }
 }

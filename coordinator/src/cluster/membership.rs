@@ -17,7 +17,7 @@ use crate::entry::WorkerEntry;
 
 /// What a session hears from its workers.
 #[derive(Debug)]
-pub(crate) enum CrewEvent {
+pub(crate) enum WorkerEvent {
     /// An answer to an order.
     Answer {
         /// Who answers.
@@ -82,11 +82,11 @@ struct Inner {
 struct Session {
     epoch: u64,
     members: Vec<u16>,
-    events: Sender<CrewEvent>,
+    events: Sender<WorkerEvent>,
 }
 
 impl Inner {
-    fn tell_session(&self, worker: u16, event: CrewEvent) {
+    fn tell_session(&self, worker: u16, event: WorkerEvent) {
         if let Some(session) = &self.session
             && session.members.contains(&worker)
         {
@@ -98,14 +98,14 @@ impl Inner {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Registry {
+pub(crate) struct Membership {
     lease: Duration,
     inner: Mutex<Inner>,
 }
 
-impl Registry {
-    pub(crate) fn new(lease: Duration) -> Registry {
-        Registry { lease, inner: Mutex::default() }
+impl Membership {
+    pub(crate) fn new(lease: Duration) -> Membership {
+        Membership { lease, inner: Mutex::default() }
     }
 
     /// How long a silent worker counts as alive.
@@ -130,7 +130,7 @@ impl Registry {
         let beat = same.map(|member| member.beat).unwrap_or_default();
         if before.is_some() && same.is_none() {
             let why = "it was started anew";
-            inner.tell_session(number, CrewEvent::Lost { worker: number, why });
+            inner.tell_session(number, WorkerEvent::Lost { worker: number, why });
         }
         if let Some(order) = &outstanding {
             let _ = outbound.send(to_worker(order.clone()));
@@ -191,7 +191,7 @@ impl Registry {
         if fits {
             let inner = self.inner();
             if inner.session.as_ref().is_some_and(|session| session.epoch == answer.epoch) {
-                inner.tell_session(number, CrewEvent::Answer { worker: number, answer });
+                inner.tell_session(number, WorkerEvent::Answer { worker: number, answer });
             }
         }
         known
@@ -210,18 +210,18 @@ impl Registry {
         }
         for worker in &lost {
             let why = "it has not been heard of for longer than its lease";
-            inner.tell_session(*worker, CrewEvent::Lost { worker: *worker, why });
+            inner.tell_session(*worker, WorkerEvent::Lost { worker: *worker, why });
         }
     }
 
     /// Begins a session: from now on its workers' answers go to `events`, and nobody else's.
-    pub(crate) fn begin(&self, epoch: u64, members: Vec<u16>, events: Sender<CrewEvent>) {
+    pub(crate) fn begin(&self, epoch: u64, members: Vec<u16>, events: Sender<WorkerEvent>) {
         let mut inner = self.inner();
         for worker in &members {
             let alive = inner.members.get(worker).is_some_and(|member| member.alive);
             if !alive {
                 let why = "it is not connected";
-                let _ = events.send(CrewEvent::Lost { worker: *worker, why });
+                let _ = events.send(WorkerEvent::Lost { worker: *worker, why });
             }
         }
         inner.session = Some(Session { epoch, members, events });
@@ -303,7 +303,7 @@ mod tests {
     }
 
     impl Worker {
-        fn connect(registry: &Registry, number: u16, instance: &str) -> Worker {
+        fn connect(registry: &Membership, number: u16, instance: &str) -> Worker {
             let (outbound, received) = mpsc::unbounded_channel();
             let connection = registry.connect(entry(number), hello(instance), outbound);
             Worker { connection, received }
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    fn session(registry: &Registry, epoch: u64, members: &[u16]) -> Receiver<CrewEvent> {
+    fn session(registry: &Membership, epoch: u64, members: &[u16]) -> Receiver<WorkerEvent> {
         let (events, received) = channel();
         registry.begin(epoch, members.to_vec(), events);
         received
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_comes_back_in_time_gets_its_order_again() {
-        let registry = Registry::new(LEASE);
+        let registry = Membership::new(LEASE);
         let mut worker = Worker::connect(&registry, 3, "a");
         let events = session(&registry, 5, &[3]);
         registry.order(3, order(5, 1));
@@ -337,7 +337,7 @@ mod tests {
         assert!(!registry.answer(3, worker.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
         assert!(registry.answer(3, again.connection, noted(5, 1)));
-        assert!(matches!(events.try_recv(), Ok(CrewEvent::Answer { worker: 3, .. })));
+        assert!(matches!(events.try_recv(), Ok(WorkerEvent::Answer { worker: 3, .. })));
         // Repeated: nobody hears it.
         assert!(registry.answer(3, again.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
@@ -345,25 +345,25 @@ mod tests {
 
     #[test]
     fn a_new_process_means_the_old_one_is_lost() {
-        let registry = Registry::new(LEASE);
+        let registry = Membership::new(LEASE);
         Worker::connect(&registry, 3, "a");
         let events = session(&registry, 5, &[3]);
         registry.order(3, order(5, 1));
         let mut other = Worker::connect(&registry, 3, "b");
-        assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 3, .. })));
+        assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
         assert_eq!(other.next_order(), None);
     }
 
     #[test]
     fn silence_beyond_the_lease_is_loss_and_a_late_beat_a_return() {
-        let registry = Registry::new(LEASE);
+        let registry = Membership::new(LEASE);
         let worker = Worker::connect(&registry, 3, "a");
         let events = session(&registry, 5, &[3]);
         registry.order(3, order(5, 1));
         registry.expire(Instant::now());
         assert!(events.try_recv().is_err());
         registry.expire(Instant::now() + 2 * LEASE);
-        assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 3, .. })));
+        assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
         assert!(!registry.members()[0].alive);
         assert!(registry.beat(3, worker.connection, v1::WorkerBeat::default()));
         assert!(registry.members()[0].alive);
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn answers_of_another_epoch_are_not_heard() {
-        let registry = Registry::new(LEASE);
+        let registry = Membership::new(LEASE);
         let worker = Worker::connect(&registry, 3, "a");
         registry.order(3, order(5, 1));
         let events = session(&registry, 6, &[3]);
@@ -384,9 +384,9 @@ mod tests {
 
     #[test]
     fn a_session_with_an_absent_worker_hears_so_at_once() {
-        let registry = Registry::new(LEASE);
+        let registry = Membership::new(LEASE);
         let events = session(&registry, 1, &[9]);
-        assert!(matches!(events.try_recv(), Ok(CrewEvent::Lost { worker: 9, .. })));
+        assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 9, .. })));
     }
 
     /// Something that happens between the coordinator and one of three workers.
@@ -437,18 +437,18 @@ mod tests {
     }
 
     struct Simulation {
-        registry: Registry,
+        registry: Membership,
         epoch: u64,
         sent: u64,
         workers: Vec<Simulated>,
-        events: Receiver<CrewEvent>,
+        events: Receiver<WorkerEvent>,
         /// Answers that the session has heard.
         heard: Vec<(u16, u64)>,
     }
 
     impl Simulation {
         fn new() -> Simulation {
-            let registry = Registry::new(LEASE);
+            let registry = Membership::new(LEASE);
             let workers = (0..3).map(|number| Simulated {
                 process: 0,
                 link: Worker::connect(&registry, number, "0"),
@@ -502,7 +502,7 @@ mod tests {
                 }
             }
             while let Ok(event) = self.events.try_recv() {
-                let CrewEvent::Answer { worker, answer } = event else { continue };
+                let WorkerEvent::Answer { worker, answer } = event else { continue };
                 assert_eq!(answer.epoch, self.epoch, "an answer of a fenced epoch");
                 assert_eq!(answer.order, self.sent, "an answer to an order that was replaced");
                 let answered = (worker, answer.order);

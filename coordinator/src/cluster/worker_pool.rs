@@ -11,7 +11,7 @@ use strata_proto::v1::FailureKind;
 
 use super::Cluster;
 use super::error::ClusterError;
-use super::registry::CrewEvent;
+use super::membership::WorkerEvent;
 use strata::LayerNumbers;
 use strata::{Answer, Done, Order, WorkerPool};
 
@@ -19,14 +19,14 @@ use strata::{Answer, Done, Order, WorkerPool};
 const POLL: Duration = Duration::from_millis(200);
 
 /// What [`Order::Restore`] stands for.
-pub(crate) struct Restoring {
+pub(crate) struct RestoreOrders {
     /// The same for all workers.
     pub(crate) common: v1::Restore,
     /// Files that the history keeps, by worker.
     pub(crate) kept: HashMap<u32, Vec<String>>,
 }
 
-impl Restoring {
+impl RestoreOrders {
     fn of(&self, number: u16) -> v1::Restore {
         let kept = self.kept.get(&u32::from(number)).cloned().unwrap_or_default();
         v1::Restore { kept, ..self.common.clone() }
@@ -34,33 +34,33 @@ impl Restoring {
 }
 
 /// A worker's place in the plan is its place in `numbers`.
-pub(crate) struct RemoteCrew {
+pub(crate) struct RemotePool {
     cluster: Arc<Cluster>,
     epoch: u64,
     numbers: Vec<u16>,
     names: Vec<String>,
     /// Number of the last order.
     sent: u64,
-    events: Receiver<CrewEvent>,
-    restore: Option<Restoring>,
+    events: Receiver<WorkerEvent>,
+    restore: Option<RestoreOrders>,
     /// Whether the coordinator is shutting down and no pass is worth waiting for.
     abandon: Box<dyn Fn() -> bool + Send>,
 }
 
-impl RemoteCrew {
+impl RemotePool {
     /// Takes workers into a session. `names` are for messages, by place; `restore` is the order
     /// that [`Order::Restore`] stands for.
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         epoch: u64,
         members: Vec<(u16, String)>,
-        restore: Option<Restoring>,
+        restore: Option<RestoreOrders>,
         abandon: Box<dyn Fn() -> bool + Send>,
-    ) -> RemoteCrew {
+    ) -> RemotePool {
         let (sender, events) = channel();
         let (numbers, names): (Vec<u16>, Vec<String>) = members.into_iter().unzip();
-        cluster.registry.begin(epoch, numbers.clone(), sender);
-        RemoteCrew { cluster, epoch, numbers, names, sent: 0, events, restore, abandon }
+        cluster.membership.begin(epoch, numbers.clone(), sender);
+        RemotePool { cluster, epoch, numbers, names, sent: 0, events, restore, abandon }
     }
 
     /// Makes all workers ready. `prepare` gives each worker's order.
@@ -78,7 +78,7 @@ impl RemoteCrew {
     /// Lets the workers go.
     pub(crate) fn release(mut self) {
         self.send(|_| v1::order::What::Release(v1::Release {}));
-        self.cluster.registry.end();
+        self.cluster.membership.end();
     }
 
     fn send(&mut self, what: impl Fn(u16) -> v1::order::What) {
@@ -86,7 +86,7 @@ impl RemoteCrew {
         for number in &self.numbers {
             let order =
                 v1::Order { epoch: self.epoch, number: self.sent, what: Some(what(*number)) };
-            self.cluster.registry.order(*number, order);
+            self.cluster.membership.order(*number, order);
         }
     }
 
@@ -99,8 +99,8 @@ impl RemoteCrew {
         let mut answers: Vec<Answer<ClusterError>> = Vec::with_capacity(self.numbers.len());
         while answers.len() < self.numbers.len() {
             let (number, answer) = match self.events.recv_timeout(POLL) {
-                Ok(CrewEvent::Answer { worker, answer }) => (worker, answer),
-                Ok(CrewEvent::Lost { worker, why }) => return Err(self.lost(worker, why)),
+                Ok(WorkerEvent::Answer { worker, answer }) => (worker, answer),
+                Ok(WorkerEvent::Lost { worker, why }) => return Err(self.lost(worker, why)),
                 Err(RecvTimeoutError::Timeout) if !(self.abandon)() => continue,
                 Err(_) => return Err(ClusterError::Shutdown),
             };
@@ -179,7 +179,7 @@ fn numbers(report: v1::LayerReport) -> Result<LayerNumbers, convert::ConvertErro
     })
 }
 
-impl WorkerPool for RemoteCrew {
+impl WorkerPool for RemotePool {
     type Error = ClusterError;
 
     fn run(&mut self, order: Order) -> Result<Vec<Answer<ClusterError>>, ClusterError> {

@@ -114,11 +114,17 @@ impl Journal {
     ///
     /// # Errors
     /// `TooManyWorkers` if there are 4,096 already.
-    pub fn enrol(&self, id: &str, name: &str, address: &str) -> Result<WorkerEntry> {
-        self.enrol_within(MAX_WORKERS, id, name, address)
+    pub fn register(&self, id: &str, name: &str, address: &str) -> Result<WorkerEntry> {
+        self.register_within(MAX_WORKERS, id, name, address)
     }
 
-    fn enrol_within(&self, limit: u16, id: &str, name: &str, address: &str) -> Result<WorkerEntry> {
+    fn register_within(
+        &self,
+        limit: u16,
+        id: &str,
+        name: &str,
+        address: &str,
+    ) -> Result<WorkerEntry> {
         self.store.write(|tx| {
             let mut counts = counts(tx)?;
             let workers = workers(tx, &counts)?;

@@ -19,7 +19,7 @@ use strata::Totals;
 
 /// Something that happened in a job.
 #[derive(Clone, Debug)]
-pub(crate) enum LiveEvent {
+pub(crate) enum JobEvent {
     /// A complete layer.
     Layer(HistoryLine),
     /// A durable checkpoint.
@@ -36,12 +36,12 @@ pub(crate) enum LiveEvent {
     /// The state changed: the journal has the new one.
     State,
     /// A line of the log.
-    Note(Note),
+    LogEntry(LogEntry),
 }
 
 /// A line of a job's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Note {
+pub(crate) struct LogEntry {
     /// Milliseconds since 1970.
     pub(crate) time_ms: u64,
     /// `INFO`, `WARN` or `ERROR`.
@@ -76,7 +76,7 @@ struct Shown {
     /// All layers so far.
     lines: Vec<HistoryLine>,
     /// Since the coordinator started.
-    events: Vec<LiveEvent>,
+    events: Vec<JobEvent>,
     /// Names of workers that the job waits for.
     waiting_for: Vec<String>,
     workers: usize,
@@ -86,34 +86,34 @@ struct Shown {
 
 /// What follows from a job's specification alone.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Facts {
+pub(crate) struct SpaceInfo {
     /// When the search is over.
     pub(crate) rule: Rule,
     /// A depth at which it is known to end at the latest.
     pub(crate) expected_layers: Option<u32>,
 }
 
-impl Facts {
+impl SpaceInfo {
     /// Opens the space to find out, which makes its tables.
-    fn of(spec: &JobSpec) -> Facts {
+    fn of(spec: &JobSpec) -> SpaceInfo {
         // The space was opened when the job was submitted, and the workers refuse one that cannot be.
         let Ok(space) = Registry::shipped().open(&spec.space, &spec.params) else {
-            return Facts { rule: Rule::Exhausted, expected_layers: None };
+            return SpaceInfo { rule: Rule::Exhausted, expected_layers: None };
         };
         let rule = match space.finish() {
             Finish::Meeting => Rule::Meeting,
             Finish::State(_) => Rule::State,
             Finish::Exhausted => Rule::Exhausted,
         };
-        Facts { rule, expected_layers: space.expected_layers() }
+        SpaceInfo { rule, expected_layers: space.expected_layers() }
     }
 }
 
 /// One job as it can be seen now.
 #[derive(Debug)]
-pub(crate) struct JobLive {
+pub(crate) struct JobView {
     id: String,
-    facts: OnceLock<Facts>,
+    facts: OnceLock<SpaceInfo>,
     log: PathBuf,
     shown: Mutex<Shown>,
     changes: watch::Sender<u64>,
@@ -123,7 +123,7 @@ pub(crate) struct JobLive {
 
 /// A look at a job.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Glance {
+pub(crate) struct JobSnapshot {
     /// The last complete layer.
     pub(crate) last: Option<HistoryLine>,
     /// Sums over all layers.
@@ -134,14 +134,14 @@ pub(crate) struct Glance {
     pub(crate) workers: usize,
 }
 
-impl JobLive {
+impl JobView {
     fn shown(&self) -> MutexGuard<'_, Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What follows from the job's specification; the first call takes milliseconds.
-    pub(crate) fn facts(&self, spec: &JobSpec) -> Facts {
-        *self.facts.get_or_init(|| Facts::of(spec))
+    pub(crate) fn facts(&self, spec: &JobSpec) -> SpaceInfo {
+        *self.facts.get_or_init(|| SpaceInfo::of(spec))
     }
 
     fn changed(&self) {
@@ -157,7 +157,7 @@ impl JobLive {
     pub(crate) fn layer(&self, line: HistoryLine) {
         let mut shown = self.shown();
         shown.lines.push(line.clone());
-        shown.events.push(LiveEvent::Layer(line));
+        shown.events.push(JobEvent::Layer(line));
         drop(shown);
         self.changed();
     }
@@ -168,7 +168,7 @@ impl JobLive {
         if shown.lines.len() > keep {
             shown.lines.truncate(keep);
             let depth = (keep as u32).checked_sub(1);
-            shown.events.push(LiveEvent::RolledBack(depth));
+            shown.events.push(JobEvent::RolledBack(depth));
             drop(shown);
             self.changed();
         }
@@ -176,13 +176,13 @@ impl JobLive {
 
     /// A checkpoint is complete.
     pub(crate) fn checkpoint(&self, depth: u32, bytes: u64, took: Duration) {
-        self.shown().events.push(LiveEvent::Checkpoint { depth, bytes, took });
+        self.shown().events.push(JobEvent::Checkpoint { depth, bytes, took });
         self.changed();
     }
 
     /// The job's state in the journal has changed.
     pub(crate) fn state(&self) {
-        self.shown().events.push(LiveEvent::State);
+        self.shown().events.push(JobEvent::State);
         self.changed();
     }
 
@@ -193,7 +193,7 @@ impl JobLive {
             return;
         }
         (shown.workers, shown.waiting_for) = (workers, waiting_for);
-        shown.events.push(LiveEvent::State);
+        shown.events.push(JobEvent::State);
         drop(shown);
         self.changed();
     }
@@ -251,21 +251,22 @@ impl JobLive {
     fn record(&self, level: Level, text: &str) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let text = text.replace(['\n', '\r'], " ");
-        let note = Note { time_ms: now.as_millis() as u64, level: level.name().to_owned(), text };
+        let note =
+            LogEntry { time_ms: now.as_millis() as u64, level: level.name().to_owned(), text };
         if let Err(error) = append(&self.log, &note) {
             tracing::warn!(job = self.id.as_str(), "cannot write {}: {error}", self.log.display());
         }
         let mut shown = self.shown();
-        shown.events.push(LiveEvent::Note(note));
+        shown.events.push(JobEvent::LogEntry(note));
         shown.noted = Some(Instant::now());
         drop(shown);
         self.changed();
     }
 
     /// A look at the job now.
-    pub(crate) fn glance(&self) -> Glance {
+    pub(crate) fn snapshot(&self) -> JobSnapshot {
         let shown = self.shown();
-        Glance {
+        JobSnapshot {
             last: shown.lines.last().cloned(),
             totals: Totals::of_lines(&shown.lines, 0, 0),
             waiting_for: shown.waiting_for.clone(),
@@ -285,7 +286,7 @@ impl JobLive {
     }
 
     /// The events from the `from`th on.
-    pub(crate) fn events(&self, from: usize) -> Vec<LiveEvent> {
+    pub(crate) fn events(&self, from: usize) -> Vec<JobEvent> {
         self.shown().events.get(from..).unwrap_or_default().to_vec()
     }
 
@@ -293,7 +294,7 @@ impl JobLive {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub(crate) fn notes(&self) -> std::io::Result<(Vec<Note>, usize)> {
+    pub(crate) fn notes(&self) -> std::io::Result<(Vec<LogEntry>, usize)> {
         // Under the lock: what is written afterwards is an event from `len` on.
         let shown = self.shown();
         let notes = read(&self.log)?;
@@ -301,12 +302,12 @@ impl JobLive {
     }
 }
 
-fn append(path: &Path, note: &Note) -> std::io::Result<()> {
+fn append(path: &Path, note: &LogEntry) -> std::io::Result<()> {
     let mut file = File::options().create(true).append(true).open(path)?;
     file.write_all(format!("{} {} {}\n", note.time_ms, note.level, note.text).as_bytes())
 }
 
-fn read(path: &Path) -> std::io::Result<Vec<Note>> {
+fn read(path: &Path) -> std::io::Result<Vec<LogEntry>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other?,
@@ -319,7 +320,7 @@ fn read(path: &Path) -> std::io::Result<Vec<Note>> {
         // A crash may have left half a line.
         let level = level.filter(|level| ["INFO", "WARN", "ERROR"].contains(level));
         if let (Some(Ok(time_ms)), Some(level), Some(text)) = (time.map(str::parse), level, text) {
-            notes.push(Note { time_ms, level: level.to_owned(), text: text.to_owned() });
+            notes.push(LogEntry { time_ms, level: level.to_owned(), text: text.to_owned() });
         }
     }
     Ok(notes)
@@ -327,15 +328,15 @@ fn read(path: &Path) -> std::io::Result<Vec<Note>> {
 
 /// All jobs that have been looked at since the start.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct JobViews {
     logs: PathBuf,
-    jobs: Mutex<HashMap<String, Arc<JobLive>>>,
+    jobs: Mutex<HashMap<String, Arc<JobView>>>,
 }
 
-impl Live {
+impl JobViews {
     /// Logs go to files in a folder, which must exist.
-    pub(crate) fn new(logs: &Path) -> Live {
-        Live { logs: logs.to_owned(), jobs: Mutex::default() }
+    pub(crate) fn new(logs: &Path) -> JobViews {
+        JobViews { logs: logs.to_owned(), jobs: Mutex::default() }
     }
 
     /// A job; `lines` gives its layers if it is looked at for the first time.
@@ -346,13 +347,13 @@ impl Live {
         &self,
         id: &str,
         lines: impl FnOnce() -> Result<Vec<HistoryLine>, E>,
-    ) -> Result<Arc<JobLive>, E> {
+    ) -> Result<Arc<JobView>, E> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(job) = jobs.get(id) {
             return Ok(job.clone());
         }
         let shown = Shown { lines: lines()?, ..Shown::default() };
-        let job = Arc::new(JobLive {
+        let job = Arc::new(JobView {
             id: id.to_owned(),
             facts: OnceLock::new(),
             log: self.logs.join(format!("{id}.log")),
@@ -388,26 +389,26 @@ mod tests {
     #[test]
     fn layers_that_come_again_are_counted_once() {
         let folder = tempfile::tempdir().unwrap();
-        let live = Live::new(folder.path());
+        let live = JobViews::new(folder.path());
         let job = live.job("a", || Ok::<_, ()>(vec![line(0), line(1)])).unwrap();
         job.layer(line(2));
         job.layer(line(3));
-        assert_eq!(job.glance().totals.states, 60);
+        assert_eq!(job.snapshot().totals.states, 60);
         job.roll_back(2);
         job.roll_back(2);
-        assert_eq!(job.glance().totals.states, 10);
+        assert_eq!(job.snapshot().totals.states, 10);
         job.layer(line(2));
         assert_eq!(job.lines().0.len(), 3);
         let events = job.events(0);
         assert_eq!(events.len(), 4);
-        assert!(matches!(events[2], LiveEvent::RolledBack(Some(1))));
+        assert!(matches!(events[2], JobEvent::RolledBack(Some(1))));
     }
 
     #[test]
     fn the_log_survives() {
         let folder = tempfile::tempdir().unwrap();
         let write = |text: &str| {
-            let live = Live::new(folder.path());
+            let live = JobViews::new(folder.path());
             let job = live.job("a", || Ok::<_, ()>(Vec::new())).unwrap();
             job.note(Level::Warn, text);
             job.notes().unwrap().0

@@ -8,7 +8,7 @@ use strata_store::HistoryLine;
 
 use super::Cluster;
 use super::error::ClusterError;
-use super::live::{JobLive, Level};
+use super::job_view::{JobView, Level};
 use crate::entry::{ClusterCheckpoint, JobState};
 use strata::CheckpointSink;
 use strata::{LayerSummary, Totals};
@@ -22,9 +22,9 @@ const SETTLE: Duration = Duration::from_secs(5);
 const LINE_EVERY: Duration = Duration::from_millis(500);
 
 /// See the module.
-pub(crate) struct ClusterKeeper {
+pub(crate) struct JournalSink {
     cluster: Arc<Cluster>,
-    job: Arc<JobLive>,
+    job: Arc<JobView>,
     id: String,
     /// Narrower layers are made by one worker.
     narrow: u64,
@@ -42,19 +42,19 @@ pub(crate) struct ClusterKeeper {
     line: Option<Instant>,
 }
 
-impl ClusterKeeper {
+impl JournalSink {
     pub(crate) fn new(
         cluster: Arc<Cluster>,
-        job: Arc<JobLive>,
+        job: Arc<JobView>,
         (id, narrow): (&str, u64),
         owners: Vec<u16>,
         before: f64,
         tracker: Tracker,
-    ) -> ClusterKeeper {
+    ) -> JournalSink {
         let mut members = owners.clone();
         members.sort_unstable();
         members.dedup();
-        ClusterKeeper {
+        JournalSink {
             cluster,
             job,
             id: id.to_owned(),
@@ -75,7 +75,7 @@ impl ClusterKeeper {
 
     /// Whether other workers should make the next layer.
     fn should_move(&self, width: u64) -> bool {
-        let members = self.cluster.registry.members();
+        let members = self.cluster.membership.members();
         let here = members.iter().filter(|member| member.alive && !member.beat.leaving);
         let here: Vec<u16> = here.map(|member| member.entry.number).collect();
         if self.members.iter().any(|member| !here.contains(member)) {
@@ -115,7 +115,7 @@ impl ClusterKeeper {
     }
 }
 
-impl CheckpointSink for ClusterKeeper {
+impl CheckpointSink for JournalSink {
     type Error = ClusterError;
 
     fn stop(&mut self, last: &LayerSummary) -> Option<StopReason> {
@@ -136,7 +136,7 @@ impl CheckpointSink for ClusterKeeper {
     fn publish(&mut self, publication: Publication) -> Result<(), ClusterError> {
         let Publication { depth, records, totals, ending } = publication;
         let seconds = self.seconds();
-        let peaks = self.cluster.registry.members();
+        let peaks = self.cluster.membership.members();
         let peak_rss = peaks.iter().map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
         let owners = self.owners.clone();
         let change = |entry: &mut crate::entry::JobEntry| {
