@@ -12,6 +12,7 @@ use strata_checks::workspace;
 /// Crates without an import cycle.
 const CLEAN: &[&str] = &[
     "strata-checks",
+    "strata-coordinator",
     "strata-explicit",
     "strata-net",
     "strata-proto",
@@ -23,8 +24,7 @@ const CLEAN: &[&str] = &[
 ];
 
 /// Crates that still have one. An entry moves to `CLEAN` when its cycles are gone.
-const NOT_YET: &[&str] =
-    &["strata", "strata-cli", "strata-coordinator", "strata-panex", "strata-worker"];
+const NOT_YET: &[&str] = &["strata", "strata-cli", "strata-panex", "strata-worker"];
 
 struct Checked {
     tree: Tree,

@@ -1,87 +1,64 @@
-//! What the coordinator remembers of jobs and workers: plain data, stored in the
-//! [`Journal`](crate::Journal) as JSON.
+//! Records of jobs and workers, stored in the [`Journal`](crate::Journal) as JSON.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strata::KeepLayers;
+use strata::{KeepLayers, StopReason};
 use strata_store::{CheckpointFile, JobResult, JobSpec};
 
-/// What a job may use and when it stops; may differ from one run to the next.
+/// Limits and settings of a job. They may change from one run to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobOptions {
-    /// Time between checkpoints, to the millisecond; none for the coordinator's default.
+    /// Time between checkpoints, in whole milliseconds; `None` is the coordinator's default.
     #[serde(with = "millis")]
     pub checkpoint_interval: Option<Duration>,
-    /// Stop, resumably, at this depth.
+    /// Depth at which the job stops. It can be resumed.
     pub max_layers: Option<u32>,
-    /// Stop, resumably, before all workers together take more bytes on disk.
+    /// Bytes on disk, all workers together, before which the job stops. It can be resumed.
     pub disk_limit: Option<u64>,
-    /// Which layers to keep.
+    /// Layers that stay on disk.
     pub keep: KeepLayers,
 }
 
-/// The limit that a job has stopped at.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// The depth asked for is reached.
-    MaxLayers,
-    /// The next layer would not fit the limit.
-    DiskLimit,
-    /// A worker's disk is full.
-    DiskFull,
-    /// The next layer does not fit a worker's memory budget.
-    MemoryFull,
-}
+/// Number of a worker in the cluster. Numbers count up from 0 without a gap.
+pub type WorkerNumber = u16;
 
-/// What a job is doing.
+/// State of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// Waits for the jobs before it.
+    /// Waits in the queue.
     Queued,
-    /// Runs, or ran when the coordinator was killed.
+    /// Runs, or ran when the coordinator ended.
     Running,
-    /// Stopped at a limit.
-    Stopped(Limit),
-    /// Stopped by a user.
+    /// Stopped at a limit. The journal refuses `Interrupted` and `Moving`, which are no limits.
+    Stopped(#[serde(with = "limit")] StopReason),
+    /// Cancelled by a user.
     Cancelled,
     /// Failed.
     Failed {
-        /// Because files are damaged, not because something could not be done.
+        /// Whether the reason is a damaged file.
         corrupt: bool,
-        /// What happened, for people.
+        /// The reason, for messages.
         why: String,
     },
-    /// Done, with a result.
+    /// Finished, with a result.
     Done,
 }
 
 impl JobState {
-    /// Whether it can be queued again: it has ended, but not with a result.
+    /// Whether it can be queued again: it has ended without a result.
     #[must_use]
     pub fn may_resume(&self) -> bool {
         matches!(self, Self::Stopped(_) | Self::Cancelled | Self::Failed { .. })
     }
 
-    /// Whether it neither runs nor waits to.
+    /// Whether it is neither queued nor running.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::MaxLayers => "the layer limit is reached",
-            Self::DiskLimit => "the disk limit is reached",
-            Self::DiskFull => "the disk is full",
-            Self::MemoryFull => "the memory budget is used up",
-        })
     }
 }
 
@@ -90,10 +67,11 @@ impl fmt::Display for JobState {
         f.write_str(match self {
             Self::Queued => "queued",
             Self::Running => "running",
-            Self::Stopped(Limit::MaxLayers) => "stopped at its last layer",
-            Self::Stopped(Limit::DiskLimit) => "stopped at its disk limit",
-            Self::Stopped(Limit::DiskFull) => "stopped by a full disk",
-            Self::Stopped(Limit::MemoryFull) => "stopped at its memory budget",
+            Self::Stopped(StopReason::MaxLayers) => "stopped at its last layer",
+            Self::Stopped(StopReason::DiskLimit) => "stopped at its disk limit",
+            Self::Stopped(StopReason::DiskFull) => "stopped by a full disk",
+            Self::Stopped(StopReason::MemoryFull) => "stopped at its memory budget",
+            Self::Stopped(StopReason::Interrupted | StopReason::Moving) => "stopped",
             Self::Cancelled => "cancelled",
             Self::Failed { .. } => "failed",
             Self::Done => "done",
@@ -101,7 +79,19 @@ impl fmt::Display for JobState {
     }
 }
 
-/// Where a job can go on from, and who has what it takes.
+/// The reason of a stop, for messages.
+pub(crate) fn describe_stop(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::MaxLayers => "the layer limit is reached",
+        StopReason::DiskLimit => "the disk limit is reached",
+        StopReason::DiskFull => "the disk is full",
+        StopReason::MemoryFull => "the memory budget is used up",
+        StopReason::Interrupted => "interrupted",
+        StopReason::Moving => "the shards move to other workers",
+    }
+}
+
+/// A durable checkpoint of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterCheckpoint {
@@ -109,58 +99,93 @@ pub struct ClusterCheckpoint {
     pub depth: u32,
     /// The files of the last two layers, of all workers; of one layer at depth 0.
     pub records: Vec<CheckpointFile>,
-    /// The number of the worker that owns a shard, by shard.
-    pub owners: Vec<u16>,
-    /// Most bytes on disk at any time, all workers together.
+    /// The owner of each shard, by shard.
+    pub owners: Vec<WorkerNumber>,
+    /// Peak of the bytes on disk, all workers together.
     pub disk_peak: u64,
     /// Bytes of exits that were spilled to disk.
     pub spilled: u64,
 }
 
-/// A job: what it is, and how far it is.
+/// Specification and progress of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobEntry {
-    /// Its id; never changes.
+    /// Its id. Never changes.
     pub id: String,
-    /// The name it was submitted with; never changes.
+    /// The name it was submitted with. Never changes.
     pub name: Option<String>,
-    /// Its place in the queue, less than that of all jobs behind it. A resumed job goes to the end.
+    /// Its place in the queue: jobs run in ascending order. A resumed job goes to the end.
     pub order: u64,
-    /// What is searched; never changes.
+    /// The search. Never changes.
     pub spec: JobSpec,
-    /// How.
+    /// Its limits and settings.
     pub options: JobOptions,
-    /// What it is doing.
+    /// Its state.
     pub state: JobState,
-    /// When it was submitted, in seconds since 1970; never changes.
+    /// Time of submission, in seconds since 1970. Never changes.
     pub created: u64,
-    /// Search time over all runs.
+    /// Search time over all runs, in seconds.
     pub seconds: f64,
-    /// Where it can go on from; none before the first checkpoint.
+    /// The last checkpoint.
     pub checkpoint: Option<ClusterCheckpoint>,
-    /// What it found, once it is done.
+    /// The result, once the job is done.
     pub result: Option<JobResult>,
-    /// Most resident memory of any worker.
+    /// Peak of the resident memory of any worker, in bytes.
     pub peak_rss_bytes: u64,
-    /// A user has asked for it to be cancelled.
+    /// Whether a user has requested cancellation.
     pub cancel: bool,
 }
 
-/// A worker that has registered once.
+/// A worker that has ever registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerEntry {
-    /// Its number, for good. Numbers go up from 0 without a gap.
-    pub number: u16,
-    /// The identity it keeps in its data directory.
+    /// Its number. Never changes.
+    pub number: WorkerNumber,
+    /// The id in its data directory.
     pub id: String,
-    /// Its name, for people.
+    /// Its name, for messages.
     pub name: String,
-    /// Where the other workers reach it.
+    /// The URL at which other workers reach it.
     pub address: String,
-    /// When it registered first, in seconds since 1970.
+    /// Time of its first registration, in seconds since 1970.
     pub first_seen: u64,
+}
+
+/// Limits by their names in the journal.
+mod limit {
+    use serde::de::{Deserialize, Deserializer, Error as _};
+    use serde::ser::{Error as _, Serializer};
+    use strata::StopReason;
+
+    const NAMES: [&str; 4] = ["max_layers", "disk_limit", "disk_full", "memory_full"];
+    const LIMITS: [StopReason; 4] = [
+        StopReason::MaxLayers,
+        StopReason::DiskLimit,
+        StopReason::DiskFull,
+        StopReason::MemoryFull,
+    ];
+
+    pub(super) fn serialize<S: Serializer>(
+        limit: &StopReason,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match LIMITS.iter().position(|known| known == limit) {
+            Some(place) => serializer.serialize_str(NAMES[place]),
+            None => Err(S::Error::custom(format!("{limit:?} is no limit"))),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<StopReason, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match NAMES.iter().position(|known| *known == name) {
+            Some(place) => Ok(LIMITS[place]),
+            None => Err(D::Error::unknown_variant(&name, &NAMES)),
+        }
+    }
 }
 
 /// A duration as whole milliseconds.
@@ -191,9 +216,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_ended_without_a_result_may_resume() {
+    fn only_a_job_that_ended_without_a_result_may_resume() {
         let failed = JobState::Failed { corrupt: true, why: "a worker is gone".to_owned() };
-        let may = [JobState::Stopped(Limit::DiskFull), JobState::Cancelled, failed];
+        let may = [JobState::Stopped(StopReason::DiskFull), JobState::Cancelled, failed];
         let may_not = [JobState::Queued, JobState::Running, JobState::Done];
         assert!(may.iter().all(JobState::may_resume));
         assert!(!may_not.iter().any(JobState::may_resume));
@@ -212,7 +237,32 @@ mod tests {
             r#"{"checkpoint_interval":2500,"max_layers":3,"disk_limit":null,"keep":{"every":5}}"#;
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_str::<JobOptions>(&text).unwrap(), options);
-        let state = JobState::Stopped(Limit::DiskFull);
-        assert_eq!(serde_json::to_string(&state).unwrap(), r#"{"stopped":"disk_full"}"#);
+    }
+
+    #[test]
+    fn states_keep_their_json() {
+        let failed = JobState::Failed { corrupt: false, why: "a bug".to_owned() };
+        let states = [
+            (JobState::Queued, r#""queued""#),
+            (JobState::Running, r#""running""#),
+            (JobState::Stopped(StopReason::MaxLayers), r#"{"stopped":"max_layers"}"#),
+            (JobState::Stopped(StopReason::DiskLimit), r#"{"stopped":"disk_limit"}"#),
+            (JobState::Stopped(StopReason::DiskFull), r#"{"stopped":"disk_full"}"#),
+            (JobState::Stopped(StopReason::MemoryFull), r#"{"stopped":"memory_full"}"#),
+            (JobState::Cancelled, r#""cancelled""#),
+            (failed, r#"{"failed":{"corrupt":false,"why":"a bug"}}"#),
+            (JobState::Done, r#""done""#),
+        ];
+        for (state, json) in states {
+            assert_eq!(serde_json::to_string(&state).unwrap(), json);
+            assert_eq!(serde_json::from_str::<JobState>(json).unwrap(), state);
+        }
+    }
+
+    #[test]
+    fn a_stop_that_is_no_limit_is_not_stored() {
+        let state = JobState::Stopped(StopReason::Interrupted);
+        assert!(serde_json::to_string(&state).is_err());
+        assert!(serde_json::from_str::<JobState>(r#"{"stopped":"interrupted"}"#).is_err());
     }
 }

@@ -1,16 +1,22 @@
-//! The coordinator: which layer is next, what is a checkpoint, when a search ends, who works on it.
+//! The coordinator of a cluster: membership, job queue, journal and servers.
 //!
-//! [`Plan`] is a pure state machine, [`Driver`] carries its commands to a [`Crew`] and the answers
-//! back; both are the same in one process and over a network. [`Coordinator`] is the cluster's: a
-//! queue of jobs, workers that come and go, and a journal of it all.
+//! A [`Coordinator`] serves workers and clients over gRPC, and health and metrics over HTTP. One
+//! thread, the queue, runs one job at a time. It drives the [plan](strata::Plan) of the search with
+//! the same [`Driver`](strata::Driver) that an embedded search uses; only the
+//! [workers](strata::WorkerPool) and the [checkpoints](strata::CheckpointSink) are the cluster's.
+//! The [`Journal`] holds everything that survives a restart.
 #![forbid(unsafe_code)]
 
 mod cluster;
 mod entry;
 mod journal;
+mod options;
+mod panic;
 mod server;
 
-pub use cluster::ClusterOptions;
-pub use entry::{ClusterCheckpoint, JobEntry, JobOptions, JobState, Limit, WorkerEntry};
-pub use journal::{Journal, JournalError};
-pub use server::{Coordinator, ServerError};
+pub use cluster::context::ClusterOptions;
+pub use entry::{ClusterCheckpoint, JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
+pub use journal::error::JournalError;
+pub use journal::operations::Journal;
+pub use server::coordinator::Coordinator;
+pub use server::error::ServerError;

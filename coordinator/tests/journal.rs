@@ -1,4 +1,4 @@
-//! The journal as its users see it: against a model, killed at any time, damaged anywhere.
+//! Tests of the journal: against a model, after kills at any time, with damage at any place.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,9 +8,9 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use strata::KeepLayers;
+use strata::{KeepLayers, StopReason};
 use strata_coordinator::{
-    ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, Limit, WorkerEntry,
+    ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, WorkerEntry,
 };
 use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobSpec};
 
@@ -61,7 +61,7 @@ fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {
     entry
 }
 
-/// All there is to be read.
+/// Everything in a journal.
 #[derive(Clone, Debug, PartialEq)]
 struct Content {
     workers: Vec<WorkerEntry>,
@@ -77,7 +77,7 @@ fn content(journal: &Journal) -> Result<Content, JournalError> {
 }
 
 #[test]
-fn a_job_goes_through_its_life() {
+fn a_job_is_submitted_stopped_queued_again_and_removed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();
@@ -91,7 +91,7 @@ fn a_job_goes_through_its_life() {
     let lines: Vec<HistoryLine> = (0..5).map(|depth| line(depth, 1)).collect();
     let entry = journal
         .checkpoint(&job.id, &lines, |entry| {
-            entry.state = JobState::Stopped(Limit::DiskFull);
+            entry.state = JobState::Stopped(StopReason::DiskFull);
             entry.checkpoint = Some(checkpoint(4));
             entry.cancel = true;
             entry.seconds = 0.1 + 0.2;
@@ -117,7 +117,7 @@ fn a_job_goes_through_its_life() {
 }
 
 #[test]
-fn a_name_makes_submitting_idempotent() {
+fn a_submission_with_a_name_is_idempotent() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let job = submit(&journal, Some("big"), 6);
@@ -159,7 +159,7 @@ fn jobs_are_found_by_id_then_name_then_prefix() {
 }
 
 #[test]
-fn lines_leave_no_gap() {
+fn layers_with_a_gap_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let job = submit(&journal, None, 6).id;
@@ -178,7 +178,7 @@ fn lines_leave_no_gap() {
     assert_eq!(gap(journal.checkpoint(&job, &broken, |_| ())), (5, 6));
     let last = [line(u32::MAX, 1)];
     assert_eq!(gap(journal.checkpoint(&job, &last, |_| ())), (10, u32::MAX));
-    // What is refused changes nothing.
+    // A refused change has no effect.
     assert_eq!(journal.find(&job).unwrap().peak_rss_bytes, 1);
     assert_eq!(journal.layers(&job).unwrap().len(), 10);
     // New lines replace old ones up to the end.
@@ -191,7 +191,7 @@ fn lines_leave_no_gap() {
 }
 
 #[test]
-fn what_never_changes_cannot_be_changed() {
+fn fixed_fields_cannot_be_changed() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let job = submit(&journal, Some("big"), 6);
@@ -203,7 +203,7 @@ fn what_never_changes_cannot_be_changed() {
     assert_eq!(fixed(|job| job.name = None), "name");
     assert_eq!(fixed(|job| job.order = 7), "place in the queue");
     assert_eq!(fixed(|job| job.spec.shards = 1), "specification");
-    assert_eq!(fixed(|job| job.created = 0), "time of creation");
+    assert_eq!(fixed(|job| job.created = 0), "time of submission");
     for nonsense in [f64::NAN, f64::INFINITY] {
         let refused = journal.update(&job.id, |job| job.seconds = nonsense);
         assert!(matches!(refused, Err(JournalError::Unwritable { .. })));
@@ -215,7 +215,7 @@ fn what_never_changes_cannot_be_changed() {
 }
 
 #[test]
-fn it_is_open_once() {
+fn a_journal_can_be_open_only_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();
@@ -223,14 +223,14 @@ fn it_is_open_once() {
     assert!(matches!(&error, JournalError::Locked { path: named } if *named == path), "{error}");
     drop(journal);
     Journal::open(&path).unwrap();
-    // Creating it has left nothing else behind.
+    // No temporary file is left.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     let missing = Journal::open(&folder.path().join("none").join("journal.redb"));
     assert!(matches!(missing, Err(JournalError::Io { .. })));
 }
 
 #[test]
-fn threads_share_it() {
+fn threads_share_a_journal() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let epochs = Mutex::new(BTreeSet::new());
@@ -253,7 +253,7 @@ fn threads_share_it() {
     assert_eq!((all.workers.len(), all.jobs.len()), (20, 20));
 }
 
-/// Operations of all kinds; after each, `seen` is called.
+/// Runs operations of all kinds, and calls `seen` after each.
 fn play(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
     let mut epoch = 0;
     for worker in 0..3 {
@@ -283,7 +283,7 @@ fn play(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
 }
 
 #[test]
-fn killed_after_any_transaction_it_has_all_of_it() {
+fn after_a_kill_every_finished_transaction_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let copied = folder.path().join("copy.redb");
@@ -297,7 +297,7 @@ fn killed_after_any_transaction_it_has_all_of_it() {
     });
 }
 
-/// A journal as it was closed, and one that was killed, with their content and last epoch.
+/// Images of a closed and of a killed journal, with their content and last epoch.
 fn images(folder: &Path) -> (Vec<u8>, Vec<u8>, Content, u64) {
     let path = folder.join("journal.redb");
     let journal = Journal::open(&path).unwrap();
@@ -319,7 +319,7 @@ struct Patient {
 }
 
 impl Patient {
-    /// Opens and reads a damaged copy: either nothing has happened, or it is refused.
+    /// Opens and reads a damaged copy: it has the original content, or is refused.
     fn examine(&mut self, what: &str, damage: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = self.image.clone();
         damage(&mut bytes);
@@ -342,7 +342,7 @@ impl Patient {
 
 /// Bytes before the first page: magic number, flags, sizes, both commit slots.
 const HEADER: usize = 320;
-/// Those that no checksum of the database covers: all their bits are flipped.
+/// Those without a checksum of the database. Every one of their bits is flipped.
 const UNCHECKED: usize = 32;
 const PAGE: usize = 4096;
 
@@ -449,7 +449,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What the journal should hold.
+/// The expected content of the journal.
 struct Model {
     content: Content,
     epoch: u64,
@@ -497,7 +497,7 @@ impl Model {
     fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[HistoryLine]) {
         let entry = &mut self.content.jobs[job];
         let there = self.content.layers.get_mut(&entry.id).unwrap();
-        let state = JobState::Stopped(Limit::MaxLayers);
+        let state = JobState::Stopped(StopReason::MaxLayers);
         let made = checkpoint(7);
         let result = journal.checkpoint(&entry.id, lines, |entry| {
             entry.state = state.clone();
@@ -527,7 +527,7 @@ impl Model {
         }
     }
 
-    /// Does it here and in the journal; `Reopen` and `Kill` are the caller's.
+    /// Applies an operation to the model and the journal. The caller handles `Reopen` and `Kill`.
     fn apply(&mut self, journal: &Journal, op: Op) {
         let jobs = self.content.jobs.len();
         match op {
@@ -584,7 +584,7 @@ proptest! {
                     journal = Journal::open(&path(generation)).unwrap();
                 }
                 Op::Kill => {
-                    // A crash leaves the file as it is while it is open.
+                    // A crash leaves the file as it is while open.
                     std::fs::copy(path(generation), path(generation + 1)).unwrap();
                     generation += 1;
                     journal = Journal::open(&path(generation)).unwrap();

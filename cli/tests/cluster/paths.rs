@@ -48,7 +48,7 @@ fn layers_on_several_workers_lead_back_to_the_start() {
     fails(12, &mut cluster.client(&path), "worker w1: ");
     cluster.kill("w1");
     eventually("a lost worker", || alive(&cluster) == 2);
-    fails(10, &mut cluster.client(&path), "is not there");
+    fails(10, &mut cluster.client(&path), "is not connected");
 }
 
 #[test]

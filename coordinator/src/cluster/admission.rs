@@ -1,83 +1,95 @@
-//! Which workers a session begins with, and which shards each owns.
+//! Admission: when a session may start, and which worker owns which shard.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::assignment::assign;
-use crate::entry::{ClusterCheckpoint, WorkerEntry};
+use super::assignment::{assign, owned};
+use crate::entry::{ClusterCheckpoint, WorkerEntry, WorkerNumber};
 
-/// What is known when a session is about to begin.
+/// Inputs of the decision.
 #[derive(Debug)]
 pub(crate) struct ClusterState<'a> {
-    /// Workers whose lease is valid and who are not about to leave, in order.
-    pub(crate) alive: &'a [u16],
-    /// All workers that were ever seen.
+    /// Workers with a valid lease that are not leaving, ascending.
+    pub(crate) live: &'a [WorkerNumber],
+    /// All workers that have ever registered.
     pub(crate) known: &'a [WorkerEntry],
-    /// The checkpoint to go on from.
+    /// The checkpoint to resume from.
     pub(crate) checkpoint: Option<&'a ClusterCheckpoint>,
     /// States of the last layer.
     pub(crate) width: u64,
-    /// Layers with fewer states are made by one worker.
+    /// Layers with fewer states run on one worker.
     pub(crate) narrow: u64,
     /// Number of shards.
     pub(crate) shards: u32,
-    /// Whether known workers still have time to turn up.
-    pub(crate) early: bool,
-    /// Whether files of absent workers can be had from elsewhere.
+    /// Whether known workers may still be reconnecting after a start of the coordinator.
+    pub(crate) in_grace_period: bool,
+    /// Whether a shared store has the checkpoint files of absent workers.
     pub(crate) has_store: bool,
-    /// Whether the time to wait for absent workers is over.
-    pub(crate) overdue: bool,
+    /// Whether `--worker-timeout` has passed.
+    pub(crate) timed_out: bool,
 }
 
-/// What to do about it.
+/// The decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// Begin with these owners by shard.
-    Start(Vec<u16>),
-    /// Wait for these workers, or for any if there are none.
+    /// Start, with these owners by shard.
+    Start(Vec<WorkerNumber>),
+    /// Wait for the workers of these names, or for any worker if there are none.
     Wait(Vec<String>),
-    /// These workers have files that are needed, and have not come back in time.
+    /// Fail the job: the workers of these names hold needed files and timed out.
     Fail(Vec<String>),
 }
 
-/// Decides.
-pub(crate) fn admit(situation: &ClusterState<'_>) -> Admission {
-    let ClusterState { alive, known, checkpoint, .. } = situation;
-    let name = |number: &u16| {
+/// Decides whether a session can start.
+///
+/// 1. Workers that hold checkpoint files must be live, unless a shared store has the files and the
+///    timeout has passed.
+/// 2. During the grace period all known workers are awaited.
+/// 3. A layer narrower than `narrow` goes to the live worker that owns most shards. Otherwise the
+///    shards are balanced with as few moves as possible.
+pub(crate) fn admit(state: &ClusterState<'_>) -> Admission {
+    let ClusterState { live, known, checkpoint, .. } = state;
+    let absent = absent_holders(state);
+    let from_store = state.has_store && state.timed_out;
+    if !absent.is_empty() && !from_store {
+        let names = names(known, &absent);
+        return if state.timed_out { Admission::Fail(names) } else { Admission::Wait(names) };
+    }
+    if state.in_grace_period {
+        let late: Vec<WorkerNumber> =
+            known.iter().map(|entry| entry.number).filter(|n| !live.contains(n)).collect();
+        if !late.is_empty() {
+            return Admission::Wait(names(known, &late));
+        }
+    }
+    let Some(first) = live.first() else {
+        return Admission::Wait(Vec::new());
+    };
+    let before = checkpoint.map_or(&[][..], |checkpoint| &checkpoint.owners);
+    if state.width >= state.narrow {
+        return Admission::Start(assign(state.shards, before, live));
+    }
+    // The worker that owns most needs the fewest copies.
+    let most = live.iter().max_by_key(|worker| (owned(before, **worker), Reverse(**worker)));
+    Admission::Start(vec![*most.unwrap_or(first); state.shards as usize])
+}
+
+/// Workers that are not live and have checkpoint files with states, ascending.
+fn absent_holders(state: &ClusterState<'_>) -> Vec<WorkerNumber> {
+    let records = state.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records);
+    let holders: BTreeSet<WorkerNumber> = records
+        .filter(|record| record.states > 0)
+        .map(|record| record.worker as WorkerNumber)
+        .collect();
+    holders.into_iter().filter(|number| !state.live.contains(number)).collect()
+}
+
+fn names(known: &[WorkerEntry], numbers: &[WorkerNumber]) -> Vec<String> {
+    let name = |number: &WorkerNumber| {
         let entry = known.iter().find(|entry| entry.number == *number);
         entry.map_or_else(|| format!("number {number}"), |entry| entry.name.clone())
     };
-    let records = checkpoint.iter().flat_map(|checkpoint| &checkpoint.records);
-    let holders: BTreeSet<u16> =
-        records.filter(|record| record.states > 0).map(|record| record.worker as u16).collect();
-    let absent: Vec<u16> = holders.into_iter().filter(|number| !alive.contains(number)).collect();
-    let names = |numbers: &[u16]| numbers.iter().map(name).collect::<Vec<_>>();
-    let others_may = situation.has_store && situation.overdue;
-    if !absent.is_empty() && !others_may {
-        return if situation.overdue {
-            Admission::Fail(names(&absent))
-        } else {
-            Admission::Wait(names(&absent))
-        };
-    }
-    if situation.early {
-        let late: Vec<u16> =
-            known.iter().map(|entry| entry.number).filter(|n| !alive.contains(n)).collect();
-        if !late.is_empty() {
-            return Admission::Wait(names(&late));
-        }
-    }
-    if alive.is_empty() {
-        return Admission::Wait(Vec::new());
-    }
-    let before = checkpoint.map_or(&[][..], |checkpoint| &checkpoint.owners);
-    let shards = situation.shards;
-    if situation.width >= situation.narrow {
-        return Admission::Start(assign(shards, before, alive));
-    }
-    // Whoever has the most moves the least.
-    let held = |worker: &u16| before.iter().filter(|owner| *owner == worker).count();
-    let most = alive.iter().max_by_key(|worker| (held(worker), std::cmp::Reverse(**worker)));
-    Admission::Start(vec![most.copied().unwrap_or(alive[0]); shards as usize])
+    numbers.iter().map(name).collect()
 }
 
 #[cfg(test)]
@@ -118,33 +130,33 @@ mod tests {
         }
     }
 
-    fn situation<'a>(alive: &'a [u16], known: &'a [WorkerEntry]) -> ClusterState<'a> {
+    fn state<'a>(live: &'a [u16], known: &'a [WorkerEntry]) -> ClusterState<'a> {
         ClusterState {
-            alive,
+            live,
             known,
             checkpoint: None,
             width: 100,
             narrow: 100,
             shards: 4,
-            early: false,
+            in_grace_period: false,
             has_store: false,
-            overdue: false,
+            timed_out: false,
         }
     }
 
     #[test]
-    fn a_new_job_begins_with_whoever_is_there() {
+    fn a_new_job_starts_on_all_live_workers() {
         let known = known(&[0, 1, 2]);
-        assert_eq!(admit(&situation(&[], &known)), Admission::Wait(Vec::new()));
-        assert_eq!(admit(&situation(&[1, 2], &known)), Admission::Start(vec![1, 1, 2, 2]));
-        let early = ClusterState { early: true, ..situation(&[1, 2], &known) };
-        assert_eq!(admit(&early), Admission::Wait(vec!["worker-0".to_owned()]));
+        assert_eq!(admit(&state(&[], &known)), Admission::Wait(Vec::new()));
+        assert_eq!(admit(&state(&[1, 2], &known)), Admission::Start(vec![1, 1, 2, 2]));
+        let grace = ClusterState { in_grace_period: true, ..state(&[1, 2], &known) };
+        assert_eq!(admit(&grace), Admission::Wait(vec!["worker-0".to_owned()]));
     }
 
     #[test]
-    fn narrow_layers_are_made_by_one_worker() {
+    fn a_narrow_layer_goes_to_the_worker_that_owns_most_shards() {
         let known = known(&[0, 1, 2]);
-        let narrow = ClusterState { width: 99, ..situation(&[1, 2], &known) };
+        let narrow = ClusterState { width: 99, ..state(&[1, 2], &known) };
         assert_eq!(admit(&narrow), Admission::Start(vec![1; 4]));
         let from = checkpoint(&[1, 2, 2, 2], &[1, 2]);
         let narrow = ClusterState { checkpoint: Some(&from), ..narrow };
@@ -152,20 +164,20 @@ mod tests {
     }
 
     #[test]
-    fn who_has_files_is_waited_for() {
+    fn workers_with_checkpoint_files_are_awaited() {
         let known = known(&[0, 1, 2]);
         let from = checkpoint(&[0, 1, 2, 2], &[0, 1, 2]);
-        let waiting = ClusterState { checkpoint: Some(&from), ..situation(&[0, 2], &known) };
+        let waiting = ClusterState { checkpoint: Some(&from), ..state(&[0, 2], &known) };
         let names = vec!["worker-1".to_owned()];
         assert_eq!(admit(&waiting), Admission::Wait(names.clone()));
-        let overdue = ClusterState { overdue: true, ..waiting };
-        assert_eq!(admit(&overdue), Admission::Fail(names));
-        // The files are elsewhere, too: others take over.
-        let stored = ClusterState { has_store: true, ..overdue };
+        let timed_out = ClusterState { timed_out: true, ..waiting };
+        assert_eq!(admit(&timed_out), Admission::Fail(names));
+        // The store has the files too, so other workers take over.
+        let stored = ClusterState { has_store: true, ..timed_out };
         assert_eq!(admit(&stored), Admission::Start(vec![0, 0, 2, 2]));
-        // Nobody has anything in the files of worker 1: nobody waits for it.
+        // Worker 1 has no file with states, so it is not awaited.
         let from = checkpoint(&[0, 1, 2, 2], &[0, 2]);
-        let free = ClusterState { checkpoint: Some(&from), ..situation(&[0, 2], &known) };
+        let free = ClusterState { checkpoint: Some(&from), ..state(&[0, 2], &known) };
         assert_eq!(admit(&free), Admission::Start(vec![0, 0, 2, 2]));
     }
 }

@@ -1,33 +1,46 @@
-//! Which worker owns which shard. Pure: the same inputs give the same owners.
+//! Assignment of shards to workers.
 
-/// Shares `shards` shards out among `workers`, evenly to within one. Shards stay with the owner they
-/// had `before` where that is possible, since moving one costs a copy of its states.
+use std::cmp::Reverse;
+
+use crate::entry::WorkerNumber;
+
+/// Divides `shards` shards evenly among `workers`, to within one. Returns the owner by shard.
 ///
-/// `workers` are distinct numbers, at least one. `before` is the owner by shard, or empty.
+/// A shard stays with its owner in `before` where the even division allows it, since a move copies
+/// the shard's states. `workers` are distinct and not empty. `before` is the owner by shard, or
+/// empty. Equal inputs give equal owners.
 #[must_use]
-pub(crate) fn assign(shards: u32, before: &[u16], workers: &[u16]) -> Vec<u16> {
+pub(crate) fn assign(
+    shards: u32,
+    before: &[WorkerNumber],
+    workers: &[WorkerNumber],
+) -> Vec<WorkerNumber> {
     let shards = shards as usize;
     if before.len() != shards {
         return (0..shards).map(|shard| workers[shard * workers.len() / shards]).collect();
     }
-    let held = |worker: &u16| before.iter().filter(|owner| *owner == worker).count();
-    let mut order: Vec<u16> = workers.to_vec();
-    // Who has the most keeps the one that is left over.
-    order.sort_by_key(|worker| (std::cmp::Reverse(held(worker)), *worker));
+    let mut order: Vec<WorkerNumber> = workers.to_vec();
+    // The remainder of the division goes to those that own most.
+    order.sort_by_key(|worker| (Reverse(owned(before, *worker)), *worker));
     let share = |place: usize| shards / order.len() + usize::from(place < shards % order.len());
-    let mut room: Vec<(u16, usize)> =
+    let mut room: Vec<(WorkerNumber, usize)> =
         order.iter().enumerate().map(|(place, worker)| (*worker, share(place))).collect();
-    let mut take = |wanted: Option<u16>| {
-        let fits = |(worker, left): &&mut (u16, usize)| {
+    let mut take = |wanted: Option<WorkerNumber>| {
+        let fits = |(worker, left): &&mut (WorkerNumber, usize)| {
             *left > 0 && wanted.is_none_or(|wanted| wanted == *worker)
         };
         let place = room.iter_mut().find(fits)?;
         place.1 -= 1;
         Some(place.0)
     };
-    let kept: Vec<Option<u16>> = before.iter().map(|owner| take(Some(*owner))).collect();
-    // The shares add up to the shards, so everyone finds a place.
+    let kept: Vec<Option<WorkerNumber>> = before.iter().map(|owner| take(Some(*owner))).collect();
+    // The shares add up to the number of shards, so `take` finds one for each.
     kept.into_iter().map(|owner| owner.or_else(|| take(None)).unwrap_or(workers[0])).collect()
+}
+
+/// Number of shards that a worker owns.
+pub(crate) fn owned(owners: &[WorkerNumber], worker: WorkerNumber) -> usize {
+    owners.iter().filter(|owner| **owner == worker).count()
 }
 
 #[cfg(test)]
@@ -37,15 +50,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_worker_gets_everything() {
+    fn a_single_worker_owns_all_shards() {
         assert_eq!(assign(4, &[], &[7]), [7; 4]);
         assert_eq!(assign(4, &[0, 1, 2, 3], &[7]), [7; 4]);
     }
 
     #[test]
-    fn what_can_stay_stays() {
+    fn shards_stay_with_their_owner_where_possible() {
         assert_eq!(assign(6, &[0, 0, 1, 1, 2, 2], &[0, 1, 2]), [0, 0, 1, 1, 2, 2]);
-        // Worker 1 is gone: its shards go to the others.
+        // Worker 1 is lost: the others share its shards.
         assert_eq!(assign(6, &[0, 0, 1, 1, 2, 2], &[0, 2]), [0, 0, 0, 2, 2, 2]);
         // Worker 3 joins: only its share moves.
         let joined = assign(6, &[0, 0, 0, 2, 2, 2], &[0, 2, 3]);
@@ -65,11 +78,10 @@ mod tests {
             prop_assert_eq!(after.len(), before.len());
             let (least, most) = (shards as usize / workers.len(), (shards as usize).div_ceil(workers.len()));
             for worker in &workers {
-                let count = |owners: &[u16]| owners.iter().filter(|owner| *owner == worker).count();
-                let (had, has) = (count(before), count(&after));
+                let (had, has) = (owned(before, *worker), owned(&after, *worker));
                 prop_assert!((least..=most).contains(&has));
                 let stay = before.iter().zip(&after).filter(|(a, b)| a == b && *a == worker).count();
-                // Nobody gives shards away while taking others in.
+                // No worker loses one shard and gains another.
                 prop_assert_eq!(stay, had.min(has));
             }
         }

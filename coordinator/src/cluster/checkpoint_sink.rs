@@ -1,106 +1,103 @@
-//! Keeps the records of a session: layers as they come, checkpoints in the journal, and what is
-//! wished of the session.
+//! Checkpoint sink of a session: layers to the job's view, checkpoints to the journal.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use strata::{
+    CheckpointSink, LayerSummary, Outcome, Publication, StopReason, Totals, Tracked, Tracker,
+};
 use strata_store::HistoryLine;
 
-use super::Cluster;
+use super::context::Cluster;
 use super::error::ClusterError;
-use super::job_view::{JobView, Level};
-use crate::entry::{ClusterCheckpoint, JobState};
-use strata::CheckpointSink;
-use strata::{LayerSummary, Totals};
-use strata::{Outcome, Publication, StopReason};
-use strata::{Tracked, Tracker};
+use super::event::Level;
+use super::job_view::JobView;
+use crate::entry::{ClusterCheckpoint, JobEntry, JobState, WorkerNumber};
 
-/// A session begun for a new worker lasts at least this long before it ends for another one.
-const SETTLE: Duration = Duration::from_secs(5);
+/// Least length of a session before it ends in favour of one with more workers.
+const MIN_SESSION: Duration = Duration::from_secs(5);
 
-/// Lines of progress in the log are at least this far apart.
-const LINE_EVERY: Duration = Duration::from_millis(500);
+/// Least time between two progress entries in the log.
+const LOG_INTERVAL: Duration = Duration::from_millis(500);
 
-/// See the module.
+/// Sink of one session.
 pub(crate) struct JournalSink {
     cluster: Arc<Cluster>,
     job: Arc<JobView>,
     id: String,
-    /// Narrower layers are made by one worker.
+    /// Layers with fewer states run on one worker.
     narrow: u64,
     /// Worker by shard.
-    owners: Vec<u16>,
-    /// Workers of the session.
-    members: Vec<u16>,
-    /// Layers that no checkpoint holds.
-    fresh: Vec<HistoryLine>,
+    owners: Vec<WorkerNumber>,
+    /// Workers of the session, ascending.
+    members: Vec<WorkerNumber>,
+    /// Layers that no checkpoint holds yet.
+    unsaved: Vec<HistoryLine>,
     started: Instant,
-    /// Seconds of earlier sessions.
-    before: f64,
+    /// Search time of earlier sessions, in seconds.
+    seconds_before: f64,
     tracker: Tracker,
-    /// When the last line went to the log.
-    line: Option<Instant>,
+    /// Time of the last progress entry.
+    logged: Option<Instant>,
 }
 
 impl JournalSink {
+    /// A sink for a session of the job `entry` with these owners by shard. `tracker` has the layers
+    /// of earlier sessions.
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         job: Arc<JobView>,
-        (id, narrow): (&str, u64),
-        owners: Vec<u16>,
-        before: f64,
+        entry: &JobEntry,
+        owners: Vec<WorkerNumber>,
         tracker: Tracker,
     ) -> JournalSink {
         let mut members = owners.clone();
         members.sort_unstable();
         members.dedup();
         JournalSink {
+            narrow: cluster.narrow(&entry.spec),
             cluster,
             job,
-            id: id.to_owned(),
-            narrow,
+            id: entry.id.clone(),
             owners,
             members,
-            fresh: Vec::new(),
+            unsaved: Vec::new(),
             started: Instant::now(),
-            before,
+            seconds_before: entry.seconds,
             tracker,
-            line: None,
+            logged: None,
         }
     }
 
     fn seconds(&self) -> f64 {
-        self.before + self.started.elapsed().as_secs_f64()
+        self.seconds_before + self.started.elapsed().as_secs_f64()
     }
 
-    /// Whether other workers should make the next layer.
+    /// Whether the next layer, of about `width` states, should run on other workers.
     fn should_move(&self, width: u64) -> bool {
-        let members = self.cluster.membership.members();
-        let here = members.iter().filter(|member| member.alive && !member.beat.leaving);
-        let here: Vec<u16> = here.map(|member| member.entry.number).collect();
-        if self.members.iter().any(|member| !here.contains(member)) {
-            // It wants to go: first a checkpoint.
+        let available = self.cluster.membership.available();
+        if self.members.iter().any(|member| !available.contains(member)) {
+            // A leaving worker needs a checkpoint before it goes.
             return true;
         }
-        let narrow = self.narrow;
-        match (self.members.len(), here.len()) {
+        match (self.members.len(), available.len()) {
             (_, 0 | 1) => false,
-            (1, _) => width >= narrow,
-            // Far enough from the other threshold not to go back and forth.
-            _ if width < narrow / 4 => true,
-            (crew, all) => crew < all && self.started.elapsed() > SETTLE,
+            (1, _) => width >= self.narrow,
+            // A quarter, so that the session does not alternate between both sizes.
+            _ if width < self.narrow / 4 => true,
+            (members, all) => members < all && self.started.elapsed() > MIN_SESSION,
         }
     }
 
-    fn log(&mut self, line: &HistoryLine, totals: &Totals) {
+    fn log_layer(&mut self, line: &HistoryLine, totals: &Totals) {
         let HistoryLine { depth, states, generated, bytes, seconds, .. } = *line;
         let total_states = totals.states;
         let tracked = Tracked { depth, states, generated, bytes, total_states, replayed: false };
         self.tracker.layer(&tracked, self.started.elapsed());
-        if self.line.is_some_and(|line| line.elapsed() < LINE_EVERY) {
+        if self.logged.is_some_and(|logged| logged.elapsed() < LOG_INTERVAL) {
             return;
         }
-        self.line = Some(Instant::now());
+        self.logged = Some(Instant::now());
         let eta =
             self.tracker.time_left().map_or_else(|| "?".to_owned(), |left| format!("{left:.0}s"));
         let text = format!(
@@ -111,7 +108,7 @@ impl JournalSink {
             self.tracker.rate(),
             self.members.len(),
         );
-        self.job.note(Level::Info, &text);
+        self.job.log(Level::Info, &text);
     }
 }
 
@@ -127,19 +124,19 @@ impl CheckpointSink for JournalSink {
 
     fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), ClusterError> {
         let line = layer.into_line(self.seconds());
-        self.log(&line, totals);
-        self.fresh.push(line.clone());
-        self.job.layer(line);
+        self.log_layer(&line, totals);
+        self.unsaved.push(line.clone());
+        self.job.add_layer(line);
         Ok(())
     }
 
     fn publish(&mut self, publication: Publication) -> Result<(), ClusterError> {
         let Publication { depth, records, totals, ending } = publication;
         let seconds = self.seconds();
-        let peaks = self.cluster.membership.members();
-        let peak_rss = peaks.iter().map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
+        let members = self.cluster.membership.members();
+        let peak_rss = members.iter().map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
         let owners = self.owners.clone();
-        let change = |entry: &mut crate::entry::JobEntry| {
+        let change = |entry: &mut JobEntry| {
             entry.seconds = seconds;
             entry.peak_rss_bytes = entry.peak_rss_bytes.max(peak_rss);
             entry.checkpoint = Some(ClusterCheckpoint {
@@ -149,25 +146,23 @@ impl CheckpointSink for JournalSink {
                 disk_peak: totals.disk_peak,
                 spilled: totals.spilled,
             });
-            let found = match ending {
-                Some(Outcome::Goal(moves)) => Some(Some(moves)),
-                Some(Outcome::Exhausted) => Some(None),
-                Some(Outcome::Stopped(_)) | None => None,
+            let moves = match ending {
+                Some(Outcome::Goal(moves)) => Some(moves),
+                Some(Outcome::Exhausted) => None,
+                Some(Outcome::Stopped(_)) | None => return,
             };
-            if let Some(moves) = found {
-                entry.state = JobState::Done;
-                entry.result = Some(totals.result(moves, entry.peak_rss_bytes, seconds));
-            }
+            entry.state = JobState::Done;
+            entry.result = Some(totals.result(moves, entry.peak_rss_bytes, seconds));
         };
-        self.cluster.journal.checkpoint(&self.id, &self.fresh, change)?;
-        self.fresh.clear();
+        self.cluster.journal.checkpoint(&self.id, &self.unsaved, change)?;
+        self.unsaved.clear();
         Ok(())
     }
 
     fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration) {
         let text =
             format!("checkpoint layer={depth} bytes={bytes} took={:.3}s", took.as_secs_f64());
-        self.job.note(Level::Info, &text);
-        self.job.checkpoint(depth, bytes, took);
+        self.job.log(Level::Info, &text);
+        self.job.add_checkpoint(depth, bytes, took);
     }
 }

@@ -1,46 +1,46 @@
-//! What can go wrong while a cluster works on a job.
+//! Errors that end a session.
 
+use strata::{Retryable, StopReason};
 use strata_net::convert::ConvertError;
 use strata_proto::v1::FailureKind;
 
-use crate::journal::JournalError;
-use strata::Retryable;
-use strata::StopReason;
+use crate::entry::WorkerNumber;
+use crate::journal::error::JournalError;
 
-/// Why a session of a job ended without an end of the search.
+/// Why a session of a job ended before the search did.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClusterError {
-    /// A worker has gone.
+    /// A worker was lost.
     #[error("worker {name} is lost: {why}")]
     Lost {
         /// Its number.
-        worker: u16,
+        worker: WorkerNumber,
         /// Its name.
         name: String,
-        /// What is known of it.
+        /// The evidence.
         why: String,
     },
-    /// A worker could not carry out an order.
+    /// A worker could not execute an order.
     #[error("worker {name}: {message}")]
     Failed {
         /// Its number.
-        worker: u16,
+        worker: WorkerNumber,
         /// Its name.
         name: String,
-        /// What sort of failure.
+        /// Kind of failure.
         kind: FailureKind,
         /// What is wrong and where.
         message: String,
     },
-    /// A worker's answer makes no sense.
+    /// A worker's answer is invalid.
     #[error("worker {name} sent a malformed answer: {why}")]
     Malformed {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong with the answer.
         why: String,
     },
-    /// The coordinator's own records.
+    /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The coordinator is shutting down.
@@ -49,9 +49,22 @@ pub(crate) enum ClusterError {
 }
 
 impl ClusterError {
-    /// An answer that could not be understood.
+    /// For `map_err`: an answer that could not be converted.
     pub(crate) fn malformed(name: &str) -> impl FnOnce(ConvertError) -> ClusterError + '_ {
         move |error| ClusterError::Malformed { name: name.to_owned(), why: error.to_string() }
+    }
+
+    /// Whether another session can go on from the last checkpoint.
+    pub(crate) fn is_transient(&self) -> bool {
+        match self {
+            ClusterError::Lost { .. } => true,
+            ClusterError::Failed { kind, .. } => {
+                matches!(kind, FailureKind::Peer | FailureKind::Fenced)
+            }
+            ClusterError::Malformed { .. } | ClusterError::Journal(_) | ClusterError::Shutdown => {
+                false
+            }
+        }
     }
 }
 

@@ -1,127 +1,59 @@
-//! What can be seen of jobs while they run: layers that no checkpoint holds yet, events for those
-//! who watch, and the log.
+//! Live view of a job: layers that no checkpoint holds yet, events for watchers, and the log.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use strata::catalogue::Registry;
-use strata_space::Finish;
+use strata::{Rule, Totals};
+use strata_space::{Finish, SpaceError};
 use strata_store::{HistoryLine, JobSpec};
 use tokio::sync::watch;
 
-use strata::Rule;
-use strata::Totals;
+use super::event::{JobEvent, Level, LogEntry};
+use super::job_log::JobLog;
 
-/// Something that happened in a job.
-#[derive(Clone, Debug)]
-pub(crate) enum JobEvent {
-    /// A complete layer.
-    Layer(HistoryLine),
-    /// A durable checkpoint.
-    Checkpoint {
-        /// Depth of its last layer.
-        depth: u32,
-        /// Bytes of its files.
-        bytes: u64,
-        /// Time it took.
-        took: Duration,
-    },
-    /// The search goes on from a checkpoint, or from the start: later layers come again.
-    RolledBack(Option<u32>),
-    /// The state changed: the journal has the new one.
-    State,
-    /// A line of the log.
-    LogEntry(LogEntry),
-}
+/// Time without a log entry after which a waiting session logs that it is still running.
+const SILENCE: Duration = Duration::from_secs(10);
 
-/// A line of a job's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LogEntry {
-    /// Milliseconds since 1970.
-    pub(crate) time_ms: u64,
-    /// `INFO`, `WARN` or `ERROR`.
-    pub(crate) level: String,
-    /// What there is to say.
-    pub(crate) text: String,
-}
-
-/// How serious a note is.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
-    /// All is well.
-    Info,
-    /// Worth a look.
-    Warn,
-    /// The job stops.
-    Error,
-}
-
-impl Level {
-    fn name(self) -> &'static str {
-        match self {
-            Level::Info => "INFO",
-            Level::Warn => "WARN",
-            Level::Error => "ERROR",
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Shown {
-    /// All layers so far.
-    lines: Vec<HistoryLine>,
-    /// Since the coordinator started.
-    events: Vec<JobEvent>,
-    /// Names of workers that the job waits for.
-    waiting_for: Vec<String>,
-    workers: usize,
-    /// When the last line of the log was written.
-    noted: Option<Instant>,
-}
-
-/// What follows from a job's specification alone.
+/// Properties of a job's space that the coordinator needs.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct SpaceInfo {
     /// When the search is over.
     pub(crate) rule: Rule,
-    /// A depth at which it is known to end at the latest.
+    /// A depth at which the search ends at the latest, if one is known.
     pub(crate) expected_layers: Option<u32>,
 }
 
 impl SpaceInfo {
-    /// Opens the space to find out, which makes its tables.
-    fn of(spec: &JobSpec) -> SpaceInfo {
-        // The space was opened when the job was submitted, and the workers refuse one that cannot be.
-        let Ok(space) = Registry::shipped().open(&spec.space, &spec.params) else {
-            return SpaceInfo { rule: Rule::Exhausted, expected_layers: None };
-        };
+    fn open(spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
+        let space = Registry::shipped().open(&spec.space, &spec.params)?;
         let rule = match space.finish() {
             Finish::Meeting => Rule::Meeting,
             Finish::State(_) => Rule::State,
             Finish::Exhausted => Rule::Exhausted,
         };
-        SpaceInfo { rule, expected_layers: space.expected_layers() }
+        Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
     }
 }
 
-/// One job as it can be seen now.
-#[derive(Debug)]
-pub(crate) struct JobView {
-    id: String,
-    facts: OnceLock<SpaceInfo>,
-    log: PathBuf,
-    shown: Mutex<Shown>,
-    changes: watch::Sender<u64>,
-    cancelled: AtomicBool,
-    at_work: AtomicBool,
+#[derive(Debug, Default)]
+struct Progress {
+    /// Complete layers from depth 0 on.
+    layers: Vec<HistoryLine>,
+    /// Events since the coordinator started.
+    events: Vec<JobEvent>,
+    /// Names of workers that the job waits for.
+    waiting_for: Vec<String>,
+    workers: usize,
+    /// Time of the last log entry.
+    last_entry: Option<Instant>,
 }
 
-/// A look at a job.
+/// State of a job at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobSnapshot {
     /// The last complete layer.
@@ -130,22 +62,55 @@ pub(crate) struct JobSnapshot {
     pub(crate) totals: Totals,
     /// Names of workers that the job waits for.
     pub(crate) waiting_for: Vec<String>,
-    /// Workers that it runs on.
+    /// Number of workers that it runs on.
     pub(crate) workers: usize,
 }
 
+/// Live view of one job.
+///
+/// The log's lock is taken before the progress lock. The progress lock is never held over disk I/O.
+#[derive(Debug)]
+pub(crate) struct JobView {
+    id: String,
+    space: OnceLock<SpaceInfo>,
+    log: Mutex<JobLog>,
+    progress: Mutex<Progress>,
+    changes: watch::Sender<u64>,
+    cancelled: AtomicBool,
+    active: AtomicBool,
+}
+
 impl JobView {
-    fn shown(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new(id: &str, log: PathBuf, layers: Vec<HistoryLine>) -> JobView {
+        JobView {
+            id: id.to_owned(),
+            space: OnceLock::new(),
+            log: Mutex::new(JobLog::new(log)),
+            progress: Mutex::new(Progress { layers, ..Progress::default() }),
+            changes: watch::Sender::new(0),
+            cancelled: AtomicBool::new(false),
+            active: AtomicBool::new(false),
+        }
     }
 
-    /// What follows from the job's specification; the first call takes milliseconds.
-    pub(crate) fn facts(&self, spec: &JobSpec) -> SpaceInfo {
-        *self.facts.get_or_init(|| SpaceInfo::of(spec))
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn changed(&self) {
-        self.changes.send_modify(|count| *count += 1);
+    fn log_file(&self) -> MutexGuard<'_, JobLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Properties of the job's space. The first call opens the space, which takes milliseconds.
+    ///
+    /// # Errors
+    /// If the space does not exist or refuses its parameters.
+    pub(crate) fn space(&self, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
+        if let Some(info) = self.space.get() {
+            return Ok(*info);
+        }
+        let info = SpaceInfo::open(spec)?;
+        Ok(*self.space.get_or_init(|| info))
     }
 
     /// Changes with every event.
@@ -153,180 +118,160 @@ impl JobView {
         self.changes.subscribe()
     }
 
-    /// A complete layer.
-    pub(crate) fn layer(&self, line: HistoryLine) {
-        let mut shown = self.shown();
-        shown.lines.push(line.clone());
-        shown.events.push(JobEvent::Layer(line));
-        drop(shown);
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    fn add_event(&self, event: JobEvent) {
+        self.progress().events.push(event);
         self.changed();
     }
 
-    /// The layers behind the first `keep` are to come again.
+    /// Adds a complete layer.
+    pub(crate) fn add_layer(&self, layer: HistoryLine) {
+        let mut progress = self.progress();
+        progress.layers.push(layer.clone());
+        progress.events.push(JobEvent::Layer(layer));
+        drop(progress);
+        self.changed();
+    }
+
+    /// Removes all layers but the first `keep`: the search repeats the others.
     pub(crate) fn roll_back(&self, keep: usize) {
-        let mut shown = self.shown();
-        if shown.lines.len() > keep {
-            shown.lines.truncate(keep);
+        let mut progress = self.progress();
+        if progress.layers.len() > keep {
+            progress.layers.truncate(keep);
             let depth = (keep as u32).checked_sub(1);
-            shown.events.push(JobEvent::RolledBack(depth));
-            drop(shown);
+            progress.events.push(JobEvent::RolledBack(depth));
+            drop(progress);
             self.changed();
         }
     }
 
-    /// A checkpoint is complete.
-    pub(crate) fn checkpoint(&self, depth: u32, bytes: u64, took: Duration) {
-        self.shown().events.push(JobEvent::Checkpoint { depth, bytes, took });
-        self.changed();
+    /// Announces a durable checkpoint.
+    pub(crate) fn add_checkpoint(&self, depth: u32, bytes: u64, took: Duration) {
+        self.add_event(JobEvent::Checkpoint { depth, bytes, took });
     }
 
-    /// The job's state in the journal has changed.
-    pub(crate) fn state(&self) {
-        self.shown().events.push(JobEvent::State);
-        self.changed();
+    /// Announces a change of the job's state in the journal.
+    pub(crate) fn notify_state(&self) {
+        self.add_event(JobEvent::StateChanged);
     }
 
-    /// The job runs on so many workers, or waits for some.
-    pub(crate) fn crew(&self, workers: usize, waiting_for: Vec<String>) {
-        let mut shown = self.shown();
-        if shown.workers == workers && shown.waiting_for == waiting_for {
+    /// Sets the number of workers that the job runs on, and the names of those it waits for.
+    pub(crate) fn set_workers(&self, workers: usize, waiting_for: Vec<String>) {
+        let mut progress = self.progress();
+        if progress.workers == workers && progress.waiting_for == waiting_for {
             return;
         }
-        (shown.workers, shown.waiting_for) = (workers, waiting_for);
-        shown.events.push(JobEvent::State);
-        drop(shown);
+        (progress.workers, progress.waiting_for) = (workers, waiting_for);
+        progress.events.push(JobEvent::StateChanged);
+        drop(progress);
         self.changed();
     }
 
-    /// Somebody wants the job to stop, or to go on after all.
+    /// Requests that the running session stops, or withdraws the request.
     pub(crate) fn set_cancelled(&self, cancelled: bool) {
         self.cancelled.store(cancelled, Ordering::Release);
     }
 
-    /// Whether somebody wants the job to stop.
+    /// Whether the running session is to stop.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// The queue works on the job from now on.
-    pub(crate) fn begin(&self) {
-        self.at_work.store(true, Ordering::Release);
+    /// Marks the job as run by the queue.
+    pub(crate) fn activate(&self) {
+        self.active.store(true, Ordering::Release);
     }
 
-    /// The queue has said all there is to say of the job.
-    pub(crate) fn end(&self) {
-        self.at_work.store(false, Ordering::Release);
+    /// Marks the job as no longer run: no further events follow.
+    pub(crate) fn deactivate(&self) {
+        self.active.store(false, Ordering::Release);
         self.changed();
     }
 
-    /// Whether the queue works on the job. The last checkpoint ends a job in the journal a little
-    /// before the queue has told those who watch.
-    pub(crate) fn is_at_work(&self) -> bool {
-        self.at_work.load(Ordering::Acquire)
+    /// Whether the queue runs the job. The last checkpoint ends a job in the journal before the
+    /// queue has announced the end, so watchers wait for both.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
     }
 
-    /// A line of the log: for people who watch the job, for the file, and for the process's log.
-    pub(crate) fn note(&self, level: Level, text: &str) {
+    /// Adds a log entry: to the job's file, to the events, and to the process's log. Writes a file.
+    pub(crate) fn log(&self, level: Level, text: &str) {
         let job = self.id.as_str();
         match level {
             Level::Info => tracing::info!(job, "{text}"),
             Level::Warn => tracing::warn!(job, "{text}"),
             Level::Error => tracing::error!(job, "{text}"),
         }
-        self.record(level, text);
-    }
-
-    /// Called while a session waits for its workers: says so if nothing was said for long.
-    pub(crate) fn show_life(&self) {
-        /// Nobody should take a wide layer for a hang.
-        const SILENCE: Duration = Duration::from_secs(10);
-        let shown = self.shown();
-        let silent = shown.noted.is_none_or(|noted| noted.elapsed() > SILENCE);
-        let Some(last) = shown.lines.last().filter(|_| silent) else { return };
-        let text = format!("still at work after layer={} states={}", last.depth, last.states);
-        drop(shown);
-        self.note(Level::Info, &text);
-    }
-
-    fn record(&self, level: Level, text: &str) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let text = text.replace(['\n', '\r'], " ");
-        let note =
-            LogEntry { time_ms: now.as_millis() as u64, level: level.name().to_owned(), text };
-        if let Err(error) = append(&self.log, &note) {
-            tracing::warn!(job = self.id.as_str(), "cannot write {}: {error}", self.log.display());
+        let entry = LogEntry { time_ms: now.as_millis() as u64, level, text };
+        // Held until the event is there: an entry is in the file and in the events, or in neither.
+        let mut log = self.log_file();
+        if let Err(error) = log.append(&entry) {
+            tracing::warn!(job, "cannot write {}: {error}", log.path().display());
         }
-        let mut shown = self.shown();
-        shown.events.push(JobEvent::LogEntry(note));
-        shown.noted = Some(Instant::now());
-        drop(shown);
+        let mut progress = self.progress();
+        progress.events.push(JobEvent::Log(entry));
+        progress.last_entry = Some(Instant::now());
+        drop(progress);
+        drop(log);
         self.changed();
     }
 
-    /// A look at the job now.
+    /// Logs that the session still runs, if the last entry is old: a wide layer looks like a hang.
+    pub(crate) fn log_if_silent(&self) {
+        let progress = self.progress();
+        let silent = progress.last_entry.is_none_or(|last| last.elapsed() > SILENCE);
+        let Some(last) = progress.layers.last().filter(|_| silent) else { return };
+        let text = format!("still at work after layer={} states={}", last.depth, last.states);
+        drop(progress);
+        self.log(Level::Info, &text);
+    }
+
+    /// The job's state now.
     pub(crate) fn snapshot(&self) -> JobSnapshot {
-        let shown = self.shown();
+        let progress = self.progress();
         JobSnapshot {
-            last: shown.lines.last().cloned(),
-            totals: Totals::of_lines(&shown.lines, 0, 0),
-            waiting_for: shown.waiting_for.clone(),
-            workers: shown.workers,
+            last: progress.layers.last().cloned(),
+            totals: Totals::of_lines(&progress.layers, 0, 0),
+            waiting_for: progress.waiting_for.clone(),
+            workers: progress.workers,
         }
     }
 
-    /// The layers so far, and how many events there have been.
-    pub(crate) fn lines(&self) -> (Vec<HistoryLine>, usize) {
-        let shown = self.shown();
-        (shown.lines.clone(), shown.events.len())
+    /// The complete layers, and the number of events so far.
+    pub(crate) fn layers(&self) -> (Vec<HistoryLine>, usize) {
+        let progress = self.progress();
+        (progress.layers.clone(), progress.events.len())
     }
 
-    /// The layer at a depth, if it has come.
-    pub(crate) fn line(&self, depth: u32) -> Option<HistoryLine> {
-        self.shown().lines.get(depth as usize).cloned()
+    /// The layer at a depth, if it is complete.
+    pub(crate) fn layer(&self, depth: u32) -> Option<HistoryLine> {
+        self.progress().layers.get(depth as usize).cloned()
     }
 
-    /// The events from the `from`th on.
+    /// The events from index `from` on.
     pub(crate) fn events(&self, from: usize) -> Vec<JobEvent> {
-        self.shown().events.get(from..).unwrap_or_default().to_vec()
+        self.progress().events.get(from..).unwrap_or_default().to_vec()
     }
 
-    /// The log, from its beginning.
+    /// The log from its beginning, and the index of the first event that is not in it. Reads a file.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub(crate) fn notes(&self) -> std::io::Result<(Vec<LogEntry>, usize)> {
-        // Under the lock: what is written afterwards is an event from `len` on.
-        let shown = self.shown();
-        let notes = read(&self.log)?;
-        Ok((notes, shown.events.len()))
+    pub(crate) fn log_entries(&self) -> io::Result<(Vec<LogEntry>, usize)> {
+        let log = self.log_file();
+        let entries = log.entries()?;
+        let next = self.progress().events.len();
+        drop(log);
+        Ok((entries, next))
     }
 }
 
-fn append(path: &Path, note: &LogEntry) -> std::io::Result<()> {
-    let mut file = File::options().create(true).append(true).open(path)?;
-    file.write_all(format!("{} {} {}\n", note.time_ms, note.level, note.text).as_bytes())
-}
-
-fn read(path: &Path) -> std::io::Result<Vec<LogEntry>> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other?,
-    };
-    let mut notes = Vec::new();
-    for line in BufReader::new(file).lines() {
-        let line = line?;
-        let mut words = line.splitn(3, ' ');
-        let (time, level, text) = (words.next(), words.next(), words.next());
-        // A crash may have left half a line.
-        let level = level.filter(|level| ["INFO", "WARN", "ERROR"].contains(level));
-        if let (Some(Ok(time_ms)), Some(level), Some(text)) = (time.map(str::parse), level, text) {
-            notes.push(LogEntry { time_ms, level: level.to_owned(), text: text.to_owned() });
-        }
-    }
-    Ok(notes)
-}
-
-/// All jobs that have been looked at since the start.
+/// Views of all jobs that were used since the start.
 #[derive(Debug)]
 pub(crate) struct JobViews {
     logs: PathBuf,
@@ -334,42 +279,45 @@ pub(crate) struct JobViews {
 }
 
 impl JobViews {
-    /// Logs go to files in a folder, which must exist.
+    /// No views yet. Log files go to the folder `logs`, which must exist.
     pub(crate) fn new(logs: &Path) -> JobViews {
         JobViews { logs: logs.to_owned(), jobs: Mutex::default() }
     }
 
-    /// A job; `lines` gives its layers if it is looked at for the first time.
+    fn jobs(&self) -> MutexGuard<'_, HashMap<String, Arc<JobView>>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The view of a job; `layers` reads its layers when there is no view yet.
     ///
     /// # Errors
-    /// Those of `lines`.
+    /// Those of `layers`.
     pub(crate) fn job<E>(
         &self,
         id: &str,
-        lines: impl FnOnce() -> Result<Vec<HistoryLine>, E>,
+        layers: impl FnOnce() -> Result<Vec<HistoryLine>, E>,
     ) -> Result<Arc<JobView>, E> {
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(job) = jobs.get(id) {
-            return Ok(job.clone());
+        if let Some(job) = self.jobs().get(id) {
+            return Ok(Arc::clone(job));
         }
-        let shown = Shown { lines: lines()?, ..Shown::default() };
-        let job = Arc::new(JobView {
-            id: id.to_owned(),
-            facts: OnceLock::new(),
-            log: self.logs.join(format!("{id}.log")),
-            shown: Mutex::new(shown),
-            changes: watch::Sender::new(0),
-            cancelled: AtomicBool::new(false),
-            at_work: AtomicBool::new(false),
+        // Read without the lock. A session takes its view before it changes any layer, so what is
+        // read here is current unless another thread has inserted a view, which then wins.
+        let layers = layers()?;
+        let log = self.logs.join(format!("{id}.log"));
+        let mut jobs = self.jobs();
+        let job = jobs.entry(id.to_owned()).or_insert_with(|| {
+            let view = JobView::new(id, log, layers);
+            Arc::new(view)
         });
-        jobs.insert(id.to_owned(), job.clone());
-        Ok(job)
+        Ok(Arc::clone(job))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use strata_store::Hex128;
+    use std::sync::atomic::AtomicUsize;
+
+    use strata_store::{EngineKind, Hex128};
 
     use super::*;
 
@@ -386,42 +334,84 @@ mod tests {
         }
     }
 
+    fn view(views: &JobViews, layers: Vec<HistoryLine>) -> Arc<JobView> {
+        views.job("a", || Ok::<_, ()>(layers)).unwrap()
+    }
+
     #[test]
-    fn layers_that_come_again_are_counted_once() {
+    fn repeated_layers_count_once() {
         let folder = tempfile::tempdir().unwrap();
-        let live = JobViews::new(folder.path());
-        let job = live.job("a", || Ok::<_, ()>(vec![line(0), line(1)])).unwrap();
-        job.layer(line(2));
-        job.layer(line(3));
+        let job = view(&JobViews::new(folder.path()), vec![line(0), line(1)]);
+        job.add_layer(line(2));
+        job.add_layer(line(3));
         assert_eq!(job.snapshot().totals.states, 60);
         job.roll_back(2);
         job.roll_back(2);
         assert_eq!(job.snapshot().totals.states, 10);
-        job.layer(line(2));
-        assert_eq!(job.lines().0.len(), 3);
+        job.add_layer(line(2));
+        assert_eq!(job.layers().0.len(), 3);
         let events = job.events(0);
         assert_eq!(events.len(), 4);
         assert!(matches!(events[2], JobEvent::RolledBack(Some(1))));
     }
 
     #[test]
-    fn the_log_survives() {
+    fn the_log_survives_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let write = |text: &str| {
-            let live = JobViews::new(folder.path());
-            let job = live.job("a", || Ok::<_, ()>(Vec::new())).unwrap();
-            job.note(Level::Warn, text);
-            job.notes().unwrap().0
+            let job = view(&JobViews::new(folder.path()), Vec::new());
+            job.log(Level::Warn, text);
+            job.log_entries().unwrap().0
         };
         write("first\nline");
-        std::fs::OpenOptions::new()
-            .append(true)
-            .open(folder.path().join("a.log"))
-            .and_then(|mut file| file.write_all(b"17 INF"))
-            .unwrap();
-        // The torn line swallows the one after it: neither is shown as something else.
-        write("second");
-        let texts: Vec<String> = write("third").into_iter().map(|note| note.text).collect();
-        assert_eq!(texts, ["first line", "third"]);
+        let entries = write("second");
+        let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, ["first line", "second"]);
+    }
+
+    #[test]
+    fn an_entry_is_in_the_log_or_among_later_events_never_in_both() {
+        const ENTRIES: usize = 300;
+        let folder = tempfile::tempdir().unwrap();
+        let job = view(&JobViews::new(folder.path()), Vec::new());
+        let seen = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..ENTRIES).for_each(|n| job.log(Level::Info, &n.to_string())));
+            while seen.load(Ordering::Relaxed) < ENTRIES {
+                let (entries, next) = job.log_entries().unwrap();
+                assert_eq!(entries.len(), next);
+                seen.store(entries.len(), Ordering::Relaxed);
+            }
+        });
+    }
+
+    #[test]
+    fn views_of_other_jobs_are_available_while_layers_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let views = JobViews::new(folder.path());
+        let job = views.job("a", || {
+            let other = views.job("b", || Ok::<_, ()>(Vec::new())).unwrap();
+            other.add_layer(line(0));
+            // A view that was inserted meanwhile is the job's only one.
+            view(&views, Vec::new()).add_layer(line(0));
+            Ok::<_, ()>(Vec::new())
+        });
+        assert_eq!(job.unwrap().layers().0.len(), 1);
+    }
+
+    #[test]
+    fn a_space_that_cannot_be_opened_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = view(&JobViews::new(folder.path()), Vec::new());
+        let mut spec = JobSpec {
+            space: "nowhere".to_owned(),
+            params: Default::default(),
+            shards: 1,
+            engine: EngineKind::Explicit,
+        };
+        assert!(job.space(&spec).unwrap_err().to_string().contains("nowhere"));
+        "hanoi".clone_into(&mut spec.space);
+        spec.params.insert("discs".to_owned(), "3".to_owned());
+        assert!(job.space(&spec).is_ok());
     }
 }

@@ -1,9 +1,8 @@
-//! Who is there: the workers' connections, their signs of life, and the way of orders and answers.
+//! Worker membership: registration, leases and delivery of orders.
 //!
-//! A worker that loses its connection and comes back within the lease as the same process goes on
-//! where it was: its outstanding order is sent again, and it answers what it has done already
-//! without doing it twice. A worker that comes back as another process, or not within the lease, is
-//! lost to the session.
+//! A worker that reconnects within its lease as the same process continues: its outstanding order is
+//! sent again, and it repeats the answer to an order it has already executed. A worker that
+//! reconnects as another process, or after its lease, is lost to the session.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -13,48 +12,47 @@ use std::time::{Duration, Instant};
 use strata_proto::v1;
 use tokio::sync::mpsc;
 
-use crate::entry::WorkerEntry;
+use crate::entry::{WorkerEntry, WorkerNumber};
 
-/// What a session hears from its workers.
+/// An event that a session receives about one of its workers.
 #[derive(Debug)]
 pub(crate) enum WorkerEvent {
-    /// An answer to an order.
+    /// The worker answered an order.
     Answer {
-        /// Who answers.
-        worker: u16,
+        /// Its number.
+        worker: WorkerNumber,
         /// The answer.
         answer: v1::Answer,
     },
-    /// A worker has gone.
+    /// The worker is lost.
     Lost {
-        /// Who.
-        worker: u16,
-        /// What is known of it.
+        /// Its number.
+        worker: WorkerNumber,
+        /// The evidence.
         why: &'static str,
     },
 }
 
-/// The way to a connected worker.
+/// Queue of messages to a connected worker.
 pub(crate) type Outbound = mpsc::UnboundedSender<v1::ToWorker>;
 
-/// A worker as the registry knows it.
 #[derive(Debug)]
 struct Member {
     entry: WorkerEntry,
     hello: v1::Hello,
     beat: v1::WorkerBeat,
-    /// None while it is not connected.
+    /// None while it is disconnected.
     outbound: Option<Outbound>,
-    /// Counts connections, so that the end of an old one is not taken for that of the new one.
+    /// Number of its newest connection. Messages of older ones are ignored.
     connection: u64,
     last_heard: Instant,
     /// Whether its lease is valid.
     alive: bool,
-    /// The order that has not been answered.
+    /// The order that it has not answered.
     outstanding: Option<v1::Order>,
 }
 
-/// A worker as others see it.
+/// State of a worker at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct MemberView {
     /// Number, name and address.
@@ -63,17 +61,18 @@ pub(crate) struct MemberView {
     pub(crate) threads: u32,
     /// Memory budget.
     pub(crate) memory_bytes: u64,
-    /// Its last sign of life.
+    /// Its last heartbeat.
     pub(crate) beat: v1::WorkerBeat,
     /// Whether its lease is valid.
     pub(crate) alive: bool,
-    /// Time since it was heard of.
+    /// Time since its last message.
     pub(crate) silent: Duration,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    members: BTreeMap<u16, Member>,
+struct State {
+    members: BTreeMap<WorkerNumber, Member>,
+    /// Number of connections so far.
     connections: u64,
     session: Option<Session>,
 }
@@ -81,56 +80,58 @@ struct Inner {
 #[derive(Debug)]
 struct Session {
     epoch: u64,
-    members: Vec<u16>,
+    members: Vec<WorkerNumber>,
     events: Sender<WorkerEvent>,
 }
 
-impl Inner {
-    fn tell_session(&self, worker: u16, event: WorkerEvent) {
+impl State {
+    fn notify_session(&self, worker: WorkerNumber, event: WorkerEvent) {
         if let Some(session) = &self.session
             && session.members.contains(&worker)
         {
-            // A session that is over hears nothing any more.
+            // Fails if the session is over, which has no use for the event.
             let _ = session.events.send(event);
         }
     }
 }
 
-/// See the module.
+/// All workers that connected since the start, and the session that runs.
 #[derive(Debug)]
 pub(crate) struct Membership {
     lease: Duration,
-    inner: Mutex<Inner>,
+    state: Mutex<State>,
 }
 
 impl Membership {
+    /// No members yet. `lease` is the time without a message after which a worker is lost.
     pub(crate) fn new(lease: Duration) -> Membership {
-        Membership { lease, inner: Mutex::default() }
+        Membership { lease, state: Mutex::default() }
     }
 
-    /// How long a silent worker counts as alive.
+    /// Time without a message after which a worker is lost.
     pub(crate) fn lease(&self) -> Duration {
         self.lease
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker has connected. Returns the connection's number.
+    /// Registers a new connection of a worker, and sends its outstanding order again if it is the
+    /// same process within its lease. Returns the connection's number.
     pub(crate) fn connect(&self, entry: WorkerEntry, hello: v1::Hello, outbound: Outbound) -> u64 {
-        let mut inner = self.inner();
-        inner.connections += 1;
-        let connection = inner.connections;
+        let mut state = self.state();
+        state.connections += 1;
+        let connection = state.connections;
         let number = entry.number;
-        let before = inner.members.remove(&number);
+        let before = state.members.remove(&number);
         let same = before.as_ref().filter(|member| member.hello.instance == hello.instance);
-        // What was outstanding may have been lost on the way, or the answer.
+        // The order or its answer may have been lost with the connection.
         let outstanding = same.filter(|member| member.alive).and_then(|m| m.outstanding.clone());
         let beat = same.map(|member| member.beat).unwrap_or_default();
         if before.is_some() && same.is_none() {
-            let why = "it was started anew";
-            inner.tell_session(number, WorkerEvent::Lost { worker: number, why });
+            let why = "it was restarted";
+            state.notify_session(number, WorkerEvent::Lost { worker: number, why });
         }
         if let Some(order) = &outstanding {
             let _ = outbound.send(to_worker(order.clone()));
@@ -145,41 +146,47 @@ impl Membership {
             alive: true,
             outstanding,
         };
-        inner.members.insert(number, member);
+        state.members.insert(number, member);
         connection
     }
 
-    /// A connection has ended. The worker counts as alive until its lease is over.
-    pub(crate) fn disconnect(&self, number: u16, connection: u64) {
-        let mut inner = self.inner();
-        if let Some(member) = inner.members.get_mut(&number)
+    /// Ends a connection. The worker's lease goes on.
+    pub(crate) fn disconnect(&self, number: WorkerNumber, connection: u64) {
+        let mut state = self.state();
+        if let Some(member) = state.members.get_mut(&number)
             && member.connection == connection
         {
             member.outbound = None;
         }
     }
 
-    /// A sign of life. False if the connection is not the worker's newest.
-    pub(crate) fn beat(&self, number: u16, connection: u64, beat: v1::WorkerBeat) -> bool {
-        self.heard(number, connection, |member| member.beat = beat)
+    /// Takes a heartbeat. False if the connection is not the worker's newest.
+    pub(crate) fn beat(&self, number: WorkerNumber, connection: u64, beat: v1::WorkerBeat) -> bool {
+        self.renew(number, connection, |member| member.beat = beat)
     }
 
-    fn heard(&self, number: u16, connection: u64, note: impl FnOnce(&mut Member)) -> bool {
-        let mut inner = self.inner();
-        let Some(member) = inner.members.get_mut(&number) else { return false };
+    /// Renews a lease and updates the member. False if the connection is not the worker's newest.
+    fn renew(
+        &self,
+        number: WorkerNumber,
+        connection: u64,
+        update: impl FnOnce(&mut Member),
+    ) -> bool {
+        let mut state = self.state();
+        let Some(member) = state.members.get_mut(&number) else { return false };
         if member.connection != connection {
             return false;
         }
         member.last_heard = Instant::now();
         member.alive = true;
-        note(member);
+        update(member);
         true
     }
 
-    /// An answer. False if the connection is not the worker's newest.
-    pub(crate) fn answer(&self, number: u16, connection: u64, answer: v1::Answer) -> bool {
+    /// Takes an answer. False if the connection is not the worker's newest.
+    pub(crate) fn answer(&self, number: WorkerNumber, connection: u64, answer: v1::Answer) -> bool {
         let mut fits = false;
-        let known = self.heard(number, connection, |member| {
+        let known = self.renew(number, connection, |member| {
             let outstanding = member.outstanding.as_ref();
             fits = outstanding
                 .is_some_and(|order| (order.epoch, order.number) == (answer.epoch, answer.order));
@@ -187,21 +194,21 @@ impl Membership {
                 member.outstanding = None;
             }
         });
-        // An answer that nobody waits for is a late or repeated one.
+        // Late and repeated answers do not fit, and are dropped.
         if fits {
-            let inner = self.inner();
-            if inner.session.as_ref().is_some_and(|session| session.epoch == answer.epoch) {
-                inner.tell_session(number, WorkerEvent::Answer { worker: number, answer });
+            let state = self.state();
+            if state.session.as_ref().is_some_and(|session| session.epoch == answer.epoch) {
+                state.notify_session(number, WorkerEvent::Answer { worker: number, answer });
             }
         }
         known
     }
 
-    /// Gives up workers that have by now been silent for longer than the lease.
+    /// Ends the leases of workers whose last message is older than the lease at `now`.
     pub(crate) fn expire(&self, now: Instant) {
-        let mut inner = self.inner();
+        let mut state = self.state();
         let mut lost = Vec::new();
-        for (number, member) in &mut inner.members {
+        for (number, member) in &mut state.members {
             if member.alive && now.saturating_duration_since(member.last_heard) > self.lease {
                 member.alive = false;
                 member.outstanding = None;
@@ -210,31 +217,36 @@ impl Membership {
         }
         for worker in &lost {
             let why = "it has not been heard of for longer than its lease";
-            inner.tell_session(*worker, WorkerEvent::Lost { worker: *worker, why });
+            state.notify_session(*worker, WorkerEvent::Lost { worker: *worker, why });
         }
     }
 
-    /// Begins a session: from now on its workers' answers go to `events`, and nobody else's.
-    pub(crate) fn begin(&self, epoch: u64, members: Vec<u16>, events: Sender<WorkerEvent>) {
-        let mut inner = self.inner();
+    /// Starts a session, which replaces the one before. Events about its workers go to `events`.
+    pub(crate) fn start_session(
+        &self,
+        epoch: u64,
+        members: Vec<WorkerNumber>,
+        events: Sender<WorkerEvent>,
+    ) {
+        let mut state = self.state();
         for worker in &members {
-            let alive = inner.members.get(worker).is_some_and(|member| member.alive);
+            let alive = state.members.get(worker).is_some_and(|member| member.alive);
             if !alive {
                 let why = "it is not connected";
                 let _ = events.send(WorkerEvent::Lost { worker: *worker, why });
             }
         }
-        inner.session = Some(Session { epoch, members, events });
+        state.session = Some(Session { epoch, members, events });
     }
 
     /// Ends the session.
-    pub(crate) fn end(&self) {
-        self.inner().session = None;
+    pub(crate) fn end_session(&self) {
+        self.state().session = None;
     }
 
-    /// Gives a worker an order. If it is away for the moment, it gets it when it is back.
-    pub(crate) fn order(&self, number: u16, order: v1::Order) {
-        if let Some(member) = self.inner().members.get_mut(&number) {
+    /// Sends an order to a worker, now or when it reconnects.
+    pub(crate) fn send_order(&self, number: WorkerNumber, order: v1::Order) {
+        if let Some(member) = self.state().members.get_mut(&number) {
             if let Some(outbound) = &member.outbound {
                 let _ = outbound.send(to_worker(order.clone()));
             }
@@ -242,9 +254,16 @@ impl Membership {
         }
     }
 
-    /// All workers that have ever been seen since the start, by number.
+    /// All workers that connected since the start, by number.
     pub(crate) fn members(&self) -> Vec<MemberView> {
-        self.inner().members.values().map(Member::view).collect()
+        self.state().members.values().map(Member::view).collect()
+    }
+
+    /// Numbers of the workers with a valid lease that are not leaving, ascending.
+    pub(crate) fn available(&self) -> Vec<WorkerNumber> {
+        let state = self.state();
+        let available = state.members.iter().filter(|(_, m)| m.alive && !m.beat.leaving);
+        available.map(|(number, _)| *number).collect()
     }
 }
 
@@ -303,9 +322,9 @@ mod tests {
     }
 
     impl Worker {
-        fn connect(registry: &Membership, number: u16, instance: &str) -> Worker {
+        fn connect(membership: &Membership, number: u16, instance: &str) -> Worker {
             let (outbound, received) = mpsc::unbounded_channel();
-            let connection = registry.connect(entry(number), hello(instance), outbound);
+            let connection = membership.connect(entry(number), hello(instance), outbound);
             Worker { connection, received }
         }
 
@@ -317,96 +336,96 @@ mod tests {
         }
     }
 
-    fn session(registry: &Membership, epoch: u64, members: &[u16]) -> Receiver<WorkerEvent> {
+    fn session(membership: &Membership, epoch: u64, members: &[u16]) -> Receiver<WorkerEvent> {
         let (events, received) = channel();
-        registry.begin(epoch, members.to_vec(), events);
+        membership.start_session(epoch, members.to_vec(), events);
         received
     }
 
     #[test]
-    fn a_worker_that_comes_back_in_time_gets_its_order_again() {
-        let registry = Membership::new(LEASE);
-        let mut worker = Worker::connect(&registry, 3, "a");
-        let events = session(&registry, 5, &[3]);
-        registry.order(3, order(5, 1));
+    fn an_outstanding_order_is_sent_again_after_a_reconnection_within_the_lease() {
+        let membership = Membership::new(LEASE);
+        let mut worker = Worker::connect(&membership, 3, "a");
+        let events = session(&membership, 5, &[3]);
+        membership.send_order(3, order(5, 1));
         assert_eq!(worker.next_order(), Some(order(5, 1)));
-        registry.disconnect(3, worker.connection);
-        let mut again = Worker::connect(&registry, 3, "a");
+        membership.disconnect(3, worker.connection);
+        let mut again = Worker::connect(&membership, 3, "a");
         assert_eq!(again.next_order(), Some(order(5, 1)));
-        // The old connection speaks no more.
-        assert!(!registry.answer(3, worker.connection, noted(5, 1)));
+        // Messages of the old connection are ignored.
+        assert!(!membership.answer(3, worker.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
-        assert!(registry.answer(3, again.connection, noted(5, 1)));
+        assert!(membership.answer(3, again.connection, noted(5, 1)));
         assert!(matches!(events.try_recv(), Ok(WorkerEvent::Answer { worker: 3, .. })));
-        // Repeated: nobody hears it.
-        assert!(registry.answer(3, again.connection, noted(5, 1)));
+        // A repeated answer is dropped.
+        assert!(membership.answer(3, again.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
     }
 
     #[test]
-    fn a_new_process_means_the_old_one_is_lost() {
-        let registry = Membership::new(LEASE);
-        Worker::connect(&registry, 3, "a");
-        let events = session(&registry, 5, &[3]);
-        registry.order(3, order(5, 1));
-        let mut other = Worker::connect(&registry, 3, "b");
+    fn a_restarted_worker_is_lost_to_the_session() {
+        let membership = Membership::new(LEASE);
+        Worker::connect(&membership, 3, "a");
+        let events = session(&membership, 5, &[3]);
+        membership.send_order(3, order(5, 1));
+        let mut other = Worker::connect(&membership, 3, "b");
         assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
         assert_eq!(other.next_order(), None);
     }
 
     #[test]
-    fn silence_beyond_the_lease_is_loss_and_a_late_beat_a_return() {
-        let registry = Membership::new(LEASE);
-        let worker = Worker::connect(&registry, 3, "a");
-        let events = session(&registry, 5, &[3]);
-        registry.order(3, order(5, 1));
-        registry.expire(Instant::now());
+    fn a_lease_ends_in_silence_and_returns_with_a_late_heartbeat() {
+        let membership = Membership::new(LEASE);
+        let worker = Worker::connect(&membership, 3, "a");
+        let events = session(&membership, 5, &[3]);
+        membership.send_order(3, order(5, 1));
+        membership.expire(Instant::now());
         assert!(events.try_recv().is_err());
-        registry.expire(Instant::now() + 2 * LEASE);
+        membership.expire(Instant::now() + 2 * LEASE);
         assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
-        assert!(!registry.members()[0].alive);
-        assert!(registry.beat(3, worker.connection, v1::WorkerBeat::default()));
-        assert!(registry.members()[0].alive);
-        // Its late answer is to nobody.
-        assert!(registry.answer(3, worker.connection, noted(5, 1)));
+        assert!(!membership.members()[0].alive);
+        assert!(membership.beat(3, worker.connection, v1::WorkerBeat::default()));
+        assert!(membership.members()[0].alive);
+        // Its late answer is dropped.
+        assert!(membership.answer(3, worker.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
     }
 
     #[test]
-    fn answers_of_another_epoch_are_not_heard() {
-        let registry = Membership::new(LEASE);
-        let worker = Worker::connect(&registry, 3, "a");
-        registry.order(3, order(5, 1));
-        let events = session(&registry, 6, &[3]);
-        assert!(registry.answer(3, worker.connection, noted(5, 1)));
+    fn answers_of_another_epoch_are_dropped() {
+        let membership = Membership::new(LEASE);
+        let worker = Worker::connect(&membership, 3, "a");
+        membership.send_order(3, order(5, 1));
+        let events = session(&membership, 6, &[3]);
+        assert!(membership.answer(3, worker.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
     }
 
     #[test]
-    fn a_session_with_an_absent_worker_hears_so_at_once() {
-        let registry = Membership::new(LEASE);
-        let events = session(&registry, 1, &[9]);
+    fn a_session_with_an_absent_worker_loses_it_at_once() {
+        let membership = Membership::new(LEASE);
+        let events = session(&membership, 1, &[9]);
         assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 9, .. })));
     }
 
-    /// Something that happens between the coordinator and one of three workers.
+    /// An event between the coordinator and one of three workers.
     #[derive(Copy, Clone, Debug)]
-    enum Happening {
+    enum Step {
         /// A session begins, with the next epoch.
         Begin,
-        /// The session gives its next order to all.
+        /// The session sends its next order to all workers.
         Order,
-        /// A worker connects, as the same process or as a new one.
+        /// A worker connects, as the same process or as a restarted one.
         Connect {
             worker: u16,
-            anew: bool,
+            restarted: bool,
         },
         Disconnect {
             worker: u16,
         },
-        /// All that are silent lose their leases.
+        /// All leases end.
         Expire,
-        /// A worker answers one of the orders it was ever given, once more perhaps.
+        /// A worker answers any of the orders it has received, perhaps again.
         Answer {
             worker: u16,
             which: prop::sample::Index,
@@ -414,13 +433,13 @@ mod tests {
         },
     }
 
-    fn happening() -> impl Strategy<Value = Happening> {
-        use Happening::*;
+    fn step() -> impl Strategy<Value = Step> {
+        use Step::*;
         let worker = 0..3_u16;
         prop_oneof![
             1 => Just(Begin),
             4 => Just(Order),
-            3 => (worker.clone(), any::<bool>()).prop_map(|(worker, anew)| Connect { worker, anew }),
+            3 => (worker.clone(), any::<bool>()).prop_map(|(worker, restarted)| Connect { worker, restarted }),
             2 => worker.clone().prop_map(|worker| Disconnect { worker }),
             1 => Just(Expire),
             8 => (worker, any::<prop::sample::Index>(), prop::bool::weighted(0.2))
@@ -428,7 +447,7 @@ mod tests {
         ]
     }
 
-    /// A worker of the simulation: all it was ever told, over all its connections.
+    /// A simulated worker, with the orders of all its connections.
     struct Simulated {
         process: u32,
         link: Worker,
@@ -437,64 +456,67 @@ mod tests {
     }
 
     struct Simulation {
-        registry: Membership,
+        membership: Membership,
         epoch: u64,
         sent: u64,
         workers: Vec<Simulated>,
         events: Receiver<WorkerEvent>,
-        /// Answers that the session has heard.
-        heard: Vec<(u16, u64)>,
+        /// Answers that the session received.
+        answers: Vec<(u16, u64)>,
     }
 
     impl Simulation {
         fn new() -> Simulation {
-            let registry = Membership::new(LEASE);
+            let membership = Membership::new(LEASE);
             let workers = (0..3).map(|number| Simulated {
                 process: 0,
-                link: Worker::connect(&registry, number, "0"),
+                link: Worker::connect(&membership, number, "0"),
                 old: 0,
                 orders: Vec::new(),
             });
             let workers = workers.collect();
-            let events = session(&registry, 1, &[0, 1, 2]);
-            Simulation { registry, epoch: 1, sent: 0, workers, events, heard: Vec::new() }
+            let events = session(&membership, 1, &[0, 1, 2]);
+            Simulation { membership, epoch: 1, sent: 0, workers, events, answers: Vec::new() }
         }
 
-        fn play(&mut self, happening: Happening) {
-            let registry = &self.registry;
-            match happening {
-                Happening::Begin => {
+        fn play(&mut self, step: Step) {
+            let membership = &self.membership;
+            match step {
+                Step::Begin => {
                     self.epoch += 1;
-                    self.events = session(registry, self.epoch, &[0, 1, 2]);
-                    (self.sent, self.heard) = (0, Vec::new());
+                    self.events = session(membership, self.epoch, &[0, 1, 2]);
+                    (self.sent, self.answers) = (0, Vec::new());
                 }
-                Happening::Order => {
+                Step::Order => {
                     self.sent += 1;
-                    (0..3).for_each(|number| registry.order(number, order(self.epoch, self.sent)));
+                    (0..3).for_each(|number| {
+                        membership.send_order(number, order(self.epoch, self.sent))
+                    });
                 }
-                Happening::Connect { worker, anew } => {
+                Step::Connect { worker, restarted } => {
                     let known = &mut self.workers[usize::from(worker)];
-                    known.process += u32::from(anew);
+                    known.process += u32::from(restarted);
                     known.old = known.link.connection;
-                    known.link = Worker::connect(registry, worker, &known.process.to_string());
+                    known.link = Worker::connect(membership, worker, &known.process.to_string());
                 }
-                Happening::Disconnect { worker } => {
-                    registry.disconnect(worker, self.workers[usize::from(worker)].link.connection);
+                Step::Disconnect { worker } => {
+                    membership
+                        .disconnect(worker, self.workers[usize::from(worker)].link.connection);
                 }
-                Happening::Expire => registry.expire(Instant::now() + 2 * LEASE),
-                Happening::Answer { worker, which, old_connection } => {
+                Step::Expire => membership.expire(Instant::now() + 2 * LEASE),
+                Step::Answer { worker, which, old_connection } => {
                     let known = &self.workers[usize::from(worker)];
                     if known.orders.is_empty() {
                         return;
                     }
-                    let told = which.get(&known.orders);
+                    let order = which.get(&known.orders);
                     let connection = if old_connection { known.old } else { known.link.connection };
-                    registry.answer(worker, connection, noted(told.epoch, told.number));
+                    membership.answer(worker, connection, noted(order.epoch, order.number));
                 }
             }
         }
 
-        /// Hears everything, and checks it.
+        /// Receives all messages and checks them.
         fn check(&mut self) {
             for worker in &mut self.workers {
                 while let Some(order) = worker.link.next_order() {
@@ -506,8 +528,8 @@ mod tests {
                 assert_eq!(answer.epoch, self.epoch, "an answer of a fenced epoch");
                 assert_eq!(answer.order, self.sent, "an answer to an order that was replaced");
                 let answered = (worker, answer.order);
-                assert!(!self.heard.contains(&answered), "{answered:?} was heard twice");
-                self.heard.push(answered);
+                assert!(!self.answers.contains(&answered), "{answered:?} was received twice");
+                self.answers.push(answered);
             }
         }
     }
@@ -515,29 +537,29 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// However connections come and go, whatever is late or comes again: a session hears each
-        /// answer once, of its own epoch, to its last order.
+        /// Over any sequence of reconnections and late or repeated messages, a session receives
+        /// each answer once, of its own epoch, to its last order.
         #[test]
-        fn nothing_fenced_late_or_repeated_is_heard(
-            happenings in prop::collection::vec(happening(), 1..60),
+        fn late_repeated_and_fenced_answers_are_dropped(
+            steps in prop::collection::vec(step(), 1..60),
         ) {
             let mut simulation = Simulation::new();
-            for happening in happenings {
-                simulation.play(happening);
+            for step in steps {
+                simulation.play(step);
                 simulation.check();
             }
-            // Who is still alive gets the session's next order, and its answer is heard.
-            simulation.play(Happening::Order);
+            // Live workers get the session's next order, and their answers arrive.
+            simulation.play(Step::Order);
             simulation.check();
             for number in 0..3 {
-                let alive = simulation.registry.members()[usize::from(number)].alive;
+                let alive = simulation.membership.members()[usize::from(number)].alive;
                 let connected = !simulation.workers[usize::from(number)].link.received.is_closed();
                 if alive && connected {
                     let connection = simulation.workers[usize::from(number)].link.connection;
                     let answer = noted(simulation.epoch, simulation.sent);
-                    assert!(simulation.registry.answer(number, connection, answer));
+                    assert!(simulation.membership.answer(number, connection, answer));
                     simulation.check();
-                    assert!(simulation.heard.contains(&(number, simulation.sent)));
+                    assert!(simulation.answers.contains(&(number, simulation.sent)));
                 }
             }
         }

@@ -1,81 +1,91 @@
-//! The queue: one job at a time, in order, each session after session until it ends.
+//! Job queue: runs one job at a time, in order of submission, session after session until it ends.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Cluster;
-use super::admission::{Admission, ClusterState, admit};
-use super::error::ClusterError;
-use super::job_view::{JobView, Level};
-use super::session;
-use super::worker_pool::is_passing;
-use crate::entry::{JobEntry, JobState, Limit};
-use crate::journal::JournalError;
-use strata::{DriveError, Retryable};
-use strata::{Outcome, Refusal, StopReason};
+use strata::{DriveError, Outcome, Refusal, Retryable, StopReason};
 use strata_proto::v1::FailureKind;
 
-/// How often the queue looks around without being rung for.
-const ROUND: Duration = Duration::from_millis(500);
+use super::admission::{Admission, ClusterState, admit};
+use super::context::Cluster;
+use super::error::ClusterError;
+use super::event::Level;
+use super::job_view::{JobView, SpaceInfo};
+use super::session;
+use crate::entry::{JobEntry, JobState, WorkerNumber, describe_stop};
+use crate::journal::error::JournalError;
 
-/// Before a session is tried again: the lost worker may be back at once.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Time between two looks at the cluster without a notification.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Works on jobs until the coordinator shuts down.
+/// Pause before a session is repeated: a lost worker may reconnect at once.
+const BACKOFF: Duration = Duration::from_millis(200);
+
+/// Longest grace period after a start, in which known workers reconnect.
+const GRACE_PERIOD: Duration = Duration::from_secs(3);
+
+/// Runs jobs until the coordinator shuts down.
 pub(crate) fn run(cluster: &Arc<Cluster>) {
     while !cluster.is_shutting_down() {
-        match next(cluster) {
+        match next_job(cluster) {
             Ok(Some(entry)) => {
-                if let Err(error) = work(cluster, &entry) {
+                if let Err(error) = run_job(cluster, &entry) {
                     tracing::error!(job = entry.id, "{error}");
-                    cluster.wait(ROUND);
+                    cluster.wait(POLL_INTERVAL);
                 }
             }
-            Ok(None) => cluster.wait(ROUND),
+            Ok(None) => cluster.wait(POLL_INTERVAL),
             Err(error) => {
                 tracing::error!("{error}");
-                cluster.wait(ROUND);
+                cluster.wait(POLL_INTERVAL);
             }
         }
     }
 }
 
-/// The job that ran when the coordinator ended, or the first in the queue.
-fn next(cluster: &Cluster) -> Result<Option<JobEntry>, JournalError> {
+/// The job that ran when the coordinator ended, or else the first in the queue.
+fn next_job(cluster: &Cluster) -> Result<Option<JobEntry>, JournalError> {
     let jobs = cluster.journal.jobs()?;
     let running = jobs.iter().find(|entry| entry.state == JobState::Running);
     Ok(running.or_else(|| jobs.iter().find(|entry| entry.state == JobState::Queued)).cloned())
 }
 
-/// Works on a job until it ends or the coordinator shuts down.
-fn work(cluster: &Arc<Cluster>, entry: &JobEntry) -> Result<(), JournalError> {
+/// Runs a job until it ends or the coordinator shuts down.
+fn run_job(cluster: &Arc<Cluster>, entry: &JobEntry) -> Result<(), JournalError> {
     let job = cluster.job(&entry.id)?;
-    job.begin();
-    let worked = work_through(cluster, &job, entry);
-    job.crew(0, Vec::new());
-    job.end();
-    worked
+    job.activate();
+    let ended = run_to_end(cluster, &job, entry);
+    job.set_workers(0, Vec::new());
+    job.deactivate();
+    ended
 }
 
-fn work_through(
+fn run_to_end(
     cluster: &Arc<Cluster>,
     job: &Arc<JobView>,
     entry: &JobEntry,
 ) -> Result<(), JournalError> {
-    // In one transaction, as a cancellation is: neither can undo the other.
+    // One transaction, like a cancellation, so that neither can undo the other.
     let (entry, ()) = cluster.journal.update(&entry.id, |entry| {
         if entry.state == JobState::Queued {
             entry.state = JobState::Running;
         }
         job.set_cancelled(entry.cancel);
     })?;
-    job.state();
+    job.notify_state();
     if entry.state != JobState::Running {
         return Ok(());
     }
-    // It goes on when the coordinator is back, if there is no other state.
-    if let Some(state) = sessions(cluster, job, &entry.id)? {
-        tell(job, &state);
+    let end = match job.space(&entry.spec) {
+        Ok(space) => run_sessions(cluster, job, &entry.id, space)?,
+        Err(error) => {
+            let why = format!("the space {} cannot be opened: {error}", entry.spec.space);
+            Some(JobState::Failed { corrupt: false, why })
+        }
+    };
+    // Without an end the job stays `Running`, and resumes when the coordinator is back.
+    if let Some(state) = end {
+        log_end(job, &state);
         set_state(cluster, job, &entry.id, state)?;
     }
     Ok(())
@@ -92,27 +102,29 @@ fn set_state(
             entry.state = state;
         }
     })?;
-    job.state();
+    job.notify_state();
     Ok(())
 }
 
-fn tell(job: &JobView, state: &JobState) {
+fn log_end(job: &JobView, state: &JobState) {
     match state {
-        JobState::Done => job.note(Level::Info, "done"),
-        JobState::Cancelled => job.note(Level::Info, "cancelled; it can be resumed"),
-        JobState::Stopped(limit) => {
-            job.note(Level::Warn, &format!("stopped: {limit}; it can be resumed"));
+        JobState::Done => job.log(Level::Info, "done"),
+        JobState::Cancelled => job.log(Level::Info, "cancelled; it can be resumed"),
+        JobState::Stopped(reason) => {
+            let reason = describe_stop(*reason);
+            job.log(Level::Warn, &format!("stopped: {reason}; it can be resumed"));
         }
-        JobState::Failed { why, .. } => job.note(Level::Error, &format!("failed: {why}")),
+        JobState::Failed { why, .. } => job.log(Level::Error, &format!("failed: {why}")),
         JobState::Queued | JobState::Running => {}
     }
 }
 
-/// Session after session. None if the coordinator is shutting down.
-fn sessions(
+/// Runs session after session. Returns how the job ends, or `None` on shutdown.
+fn run_sessions(
     cluster: &Arc<Cluster>,
     job: &Arc<JobView>,
     id: &str,
+    space: SpaceInfo,
 ) -> Result<Option<JobState>, JournalError> {
     loop {
         let entry = cluster.journal.find(id)?;
@@ -123,51 +135,42 @@ fn sessions(
             return Ok(Some(JobState::Cancelled));
         }
         let owners = match wait_for_workers(cluster, job, &entry)? {
-            Ready::Owners(owners) => owners,
-            Ready::Stop => continue,
-            Ready::Shutdown => return Ok(None),
-            Ready::Failed(why) => {
+            Readiness::Ready(owners) => owners,
+            Readiness::Cancelled => continue,
+            Readiness::Shutdown => return Ok(None),
+            Readiness::Failed(why) => {
                 return Ok(Some(JobState::Failed { corrupt: false, why }));
             }
         };
-        match session::run(cluster, job, &entry, owners) {
+        match session::run(cluster, job, &entry, space, owners) {
             Ok(Outcome::Stopped(StopReason::Moving)) => {}
             Ok(Outcome::Stopped(StopReason::Interrupted)) => {
                 if cluster.is_shutting_down() {
                     return Ok(None);
                 }
             }
-            Ok(Outcome::Stopped(reason)) => return Ok(Some(stopped(reason))),
+            Ok(Outcome::Stopped(reason)) => return Ok(Some(JobState::Stopped(reason))),
             Ok(Outcome::Goal(_) | Outcome::Exhausted) => return Ok(Some(JobState::Done)),
             Err(DriveError::Failed(ClusterError::Shutdown)) => return Ok(None),
-            Err(DriveError::Failed(error)) if is_passing(&error) => {
-                job.note(Level::Warn, &format!("{error}: back to the last checkpoint"));
-                std::thread::sleep(PAUSE);
+            Err(DriveError::Failed(error)) if error.is_transient() => {
+                job.log(Level::Warn, &format!("{error}: back to the last checkpoint"));
+                std::thread::sleep(BACKOFF);
             }
             Err(DriveError::Failed(ClusterError::Journal(error))) => return Err(error),
             Err(DriveError::Failed(error)) => {
                 let Some(reason) = error.exhausted() else {
-                    return Ok(Some(why_failed(DriveError::Failed(error))));
+                    return Ok(Some(failure(DriveError::Failed(error))));
                 };
-                job.note(Level::Error, &error.to_string());
-                return Ok(Some(stopped(reason)));
+                job.log(Level::Error, &error.to_string());
+                return Ok(Some(JobState::Stopped(reason)));
             }
-            Err(trouble) => return Ok(Some(why_failed(trouble))),
+            Err(error) => return Ok(Some(failure(error))),
         }
     }
 }
 
-fn stopped(reason: StopReason) -> JobState {
-    JobState::Stopped(match reason {
-        StopReason::MaxLayers => Limit::MaxLayers,
-        StopReason::DiskLimit => Limit::DiskLimit,
-        StopReason::MemoryFull => Limit::MemoryFull,
-        StopReason::DiskFull | StopReason::Interrupted | StopReason::Moving => Limit::DiskFull,
-    })
-}
-
-fn why_failed(trouble: DriveError<ClusterError>) -> JobState {
-    match trouble {
+fn failure(error: DriveError<ClusterError>) -> JobState {
+    match error {
         DriveError::Failed(error) => {
             let corrupt = matches!(error, ClusterError::Failed { kind: FailureKind::Corrupt, .. });
             JobState::Failed { corrupt, why: error.to_string() }
@@ -179,11 +182,11 @@ fn why_failed(trouble: DriveError<ClusterError>) -> JobState {
     }
 }
 
-/// What came of waiting for workers.
-enum Ready {
-    Owners(Vec<u16>),
-    /// The job is cancelled.
-    Stop,
+/// Result of waiting for workers.
+enum Readiness {
+    /// A session can start, with these owners by shard.
+    Ready(Vec<WorkerNumber>),
+    Cancelled,
     Shutdown,
     Failed(String),
 }
@@ -192,66 +195,60 @@ fn wait_for_workers(
     cluster: &Cluster,
     job: &JobView,
     entry: &JobEntry,
-) -> Result<Ready, JournalError> {
+) -> Result<Readiness, JournalError> {
     let since = Instant::now();
     let timeout = cluster.options.worker_timeout;
-    let mut told = None;
+    let grace_period = cluster.options.lease.min(GRACE_PERIOD);
+    let mut logged = None;
     loop {
         if cluster.is_shutting_down() {
-            return Ok(Ready::Shutdown);
+            return Ok(Readiness::Shutdown);
         }
         if job.is_cancelled() {
-            return Ok(Ready::Stop);
+            return Ok(Readiness::Cancelled);
         }
-        let members = cluster.membership.members();
-        let here = members.iter().filter(|member| member.alive && !member.beat.leaving);
-        let situation = ClusterState {
-            alive: &here.map(|member| member.entry.number).collect::<Vec<u16>>(),
+        let state = ClusterState {
+            live: &cluster.membership.available(),
             known: &cluster.journal.workers()?,
             checkpoint: entry.checkpoint.as_ref(),
             width: job.snapshot().last.map_or(0, |line| line.states),
             narrow: cluster.narrow(&entry.spec),
             shards: entry.spec.shards,
-            early: cluster.started.elapsed() < cluster.options.lease.min(Duration::from_secs(3)),
+            in_grace_period: cluster.started.elapsed() < grace_period,
             has_store: cluster.options.has_store,
-            overdue: since.elapsed() >= timeout,
+            timed_out: since.elapsed() >= timeout,
         };
-        let names = match admit(&situation) {
-            Admission::Start(owners) => return Ok(Ready::Owners(owners)),
+        let names = match admit(&state) {
+            Admission::Start(owners) => return Ok(Readiness::Ready(owners)),
             Admission::Wait(names) => names,
             Admission::Fail(names) => {
-                let timeout = humantime(timeout);
-                let why = format!("no sign of {} for {timeout}", names.join(", "));
-                return Ok(Ready::Failed(why));
+                let seconds = timeout.as_secs_f64();
+                let why = format!("no sign of {} for {seconds:.0} s", names.join(", "));
+                return Ok(Readiness::Failed(why));
             }
         };
-        if told.as_ref() != Some(&names) && !situation.early {
+        if logged.as_ref() != Some(&names) && !state.in_grace_period {
             let whom = if names.is_empty() { "a worker".to_owned() } else { names.join(", ") };
-            job.note(Level::Warn, &format!("waiting for {whom}"));
-            told = Some(names.clone());
+            job.log(Level::Warn, &format!("waiting for {whom}"));
+            logged = Some(names.clone());
         }
-        job.crew(0, names);
-        cluster.wait(ROUND);
+        job.set_workers(0, names);
+        cluster.wait(POLL_INTERVAL);
     }
-}
-
-fn humantime(duration: Duration) -> String {
-    format!("{:.0} s", duration.as_secs_f64())
 }
 
 #[cfg(test)]
 mod tests {
-    use strata_store::JobSpec;
+    use strata_store::{EngineKind, JobSpec};
+    use tempfile::TempDir;
 
     use super::*;
-    use crate::cluster::ClusterOptions;
+    use crate::cluster::context::ClusterOptions;
     use crate::cluster::job_view::JobViews;
     use crate::entry::JobOptions;
-    use crate::journal::Journal;
-    use strata::KeepLayers;
+    use crate::journal::operations::Journal;
 
-    #[test]
-    fn a_job_that_is_cancelled_while_the_queue_takes_it_up_stays_so() {
+    fn cluster() -> (TempDir, Arc<Cluster>) {
         let folder = tempfile::tempdir().unwrap();
         let options = ClusterOptions {
             lease: Duration::from_secs(1),
@@ -261,29 +258,47 @@ mod tests {
             narrow: 1,
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
-        let cluster = Cluster::new(options, journal, JobViews::new(folder.path()));
+        let views = JobViews::new(folder.path());
+        (folder, Cluster::new(options, journal, views))
+    }
+
+    fn submit(cluster: &Cluster, space: &str) -> JobEntry {
         let spec = JobSpec {
-            space: "panex".to_owned(),
+            space: space.to_owned(),
             params: Default::default(),
             shards: 1,
-            engine: strata_store::EngineKind::Explicit,
+            engine: EngineKind::Explicit,
         };
-        let options = JobOptions {
-            checkpoint_interval: None,
-            max_layers: None,
-            disk_limit: None,
-            keep: KeepLayers::Last,
-        };
-        let (taken, _) = cluster.journal.submit("panex", None, spec, options, 0).unwrap();
+        cluster.journal.submit(space, None, spec, JobOptions::default(), 0).unwrap().0
+    }
+
+    #[test]
+    fn a_job_cancelled_while_the_queue_starts_it_stays_cancelled() {
+        let (_folder, cluster) = cluster();
+        let taken = submit(&cluster, "panex");
         let cancel = |entry: &mut JobEntry| {
             entry.cancel = true;
             entry.state = JobState::Cancelled;
         };
         cluster.journal.update(&taken.id, cancel).unwrap();
-        // Whoever takes it up all the same does not wait for workers.
+        // Should the job start nevertheless, it does not wait for workers.
         cluster.shut_down();
-        work(&cluster, &taken).unwrap();
+        run_job(&cluster, &taken).unwrap();
         assert_eq!(cluster.journal.find(&taken.id).unwrap().state, JobState::Cancelled);
-        assert!(!cluster.job(&taken.id).unwrap().is_at_work());
+        assert!(!cluster.job(&taken.id).unwrap().is_active());
+    }
+
+    #[test]
+    fn a_job_fails_with_the_error_of_a_space_that_cannot_be_opened() {
+        let (_folder, cluster) = cluster();
+        let job = submit(&cluster, "nowhere");
+        run_job(&cluster, &job).unwrap();
+        let JobState::Failed { corrupt: false, why } = cluster.journal.find(&job.id).unwrap().state
+        else {
+            panic!("the job has not failed");
+        };
+        assert!(why.starts_with("the space nowhere cannot be opened: "), "{why}");
+        let (log, _) = cluster.job(&job.id).unwrap().log_entries().unwrap();
+        assert!(log[0].text.contains(&why), "{log:?}");
     }
 }

@@ -1,72 +1,60 @@
-//! One session of a job: from the start or a checkpoint until it ends, is stopped, or a worker is
-//! lost. Each has an epoch of its own; whatever belongs to an older one counts no more.
+//! One session of a job: from the start or a checkpoint until it ends, stops or loses a worker.
+//!
+//! Each session has an epoch of its own. Orders, answers and batches of older epochs are ignored.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use strata::{
+    DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, Rule, Start, Totals, Tracked,
+    Tracker,
+};
 use strata_net::convert;
 use strata_proto::v1;
 use strata_store::HistoryLine;
 
-use super::Cluster;
 use super::checkpoint_sink::JournalSink;
+use super::context::Cluster;
 use super::error::ClusterError;
-use super::job_view::{JobView, Level};
-use super::worker_pool::{RemotePool, RestoreOrders};
-use crate::entry::JobEntry;
-use strata::KeepLayers;
-use strata::{DriveError, Driver};
-use strata::{LayerSummary, Totals};
-use strata::{Outcome, Plan, PlanOptions, Rule, Start};
-use strata::{Tracked, Tracker};
+use super::event::Level;
+use super::job_view::{JobView, SpaceInfo};
+use super::worker_pool::{PoolWorker, RemotePool, RestoreOrders};
+use crate::entry::{JobEntry, WorkerNumber};
+use crate::options::keep_layers_to;
+
+/// How long the running layer may take after a shutdown is requested. Supervisors allow 30 seconds,
+/// and the checkpoint takes part of them.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
 /// Runs a session of a job with these owners by shard.
 ///
 /// # Errors
-/// Whatever ended it before its time.
+/// `Failed` if a worker is lost or fails, if the journal fails, or if a shutdown interrupts a layer;
+/// `Refused` if the workers' reports contradict each other or the checkpoint.
 pub(crate) fn run(
     cluster: &Arc<Cluster>,
     job: &Arc<JobView>,
     entry: &JobEntry,
-    owners: Vec<u16>,
+    space: SpaceInfo,
+    owners: Vec<WorkerNumber>,
 ) -> Result<Outcome, DriveError<ClusterError>> {
     let epoch = cluster.journal.next_epoch().map_err(failed)?;
     let lines = cluster.journal.layers(&entry.id).map_err(failed)?;
     job.roll_back(lines.len());
-    let members = members(cluster, &owners);
-    let names: Vec<&str> = members.iter().map(|(_, name)| name.as_str()).collect();
-    let from = entry.checkpoint.as_ref().map_or_else(
-        || "from the start".to_owned(),
-        |checkpoint| format!("from the checkpoint of layer {}", checkpoint.depth),
-    );
-    job.note(Level::Info, &format!("session epoch={epoch} workers={} {from}", names.join(",")));
-    job.crew(members.len(), Vec::new());
-    let abandon = {
-        let cluster = Arc::clone(cluster);
-        let job = Arc::clone(job);
-        let asked = std::sync::Mutex::new(None::<std::time::Instant>);
-        move || {
-            job.show_life();
-            is_overdue(&cluster, &asked)
-        }
-    };
-    let facts = job.facts(&entry.spec);
-    let plan = plan(entry, &lines, members.len(), facts.rule);
-    let restore = restore(entry, &lines);
-    let prepare = Prepare::new(cluster, entry, &lines, &owners);
-    let mut crew = RemotePool::new(Arc::clone(cluster), epoch, members, restore, Box::new(abandon));
-    let tracker = tracker(facts.expected_layers, &lines);
-    let keeper = JournalSink::new(
-        Arc::clone(cluster),
-        Arc::clone(job),
-        (&entry.id, cluster.narrow(&entry.spec)),
-        owners,
-        entry.seconds,
-        tracker,
-    );
-    let prepared = crew.prepare(|number| prepare.of(number));
+    let workers = workers(cluster, &owners);
+    log_start(job, entry, epoch, &workers);
+    job.set_workers(workers.len(), Vec::new());
+    let plan = plan(entry, &lines, workers.len(), space.rule);
+    let restore = restore_orders(entry, &lines);
+    let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);
+    let should_abort = should_abort(Arc::clone(cluster), Arc::clone(job));
+    let mut pool = RemotePool::new(Arc::clone(cluster), epoch, workers, restore, should_abort);
+    let tracker = tracker(space.expected_layers, &lines);
+    let sink = JournalSink::new(Arc::clone(cluster), Arc::clone(job), entry, owners, tracker);
+    let prepared = pool.prepare(|number| prepare.order(number));
     let interval = entry.options.checkpoint_interval.unwrap_or(cluster.options.checkpoint_interval);
-    let mut driver = Driver::new(plan, crew, keeper, interval);
+    let mut driver = Driver::new(plan, pool, sink, interval);
     let outcome = prepared.map_err(DriveError::Failed).and_then(|()| driver.run());
     driver.into_pool().release();
     outcome
@@ -76,36 +64,45 @@ fn failed(error: impl Into<ClusterError>) -> DriveError<ClusterError> {
     DriveError::Failed(error.into())
 }
 
-/// After a shutdown is asked for, the layer that runs may be finished and saved, but not for ever.
-fn is_overdue(cluster: &Cluster, asked: &std::sync::Mutex<Option<std::time::Instant>>) -> bool {
-    /// Whoever asked may wait for 30 seconds; the checkpoint takes its time, too.
-    const GRACE: std::time::Duration = std::time::Duration::from_secs(20);
-    if !cluster.is_shutting_down() {
-        return false;
-    }
-    let mut asked = asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    asked.get_or_insert_with(std::time::Instant::now).elapsed() > GRACE
+fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, workers: &[PoolWorker]) {
+    let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
+    let from = entry.checkpoint.as_ref().map_or_else(
+        || "from the start".to_owned(),
+        |checkpoint| format!("from the checkpoint of layer {}", checkpoint.depth),
+    );
+    job.log(Level::Info, &format!("session epoch={epoch} workers={} {from}", names.join(",")));
 }
 
-/// The workers with a shard, by number, with their names.
-fn members(cluster: &Cluster, owners: &[u16]) -> Vec<(u16, String)> {
-    let names: HashMap<u16, String> = cluster
-        .membership
-        .members()
-        .into_iter()
-        .map(|member| (member.entry.number, member.entry.name))
-        .collect();
+/// Whether a session stops waiting for its workers: some time after a shutdown is requested. Also
+/// keeps the log alive meanwhile.
+fn should_abort(cluster: Arc<Cluster>, job: Arc<JobView>) -> Box<dyn Fn() -> bool + Send> {
+    let requested = Mutex::new(None::<Instant>);
+    Box::new(move || {
+        job.log_if_silent();
+        if !cluster.is_shutting_down() {
+            return false;
+        }
+        let mut requested = requested.lock().unwrap_or_else(PoisonError::into_inner);
+        requested.get_or_insert_with(Instant::now).elapsed() > SHUTDOWN_GRACE
+    })
+}
+
+/// The workers that own a shard, by number.
+fn workers(cluster: &Cluster, owners: &[WorkerNumber]) -> Vec<PoolWorker> {
+    let members = cluster.membership.members().into_iter();
+    let names: HashMap<WorkerNumber, String> =
+        members.map(|member| (member.entry.number, member.entry.name)).collect();
     let mut numbers = owners.to_vec();
     numbers.sort_unstable();
     numbers.dedup();
-    let named = |number: u16| {
-        let name = names.get(&number).cloned();
-        (number, name.unwrap_or_else(|| format!("number {number}")))
+    let worker = |number: WorkerNumber| {
+        let name = names.get(&number).cloned().unwrap_or_else(|| format!("number {number}"));
+        PoolWorker { number, name }
     };
-    numbers.into_iter().map(named).collect()
+    numbers.into_iter().map(worker).collect()
 }
 
-/// A tracker that knows what earlier sessions have done.
+/// A tracker with the layers of earlier sessions.
 fn tracker(expected_layers: Option<u32>, lines: &[HistoryLine]) -> Tracker {
     let mut tracker = Tracker::new(expected_layers);
     let mut total_states = 0;
@@ -113,7 +110,7 @@ fn tracker(expected_layers: Option<u32>, lines: &[HistoryLine]) -> Tracker {
         let HistoryLine { depth, states, generated, bytes, .. } = *line;
         total_states += states;
         let tracked = Tracked { depth, states, generated, bytes, total_states, replayed: true };
-        tracker.layer(&tracked, std::time::Duration::ZERO);
+        tracker.layer(&tracked, Duration::ZERO);
     }
     tracker
 }
@@ -139,59 +136,62 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Rule) -> 
     Plan::new(options, start)
 }
 
-fn restore(entry: &JobEntry, lines: &[HistoryLine]) -> Option<RestoreOrders> {
+fn restore_orders(entry: &JobEntry, lines: &[HistoryLine]) -> Option<RestoreOrders> {
     let checkpoint = entry.checkpoint.as_ref()?;
-    let mut kept: HashMap<u32, Vec<String>> = HashMap::new();
-    for file in lines.iter().flat_map(|line| line.kept.iter().flatten()) {
-        kept.entry(file.worker).or_default().push(file.file.clone());
-    }
     let common = v1::Restore {
         depth: checkpoint.depth,
         files: checkpoint.records.iter().map(convert::file_to).collect(),
         owners: checkpoint.owners.iter().map(|owner| u32::from(*owner)).collect(),
         kept: Vec::new(),
     };
-    Some(RestoreOrders { common, kept })
+    Some(RestoreOrders { common, kept: kept_files(lines) })
 }
 
-/// What the workers are told before a session.
-struct Prepare {
+/// Names of the files that the history keeps, by worker.
+fn kept_files(lines: &[HistoryLine]) -> HashMap<u32, Vec<String>> {
+    let mut kept: HashMap<u32, Vec<String>> = HashMap::new();
+    for file in lines.iter().flat_map(|line| line.kept.iter().flatten()) {
+        kept.entry(file.worker).or_default().push(file.file.clone());
+    }
+    kept
+}
+
+/// The orders that prepare workers for a session.
+struct PrepareOrders {
+    /// The part that is the same for all workers.
     common: v1::Prepare,
-    /// Files that each worker has to keep.
+    /// Files that must stay, by worker.
     files: HashMap<u32, Vec<String>>,
 }
 
-impl Prepare {
-    fn new(cluster: &Cluster, entry: &JobEntry, lines: &[HistoryLine], owners: &[u16]) -> Prepare {
+impl PrepareOrders {
+    fn new(
+        cluster: &Cluster,
+        entry: &JobEntry,
+        lines: &[HistoryLine],
+        owners: &[WorkerNumber],
+    ) -> PrepareOrders {
         let members = cluster.membership.members();
         let peers = members.iter().map(|member| v1::Peer {
             number: u32::from(member.entry.number),
             address: member.entry.address.clone(),
         });
-        let keep = match entry.options.keep {
-            KeepLayers::Last => v1::keep_layers::Which::Last(true),
-            KeepLayers::All => v1::keep_layers::Which::All(true),
-            KeepLayers::Every(step) => v1::keep_layers::Which::Every(step.get()),
-        };
         let common = v1::Prepare {
             job: entry.id.clone(),
             spec: Some(convert::spec_to(&entry.spec)),
             owners: owners.iter().map(|owner| u32::from(*owner)).collect(),
             peers: peers.collect(),
-            keep: Some(v1::KeepLayers { which: Some(keep) }),
+            keep: Some(keep_layers_to(entry.options.keep)),
             files: Vec::new(),
         };
-        let mut files: HashMap<u32, Vec<String>> = HashMap::new();
+        let mut files = kept_files(lines);
         for record in entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records) {
             files.entry(record.worker).or_default().push(record.file.clone());
         }
-        for kept in lines.iter().flat_map(|line| line.kept.iter().flatten()) {
-            files.entry(kept.worker).or_default().push(kept.file.clone());
-        }
-        Prepare { common, files }
+        PrepareOrders { common, files }
     }
 
-    fn of(&self, number: u16) -> v1::Prepare {
+    fn order(&self, number: WorkerNumber) -> v1::Prepare {
         let files = self.files.get(&u32::from(number)).cloned().unwrap_or_default();
         v1::Prepare { files, ..self.common.clone() }
     }

@@ -1,9 +1,11 @@
-//! What can go wrong with the journal.
+//! Errors of the journal.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::entry::JobState;
+use strata_net::limits;
+
+use crate::entry::{JobState, WorkerNumber};
 
 /// An operation on the journal failed.
 #[derive(Debug, thiserror::Error)]
@@ -16,15 +18,15 @@ pub enum JournalError {
         op: &'static str,
         /// The journal.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The file does not hold what was written to it, or was never a journal.
+    /// The file is damaged, or is no journal.
     #[error("the journal {} is corrupt: {what}", path.display())]
     Corrupt {
         /// The journal.
         path: PathBuf,
-        /// Where (table and key, if it is known) and what is wrong.
+        /// The place (table and key, if known) and the fault.
         what: String,
     },
     /// The journal was written by another version of this program.
@@ -43,57 +45,61 @@ pub enum JournalError {
         /// The journal.
         path: PathBuf,
     },
-    /// After an earlier error nothing can be done before the journal is opened again.
+    /// An earlier error has made the open journal unusable until it is opened again.
     #[error("the journal {} has to be opened again: {what}", path.display())]
     Unusable {
         /// The journal.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         what: String,
     },
-    /// What is to be written could not be read back, such as a time that is no number.
+    /// A value could not be read back after a write, such as an infinite time.
     #[error("{table} {key:?} cannot be written to the journal: {what}")]
     Unwritable {
         /// The table.
         table: &'static str,
         /// The key in it.
         key: String,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
-    /// There is no such job.
+    /// No job matches.
     #[error("there is no job {what:?}")]
     NoSuchJob {
-        /// What was asked for.
+        /// The id, name or prefix.
         what: String,
     },
-    /// Several jobs have ids that begin so.
+    /// Several jobs match a prefix.
     #[error("{what:?} is the beginning of several jobs: {}", jobs.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The id, name or prefix.
         what: String,
-        /// Ids of the jobs, in order.
+        /// Ids of the jobs, ascending.
         jobs: Vec<String>,
     },
-    /// A job of that name searches something else.
+    /// A job of that name has another specification.
     #[error("the name {name:?} belongs to job {job}, which differs: {}", list(differences))]
     NameTaken {
         /// The name.
         name: String,
         /// The job that has it.
         job: String,
-        /// Name, the existing job's value and the new one's of everything that differs.
+        /// The differences: name, the existing job's value, the new job's value.
         differences: Vec<(String, String, String)>,
     },
-    /// A name or id that could not be a folder's name, or is too long.
-    #[error("{name:?} is not a valid {what}")]
+    /// A name or prefix is invalid.
+    #[error(
+        "{name:?} is not a valid {what}: use 1 to {} letters, digits, dots, dashes and underscores, \
+         and no dot at the start",
+        limits::NAME_LEN
+    )]
     Name {
-        /// What it is for.
+        /// The use of the name.
         what: &'static str,
-        /// The refused name.
+        /// The name.
         name: String,
     },
-    /// The job has not ended, or has a result.
+    /// The job has not ended, or has ended with a result.
     #[error("job {job} is {state} and cannot be resumed")]
     NotResumable {
         /// The job.
@@ -101,29 +107,29 @@ pub enum JournalError {
         /// Its state.
         state: JobState,
     },
-    /// Something was about to change what never changes in a job.
+    /// A change would affect a fixed field of a job.
     #[error("the {what} of job {job} cannot change")]
     Fixed {
         /// The job.
         job: String,
-        /// What was changed.
+        /// The field.
         what: &'static str,
     },
-    /// Lines of layers do not follow each other, or what is there.
+    /// Layers are not consecutive.
     #[error("a line of layer {found} of job {job} where layer {expected} should be")]
     Gap {
         /// The job.
         job: String,
-        /// The depth that can come next (for a first line: or any smaller one).
+        /// The next depth. A first line may also have a smaller one.
         expected: u32,
-        /// The depth that came.
+        /// The depth of the line.
         found: u32,
     },
-    /// All numbers of workers are taken.
+    /// The limit of workers is reached.
     #[error("there are {limit} workers already: no more can register")]
     TooManyWorkers {
-        /// How many there can be.
-        limit: u16,
+        /// The limit.
+        limit: WorkerNumber,
     },
 }
 
@@ -155,7 +161,7 @@ impl JournalError {
         move |source| Self::Io { op, path: path.to_path_buf(), source }
     }
 
-    /// What an error of the database means here.
+    /// For `map_err`: converts an error of the database.
     pub(super) fn database<E: Into<redb::Error>>(
         op: &'static str,
         path: &Path,
@@ -164,7 +170,7 @@ impl JournalError {
             redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
                 Self::Locked { path: path.to_path_buf() }
             }
-            // This is how a file without the magic number, or one that is too short, shows itself.
+            // A file without the magic number or of too few bytes.
             redb::Error::Io(source)
                 if matches!(
                     source.kind(),

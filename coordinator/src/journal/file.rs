@@ -1,15 +1,13 @@
-//! The database file: creating it, opening it, transactions that end in an error and not in a panic.
+//! The database file: creation, opening, and transactions that return errors instead of panics.
 //!
-//! What the database leaves to its user when a byte of the file is damaged:
-//! - Opened plainly it trusts the file and may panic. So every page that is in use is checked when
-//!   it is opened; there are few. Damage that happens later is caught by the checksums of values,
-//!   and where the database panics on it the panic becomes an error here.
-//! - It has two commit slots. If the last commit is damaged it is taken for one that was never
-//!   finished, and the one before it is gone back to; so it is if the bit is damaged that tells
-//!   which is the last, which no checksum covers. So every commit is followed by an empty one: both
-//!   slots have the same content then, and it does not matter which of them is taken.
+//! The database (redb) does not detect all damage by itself:
+//! - By default it does not check the file and may panic on damage. Here all pages in use are
+//!   checked on opening; they are few. Checksums of values detect later damage, and a panic of the
+//!   database becomes an error.
+//! - It has two commit slots. It takes a damaged last commit for an unfinished one and returns to
+//!   the commit before. The bit that selects the last slot has no checksum. Here an empty commit
+//!   follows every commit, so that both slots have the same content.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -19,15 +17,16 @@ use std::path::{Path, PathBuf};
 use redb::{Builder, Database, ReadableDatabase, WriteTransaction};
 
 use super::error::JournalError;
-use super::random;
+use super::random::letters;
 use super::table::{Reading, Tx, Writing};
+use crate::panic::message;
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// The whole journal is smaller, but for jobs of very many layers.
+/// Cache of the database. Most journals are smaller.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// An open database; closed when dropped.
+/// An open database. Dropping closes it.
 pub(super) struct Store {
     path: PathBuf,
     /// `None` only while it is dropped.
@@ -35,7 +34,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the file and checks all of it; without a file, creates one that begins with `first`.
+    /// Opens the file and checks all of it. Creates a missing file with the content of `first`.
     pub(super) fn open(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<Self> {
         if !path.try_exists().map_err(JournalError::io("open", path))? {
             create(path, first)?;
@@ -48,7 +47,7 @@ impl Store {
         &self.path
     }
 
-    /// Reads.
+    /// Runs a read transaction.
     pub(super) fn read<T>(&self, body: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         let outside = Cell::new(false);
         guarded(&self.path, &outside, || {
@@ -58,8 +57,8 @@ impl Store {
         })
     }
 
-    /// Reads and writes; what was written is durable afterwards. An error changes nothing, unless
-    /// it comes from the commit itself: then all or nothing has changed.
+    /// Runs a durable write transaction. An error changes nothing; only an error of the commit
+    /// itself leaves open whether all or nothing has changed.
     pub(super) fn write<T>(&self, body: impl FnOnce(&Writing) -> Result<T>) -> Result<T> {
         let outside = Cell::new(false);
         guarded(&self.path, &outside, || {
@@ -89,7 +88,7 @@ impl Store {
         txn.commit().map_err(JournalError::database("write", &self.path))
     }
 
-    /// Closes it, and says if that fails.
+    /// Closes the database, and reports an error.
     fn close(mut self) -> Result<()> {
         let Some(database) = self.database.take() else { return Ok(()) };
         database.close().map_err(JournalError::database("close", &self.path))
@@ -98,7 +97,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Closing writes, too, and reads what it needs for it. If it fails, opening repairs.
+        // Closing reads and writes. The next opening repairs what a failure leaves.
         let database = self.database.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
     }
@@ -117,52 +116,47 @@ fn builder() -> Builder {
     builder
 }
 
-/// Creates a file under another name first, so that a file of this name is never half made: then it
-/// could not be told from a damaged one.
+/// Creates a file under a temporary name and renames it: an incomplete file of the final name would
+/// look like a damaged one.
 fn create(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<()> {
     let failed = |op| JournalError::io(op, path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temp = path.with_file_name(format!(".{name}.{}.new", random::letters()));
-    let made = guarded(path, &Cell::new(false), || {
+    let temp = path.with_file_name(format!(".{name}.{}.new", letters()));
+    let created = guarded(path, &Cell::new(false), || {
         let database = builder().create(&temp).map_err(JournalError::database("create", path))?;
         let store = Store { path: temp.clone(), database: Some(database) };
         store.write(first)?;
         store.close()?;
         File::open(&temp).and_then(|file| file.sync_all()).map_err(failed("create"))?;
         match std::fs::hard_link(&temp, path) {
-            // Another process was faster; whether it still has it shows when it is opened.
+            // Another process was faster. If it still uses the file, opening it fails.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            // There are file systems without such links.
+            // Some file systems have no hard links.
             Err(_) => std::fs::rename(&temp, path).map_err(failed("create")),
             Ok(()) => Ok(()),
         }
     });
     match std::fs::remove_file(&temp) {
-        Err(error) if error.kind() != ErrorKind::NotFound && made.is_ok() => {
+        Err(error) if error.kind() != ErrorKind::NotFound && created.is_ok() => {
             return Err(failed("create")(error));
         }
-        _ => made?,
+        _ => created?,
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = File::open(folder.unwrap_or(Path::new(".")));
     folder.and_then(|folder| folder.sync_all()).map_err(failed("create"))
 }
 
-/// Makes an error of a panic, unless code of the caller is to blame for it.
+/// Converts a panic to an error, except a panic in the caller's code.
 fn guarded<T>(path: &Path, outside: &Cell<bool>, body: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
         Err(panic) if outside.get() => resume_unwind(panic),
         Err(panic) => {
-            let what = format!("the database gave up: {}", text(&*panic));
+            let what = format!("the database panicked: {}", message(&*panic));
             Err(JournalError::corrupt(path, what))
         }
     }
-}
-
-fn text(panic: &(dyn Any + Send)) -> &str {
-    let owned = panic.downcast_ref::<String>().map(String::as_str);
-    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for no stated reason")
 }
 
 #[cfg(test)]
@@ -174,7 +168,7 @@ mod tests {
         let outside = Cell::new(false);
         let panics = || -> Result<()> { panic!("bad page {}", 7) };
         let error = guarded(Path::new("j"), &outside, panics).unwrap_err();
-        let expected = "the journal j is corrupt: the database gave up: bad page 7";
+        let expected = "the journal j is corrupt: the database panicked: bad page 7";
         assert_eq!(error.to_string(), expected);
     }
 }

@@ -1,5 +1,7 @@
-//! Values in the database's tables. Keys are text; a value is the xxh3-64 checksum of its table, its
-//! key and its JSON, little-endian, and then the JSON.
+//! Checksummed values in the database's tables.
+//!
+//! Keys are text. A value is a checksum and JSON. The checksum is the xxh3-64, little-endian, of
+//! table name, key and JSON.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -52,9 +54,9 @@ impl Access for WriteTransaction {
 pub(super) struct Tx<'a, A> {
     path: &'a Path,
     txn: &'a A,
-    /// Whether there is something to be committed.
+    /// Whether there is a change to commit.
     changed: Cell<bool>,
-    /// Set while code of the caller runs: a panic then is the caller's own.
+    /// Set while the caller's code runs, whose panics are not the database's.
     outside: &'a Cell<bool>,
 }
 
@@ -68,7 +70,7 @@ impl<'a, A: Access> Tx<'a, A> {
         Self { path, txn, changed: Cell::new(false), outside }
     }
 
-    /// Runs code of the caller.
+    /// Runs the caller's code.
     pub(super) fn outside<T>(&self, code: impl FnOnce() -> T) -> T {
         self.outside.set(true);
         let result = code();
@@ -86,14 +88,14 @@ impl<'a, A: Access> Tx<'a, A> {
         JournalError::corrupt(self.path, format!("table {table}, key {key:?}: {what}"))
     }
 
-    /// A value, if there is one.
+    /// The value of a key.
     pub(super) fn get<T: DeserializeOwned>(&self, table: Name, key: &str) -> Result<Option<T>> {
         let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
         let value = rows.get(key).map_err(JournalError::database("read", self.path))?;
         value.map(|value| self.unseal(table, key, value.value())).transpose()
     }
 
-    /// Keys and values of a range of keys, in order.
+    /// Keys and values in a range of keys, ascending.
     pub(super) fn scan<T: DeserializeOwned>(
         &self,
         table: Name,
@@ -109,7 +111,7 @@ impl<'a, A: Access> Tx<'a, A> {
         Ok(found)
     }
 
-    /// All keys and values of a table, in order. No key has a character beyond ASCII.
+    /// All keys and values of a table, ascending. Keys are ASCII.
     pub(super) fn all<T: DeserializeOwned>(&self, table: Name) -> Result<Vec<(String, T)>> {
         self.scan(table, "".."\u{80}")
     }
@@ -129,7 +131,7 @@ impl<'a, A: Access> Tx<'a, A> {
 }
 
 impl Writing<'_> {
-    /// Whether something was written that was not there before.
+    /// Whether the transaction has changed anything.
     pub(super) fn changed(&self) -> bool {
         self.changed.get()
     }
@@ -148,7 +150,7 @@ impl Writing<'_> {
         self.put_all(table, [(key.to_owned(), value)])
     }
 
-    /// Writes values, and none of them twice that is there already.
+    /// Writes values. A value that is there already is not a change.
     pub(super) fn put_all<'v, T>(
         &self,
         table: Name,
@@ -171,7 +173,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Removes values; those that are not there are passed over.
+    /// Removes values. Missing keys are skipped.
     pub(super) fn remove_all(
         &self,
         table: Name,
@@ -202,7 +204,7 @@ where
     let refused = |what: String| JournalError::Unwritable { table, key: key.to_owned(), what };
     let mut sealed = vec![0; CHECKSUM];
     serde_json::to_writer(&mut sealed, value).map_err(|error| refused(error.to_string()))?;
-    // JSON has no words for some values (an infinite time, say), and says nothing of it.
+    // JSON writes values that it cannot hold, such as an infinite number, as null.
     let read: T = serde_json::from_slice(&sealed[CHECKSUM..])
         .map_err(|error| refused(format!("it could not be read back: {error}")))?;
     if read != *value {

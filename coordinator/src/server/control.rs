@@ -1,4 +1,4 @@
-//! The workers' side: registration, signs of life, orders and answers.
+//! `ControlService`: registration, heartbeats, orders and answers of workers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,32 +12,40 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::blocking;
-use crate::cluster::Cluster;
+use super::status::blocking;
+use crate::cluster::context::Cluster;
+use crate::entry::WorkerNumber;
 
-/// Version of the protocol.
+/// Version of the protocol that this coordinator speaks.
 const PROTOCOL: u32 = 1;
 
-/// How long a new connection may take to say who it is.
-const HELLO: Duration = Duration::from_secs(10);
+/// Time in which a new connection must send its hello.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// See the module.
-pub(crate) struct Control {
-    pub(crate) cluster: Arc<Cluster>,
+/// The service.
+pub(super) struct Control {
+    cluster: Arc<Cluster>,
 }
 
-type Answers = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
+impl Control {
+    pub(super) fn new(cluster: Arc<Cluster>) -> Control {
+        Control { cluster }
+    }
+}
+
+/// Messages to a worker.
+type Messages = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl ControlService for Control {
-    type AttendStream = Answers;
+    type AttendStream = Messages;
 
     async fn attend(
         &self,
         request: Request<Streaming<v1::FromWorker>>,
-    ) -> Result<Response<Answers>, Status> {
+    ) -> Result<Response<Messages>, Status> {
         let mut incoming = request.into_inner();
-        let first = tokio::time::timeout(HELLO, incoming.message()).await;
+        let first = tokio::time::timeout(HELLO_TIMEOUT, incoming.message()).await;
         let first = first.map_err(|_| Status::deadline_exceeded("no hello"))??;
         let Some(v1::from_worker::Message::Hello(hello)) = first.and_then(|first| first.message)
         else {
@@ -64,7 +72,7 @@ impl ControlService for Control {
         let connection = cluster.membership.connect(entry, hello, outbound.clone());
         cluster.wake_queue();
         tokio::spawn(async move {
-            let why = listen(&cluster, number, connection, incoming, outbound).await;
+            let why = receive(&cluster, number, connection, incoming, outbound).await;
             tracing::info!(worker = name, number, "worker disconnected: {why}");
             cluster.membership.disconnect(number, connection);
             cluster.wake_queue();
@@ -77,14 +85,18 @@ fn message(message: v1::to_worker::Message) -> v1::ToWorker {
     v1::ToWorker { message: Some(message) }
 }
 
+/// Whether a text is an id of a worker or of its process: 32 hexadecimal digits.
+fn is_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 fn check(hello: &v1::Hello) -> Result<(), Status> {
     if hello.protocol != PROTOCOL {
         let found = hello.protocol;
         let text = format!("this coordinator speaks protocol version {PROTOCOL}, not {found}");
         return Err(Status::failed_precondition(text));
     }
-    let digits = |text: &str| text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    if !digits(&hello.worker_id) || !digits(&hello.instance) {
+    if !is_id(&hello.worker_id) || !is_id(&hello.instance) {
         return Err(Status::invalid_argument("worker_id and instance take 32 hexadecimal digits"));
     }
     let printable = |text: &str| text.bytes().all(|b| b.is_ascii_graphic());
@@ -98,10 +110,10 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
     Ok(())
 }
 
-/// Takes in what a worker says until its connection ends; returns why it did.
-async fn listen(
+/// Receives a worker's messages until the connection ends. Returns why it ended.
+async fn receive(
     cluster: &Cluster,
-    number: u16,
+    number: WorkerNumber,
     connection: u64,
     mut incoming: Streaming<v1::FromWorker>,
     outbound: mpsc::UnboundedSender<v1::ToWorker>,
@@ -113,7 +125,7 @@ async fn listen(
             _ = beats.tick() => {
                 let beat = v1::to_worker::Message::Beat(v1::CoordinatorBeat {});
                 if outbound.send(message(beat)).is_err() {
-                    return "it hung up".to_owned();
+                    return "it closed the connection".to_owned();
                 }
                 continue;
             }
@@ -135,12 +147,12 @@ async fn listen(
                     cluster.membership.answer(number, connection, answer)
                 }
                 Some(v1::from_worker::Message::Hello(_)) | None => {
-                    return "a message that makes no sense here".to_owned();
+                    return "it sent an unexpected message".to_owned();
                 }
             },
         };
         if !known {
-            return "another process has taken its place".to_owned();
+            return "another process has replaced it".to_owned();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP: whether the coordinator lives, whether it is ready, and its metrics.
+//! HTTP server: liveness, readiness and metrics.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use strata_net::Security;
 use tokio::net::TcpListener;
 
 use super::metrics;
-use crate::cluster::Cluster;
+use crate::cluster::context::Cluster;
 
 #[derive(Clone)]
 struct Shared {
@@ -19,8 +19,7 @@ struct Shared {
     security: Security,
 }
 
-/// Serves until it is aborted. The health of a node is no secret; metrics name jobs and take the
-/// token.
+/// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs.
 pub(super) async fn serve(listener: TcpListener, cluster: Arc<Cluster>, security: Security) {
     let routes = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
@@ -32,7 +31,7 @@ pub(super) async fn serve(listener: TcpListener, cluster: Arc<Cluster>, security
     }
 }
 
-/// Ready for jobs: the journal can be read, and the end is not near.
+/// Ready if the journal can be read and the coordinator is not shutting down.
 async fn ready(State(shared): State<Shared>) -> Response {
     if shared.cluster.is_shutting_down() {
         return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n").into_response();

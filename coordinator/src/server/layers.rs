@@ -1,5 +1,6 @@
-//! The layers of jobs that are done, for tracing a path back. Their files are the workers': these are
-//! asked, one after the other.
+//! Layer files of finished jobs, for tracing a path back.
+//!
+//! The workers have the files. Requests go to them one after the other.
 
 use strata_net::{Connection, Security, convert};
 use strata_proto::v1;
@@ -18,8 +19,11 @@ pub(super) struct LayerFiles {
 }
 
 impl LayerFiles {
-    /// Those of a depth; `line` is what the history has of it.
-    pub(super) fn of(
+    /// The files of the layer at a depth. `line` is its line of the history.
+    ///
+    /// # Errors
+    /// `FAILED_PRECONDITION` if the job is not done or has not kept the layer.
+    pub(super) fn new(
         entry: &JobEntry,
         line: Option<&HistoryLine>,
         depth: u32,
@@ -41,7 +45,10 @@ impl LayerFiles {
         Ok(LayerFiles { job, files })
     }
 
-    /// Which of some states is in the layer.
+    /// Finds a state of the layer among candidates.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` if a worker cannot be reached; `DATA_LOSS` if a file is damaged or missing.
     pub(super) async fn find(
         self,
         workers: &Membership,
@@ -49,11 +56,11 @@ impl LayerFiles {
         candidates: &[v1::Candidate],
     ) -> Result<v1::Found, Status> {
         for file in self.files {
-            let mut worker = Worker::of(&file, workers, security).await?;
+            let mut worker = Worker::connect(&file, workers, security).await?;
             let (job, candidates) = (self.job.clone(), candidates.to_vec());
             let request = v1::FindRequest { job, file: Some(file), candidates };
             let found = worker.client.find(request).await;
-            let found = found.map_err(|status| worker.failed(&status))?.into_inner();
+            let found = found.map_err(|status| worker.status(&status))?.into_inner();
             if found.index.is_some() {
                 return Ok(found);
             }
@@ -62,6 +69,9 @@ impl LayerFiles {
     }
 
     /// Sends the files.
+    ///
+    /// # Errors
+    /// Those of [`Self::find`].
     pub(super) async fn fetch(
         self,
         workers: &Membership,
@@ -70,16 +80,16 @@ impl LayerFiles {
     ) -> Result<(), Status> {
         use v1::layer_part::Part;
         for file in self.files {
-            let mut worker = Worker::of(&file, workers, security).await?;
+            let mut worker = Worker::connect(&file, workers, security).await?;
             let request = v1::FetchRequest { job: self.job.clone(), file: Some(file.clone()) };
             let chunks = worker.client.fetch(request).await;
-            let mut chunks = chunks.map_err(|status| worker.failed(&status))?.into_inner();
+            let mut chunks = chunks.map_err(|status| worker.status(&status))?.into_inner();
             let mut part = Part::File(file);
             loop {
                 if parts.send(Ok(v1::LayerPart { part: Some(part) })).await.is_err() {
                     return Ok(());
                 }
-                match chunks.message().await.map_err(|status| worker.failed(&status))? {
+                match chunks.message().await.map_err(|status| worker.status(&status))? {
                     Some(v1::FileChunk { bytes }) => part = Part::Bytes(bytes),
                     None => break,
                 }
@@ -89,15 +99,15 @@ impl LayerFiles {
     }
 }
 
-/// The way to a worker.
+/// A connection to a worker.
 struct Worker {
     name: String,
     client: ExchangeServiceClient<Connection>,
 }
 
 impl Worker {
-    /// The one that has a file.
-    async fn of(
+    /// Connects to the worker that has a file.
+    async fn connect(
         file: &v1::LayerFile,
         workers: &Membership,
         security: &Security,
@@ -107,7 +117,7 @@ impl Worker {
         let member = members.into_iter().find(|member| member.alive && here(member.entry.number));
         let member = member.ok_or_else(|| {
             let v1::LayerFile { worker, file, .. } = file;
-            Status::unavailable(format!("worker {worker}, who has {file}, is not there"))
+            Status::unavailable(format!("worker {worker}, which has {file}, is not connected"))
         })?;
         let name = member.entry.name;
         let connection = security.connect(&member.entry.address).await;
@@ -115,8 +125,8 @@ impl Worker {
         Ok(Worker { name, client: ExchangeServiceClient::new(connection) })
     }
 
-    /// What a client is told of a worker's refusal.
-    fn failed(&self, status: &Status) -> Status {
+    /// The status for a client when a worker's call fails.
+    fn status(&self, status: &Status) -> Status {
         let text = format!("worker {}: {}", self.name, status.message());
         match status.code() {
             Code::NotFound | Code::DataLoss => Status::data_loss(text),

@@ -1,6 +1,6 @@
-//! The metrics, gathered when they are asked for.
+//! Metrics in the OpenMetrics format, computed for each request.
 
-use std::fmt::Error;
+use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
 
@@ -12,8 +12,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use crate::cluster::Cluster;
+use crate::cluster::context::Cluster;
 use crate::entry::JobState;
+use crate::journal::error::JournalError;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct JobLabel {
@@ -34,35 +35,46 @@ type OfJob<M> = Family<JobLabel, M>;
 type OfWorker<M> = Family<WorkerLabel, M>;
 type Float = Gauge<f64, AtomicU64>;
 
+/// Why there are no metrics.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum MetricsError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The metrics cannot be written as text.
+    #[error("cannot write the metrics: {0}")]
+    Format(#[from] fmt::Error),
+}
+
 /// All metrics in the OpenMetrics text format.
 ///
 /// # Errors
-/// If the journal cannot be read.
-pub(super) fn text(cluster: &Cluster) -> Result<String, String> {
+/// `Journal` if the journal cannot be read; `Format` if the text cannot be written.
+pub(super) fn text(cluster: &Cluster) -> Result<String, MetricsError> {
     let mut registry = Registry::with_prefix("strata");
     let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("build", "The program", build);
     jobs(cluster, &mut registry)?;
     workers(cluster, &mut registry);
     let mut text = String::new();
-    encode(&mut text, &registry).map_err(|error: Error| error.to_string())?;
+    encode(&mut text, &registry)?;
     Ok(text)
 }
 
-/// Of the job that runs, or ran last.
-fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), String> {
-    let jobs = cluster.journal.jobs().map_err(|error| error.to_string())?;
+/// Metrics of the queue and the running job.
+fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), MetricsError> {
+    let jobs = cluster.journal.jobs()?;
     let queued: Gauge = Gauge::default();
     queued.set(jobs.iter().filter(|job| job.state == JobState::Queued).count() as i64);
     registry.register("jobs_queued", "Jobs in the queue", queued);
     let Some(entry) = jobs.iter().find(|job| job.state == JobState::Running) else {
         return Ok(());
     };
-    let glance = cluster.job(&entry.id).map_err(|error| error.to_string())?.snapshot();
+    let job = cluster.job(&entry.id)?.snapshot();
     let label = JobLabel { job: entry.id.clone() };
     let (layer, states) = (OfJob::<Gauge>::default(), OfJob::<Gauge>::default());
     let seconds = OfJob::<Float>::default();
-    if let Some(last) = &glance.last {
+    if let Some(last) = &job.last {
         layer.get_or_create(&label).set(i64::from(last.depth));
         states.get_or_create(&label).set(last.states as i64);
         seconds.get_or_create(&label).set(last.seconds);
@@ -75,16 +87,17 @@ fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), String> {
         family.get_or_create(&label).inc_by(value);
         family
     };
-    let totals = &glance.totals;
+    let totals = &job.totals;
     registry.register("states_generated", "Legal moves of all states", total(totals.generated));
     registry.register("states_new", "States of all layers", total(totals.states));
     registry.register("layer_bytes", "Bytes of layer files written", total(totals.layer_bytes));
     let workers = OfJob::<Gauge>::default();
-    workers.get_or_create(&label).set(glance.workers as i64);
+    workers.get_or_create(&label).set(job.workers as i64);
     registry.register("job_workers", "Workers that the job runs on; 0 while it waits", workers);
     Ok(())
 }
 
+/// Metrics of the workers that connected since the start.
 fn workers(cluster: &Cluster, registry: &mut Registry) {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
     let (alive, rss, free) =

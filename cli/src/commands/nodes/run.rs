@@ -107,7 +107,9 @@ fn server_failure(error: ServerError) -> Failure {
         ServerError::Journal(error @ JournalError::Corrupt { .. }) => {
             Failure::new(ExitCode::Corrupt, error)
         }
-        ServerError::Serve { .. } => Failure::new(ExitCode::Unexpected, error),
+        ServerError::Serve { .. } | ServerError::Thread { .. } | ServerError::Panicked { .. } => {
+            Failure::new(ExitCode::Unexpected, error)
+        }
         _ => Failure::usage(error),
     }
 }

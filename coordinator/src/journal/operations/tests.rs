@@ -1,5 +1,5 @@
-//! What cannot be reached through the journal itself: its limits, files that are none, and tables
-//! that someone else has changed without damaging the file.
+//! Cases out of reach of the public interface: limits, foreign files, and tables that were changed
+//! without damage to the file.
 
 use redb::{Database, ReadableDatabase, TableDefinition};
 
@@ -7,7 +7,7 @@ use super::*;
 
 type Table = TableDefinition<'static, &'static str, &'static [u8]>;
 
-/// Rewrites a closed journal's tables behind its back.
+/// Changes the tables of a closed journal.
 fn tamper(path: &Path, change: impl FnOnce(&redb::WriteTransaction)) {
     let database = Database::open(path).unwrap();
     let txn = database.begin_write().unwrap();
@@ -34,7 +34,7 @@ fn line(depth: u32) -> HistoryLine {
     }
 }
 
-/// Two workers and a job of three layers; the job's id.
+/// Registers two workers and a job of three layers. Returns the job's id.
 fn fill(path: &Path) -> String {
     let journal = Journal::open(path).unwrap();
     journal.register("a", "w1", "h:1").unwrap();
@@ -50,7 +50,7 @@ fn fill(path: &Path) -> String {
     job.id
 }
 
-/// Everything that can be read of a journal in one go, or what is wrong with it.
+/// Reads everything in a journal.
 fn read(path: &Path, job: &str) -> Result<()> {
     let journal = Journal::open(path)?;
     journal.workers()?;
@@ -69,7 +69,7 @@ fn refused(path: &Path, job: &str, named: &[&str]) {
 }
 
 #[test]
-fn numbers_of_workers_run_out() {
+fn the_number_of_workers_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     for number in 0..3 {
@@ -78,7 +78,7 @@ fn numbers_of_workers_run_out() {
     }
     let full = journal.register_within(3, "one more", "w", "h:1").unwrap_err();
     assert_eq!(full.to_string(), "there are 3 workers already: no more can register");
-    // Who has a number keeps it.
+    // A registered worker keeps its number.
     let known = journal.register_within(3, "id-1", "new name", "h:2").unwrap();
     assert_eq!((known.number, &*known.name, &*known.address), (1, "new name", "h:2"));
     let numbers: Vec<u16> = journal.workers().unwrap().iter().map(|w| w.number).collect();
@@ -86,7 +86,7 @@ fn numbers_of_workers_run_out() {
 }
 
 #[test]
-fn a_panic_of_the_caller_stays_one_and_changes_nothing() {
+fn a_panic_of_the_caller_propagates_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();
@@ -112,7 +112,7 @@ fn a_panic_of_the_caller_stays_one_and_changes_nothing() {
 }
 
 #[test]
-fn no_journal_is_refused_and_left_alone() {
+fn a_file_that_is_no_journal_is_refused_and_left_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let foreign = Database::create(folder.path().join("foreign")).unwrap();
@@ -155,7 +155,7 @@ fn a_changed_value_is_refused() {
         for at in 0..intact.len() {
             let mut bytes = intact.clone();
             bytes[at] ^= 1 << (at % 8);
-            // Once a table is rewritten, the database itself has nothing to complain of.
+            // The database itself finds no fault in a rewritten table.
             if at % 16 == 3 || at < 8 {
                 tamper(&path, |txn| {
                     txn.open_table(Table::new(table)).unwrap().insert(key, &*bytes).unwrap();
@@ -173,7 +173,7 @@ fn a_changed_value_is_refused() {
 }
 
 #[test]
-fn a_value_in_anothers_place_is_refused() {
+fn a_value_under_another_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let job = fill(&path);
@@ -186,7 +186,7 @@ fn a_value_in_anothers_place_is_refused() {
 }
 
 #[test]
-fn a_lost_value_is_noticed() {
+fn a_missing_value_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let job = fill(&path);

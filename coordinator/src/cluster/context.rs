@@ -1,0 +1,94 @@
+//! State shared by all parts of a coordinator.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use strata_store::JobSpec;
+
+use super::job_view::{JobView, JobViews};
+use super::membership::Membership;
+use super::notifier::Notifier;
+use crate::journal::error::JournalError;
+use crate::journal::operations::Journal;
+
+/// Settings of a coordinator.
+#[derive(Clone, Debug)]
+pub struct ClusterOptions {
+    /// Time without a heartbeat after which a worker counts as lost.
+    pub lease: Duration,
+    /// How long a job waits for a worker that has files it needs.
+    pub worker_timeout: Duration,
+    /// Time between checkpoints, unless a job says otherwise.
+    pub checkpoint_interval: Duration,
+    /// Whether workers also copy checkpoints to a shared store, from which a job can resume without
+    /// a lost worker.
+    pub has_store: bool,
+    /// Layers with fewer states than this run on one worker.
+    pub narrow: u64,
+}
+
+impl ClusterOptions {
+    /// Default of [`Self::narrow`]: below this many states the exchange costs more than it gains.
+    pub const NARROW: u64 = 1 << 16;
+}
+
+/// Settings, records and live state of a cluster.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) options: ClusterOptions,
+    pub(crate) journal: Journal,
+    pub(crate) membership: Membership,
+    pub(crate) started: Instant,
+    views: JobViews,
+    shutdown: AtomicBool,
+    /// Wakes the queue.
+    queue: Notifier,
+}
+
+impl Cluster {
+    pub(crate) fn new(options: ClusterOptions, journal: Journal, views: JobViews) -> Arc<Cluster> {
+        Arc::new(Cluster {
+            membership: Membership::new(options.lease),
+            options,
+            journal,
+            views,
+            started: Instant::now(),
+            shutdown: AtomicBool::new(false),
+            queue: Notifier::default(),
+        })
+    }
+
+    /// The view of a job. The first call for a job reads the journal.
+    ///
+    /// # Errors
+    /// Those of [`Journal::layers`].
+    pub(crate) fn job(&self, id: &str) -> Result<Arc<JobView>, JournalError> {
+        self.views.job(id, || self.journal.layers(id))
+    }
+
+    /// The number of states below which a layer runs on one worker. A symbolic job always does.
+    pub(crate) fn narrow(&self, spec: &JobSpec) -> u64 {
+        if spec.engine.is_explicit() { self.options.narrow } else { u64::MAX }
+    }
+
+    /// Makes the queue look for changes at once.
+    pub(crate) fn wake_queue(&self) {
+        self.queue.notify();
+    }
+
+    /// Waits for [`Self::wake_queue`], at most for `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) {
+        self.queue.wait(timeout);
+    }
+
+    /// Stops the running job at the next layer, with a checkpoint, and starts no other.
+    pub(crate) fn shut_down(&self) {
+        self.shutdown.store(true, Ordering::Release);
+        self.wake_queue();
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutdown.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,491 @@
+//! Operations of the journal on jobs, layers, workers and epochs.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use strata::StopReason;
+use strata_net::limits;
+use strata_store::check_name;
+use strata_store::{HistoryLine, JobSpec};
+
+use super::error::JournalError;
+use super::file::Store;
+use super::random::letters;
+use super::table::{Access, Name, Tx, Writing};
+use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
+
+type Result<T> = std::result::Result<T, JournalError>;
+
+/// Version of what the tables hold.
+const FORMAT: u32 = 1;
+
+/// Most workers a cluster can have.
+const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
+
+/// One value, [`Counts`], under the key [`COUNTS`].
+const META: Name = "meta";
+const COUNTS: &str = "counts";
+/// [`JobRecord`] by id.
+const JOBS: Name = "jobs";
+/// [`HistoryLine`] by job and depth, see [`layer_key`].
+const LAYERS: Name = "layers";
+/// [`WorkerEntry`] by number, see [`worker_key`].
+const WORKERS: Name = "workers";
+
+/// Counters of the journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    /// [`FORMAT`]. Every version of this program reads this field.
+    format: u32,
+    /// The last epoch that was issued; 0 before the first.
+    epoch: u64,
+    /// The next free place in the queue.
+    order: u64,
+    /// Number of jobs.
+    jobs: u64,
+    /// Number of workers.
+    workers: WorkerNumber,
+}
+
+/// A job as it is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JobRecord {
+    /// Number of layers in [`LAYERS`].
+    layers: u32,
+    entry: JobEntry,
+}
+
+/// An open journal. The file is locked until the value is dropped.
+///
+/// Methods can be called by several threads; those that write wait for each other. Besides the
+/// errors named at each method, all return `Io`, `Corrupt` if the file is damaged, and `Unusable`
+/// after an earlier failure.
+pub struct Journal {
+    store: Store,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal").field("path", &self.store.path()).finish()
+    }
+}
+
+impl Journal {
+    /// Opens the journal at `path`, or creates an empty one. Checks the whole file, and undoes an
+    /// interrupted transaction.
+    ///
+    /// # Errors
+    /// `Locked` if it is open elsewhere, `Corrupt` if it is damaged or no journal, `Format` if
+    /// another version wrote it, `Io`.
+    pub fn open(path: &Path) -> Result<Self> {
+        let store = Store::open(path, |tx| {
+            for table in [META, JOBS, LAYERS, WORKERS] {
+                tx.create(table)?;
+            }
+            tx.put(META, COUNTS, &Counts { format: FORMAT, ..Counts::default() })
+        })?;
+        #[derive(Deserialize)]
+        struct OfAnyVersion {
+            format: u32,
+        }
+        let format = store.read(|tx| match tx.get::<OfAnyVersion>(META, COUNTS)? {
+            Some(counts) => Ok(counts.format),
+            None => Err(tx.corrupt(META, COUNTS, "it is missing")),
+        })?;
+        if format != FORMAT {
+            let path = path.to_path_buf();
+            return Err(JournalError::Format { path, expected: FORMAT, found: format });
+        }
+        Ok(Self { store })
+    }
+
+    /// Registers a worker. A known id keeps its number and gets the new name and address; a new id
+    /// gets the next number.
+    ///
+    /// # Errors
+    /// `TooManyWorkers` if there are 4,096 already.
+    pub fn register(&self, id: &str, name: &str, address: &str) -> Result<WorkerEntry> {
+        self.register_within(MAX_WORKERS, id, name, address)
+    }
+
+    fn register_within(
+        &self,
+        limit: WorkerNumber,
+        id: &str,
+        name: &str,
+        address: &str,
+    ) -> Result<WorkerEntry> {
+        self.store.write(|tx| {
+            let mut counts = counts(tx)?;
+            let workers = workers(tx, &counts)?;
+            let entry = match workers.into_iter().find(|worker| worker.id == id) {
+                Some(known) => {
+                    WorkerEntry { name: name.to_owned(), address: address.to_owned(), ..known }
+                }
+                None if counts.workers >= limit => {
+                    return Err(JournalError::TooManyWorkers { limit });
+                }
+                None => {
+                    let number = counts.workers;
+                    counts.workers += 1;
+                    tx.put(META, COUNTS, &counts)?;
+                    WorkerEntry {
+                        number,
+                        id: id.to_owned(),
+                        name: name.to_owned(),
+                        address: address.to_owned(),
+                        first_seen: now(),
+                    }
+                }
+            };
+            tx.put(WORKERS, &worker_key(entry.number), &entry)?;
+            Ok(entry)
+        })
+    }
+
+    /// All workers that have ever registered, by number.
+    ///
+    /// # Errors
+    /// Only those of all methods.
+    pub fn workers(&self) -> Result<Vec<WorkerEntry>> {
+        self.store.read(|tx| workers(tx, &counts(tx)?))
+    }
+
+    /// Issues an epoch: 1, and then numbers greater than all before, across restarts.
+    ///
+    /// # Errors
+    /// Only those of all methods.
+    pub fn next_epoch(&self) -> Result<u64> {
+        self.store.write(|tx| {
+            let mut counts = counts(tx)?;
+            counts.epoch += 1;
+            tx.put(META, COUNTS, &counts)?;
+            Ok(counts.epoch)
+        })
+    }
+
+    /// Queues a job and returns it with `true`. Its id is `id_prefix` and six random letters. If a
+    /// job of that name has the same specification, returns that job unchanged, with `false`.
+    ///
+    /// # Errors
+    /// `NameTaken` if the job of that name has another specification; `Name` for names and prefixes
+    /// that are empty, longer than 64 characters or cannot be a folder's name; `Unwritable` for
+    /// values that JSON cannot hold.
+    pub fn submit(
+        &self,
+        id_prefix: &str,
+        name: Option<&str>,
+        spec: JobSpec,
+        options: JobOptions,
+        created: u64,
+    ) -> Result<(JobEntry, bool)> {
+        check("prefix of a job id", id_prefix)?;
+        name.map_or(Ok(()), |name| check("name of a job", name))?;
+        self.store.write(|tx| {
+            let mut counts = counts(tx)?;
+            let jobs = jobs(tx, &counts)?;
+            let same_name = |job: &&JobEntry| name.is_some() && job.name.as_deref() == name;
+            if let Some(job) = jobs.iter().find(same_name) {
+                return same_spec(job, &spec).map(|job| (job, false));
+            }
+            let id = loop {
+                let id = format!("{id_prefix}-{}", letters());
+                // An id that equals a name would make the name ambiguous.
+                let taken = |job: &JobEntry| job.id == id || job.name.as_deref() == Some(&*id);
+                if !jobs.iter().any(taken) {
+                    break id;
+                }
+            };
+            let entry = JobEntry {
+                id,
+                name: name.map(str::to_owned),
+                order: counts.order,
+                spec,
+                options,
+                state: JobState::Queued,
+                created,
+                seconds: 0.0,
+                checkpoint: None,
+                result: None,
+                peak_rss_bytes: 0,
+                cancel: false,
+            };
+            counts.order += 1;
+            counts.jobs += 1;
+            tx.put(META, COUNTS, &counts)?;
+            let record = JobRecord { layers: 0, entry };
+            tx.put(JOBS, &record.entry.id, &record)?;
+            Ok((record.entry, true))
+        })
+    }
+
+    /// Finds a job by id, else by name, else by a prefix of its id.
+    ///
+    /// # Errors
+    /// `NoSuchJob`; `Ambiguous` if several ids have the prefix.
+    pub fn find(&self, what: &str) -> Result<JobEntry> {
+        let mut jobs = self.jobs()?;
+        let exact = jobs.iter().position(|job| job.id == what);
+        let named = || jobs.iter().position(|job| job.name.as_deref() == Some(what));
+        if let Some(found) = exact.or_else(named) {
+            return Ok(jobs.swap_remove(found));
+        }
+        jobs.retain(|job| !what.is_empty() && job.id.starts_with(what));
+        match jobs.len() {
+            0 => Err(no_job(what)),
+            1 => Ok(jobs.swap_remove(0)),
+            _ => {
+                let mut jobs: Vec<String> = jobs.into_iter().map(|job| job.id).collect();
+                jobs.sort_unstable();
+                Err(JournalError::Ambiguous { what: what.to_owned(), jobs })
+            }
+        }
+    }
+
+    /// All jobs, in the order of the queue.
+    ///
+    /// # Errors
+    /// Only those of all methods.
+    pub fn jobs(&self) -> Result<Vec<JobEntry>> {
+        self.store.read(|tx| jobs(tx, &counts(tx)?))
+    }
+
+    /// Changes a job, and returns it with the result of `change`, which must not call the journal.
+    ///
+    /// # Errors
+    /// `NoSuchJob`; `Fixed` if the id, name, place, specification or time of submission changes;
+    /// `Unwritable` for values that JSON cannot hold, such as an infinite time.
+    pub fn update<T>(
+        &self,
+        id: &str,
+        change: impl FnOnce(&mut JobEntry) -> T,
+    ) -> Result<(JobEntry, T)> {
+        self.store.write(|tx| {
+            let mut record = record(tx, id)?;
+            let result = apply(tx, &mut record, change)?;
+            tx.put(JOBS, id, &record)?;
+            Ok((record.entry, result))
+        })
+    }
+
+    /// Queues a job again, at the end, without the limit that stopped it.
+    ///
+    /// # Errors
+    /// `NoSuchJob`; `NotResumable` unless [`JobState::may_resume`].
+    pub fn requeue(&self, id: &str) -> Result<JobEntry> {
+        self.store.write(|tx| {
+            let mut record = record(tx, id)?;
+            let entry = &mut record.entry;
+            if !entry.state.may_resume() {
+                let state = entry.state.clone();
+                return Err(JournalError::NotResumable { job: id.to_owned(), state });
+            }
+            // The limit that stopped it would stop it again.
+            match entry.state {
+                JobState::Stopped(StopReason::MaxLayers) => entry.options.max_layers = None,
+                JobState::Stopped(StopReason::DiskLimit) => entry.options.disk_limit = None,
+                _ => {}
+            }
+            let mut counts = counts(tx)?;
+            entry.state = JobState::Queued;
+            entry.order = counts.order;
+            entry.cancel = false;
+            counts.order += 1;
+            tx.put(META, COUNTS, &counts)?;
+            tx.put(JOBS, id, &record)?;
+            Ok(record.entry)
+        })
+    }
+
+    /// Records a checkpoint: changes the job, and replaces all layers from the first new line's
+    /// depth on by the new lines. Without new lines the layers stay. `change` must not call the
+    /// journal.
+    ///
+    /// # Errors
+    /// `Gap` if the depths of the lines are not consecutive or leave a gap to the stored layers;
+    /// else as [`Self::update`].
+    pub fn checkpoint(
+        &self,
+        id: &str,
+        new_lines: &[HistoryLine],
+        change: impl FnOnce(&mut JobEntry),
+    ) -> Result<JobEntry> {
+        self.store.write(|tx| {
+            let mut record = record(tx, id)?;
+            if let Some(first) = new_lines.first() {
+                let before = record.layers;
+                record.layers = depth_after(id, first.depth.min(before), new_lines)?;
+                let lines = new_lines.iter().map(|line| (layer_key(id, line.depth), line));
+                tx.put_all(LAYERS, lines)?;
+                tx.remove_all(LAYERS, (record.layers..before).map(|depth| layer_key(id, depth)))?;
+            }
+            apply(tx, &mut record, change)?;
+            tx.put(JOBS, id, &record)?;
+            Ok(record.entry)
+        })
+    }
+
+    /// The history of a job: a line for each layer from depth 0 on.
+    ///
+    /// # Errors
+    /// `NoSuchJob`.
+    pub fn layers(&self, id: &str) -> Result<Vec<HistoryLine>> {
+        self.store.read(|tx| {
+            let expected = record(tx, id)?.layers;
+            let keys = layer_keys(id);
+            let lines = tx.scan::<HistoryLine>(LAYERS, &keys.start..&keys.end)?;
+            for (depth, (key, line)) in (0..).zip(&lines) {
+                if line.depth != depth || *key != layer_key(id, depth) {
+                    return Err(tx.corrupt(LAYERS, key, format!("not layer {depth}")));
+                }
+            }
+            if lines.len() != expected as usize {
+                let what = format!("{} layers, not {expected}", lines.len());
+                return Err(tx.corrupt(LAYERS, id, what));
+            }
+            Ok(lines.into_iter().map(|(_, line)| line).collect())
+        })
+    }
+
+    /// Removes a job and its layers.
+    ///
+    /// # Errors
+    /// `NoSuchJob`.
+    pub fn remove(&self, id: &str) -> Result<()> {
+        self.store.write(|tx| {
+            let layers = record(tx, id)?.layers;
+            let mut counts = counts(tx)?;
+            counts.jobs = counts.jobs.saturating_sub(1);
+            tx.put(META, COUNTS, &counts)?;
+            tx.remove_all(LAYERS, (0..layers).map(|depth| layer_key(id, depth)))?;
+            tx.remove_all(JOBS, [id.to_owned()])
+        })
+    }
+}
+
+fn counts<A: Access>(tx: &Tx<A>) -> Result<Counts> {
+    tx.get(META, COUNTS)?.ok_or_else(|| tx.corrupt(META, COUNTS, "it is missing"))
+}
+
+fn workers<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<WorkerEntry>> {
+    let workers = tx.all::<WorkerEntry>(WORKERS)?;
+    for (number, (key, worker)) in (0..).zip(&workers) {
+        if worker.number != number || *key != worker_key(number) {
+            return Err(tx.corrupt(WORKERS, key, format!("not worker {number}")));
+        }
+    }
+    if workers.len() != usize::from(counts.workers) {
+        let what = format!("{} workers are counted, {} are there", counts.workers, workers.len());
+        return Err(tx.corrupt(META, COUNTS, what));
+    }
+    Ok(workers.into_iter().map(|(_, worker)| worker).collect())
+}
+
+fn jobs<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<JobEntry>> {
+    let records = tx.all::<JobRecord>(JOBS)?;
+    if let Some((key, record)) = records.iter().find(|(key, record)| *key != record.entry.id) {
+        return Err(tx.corrupt(JOBS, key, format!("it is job {:?}", record.entry.id)));
+    }
+    if records.len() as u64 != counts.jobs {
+        let what = format!("{} jobs are counted, {} are there", counts.jobs, records.len());
+        return Err(tx.corrupt(META, COUNTS, what));
+    }
+    let mut jobs: Vec<JobEntry> = records.into_iter().map(|(_, record)| record.entry).collect();
+    jobs.sort_unstable_by_key(|job| job.order);
+    Ok(jobs)
+}
+
+fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
+    let record: JobRecord = tx.get(JOBS, id)?.ok_or_else(|| no_job(id))?;
+    if record.entry.id == id {
+        Ok(record)
+    } else {
+        Err(tx.corrupt(JOBS, id, format!("it is job {:?}", record.entry.id)))
+    }
+}
+
+/// Applies the caller's change to a job, unless it changes a fixed field.
+fn apply<T>(
+    tx: &Writing,
+    record: &mut JobRecord,
+    change: impl FnOnce(&mut JobEntry) -> T,
+) -> Result<T> {
+    let old = record.entry.clone();
+    let new = &mut record.entry;
+    let result = tx.outside(|| change(new));
+    let fixed = [
+        ("id", old.id == new.id),
+        ("name", old.name == new.name),
+        ("place in the queue", old.order == new.order),
+        ("specification", old.spec == new.spec),
+        ("time of submission", old.created == new.created),
+    ];
+    match fixed.into_iter().find(|(_, same)| !same) {
+        Some((what, _)) => Err(JournalError::Fixed { job: old.id, what }),
+        None => Ok(result),
+    }
+}
+
+/// The job that has the name of a new one, if their specifications agree.
+fn same_spec(job: &JobEntry, spec: &JobSpec) -> Result<JobEntry> {
+    if job.spec == *spec {
+        return Ok(job.clone());
+    }
+    Err(JournalError::NameTaken {
+        name: job.name.clone().unwrap_or_default(),
+        job: job.id.clone(),
+        differences: job.spec.differences(spec),
+    })
+}
+
+/// The depth after the last line, if the depths count up from `first`.
+fn depth_after(id: &str, first: u32, lines: &[HistoryLine]) -> Result<u32> {
+    let mut expected = first;
+    for line in lines {
+        let next = line.depth.checked_add(1).filter(|_| line.depth == expected);
+        expected = next.ok_or_else(|| JournalError::Gap {
+            job: id.to_owned(),
+            expected,
+            found: line.depth,
+        })?;
+    }
+    Ok(expected)
+}
+
+fn no_job(what: &str) -> JournalError {
+    JournalError::NoSuchJob { what: what.to_owned() }
+}
+
+/// Accepts names that can be part of a folder's name and of a layer's key.
+fn check(what: &'static str, name: &str) -> Result<()> {
+    if name.len() <= limits::NAME_LEN && check_name(what, name).is_ok() {
+        Ok(())
+    } else {
+        Err(JournalError::Name { what, name: name.to_owned() })
+    }
+}
+
+/// Keys sort by depth. No id contains a slash.
+fn layer_key(id: &str, depth: u32) -> String {
+    format!("{id}/{depth:010}")
+}
+
+/// The range of the keys of a job's layers. `0` is the character after the slash.
+fn layer_keys(id: &str) -> Range<String> {
+    format!("{id}/")..format!("{id}0")
+}
+
+fn worker_key(number: WorkerNumber) -> String {
+    format!("{number:05}")
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
+}
+
+#[cfg(test)]
+mod tests;

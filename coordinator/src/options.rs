@@ -1,0 +1,81 @@
+//! Conversion of a job's options between the journal and the protocol.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use strata::KeepLayers;
+use strata_net::convert::ConvertError;
+use strata_proto::v1;
+use strata_proto::v1::keep_layers::Which;
+
+use crate::entry::JobOptions;
+
+/// The layers to keep as a message.
+pub(crate) fn keep_layers_to(keep: KeepLayers) -> v1::KeepLayers {
+    let which = match keep {
+        KeepLayers::Last => Which::Last(true),
+        KeepLayers::All => Which::All(true),
+        KeepLayers::Every(step) => Which::Every(step.get()),
+    };
+    v1::KeepLayers { which: Some(which) }
+}
+
+/// A job's options as a message.
+pub(crate) fn options_to(options: &JobOptions) -> v1::JobOptions {
+    v1::JobOptions {
+        checkpoint_interval_ms: options.checkpoint_interval.map_or(0, |i| i.as_millis() as u64),
+        max_layers: options.max_layers,
+        disk_limit_bytes: options.disk_limit,
+        keep: Some(keep_layers_to(options.keep)),
+    }
+}
+
+/// A job's options from a message. An interval of 0 is the default.
+///
+/// # Errors
+/// If the layers to keep are each whose depth is a multiple of 0.
+pub(crate) fn options_from(options: v1::JobOptions) -> Result<JobOptions, ConvertError> {
+    let keep = match options.keep.and_then(|keep| keep.which) {
+        None | Some(Which::Last(_)) => KeepLayers::Last,
+        Some(Which::All(_)) => KeepLayers::All,
+        Some(Which::Every(step)) => {
+            let step = NonZeroU32::new(step);
+            KeepLayers::Every(
+                step.ok_or_else(|| ConvertError::new("keep", "every must be positive"))?,
+            )
+        }
+    };
+    let interval = Duration::from_millis(options.checkpoint_interval_ms);
+    Ok(JobOptions {
+        checkpoint_interval: Some(interval).filter(|interval| !interval.is_zero()),
+        max_layers: options.max_layers,
+        disk_limit: options.disk_limit_bytes,
+        keep,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_survive_the_protocol() {
+        for keep in [KeepLayers::Last, KeepLayers::All, KeepLayers::Every(NonZeroU32::MIN)] {
+            let options = JobOptions {
+                checkpoint_interval: Some(Duration::from_millis(2500)),
+                max_layers: Some(3),
+                disk_limit: Some(1 << 40),
+                keep,
+            };
+            assert_eq!(options_from(options_to(&options)), Ok(options));
+        }
+        assert_eq!(options_from(v1::JobOptions::default()), Ok(JobOptions::default()));
+    }
+
+    #[test]
+    fn every_0th_layer_cannot_be_kept() {
+        let keep = Some(v1::KeepLayers { which: Some(Which::Every(0)) });
+        let options = v1::JobOptions { keep, ..v1::JobOptions::default() };
+        assert_eq!(options_from(options).unwrap_err().to_string(), "keep: every must be positive");
+    }
+}

@@ -1,0 +1,232 @@
+//! The coordinator process: its data directory, its servers and the queue's thread.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use strata_net::{Security, limits};
+use strata_proto::v1::control_service_server::ControlServiceServer;
+use strata_proto::v1::job_service_server::JobServiceServer;
+use strata_store::{DataDir, StoreError};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tonic::transport::server::TcpIncoming;
+
+use super::control::Control;
+use super::error::ServerError;
+use super::http;
+use super::jobs::Jobs;
+use crate::cluster::context::{Cluster, ClusterOptions};
+use crate::cluster::job_view::JobViews;
+use crate::cluster::queue;
+use crate::journal::operations::Journal;
+use crate::panic;
+
+/// Time for open calls after the last session has ended.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The queue's thread in messages.
+const QUEUE: &str = "the job queue";
+
+/// A coordinator that is ready to run.
+pub struct Coordinator {
+    cluster: Arc<Cluster>,
+    security: Security,
+    grpc: TcpListener,
+    http: TcpListener,
+    /// Holds the directory's lock.
+    _data: DataDir,
+}
+
+impl Coordinator {
+    /// Opens the data directory and binds the addresses of gRPC (`listen`) and HTTP (`http`).
+    ///
+    /// # Errors
+    /// `Net` if an address is beyond loopback without a token; `Store` if another process uses the
+    /// directory or it cannot be written; `Journal` if the journal cannot be opened; `Listen` if an
+    /// address is taken.
+    pub async fn bind(
+        options: ClusterOptions,
+        data_dir: &Path,
+        security: Security,
+        listen: SocketAddr,
+        http: SocketAddr,
+    ) -> Result<Coordinator, ServerError> {
+        security.check_listen(listen)?;
+        security.check_listen(http)?;
+        security.log_listen(listen, true);
+        security.log_listen(http, false);
+        let data_dir = data_dir.to_owned();
+        let opened = tokio::task::spawn_blocking(move || open(options, &data_dir)).await;
+        let (data, cluster) = opened.map_err(|error| ServerError::Panicked {
+            task: "opening the data directory",
+            message: error.to_string(),
+        })??;
+        let bind = async |addr: SocketAddr| {
+            TcpListener::bind(addr).await.map_err(|source| ServerError::Listen { addr, source })
+        };
+        let (grpc, http) = (bind(listen).await?, bind(http).await?);
+        Ok(Coordinator { cluster, security, grpc, http, _data: data })
+    }
+
+    /// The bound addresses of gRPC and HTTP.
+    ///
+    /// # Errors
+    /// `Listen` if the operating system does not return them.
+    pub fn addresses(&self) -> Result<(SocketAddr, SocketAddr), ServerError> {
+        let addr = SocketAddr::from(([0, 0, 0, 0], 0));
+        let failed = |source| ServerError::Listen { addr, source };
+        Ok((self.grpc.local_addr().map_err(failed)?, self.http.local_addr().map_err(failed)?))
+    }
+
+    /// Serves until `stop` is ready. Then the running job saves a checkpoint, and the servers end.
+    ///
+    /// # Errors
+    /// `Serve` if a server fails; `Thread` if the queue's thread cannot be started; `Panicked` if
+    /// it panics, which also ends the servers.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
+        self.run_with(queue::run, stop).await
+    }
+
+    /// Runs with `queue` as the code of the queue's thread.
+    async fn run_with(
+        self,
+        queue: impl FnOnce(&Arc<Cluster>) + Send + 'static,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<(), ServerError> {
+        let (addr, _) = self.addresses()?;
+        let Coordinator { cluster, security, grpc, http, _data } = self;
+        let (ended, mut queue_end) = oneshot::channel::<()>();
+        let queue_cluster = Arc::clone(&cluster);
+        let queue = thread::Builder::new().name("queue".to_owned()).spawn(move || {
+            // Dropped at the end of the thread, also by a panic.
+            let _ended = ended;
+            queue(&queue_cluster);
+        });
+        let queue = queue.map_err(|source| ServerError::Thread { task: QUEUE, source })?;
+        let expiry = tokio::spawn(expire_leases(Arc::clone(&cluster)));
+        let web = tokio::spawn(http::serve(http, Arc::clone(&cluster), security.clone()));
+        let stopping = Arc::clone(&cluster);
+        let shutdown = async move {
+            tokio::select! {
+                () = stop => {
+                    stopping.shut_down();
+                    let _ = queue_end.await;
+                }
+                // The queue ends by itself only if it panics.
+                _ = &mut queue_end => stopping.shut_down(),
+            }
+        };
+        let served = serve(grpc, &cluster, &security, shutdown).await;
+        cluster.shut_down();
+        let joined = tokio::task::spawn_blocking(move || queue.join()).await;
+        expiry.abort();
+        web.abort();
+        if let Ok(Err(payload)) = joined {
+            let message = panic::message(&*payload).to_owned();
+            return Err(ServerError::Panicked { task: QUEUE, message });
+        }
+        served.map_err(|why| ServerError::Serve { addr, why })
+    }
+}
+
+/// Locks the data directory and opens what is in it.
+fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluster>), ServerError> {
+    let data = DataDir::lock(data_dir)?;
+    let logs = data.path().join("logs");
+    std::fs::create_dir_all(&logs).map_err(|source| StoreError::Io {
+        op: "create",
+        path: logs.clone(),
+        source,
+    })?;
+    let journal = Journal::open(&data.path().join("journal.redb"))?;
+    Ok((data, Cluster::new(options, journal, JobViews::new(&logs))))
+}
+
+async fn serve(
+    listener: TcpListener,
+    cluster: &Arc<Cluster>,
+    security: &Security,
+    shutdown: impl Future<Output = ()> + Send,
+) -> Result<(), String> {
+    let (_, health) = tonic_health::server::health_reporter();
+    let control = ControlServiceServer::new(Control::new(Arc::clone(cluster)))
+        .max_decoding_message_size(limits::MESSAGE_BYTES)
+        .max_encoding_message_size(limits::MESSAGE_BYTES);
+    let jobs = JobServiceServer::new(Jobs::new(Arc::clone(cluster), security.clone()))
+        .max_decoding_message_size(limits::MESSAGE_BYTES)
+        .max_encoding_message_size(limits::MESSAGE_BYTES);
+    let server = security.server().map_err(|error| error.to_string())?;
+    let guarded = tonic::service::InterceptorLayer::new(security.guard());
+    let (begin, began) = oneshot::channel::<()>();
+    let shutdown = async move {
+        shutdown.await;
+        let _ = begin.send(());
+    };
+    let serving = server
+        .layer(guarded)
+        .add_service(health)
+        .add_service(control)
+        .add_service(jobs)
+        .serve_with_incoming_shutdown(
+            TcpIncoming::from(listener).with_nodelay(Some(true)),
+            shutdown,
+        );
+    // Workers and watchers keep their calls open.
+    let grace = async {
+        let _ = began.await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        served = serving => served.map_err(|error| error.to_string()),
+        () = grace => Ok(()),
+    }
+}
+
+/// Ends the leases of silent workers, again and again.
+async fn expire_leases(cluster: Arc<Cluster>) {
+    let mut ticks = tokio::time::interval(cluster.membership.lease() / 4);
+    loop {
+        ticks.tick().await;
+        cluster.membership.expire(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_net::TlsFiles;
+
+    use super::*;
+
+    async fn coordinator(data_dir: &Path) -> Coordinator {
+        let options = ClusterOptions {
+            lease: Duration::from_secs(1),
+            worker_timeout: Duration::from_secs(1),
+            checkpoint_interval: Duration::from_secs(1),
+            has_store: false,
+            narrow: 1,
+        };
+        let security = Security::open(None, &TlsFiles::default()).unwrap();
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+        Coordinator::bind(options, data_dir, security, loopback, loopback).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_panic_of_the_queue_ends_the_coordinator() {
+        let folder = tempfile::tempdir().unwrap();
+        let coordinator = coordinator(folder.path()).await;
+        let ended = coordinator.run_with(|_| panic!("bug {}", 7), std::future::pending()).await;
+        let expected = "the thread of the job queue panicked: bug 7";
+        assert_eq!(ended.unwrap_err().to_string(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_stop_ends_the_queue_and_the_coordinator() {
+        let folder = tempfile::tempdir().unwrap();
+        let coordinator = coordinator(folder.path()).await;
+        coordinator.run(async {}).await.unwrap();
+    }
+}
