@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::UNREACHED;
 use super::board::{Board, Visit};
+use super::error::UNREACHED;
 use super::graph::{self, Edge, Node, Reach};
 use super::signature::{Pattern, Signature};
 

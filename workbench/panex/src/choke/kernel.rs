@@ -4,7 +4,7 @@
 //! time for processors that have more of them. The only unsafe code is the call of that variant.
 #![allow(unsafe_code)]
 
-use super::UNREACHED;
+use super::error::UNREACHED;
 
 /// Values in a tile, the unit that is worked on or skipped, where there are as many.
 const TILE: usize = 256;

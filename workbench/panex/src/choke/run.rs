@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::ChokeError;
+use super::error::ChokeError;
 use super::kernel::Checked;
 
 /// How far a run is.

@@ -6,8 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::UNREACHED;
 use super::classes::{ClassId, Incoming, SearchNode, incoming};
+use super::error::UNREACHED;
 use super::graph::Reach;
 use super::kernel::{Batch, Checked, Row, Settled, Target, Tile, tile_of};
 use super::run::for_each;

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::sync::Mutex;
 
 use super::classes::{BASE, ClassId, Structure};
+use super::error::{ChokeError, UNREACHED};
 use super::graph::Reach;
 use super::run::{Run, for_each};
 use super::search::{Lower, Search};
-use super::{ChokeError, UNREACHED};
 
 /// The tables of level N: for each class and row 2^N numbers of moves, by swap vector.
 pub(super) struct Tables {

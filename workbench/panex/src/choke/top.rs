@@ -1,7 +1,7 @@
 //! The search of the whole puzzle, from the start to half way.
 
-use super::ChokeError;
 use super::classes::Structure;
+use super::error::ChokeError;
 use super::graph::Reach;
 use super::run::Run;
 use super::search::Search;

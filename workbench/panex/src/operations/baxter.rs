@@ -4,7 +4,9 @@
 //! move `LR` (through the centre it would be two, past a tile on the centre's top layer) and a
 //! second one of 7 moves.
 
-use super::{L, Operation, R, Side, Task, four, moves, task::Kind};
+use super::formula::Operation;
+use super::sides::{L, R, Side, four, moves};
+use super::task::{Kind, Task};
 use crate::moves::Move::{CR, LR, RL};
 
 impl Side {

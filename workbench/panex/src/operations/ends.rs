@@ -1,6 +1,7 @@
 //! The positions that the operations lead between.
 
-use super::{Kind, OperationError, Task, Transform};
+use super::task::{Kind, OperationError, Task};
+use super::transform::Transform;
 use crate::position::{Position, PositionError};
 use crate::tile::{MAX_LEVEL, Tile};
 

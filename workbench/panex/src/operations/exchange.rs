@@ -3,7 +3,9 @@
 //! The pictures that define Y, Z, W and V are not in the text of the paper; the words here lead
 //! through all positions it names, and each is as short as the paper says.
 
-use super::{L, Operation, R, Task, four, moves, task::Kind};
+use super::formula::Operation;
+use super::sides::{L, R, four, moves};
+use super::task::{Kind, Task};
 use crate::moves::Move::{CL, CR, LC, LR, RC, RL};
 
 /// What Y and Y-bar begin with.

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{Operation, OperationError, Task, Term, Transform};
+use super::formula::{Operation, Term};
+use super::task::{MAX_WORD, OperationError, Task};
+use super::transform::Transform;
 use crate::moves::Word;
-
-/// The most moves a list may have: 2^30, a GiB of memory.
-pub const MAX_WORD: u32 = 1 << 30;
 
 impl Operation {
     /// The number of moves; none if it has more than 128 bits.

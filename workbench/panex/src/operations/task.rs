@@ -1,10 +1,74 @@
-//! The papers' operations by name.
+//! The papers' operations by name, and errors about them.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::OperationError;
+use crate::position::PositionError;
 use crate::tile::MAX_LEVEL;
+
+/// The most moves a list may have: 2^30, a GiB of memory.
+pub const MAX_WORD: u32 = 1 << 30;
+
+/// An operation that cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperationError {
+    /// No operation of that name.
+    #[error("unknown operation '{name}' (known: {})", Kind::ALL.map(Kind::name).join(", "))]
+    Unknown {
+        /// Name asked for.
+        name: String,
+    },
+    /// A level that the operation does not have.
+    #[error("{kind}_{level} is not defined: {kind} has the levels {least} to {MAX_LEVEL}")]
+    LevelRange {
+        /// Operation.
+        kind: Kind,
+        /// Level asked for.
+        level: u8,
+        /// Its least level.
+        least: u8,
+    },
+    /// The operation needs a level.
+    #[error("{kind} needs a level, {least} to {MAX_LEVEL}")]
+    LevelMissing {
+        /// Operation.
+        kind: Kind,
+        /// Its least level.
+        least: u8,
+    },
+    /// The operation is one fixed word.
+    #[error("{kind} has no level: it is one fixed list of moves")]
+    NoLevel {
+        /// Operation.
+        kind: Kind,
+    },
+    /// More moves than a list may have.
+    #[error(
+        "a list of {} moves would be too long, {MAX_WORD} are the most",
+        .len.map_or("2^128 or more".to_owned(), |len| len.to_string())
+    )]
+    TooLong {
+        /// Moves, where they can be counted.
+        len: Option<u128>,
+    },
+    /// A variation of S asked of something else, or for a tile that is out of range.
+    #[error("{task} has no such variation: {reason}")]
+    Variation {
+        /// Operation.
+        task: Task,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A task without positions of its own.
+    #[error("{task} leads between no two positions of its own")]
+    NoEnds {
+        /// Operation.
+        task: Task,
+    },
+    /// The positions an operation leads between do not exist.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+}
 
 /// What an operation does, level apart. All are the left versions, which begin with tiles of L.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -166,6 +230,14 @@ impl Task {
     /// Its level; none for the fixed words.
     pub fn level(self) -> Option<u8> {
         self.kind.least().map(|_| self.level)
+    }
+
+    /// Whether it is written with L or R.
+    pub(super) fn is_sided(self) -> bool {
+        matches!(
+            self.kind,
+            Kind::T | Kind::TBar | Kind::S | Kind::SBar | Kind::BaxterT | Kind::BaxterS
+        )
     }
 
     /// The level as the definitions use it.

@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
+use super::sides::{L, R};
 use super::*;
 use crate::formulas::Quantity;
+use crate::moves::Word;
 use crate::moves::tests::any_word;
 use crate::position::{CentreTop, Position};
 use crate::replay::replay;

@@ -1,6 +1,7 @@
 //! The paper's tower transfers T, T-bar and sinks S, S-bar: all as short as can be.
 
-use super::{L, Operation, four, moves};
+use super::formula::Operation;
+use super::sides::{L, four, moves};
 use crate::moves::Move::{CL, CR, LC, LR, RC, RL};
 
 pub(super) fn t(n: u8) -> Operation {

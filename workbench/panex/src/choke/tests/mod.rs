@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::{CentreTop, Position};
+use crate::{CentreTop, Move, Position};
 
 /// X(1), X(2), and so on.
 const X: [u32; 13] = [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245, 184191, 444807];

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::board::Board;
 use super::super::classes::{BASE, Structure};
+use super::super::error::UNREACHED;
 use super::super::shape::Shape;
 use super::super::signature::{LEVEL_CAP, ROW_CAP, Signature};
 use super::super::stack::{Stack, Stacks};
@@ -74,7 +75,7 @@ impl Puzzle {
             }
             let end = if mirrored { pattern.end.mirror() } else { pattern.end };
             let entries = tables.row(structure, class, k).iter().enumerate();
-            let reached = entries.filter(|(_, cost)| **cost < super::UNREACHED);
+            let reached = entries.filter(|(_, cost)| **cost < UNREACHED);
             segments.extend(reached.map(|(w, cost)| (((end, stacks), w), *cost)));
         }
         segments

@@ -3,17 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
+use std::time::Instant;
 
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::super::classes::{BaseTable, Structure};
+use super::super::error::UNREACHED;
 use super::super::graph::{self, Reach};
 use super::super::kernel::Checked;
 use super::super::run::Run;
 use super::super::signature::{LEVEL_CAP, Pattern, ROW_CAP, Signature};
 use super::super::tables::{Keep, Tables};
-use super::super::{Instant, UNREACHED};
 
 type Table = BTreeMap<Pattern, Vec<u32>>;
 

@@ -1,0 +1,27 @@
+//! Symmetries of operations: backwards, mirrored, colours swapped.
+
+use std::ops::BitXor;
+
+/// What is done to an operation as a whole. The three commute, and each undoes itself.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Transform {
+    /// The moves backwards, from the last to the first.
+    pub inverse: bool,
+    /// L and R swapped: the right version.
+    pub mirror: bool,
+    /// Blue and orange swapped. The moves stay the same, the positions do not.
+    pub star: bool,
+}
+
+impl BitXor for Transform {
+    type Output = Transform;
+
+    /// One after the other, in either order.
+    fn bitxor(self, other: Transform) -> Transform {
+        Transform {
+            inverse: self.inverse ^ other.inverse,
+            mirror: self.mirror ^ other.mirror,
+            star: self.star ^ other.star,
+        }
+    }
+}
