@@ -48,7 +48,7 @@ impl PassTask {
         kernel: Box<dyn Kernel>,
         encode: EncodeOptions,
         outboxes: Outboxes,
-    ) -> Result<PassTask> {
+    ) -> strata_store::Result<PassTask> {
         Ok(PassTask {
             kernel,
             encoder: BlockEncoder::new(encode)?,
@@ -71,7 +71,7 @@ impl PassTask {
         self.previous.stop();
         let finished = result.and_then(|()| {
             self.outboxes.flush()?;
-            self.encoder.finish(pass.writer)
+            Ok(self.encoder.finish(pass.writer)?)
         });
         let part = finished.inspect_err(|_| {
             self.kernel.discard();
@@ -157,7 +157,7 @@ impl Output for PassOutput<'_> {
             states.decode(&mut locals).ok_or_else(|| self.damaged(at))?;
             self.stats.found |= locals.binary_search(&goal.local).is_ok();
         }
-        self.encoder.push_list(self.pass.writer, at, states)
+        Ok(self.encoder.push_list(self.pass.writer, at, states)?)
     }
 
     fn stats(&mut self) -> &mut LayerStats {
@@ -168,10 +168,11 @@ impl Output for PassOutput<'_> {
         // The block's checksum is right. Reading the whole file finds the damaged place.
         let files = [Some(self.pass.current), self.pass.previous];
         let found = files.into_iter().flatten().find_map(|file| file.verify(&mut |_, _| ()).err());
-        found.unwrap_or_else(|| StoreError::Inconsistent {
+        let error = found.unwrap_or_else(|| StoreError::Inconsistent {
             file: self.pass.current.name(),
             what: format!("the states of region {at} could only be read the second time"),
-        })
+        });
+        error.into()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Path reconstruction: from the end of a search back to its start through kept layers.
 
 use strata_space::{Chain, Finish, Local, RegionKey, State, StateSpace};
-use strata_store::{EntryKey, KeyRange, Layer, LayerCursor, StoreError};
+use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A state that a layer may contain: the key of its region, and its local.
 pub type Candidate = (EntryKey, Local);
@@ -26,7 +26,7 @@ pub trait Layers {
         candidates: &[Candidate],
         finder: &mut Finder,
     ) -> Result<Option<usize>> {
-        finder.any_of(&self.open(depth)?, candidates)
+        Ok(finder.any_of(&self.open(depth)?, candidates)?)
     }
 }
 
@@ -38,7 +38,7 @@ impl Finder {
     ///
     /// # Errors
     /// If there is no memory for the context.
-    pub fn new() -> Result<Finder> {
+    pub fn new() -> strata_store::Result<Finder> {
         Ok(Finder(LayerCursor::new()?))
     }
 
@@ -47,7 +47,11 @@ impl Finder {
     ///
     /// # Errors
     /// If a file is damaged.
-    pub fn any_of(&mut self, files: &[Layer], candidates: &[Candidate]) -> Result<Option<usize>> {
+    pub fn any_of(
+        &mut self,
+        files: &[Layer],
+        candidates: &[Candidate],
+    ) -> strata_store::Result<Option<usize>> {
         let mut before = 0;
         for group in candidates.chunk_by(|a, b| a.0 == b.0) {
             let key = group[0].0;
@@ -154,11 +158,8 @@ impl<'a> Trace<'a> {
             let key_of = |region| key(self.space, self.shards, region);
             candidates.extend(moves.iter().map(|s: &State| (key_of(s.region), s.local)));
             let found = layers.any_of(depth, &candidates, &mut self.finder)?;
-            at = found.and_then(|found| moves.get(found).copied()).ok_or_else(|| {
-                let file = format!("layer {depth}").into();
-                let what = format!("no neighbour of {} is there", self.space.text(at));
-                StoreError::Inconsistent { file, what }
-            })?;
+            let next = found.and_then(|found| moves.get(found).copied());
+            at = next.ok_or_else(|| Error::BrokenChain { depth, state: self.space.text(at) })?;
             chain.push(at);
         }
         chain.reverse();

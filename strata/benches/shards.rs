@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use strata::catalogue::{Parameters, Registry};
 use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_explicit::{Exchange, LocalExchange, MemoryRun};
-use strata_store::{BlockEncoder, EncodeOptions, JobDir, RealFs, StoreError};
+use strata_store::{BlockEncoder, EncodeOptions, JobDir, RealFs};
 
 const JOB: &str = "shards";
 
@@ -27,7 +27,7 @@ struct Counter {
 }
 
 impl Exchange for Counter {
-    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<(), StoreError> {
+    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_explicit::Result<()> {
         if to != self.own {
             let mut exits = 0;
             run.for_each_region(|_, locals| {
@@ -46,7 +46,7 @@ impl Exchange for Counter {
         self.inner.recycled_run(from)
     }
 
-    fn flush(&self, from: usize, depth: u32) -> Result<(), StoreError> {
+    fn flush(&self, from: usize, depth: u32) -> strata_explicit::Result<()> {
         self.inner.flush(from, depth)
     }
 }

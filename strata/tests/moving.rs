@@ -48,7 +48,7 @@ impl Exchange for Wire {
             Layer::from_bytes(sent.into_image().unwrap(), "batch", &run_header(JOB, depth))?;
         let owns = |shard: u32| self.owners.get(shard as usize) == Some(&(to as u16));
         let bounds = Bounds { owns: &owns, locals: self.locals };
-        self.inboxes[&to].accept_image(depth, received, &bounds)
+        Ok(self.inboxes[&to].accept_image(depth, received, &bounds)?)
     }
 
     fn flush(&self, from: usize, depth: u32) -> Result<()> {
@@ -113,10 +113,10 @@ impl Crew {
     /// What all workers make of a layer together.
     fn layer(
         &mut self,
-        mut step: impl FnMut(usize, &mut Worker) -> Result<LayerReport>,
+        mut step: impl FnMut(usize, &mut Worker) -> strata::Result<LayerReport>,
     ) -> (LayerNumbers, Vec<LayerReport>) {
         let reports = self.workers.iter_mut().map(|(number, worker)| step(*number, worker));
-        let reports = reports.collect::<Result<Vec<LayerReport>>>().unwrap();
+        let reports = reports.collect::<strata::Result<Vec<LayerReport>>>().unwrap();
         let depth = reports[0].depth;
         let mut stats = LayerStats::default();
         for report in &reports {
@@ -379,7 +379,8 @@ fn exits_that_are_not_the_receivers_are_refused() {
     for (shard, local) in
         [(shard_of(7), 2), (SHARDS, 2), (shard_of(4), engine.locals()), (shard_of(4), u32::MAX)]
     {
-        assert!(send(shard, local).unwrap_err().is_corrupt(), "shard {shard}, local {local}");
+        let error = StoreError::from(send(shard, local).unwrap_err());
+        assert!(error.is_corrupt(), "shard {shard}, local {local}");
     }
     assert_eq!(crew.wire.inboxes[&4].take(8).len(), 1);
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use strata_explicit::{Candidate, Finder, Layers, Trace};
 use strata_net::convert;
 use strata_proto::v1;
-use strata_store::{KeptFile, Layer, RealFs, StoreError};
+use strata_store::{KeptFile, Layer, RealFs};
 use tempfile::NamedTempFile;
 
 use crate::args::cluster::PathJobArgs;
@@ -76,11 +76,15 @@ impl RemoteLayers<'_> {
     }
 
     /// Notes a failure; the error only ends the trace.
-    fn noted<T>(&mut self, depth: u32, result: Result<T, Failure>) -> Result<T, StoreError> {
+    fn noted<T>(
+        &mut self,
+        depth: u32,
+        result: Result<T, Failure>,
+    ) -> Result<T, strata_explicit::Error> {
         result.map_err(|failure| {
-            let source = std::io::Error::other(failure.to_string());
+            let why = failure.to_string();
             self.failure = Some(failure);
-            StoreError::Io { op: "get", path: format!("layer {depth}").into(), source }
+            strata_explicit::Error::Fetch { depth, why }
         })
     }
 
@@ -110,7 +114,7 @@ impl RemoteLayers<'_> {
 }
 
 impl Layers for RemoteLayers<'_> {
-    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, StoreError> {
+    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, strata_explicit::Error> {
         let fetched = self.fetch(depth);
         self.noted(depth, fetched)
     }
@@ -120,7 +124,7 @@ impl Layers for RemoteLayers<'_> {
         depth: u32,
         candidates: &[Candidate],
         _: &mut Finder,
-    ) -> Result<Option<usize>, StoreError> {
+    ) -> Result<Option<usize>, strata_explicit::Error> {
         let candidates = candidates.iter().map(|candidate| convert::candidate_to(*candidate));
         let layer = Some(self.layer(depth));
         let found =

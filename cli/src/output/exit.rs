@@ -118,6 +118,15 @@ impl Failure {
     }
 }
 
+impl From<strata_explicit::Error> for Failure {
+    fn from(error: strata_explicit::Error) -> Failure {
+        match error {
+            strata_explicit::Error::Store(error) => error.into(),
+            error => Failure::new(ExitCode::JobFailed, error),
+        }
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
         let code = match &error {

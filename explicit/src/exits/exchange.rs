@@ -46,7 +46,7 @@ impl LocalExchange {
 
 impl Exchange for LocalExchange {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
-        self.inboxes[to].accept(depth, run)
+        Ok(self.inboxes[to].accept(depth, run)?)
     }
 
     fn flush(&self, _: usize, _: u32) -> Result<()> {

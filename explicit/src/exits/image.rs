@@ -5,7 +5,6 @@ use strata_store::{
 };
 
 use super::run::MemoryRun;
-use crate::error::Result;
 
 /// Header of a run of the exits of layer `depth`.
 pub fn run_header(job: &str, depth: u32) -> LayerHeader {
@@ -25,7 +24,7 @@ pub fn run_image(
     encoder: &mut BlockEncoder,
     job: &str,
     depth: u32,
-) -> Result<Layer> {
+) -> strata_store::Result<Layer> {
     let writer = LayerWriter::memory(run_header(job, depth))?;
     write_run(writer, encoder, |encoder, writer| {
         run.for_each_region(|key, locals| encoder.push(writer, key, locals))
@@ -36,8 +35,8 @@ pub fn run_image(
 pub(crate) fn write_run(
     writer: LayerWriter,
     encoder: &mut BlockEncoder,
-    fill: impl FnOnce(&mut BlockEncoder, &LayerWriter) -> Result<()>,
-) -> Result<Layer> {
+    fill: impl FnOnce(&mut BlockEncoder, &LayerWriter) -> strata_store::Result<()>,
+) -> strata_store::Result<Layer> {
     let filled = fill(encoder, &writer).and_then(|()| encoder.finish(&writer));
     let part = filled.inspect_err(|_| encoder.discard())?;
     let totals = LayerTotals {
@@ -68,7 +67,11 @@ impl std::fmt::Debug for Bounds<'_> {
 ///
 /// # Errors
 /// `Corrupt` at the first deviation, `Inconsistent` if the run is not in memory.
-pub(crate) fn check(run: &Layer, expect: &LayerHeader, bounds: &Bounds<'_>) -> Result<()> {
+pub(crate) fn check(
+    run: &Layer,
+    expect: &LayerHeader,
+    bounds: &Bounds<'_>,
+) -> strata_store::Result<()> {
     let corrupt = |offset, expected: String, found: String| StoreError::Corrupt {
         file: run.name(),
         offset,

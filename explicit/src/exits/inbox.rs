@@ -12,7 +12,6 @@ use strata_store::{BlockEncoder, EncodeOptions, Fs, KeyRange, Layer, LayerWriter
 
 use super::image::{self, Bounds, run_header, write_run};
 use super::run::{MemoryRun, MergedRuns, Run};
-use crate::error::Result;
 use crate::kernel::Batches;
 
 /// Number of spilled runs that are merged into one.
@@ -108,7 +107,7 @@ impl Inbox {
     ///
     /// # Errors
     /// If there is no memory for compression.
-    pub fn new(fs: Arc<dyn Fs>, options: InboxOptions) -> Result<Inbox> {
+    pub fn new(fs: Arc<dyn Fs>, options: InboxOptions) -> strata_store::Result<Inbox> {
         Ok(Inbox {
             fs,
             encoder: Mutex::new(BlockEncoder::new(options.encode)?),
@@ -129,7 +128,7 @@ impl Inbox {
     ///
     /// # Errors
     /// If the run has to be spilled and the file cannot be written.
-    pub fn accept(&self, depth: u32, run: MemoryRun) -> Result<()> {
+    pub fn accept(&self, depth: u32, run: MemoryRun) -> strata_store::Result<()> {
         let mut waiting = self.waiting(depth);
         if run.is_empty() {
             self.recycle_memory(run);
@@ -148,7 +147,12 @@ impl Inbox {
     /// # Errors
     /// `Corrupt` if the image is damaged, is another run or exceeds `bounds`: nothing of it is
     /// accepted then. `Io` if it has to be spilled and the file cannot be written.
-    pub fn accept_image(&self, depth: u32, image: Layer, bounds: &Bounds<'_>) -> Result<()> {
+    pub fn accept_image(
+        &self,
+        depth: u32,
+        image: Layer,
+        bounds: &Bounds<'_>,
+    ) -> strata_store::Result<()> {
         image::check(&image, &run_header(&self.options.job, depth), bounds)?;
         if image.totals().regions == 0 {
             return Ok(());
@@ -180,7 +184,12 @@ impl Inbox {
 
     /// Writes all runs in memory to a file, with a last run that exceeds the limit. Few large runs
     /// are cheaper to write and to merge than many small ones.
-    fn spill(&self, depth: u32, mut waiting: MutexGuard<'_, Waiting>, last: Run) -> Result<()> {
+    fn spill(
+        &self,
+        depth: u32,
+        mut waiting: MutexGuard<'_, Waiting>,
+        last: Run,
+    ) -> strata_store::Result<()> {
         let mut runs = waiting.take_memory();
         drop(waiting);
         // Threads that write out other runs at the same time subtract those themselves.
@@ -190,7 +199,7 @@ impl Inbox {
     }
 
     /// Writes runs to a file. They have been taken from memory, where they count `freed` bytes.
-    fn write_out(&self, depth: u32, runs: Vec<Run>, freed: usize) -> Result<()> {
+    fn write_out(&self, depth: u32, runs: Vec<Run>, freed: usize) -> strata_store::Result<()> {
         let file = self.merge_to_file(depth, &runs)?;
         self.recycle(runs)?;
         let mut waiting = self.waiting(depth);
@@ -219,7 +228,7 @@ impl Inbox {
     ///
     /// # Errors
     /// If a file cannot be removed.
-    pub fn recycle(&self, runs: Vec<Run>) -> Result<()> {
+    pub fn recycle(&self, runs: Vec<Run>) -> strata_store::Result<()> {
         for run in runs {
             match run {
                 Run::Memory(run) => {
@@ -257,12 +266,12 @@ impl Inbox {
         self.files_bytes.load(Ordering::Relaxed)
     }
 
-    fn remove(&self, file: Arc<Layer>) -> Result<()> {
+    fn remove(&self, file: Arc<Layer>) -> strata_store::Result<()> {
         self.files_bytes.fetch_sub(file.file_bytes(), Ordering::Relaxed);
         Arc::try_unwrap(file).map_or(Ok(()), Layer::remove)
     }
 
-    fn merge_to_file(&self, depth: u32, runs: &[Run]) -> Result<Layer> {
+    fn merge_to_file(&self, depth: u32, runs: &[Run]) -> strata_store::Result<Layer> {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
         let path = self.options.folder.join(format!("{}-{number:06}.tmp", self.options.prefix));
         let header = run_header(&self.options.job, depth);
@@ -273,7 +282,7 @@ impl Inbox {
     }
 
     /// Writes several runs as one.
-    fn merge(&self, writer: LayerWriter, runs: &[Run]) -> Result<Layer> {
+    fn merge(&self, writer: LayerWriter, runs: &[Run]) -> strata_store::Result<Layer> {
         let mut merged = MergedRuns::new(runs, KeyRange::ALL)?;
         write_run(writer, &mut lock(&self.encoder), |encoder, writer| {
             let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());

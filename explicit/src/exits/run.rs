@@ -5,7 +5,6 @@ use std::sync::Arc;
 use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
 
-use crate::error::Result;
 use crate::kernel::Batches;
 
 /// Header of one batch of exits in a run. Sorting moves headers, so they are small.
@@ -115,8 +114,8 @@ impl MemoryRun {
     /// The first error of `visit`.
     pub fn for_each_region(
         &self,
-        mut visit: impl FnMut(EntryKey, &[Local]) -> Result<()>,
-    ) -> Result<()> {
+        mut visit: impl FnMut(EntryKey, &[Local]) -> strata_store::Result<()>,
+    ) -> strata_store::Result<()> {
         let mut all = Vec::new();
         for group in self.heads.chunk_by(|a, b| a.key() == b.key()) {
             all.clear();
@@ -151,7 +150,7 @@ pub(crate) enum RunCursor {
 }
 
 impl RunCursor {
-    pub(crate) fn new(run: &Run, range: KeyRange) -> Result<RunCursor> {
+    pub(crate) fn new(run: &Run, range: KeyRange) -> strata_store::Result<RunCursor> {
         match run {
             Run::Memory(run) => {
                 let at = |key: Option<EntryKey>, default| {
@@ -178,7 +177,7 @@ impl RunCursor {
 
     /// Appends all batches of the region `key` and goes to the next region.
     #[inline]
-    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
+    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> strata_store::Result<()> {
         match self {
             RunCursor::Memory { run, next, end } => {
                 while next < end && run.heads[*next].key() == key {
@@ -211,9 +210,9 @@ pub(crate) struct MergedRuns {
 }
 
 impl MergedRuns {
-    pub(crate) fn new(runs: &[Run], range: KeyRange) -> Result<MergedRuns> {
+    pub(crate) fn new(runs: &[Run], range: KeyRange) -> strata_store::Result<MergedRuns> {
         let cursor = |run| RunCursor::new(run, range).map(|cursor| (cursor.key(), cursor));
-        let runs: Vec<_> = runs.iter().map(cursor).collect::<Result<_>>()?;
+        let runs: Vec<_> = runs.iter().map(cursor).collect::<strata_store::Result<_>>()?;
         let mut merged = MergedRuns { runs, least: None };
         merged.find_least();
         Ok(merged)
@@ -232,7 +231,7 @@ impl MergedRuns {
 
     /// Appends the batches of the region `key` from all runs.
     #[inline]
-    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> Result<()> {
+    pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> strata_store::Result<()> {
         if self.least != Some(key) {
             return Ok(());
         }

@@ -210,7 +210,7 @@ impl Worker {
             goal: self.goal,
         };
         let ranges = ranges(&self.current, self.setup.threads);
-        let work = |task: &mut PassTask, range: KeyRange| task.advance(pass, range);
+        let work = |task: &mut PassTask, range: KeyRange| Ok(task.advance(pass, range)?);
         let done = self.threads.each(&mut self.tasks, &ranges, work)?;
         let mut stats = LayerStats::default();
         let mut parts = Vec::with_capacity(done.len());
@@ -290,7 +290,7 @@ impl Worker {
 /// Sends the exits of a whole layer and counts it.
 pub(crate) fn emit(tasks: &mut [PassTask], threads: &Threads, layer: &Layer) -> Result<LayerStats> {
     let ranges = ranges(layer, tasks.len());
-    let work = |task: &mut PassTask, range: KeyRange| task.emit(layer, range);
+    let work = |task: &mut PassTask, range: KeyRange| Ok(task.emit(layer, range)?);
     let parts = threads.each(tasks, &ranges, work)?;
     let mut total = LayerStats::default();
     parts.iter().for_each(|stats| total.add(stats));

@@ -4,13 +4,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use strata_explicit::{Exchange, MemoryRun, Run};
+use strata_explicit::{Error, Exchange, ExchangeError, MemoryRun, Result, Run};
 use strata_proto::v1::FailureKind;
 use strata_store::{BlockEncoder, EncodeOptions, Layer, StoreError};
 
 use super::epoch::Epoch;
 use super::shared::Shared;
-use strata::Result;
 
 /// See the module.
 pub(crate) struct RemoteExchange {
@@ -32,17 +31,13 @@ impl RemoteExchange {
 
     fn encoder(&self) -> Result<BlockEncoder> {
         let spare = self.encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        spare.map_or_else(|| BlockEncoder::new(self.encode), Ok)
+        spare.map_or_else(|| Ok(BlockEncoder::new(self.encode)?), Ok)
     }
 
     /// Makes an error of what went wrong outside, and notes it for the answer.
-    fn fail(&self, to: u16, (kind, why): (FailureKind, String)) -> StoreError {
+    fn fail(&self, to: u16, (kind, why): (FailureKind, String)) -> Error {
         self.epoch.note(kind, &why);
-        StoreError::Io {
-            op: "send exits to",
-            path: format!("worker {to}").into(),
-            source: std::io::Error::new(std::io::ErrorKind::ConnectionAborted, why),
-        }
+        ExchangeError { to: to.into(), why }.into()
     }
 
     fn over(&self, to: u16) -> Result<()> {
@@ -59,7 +54,7 @@ impl Exchange for RemoteExchange {
         let to = to as u16;
         self.over(to)?;
         if to == self.epoch.own {
-            return self.epoch.inbox.accept(depth, run);
+            return Ok(self.epoch.inbox.accept(depth, run)?);
         }
         let Some(link) = self.epoch.links.get(&to) else {
             let why = format!("worker {to} is not among the peers");

@@ -224,7 +224,7 @@ impl<'a> JobLayers<'a> {
 }
 
 impl Layers for JobLayers<'_> {
-    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, StoreError> {
+    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, strata_explicit::Error> {
         let folder = self.folder;
         let fs = folder.fs();
         if depth + 1 >= self.depth {
@@ -236,12 +236,13 @@ impl Layers for JobLayers<'_> {
                     &record.expect(folder.job()),
                 )
             };
-            return records.map(open).collect();
+            return Ok(records.map(open).collect::<Result<_, StoreError>>()?);
         }
         let open = |kept: &KeptFile| {
             let path = folder.file_path(&kept.file)?;
             Layer::open(fs.clone(), &path, &kept.expect(folder.job(), depth))
         };
-        self.kept(depth).unwrap_or_default().iter().map(open).collect()
+        let kept = self.kept(depth).unwrap_or_default();
+        Ok(kept.iter().map(open).collect::<Result<_, StoreError>>()?)
     }
 }
