@@ -6,7 +6,6 @@ mod cli;
 mod client;
 mod cmdline;
 mod commands;
-mod folder;
 mod output;
 mod spaces;
 

@@ -36,4 +36,4 @@ pub use exits::{
 };
 pub use kernel::{Batches, ExitSink, Inputs, Kernel, KernelMemory, Output};
 pub use pass::{Pass, PassTask, count};
-pub use trace::{Candidate, Finder, Layers, Trace};
+pub use trace::{Candidate, Finder, Layers, Trace, entry_key};

@@ -144,8 +144,17 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The states from depth 0 to a state of depth `depth`.
-    fn back(&mut self, state: State, depth: u32, layers: &mut dyn Layers) -> Result<Vec<State>> {
+    /// The states from depth 0 to a state of a layer at `depth`, each a neighbour of the one
+    /// before.
+    ///
+    /// # Errors
+    /// If a layer is missing or damaged, or a state has no neighbour in the layer before.
+    pub fn back(
+        &mut self,
+        state: State,
+        depth: u32,
+        layers: &mut dyn Layers,
+    ) -> Result<Vec<State>> {
         let mut chain = vec![state];
         let mut at = state;
         let (mut moves, mut candidates) = (Vec::new(), Vec::new());
@@ -155,7 +164,7 @@ impl<'a> Trace<'a> {
             // Sorted, because most are in one region, where one look-up finds them all.
             moves.sort_unstable();
             candidates.clear();
-            let key_of = |region| key(self.space, self.shards, region);
+            let key_of = |region| entry_key(self.space, self.shards, region);
             candidates.extend(moves.iter().map(|s: &State| (key_of(s.region), s.local)));
             let found = layers.any_of(depth, &candidates, &mut self.finder)?;
             let next = found.and_then(|found| moves.get(found).copied());
@@ -192,7 +201,8 @@ impl<'a> Trace<'a> {
     }
 }
 
-fn key(space: &dyn StateSpace, shards: u32, region: RegionKey) -> EntryKey {
+/// The key under which layers hold a region: its shard, and itself.
+pub fn entry_key(space: &dyn StateSpace, shards: u32, region: RegionKey) -> EntryKey {
     let shard = (space.shard_hash(region) % u64::from(shards)) as u32;
     EntryKey { shard, region: region.0 }
 }

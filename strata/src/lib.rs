@@ -6,30 +6,46 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+mod error;
+mod job;
 mod keep_layers;
 mod local;
+pub mod memory;
+mod path;
 mod plan;
+mod search;
+pub mod size;
 mod tracker;
 
+pub use error::{Error, Result};
+pub use job::cancel::CancelToken;
+pub use job::event::{Event, LayerEvent};
+pub use job::folder::{Job, check_data_dir, lock_data_dir};
+pub use job::history::{JobHistory, read_history};
+pub use job::layers::{LayerView, ListedState, open_layer};
+pub use job::request::{DEFAULT_SHARDS, Request, RunOptions};
+pub use job::session::{Ended, Finished, RunControl, run};
+pub use job::verify;
 pub use keep_layers::KeepLayers;
 pub use local::budget::{Budget, BudgetError};
+pub use local::error::WorkerError;
 pub use local::restore::Restore;
-pub use local::symbolic::{SymbolicWorker, load_frontier, read_diagram};
+pub use local::symbolic::{SymbolicWorker, load_diagram, read_diagram};
 pub use local::work::Work;
 pub use local::worker::{LayerReport, Setup, Worker};
+pub use path::find::find_path;
+pub use path::outcome::{Moves, OpenSpace, PathOutcome};
 pub use plan::driver::{
     Answer, CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool,
 };
 pub use plan::sums::{LayerNumbers, LayerSummary, Totals};
 pub use plan::{
-    Command, Input, Outcome, Plan, PlanOptions, Publication, Refusal, Report, Rule, Start,
-    StopReason,
+    Command, Input, Outcome, PartReport, Plan, PlanOptions, Publication, Refusal, Start, StopReason,
+};
+pub use search::builder::{Engine, Search};
+pub use search::report::Report;
+pub use strata_space::{
+    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, State,
 };
 pub use strata_symbolic::Options as SymbolicOptions;
 pub use tracker::{Tracked, Tracker};
-
-/// What can go wrong in a worker.
-pub type Error = strata_store::StoreError;
-
-/// Result of a worker's operations.
-pub type Result<T> = std::result::Result<T, Error>;

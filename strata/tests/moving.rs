@@ -113,10 +113,10 @@ impl Crew {
     /// What all workers make of a layer together.
     fn layer(
         &mut self,
-        mut step: impl FnMut(usize, &mut Worker) -> strata::Result<LayerReport>,
+        mut step: impl FnMut(usize, &mut Worker) -> strata_store::Result<LayerReport>,
     ) -> (LayerNumbers, Vec<LayerReport>) {
         let reports = self.workers.iter_mut().map(|(number, worker)| step(*number, worker));
-        let reports = reports.collect::<strata::Result<Vec<LayerReport>>>().unwrap();
+        let reports = reports.collect::<strata_store::Result<Vec<LayerReport>>>().unwrap();
         let depth = reports[0].depth;
         let mut stats = LayerStats::default();
         for report in &reports {

@@ -3,15 +3,16 @@
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use strata::{
-    Command, Input, LayerNumbers, Plan, PlanOptions, Refusal, Report, Rule, Start, StopReason,
+    Command, Input, LayerNumbers, PartReport, Plan, PlanOptions, Refusal, Start, StopReason,
 };
+use strata_space::Finish;
 use strata_store::{CheckpointFile, Hex64, Hex128};
 
-fn options(workers: usize, rule: Rule) -> PlanOptions {
+fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
     PlanOptions { workers, rule, max_layers: None, disk_limit: None }
 }
 
-fn plan(rule: Rule) -> Plan {
+fn plan(rule: Finish<()>) -> Plan {
     Plan::new(options(1, rule), Start::Seeds)
 }
 
@@ -26,7 +27,7 @@ fn numbers(states: u64) -> LayerNumbers {
 }
 
 fn layer(worker: usize, depth: u32, numbers: LayerNumbers) -> Input {
-    Input::Layer(Report { worker, depth, numbers })
+    Input::Layer(PartReport { worker, depth, numbers })
 }
 
 fn record(worker: u32, depth: u32) -> CheckpointFile {
@@ -87,7 +88,7 @@ fn finish(plan: &mut Plan, depth: u32) -> Vec<String> {
 #[test]
 fn searches_meet_after_an_odd_or_even_number_of_moves() {
     for (odd, even, moves) in [(true, false, 3), (false, true, 4), (true, true, 3)] {
-        let mut plan = plan(Rule::Meeting);
+        let mut plan = plan(Finish::Meeting);
         let last = LayerNumbers { odd, even, ..numbers(2) };
         let end = play(&mut plan, &[numbers(1), numbers(2), last]);
         assert_eq!(end, ["commit 2: 2", "save 2"]);
@@ -102,7 +103,7 @@ fn searches_meet_after_an_odd_or_even_number_of_moves() {
 
 #[test]
 fn the_start_may_be_the_goal() {
-    let mut plan = plan(Rule::State);
+    let mut plan = plan(Finish::State(()));
     let end = play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
     assert_eq!(end, ["commit 0: 1", "save 0"]);
     assert_eq!(finish(&mut plan, 0), ["publish 0 of 1 files: Some(Goal(0))", "end: Goal(0)"]);
@@ -110,7 +111,7 @@ fn the_start_may_be_the_goal() {
 
 #[test]
 fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
-    let mut plan = plan(Rule::Exhausted);
+    let mut plan = plan(Finish::Exhausted);
     let met = LayerNumbers { odd: true, even: true, found: true, ..numbers(2) };
     assert_eq!(play(&mut plan, &[numbers(1), met]), ["commit 1: 2", "advance 2"]);
     plan.handle(layer(0, 2, numbers(0))).unwrap();
@@ -121,7 +122,7 @@ fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
 
 #[test]
 fn nothing_follows_before_all_workers_have_reported() {
-    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
     assert_eq!(commands(&mut plan), ["seed"]);
     plan.handle(layer(1, 0, numbers(3))).unwrap();
     plan.handle(Input::CheckpointDue).unwrap();
@@ -138,7 +139,7 @@ fn nothing_follows_before_all_workers_have_reported() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
     let worker = Refusal::UnknownWorker { worker: 2, workers: 2 };
     assert_eq!(plan.handle(layer(2, 0, numbers(1))), Err(worker));
     let depth = Refusal::WrongDepth { expected: 0, found: 1 };
@@ -156,7 +157,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn limits_stop_resumably() {
     let limited = |max_layers, disk_limit| {
-        let options = PlanOptions { max_layers, disk_limit, ..options(1, Rule::Meeting) };
+        let options = PlanOptions { max_layers, disk_limit, ..options(1, Finish::Meeting) };
         Plan::new(options, Start::Seeds)
     };
     let mut plan = limited(Some(1), None);
@@ -177,7 +178,7 @@ fn limits_stop_resumably() {
 
 #[test]
 fn a_goal_goes_over_a_stop() {
-    let mut plan = plan(Rule::State);
+    let mut plan = plan(Finish::State(()));
     plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
     play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
     assert_eq!(finish(&mut plan, 0)[1], "end: Goal(0)");
@@ -187,7 +188,7 @@ fn a_goal_goes_over_a_stop() {
 fn a_stop_during_a_checkpoint_is_published_with_it() {
     let interrupted = "end: Stopped(Interrupted)";
     for late in [false, true] {
-        let mut plan = plan(Rule::Meeting);
+        let mut plan = plan(Finish::Meeting);
         plan.handle(Input::CheckpointDue).unwrap();
         assert_eq!(play(&mut plan, &[numbers(1)]), ["commit 0: 1", "save 0"]);
         if !late {
@@ -208,7 +209,7 @@ fn a_stop_during_a_checkpoint_is_published_with_it() {
 
 #[test]
 fn a_layer_that_cannot_be_made_is_given_up_for_the_two_before() {
-    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
     let full = || Input::AbandonLayer(StopReason::DiskFull);
     assert!(plan.handle(full()).is_err());
     for worker in 0..2 {
@@ -226,7 +227,7 @@ fn a_layer_that_cannot_be_made_is_given_up_for_the_two_before() {
 
 #[test]
 fn a_worker_that_went_on_cannot_go_back() {
-    let mut plan = Plan::new(options(2, Rule::Meeting), Start::Seeds);
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
     for worker in 0..2 {
         plan.handle(layer(worker, 0, numbers(1))).unwrap();
     }
@@ -237,7 +238,7 @@ fn a_worker_that_went_on_cannot_go_back() {
 
 #[test]
 fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
-    let mut first = plan(Rule::Meeting);
+    let mut first = plan(Finish::Meeting);
     first.handle(layer(0, 0, numbers(1))).unwrap();
     first.next_command();
     let Some(Command::Commit(last)) = first.next_command() else { panic!("no commit") };
@@ -247,13 +248,13 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
         previous_bytes: 0,
         kept_bytes: 7,
     };
-    let mut plan = Plan::new(options(1, Rule::Meeting), start());
+    let mut plan = Plan::new(options(1, Finish::Meeting), start());
     assert_eq!(commands(&mut plan), ["restore"]);
     plan.handle(layer(0, 0, LayerNumbers { bytes: 999, disk_peak: 1, ..numbers(1) })).unwrap();
     assert_eq!(commands(&mut plan), ["advance 1"]);
     assert_eq!((plan.totals().states, plan.totals().disk_peak), (1, 8));
 
-    let mut plan = Plan::new(options(1, Rule::Meeting), start());
+    let mut plan = Plan::new(options(1, Finish::Meeting), start());
     let refusal = plan.handle(layer(0, 0, numbers(2))).unwrap_err();
     let text = refusal.to_string();
     assert!(text.starts_with("the layer of depth 0 has 2 states"), "{text}");
@@ -261,7 +262,7 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
 
 #[test]
 fn nothing_follows_the_end() {
-    let mut plan = plan(Rule::State);
+    let mut plan = plan(Finish::State(()));
     play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
     finish(&mut plan, 0);
     assert!(plan.handle(layer(0, 1, numbers(1))).is_err());

@@ -5,10 +5,10 @@
 
 use proptest::prelude::*;
 use strata::{
-    Command, Input, LayerNumbers, LayerSummary, Outcome, Plan, PlanOptions, Publication, Report,
-    Rule, Start, StopReason, Totals,
+    Command, Input, LayerNumbers, LayerSummary, Outcome, PartReport, Plan, PlanOptions,
+    Publication, Start, StopReason, Totals,
 };
-use strata_space::Digest;
+use strata_space::{Digest, Finish};
 use strata_store::{CheckpointFile, Hex64, Hex128};
 
 /// A stream of numbers that look random.
@@ -30,7 +30,7 @@ impl Random {
 /// A made-up search: the width of each layer, and where it ends.
 struct World {
     widths: Vec<u64>,
-    rule: Rule,
+    rule: Finish<()>,
     goal: Option<(u32, bool, bool)>,
 }
 
@@ -38,7 +38,8 @@ impl World {
     fn new(random: &mut Random) -> World {
         let depth = random.below(30);
         let widths = (0..=depth).map(|_| 1 + random.below(1000)).collect();
-        let rule = [Rule::Meeting, Rule::State, Rule::Exhausted][random.below(3) as usize];
+        let rule =
+            [Finish::Meeting, Finish::State(()), Finish::Exhausted][random.below(3) as usize];
         let goal = random.one_in(2).then(|| {
             let depth = random.below(depth + 1) as u32;
             (depth, depth > 0 && random.one_in(2), random.one_in(2))
@@ -81,9 +82,9 @@ impl World {
     /// The end of an undisturbed search, and its last depth.
     fn end(&self) -> (Outcome, u32) {
         let moves = self.goal.and_then(|(depth, odd, even)| match self.rule {
-            Rule::Meeting if odd => Some((2 * u64::from(depth) - 1, depth)),
-            Rule::Meeting if even => Some((2 * u64::from(depth), depth)),
-            Rule::State => Some((u64::from(depth), depth)),
+            Finish::Meeting if odd => Some((2 * u64::from(depth) - 1, depth)),
+            Finish::Meeting if even => Some((2 * u64::from(depth), depth)),
+            Finish::State(()) => Some((u64::from(depth), depth)),
             _ => None,
         });
         match moves {
@@ -157,7 +158,7 @@ fn session(world: &World, disk: &mut Disk, random: &mut Random, quiet: bool) -> 
             let layer = |depth| {
                 (0..workers).map(move |worker| {
                     let numbers = world.part(depth, worker, workers);
-                    Input::Layer(Report { worker, depth, numbers })
+                    Input::Layer(PartReport { worker, depth, numbers })
                 })
             };
             match command {

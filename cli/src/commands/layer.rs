@@ -6,14 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use strata::catalogue::Space;
-use strata::load_frontier;
-use strata_space::{RegionKey, State};
-use strata_store::{EngineKind, JobDir, Layer, LayerCursor, Manifest};
-use strata_symbolic::{AnySearch, Options};
+use strata::{ListedState, open_layer};
 
 use crate::commands::verify;
-use crate::folder::audit;
 use crate::output::console::Console;
 use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
@@ -67,10 +62,11 @@ impl LayerArgs {
 pub(crate) fn run(args: &LayerArgs, console: &Console) -> Result<ExitCode, Failure> {
     let (folder, manifest) = verify::open(&verify::job_folder(&args.dir)?)?;
     let space = verify::space(&folder, &manifest)?;
-    if manifest.spec.engine.is_explicit() {
-        explicit(args, console, (&folder, &manifest), space)
-    } else {
-        symbolic(args, console, (&folder, &manifest), &space)
+    let layer = open_layer(&folder, manifest, space, args.depth, args.memory)?;
+    match args.wanted() {
+        Wanted::Count => count(args, console, layer.states()),
+        Wanted::All => list(|print| layer.visit(print)),
+        Wanted::Sample(number) => list(|print| layer.sample(number, print)),
     }
 }
 
@@ -95,12 +91,12 @@ fn count(args: &LayerArgs, console: &Console, states: u64) -> Result<ExitCode, F
 
 /// Prints the positions that `visit` shows.
 fn list(
-    visit: impl FnOnce(&mut dyn FnMut(String) -> ControlFlow<()>) -> Result<(), Failure>,
+    visit: impl FnOnce(&mut dyn FnMut(ListedState) -> ControlFlow<()>) -> strata::Result<()>,
 ) -> Result<ExitCode, Failure> {
     let mut outcome = Ok(());
     stdout::print(|out| {
         let mut failed: Option<io::Error> = None;
-        outcome = visit(&mut |text| match writeln!(out, "{text}") {
+        outcome = visit(&mut |state| match writeln!(out, "{}", state.text) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failed = Some(error);
@@ -109,122 +105,5 @@ fn list(
         });
         failed.map_or(Ok(()), Err)
     })?;
-    outcome.map(|()| ExitCode::Done)
-}
-
-fn explicit(
-    args: &LayerArgs,
-    console: &Console,
-    (folder, manifest): (&JobDir, &Manifest),
-    space: Space,
-) -> Result<ExitCode, Failure> {
-    let layers = files(args.depth, folder, manifest)?;
-    let states = layers.iter().map(|layer| layer.totals().states).sum::<u64>();
-    let engine = space.engine(manifest.spec.shards);
-    let step = match args.wanted() {
-        Wanted::Count => return count(args, console, states),
-        Wanted::All => 1,
-        Wanted::Sample(number) => states.div_ceil(number).max(1),
-    };
-    list(|print| {
-        let mut cursor = LayerCursor::new()?;
-        let mut at = 0;
-        for layer in &layers {
-            cursor.start(layer, strata_store::KeyRange::ALL)?;
-            while let Some(key) = cursor.key() {
-                for local in cursor.locals()? {
-                    at += 1;
-                    let state = State { region: RegionKey(key.region), local: *local };
-                    if (at - 1) % step == 0 && print(engine.text(state)).is_break() {
-                        return Ok(());
-                    }
-                }
-                cursor.advance()?;
-            }
-        }
-        Ok(())
-    })
-}
-
-/// The files of a layer that the job holds.
-fn files(depth: u32, folder: &JobDir, manifest: &Manifest) -> Result<Vec<Layer>, Failure> {
-    let ledger = audit::ledger(folder, manifest)?;
-    let checkpoint = audit::open_checkpoint(folder, manifest)?;
-    let held: Vec<Layer> =
-        checkpoint.into_iter().filter(|layer| layer.header().depth == depth).collect();
-    if !held.is_empty() {
-        return Ok(held);
-    }
-    let kept = ledger.lines.get(depth as usize).and_then(|line| line.kept.as_ref());
-    let Some(kept) = kept else {
-        let last = manifest.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.depth);
-        let message = format!(
-            "job {} does not hold layer {depth}: it holds layers {} and {last}, and those that \
-             --keep-layers keeps",
-            manifest.job,
-            last.saturating_sub(1)
-        );
-        return Err(Failure::usage(message));
-    };
-    let open = |kept: &strata_store::KeptFile| {
-        let expect = kept.expect(folder.job(), depth);
-        Layer::open(folder.fs().clone(), &folder.file_path(&kept.file)?, &expect)
-    };
-    Ok(kept.iter().map(open).collect::<Result<_, _>>()?)
-}
-
-fn symbolic(
-    args: &LayerArgs,
-    console: &Console,
-    (folder, manifest): (&JobDir, &Manifest),
-    space: &Space,
-) -> Result<ExitCode, Failure> {
-    let form = space.nested().map_err(Failure::usage)?;
-    let memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
-    let digests = manifest.spec.engine == EngineKind::Symbolic;
-    let options = Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
-    let full = |error: strata_symbolic::StepError| Failure::new(ExitCode::Limit, error.to_string());
-    let mut search = form.open(options).map_err(full)?;
-    let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
-    if let Some(record) = records.into_iter().find(|record| record.depth <= args.depth) {
-        load_frontier(folder, record, &mut *search)?;
-    }
-    let mut states = search.layer().stats.states;
-    while search.depth() < args.depth && states > 0 {
-        states = search.advance().map_err(full)?.stats.states;
-    }
-    if states == 0 {
-        let last = search.depth().saturating_sub(1);
-        return Err(Failure::usage(format!(
-            "there is no layer {}: the last is {last}",
-            args.depth
-        )));
-    }
-    print_diagram(args, console, &*search)
-}
-
-fn print_diagram(
-    args: &LayerArgs,
-    console: &Console,
-    search: &dyn AnySearch,
-) -> Result<ExitCode, Failure> {
-    match args.wanted() {
-        Wanted::Count => count(args, console, search.layer().stats.states),
-        Wanted::All => list(|print| {
-            search.visit_texts(print);
-            Ok(())
-        }),
-        Wanted::Sample(number) => list(|print| {
-            let positions = search.positions();
-            let number = number.min(positions);
-            for place in 0..number {
-                let at = u128::from(place) * u128::from(positions) / u128::from(number);
-                let text = search.nth_text(at as u64);
-                if text.is_some_and(|text| print(text).is_break()) {
-                    break;
-                }
-            }
-            Ok(())
-        }),
-    }
+    Ok(outcome.map(|()| ExitCode::Done)?)
 }

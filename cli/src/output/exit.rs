@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
+use strata::{StopReason, WorkerError};
+use strata_space::SpaceError;
 use strata_store::StoreError;
+use strata_symbolic::StepError;
 
 /// The exit codes. Scripts rely on these numbers: they never change meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +142,50 @@ impl From<StoreError> for Failure {
             _ => ExitCode::JobFailed,
         };
         Failure::new(code, error)
+    }
+}
+
+impl From<strata::Error> for Failure {
+    fn from(error: strata::Error) -> Failure {
+        use strata::Error;
+        let code = match &error {
+            Error::Store(_) => ExitCode::Unexpected,
+            Error::Option { .. } | Error::IsJobFolder(_) | Error::NoSuchJob(_) => ExitCode::Usage,
+            Error::OtherSearch { .. } | Error::LayersNotKept { .. } => ExitCode::Usage,
+            Error::LayerNotHeld { .. } | Error::NoLayer { .. } => ExitCode::Usage,
+            // Known without a search.
+            Error::Space(SpaceError::Unsolvable { .. }) => ExitCode::NoGoal,
+            Error::Space(_) => ExitCode::Usage,
+            Error::DataDir(StoreError::Corrupt { .. }) | Error::Restored { .. } => {
+                ExitCode::Corrupt
+            }
+            Error::DataDir(_) => ExitCode::Usage,
+            Error::Step(StepError::Mismatch { .. }) => ExitCode::Unexpected,
+            Error::Step(_) => ExitCode::Limit,
+            Error::Stopped { reason: StopReason::Interrupted, .. } => ExitCode::Interrupted,
+            Error::Stopped { .. } => ExitCode::Limit,
+            Error::Worker(WorkerError::Panicked { .. }) => ExitCode::Unexpected,
+            Error::Worker(_) => ExitCode::JobFailed,
+            _ => ExitCode::Unexpected,
+        };
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Option { option, why } => {
+                let flag = option.replace('_', "-");
+                Failure::new(code, format!("invalid value for '--{flag}': {why}"))
+            }
+            Error::IsJobFolder(dir) => {
+                let dir = dir.display();
+                let hint = "--data-dir takes the folder that holds it";
+                Failure::new(code, format!("{dir} is the folder of one job: {hint}"))
+            }
+            Error::LayersNotKept { job } => {
+                let message =
+                    format!("job {job} has not kept all layers: a path needs --keep-layers all");
+                Failure::new(code, message)
+            }
+            error => Failure::new(code, error),
+        }
     }
 }
 

@@ -4,6 +4,5 @@ pub(crate) mod console;
 pub(crate) mod events;
 pub(crate) mod exit;
 pub(crate) mod progress;
-pub(crate) mod rss;
 pub(crate) mod stdout;
 pub(crate) mod units;

@@ -2,77 +2,7 @@
 
 use std::time::Duration;
 
-/// Suffixes of sizes and their worth. A bare letter is binary, as in Docker and the JVM.
-const UNITS: [(&str, u64); 14] = [
-    ("b", 1),
-    ("k", 1 << 10),
-    ("m", 1 << 20),
-    ("g", 1 << 30),
-    ("t", 1 << 40),
-    ("kib", 1 << 10),
-    ("mib", 1 << 20),
-    ("gib", 1 << 30),
-    ("tib", 1 << 40),
-    ("kb", 1_000),
-    ("mb", 1_000_000),
-    ("gb", 1_000_000_000),
-    ("tb", 1_000_000_000_000),
-    ("", 1),
-];
-
-/// Why a size was refused.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SizeError {
-    /// No digits where digits were expected.
-    #[error("not a size: give a number and a unit, for example 64MiB, 1.5GiB or 500MB")]
-    NotANumber,
-    /// A size below zero.
-    #[error("a size cannot be negative")]
-    Negative,
-    /// A suffix that is none of ours.
-    #[error("unknown unit '{0}': use KiB, MiB, GiB, TiB (K, M, G, T), KB, MB, GB, TB or B")]
-    Unit(String),
-    /// Part of a byte.
-    #[error("not a whole number of bytes")]
-    Fraction,
-    /// More than 64 bits hold.
-    #[error("too large: the limit is 16 EiB - 1 byte")]
-    TooLarge,
-}
-
-/// Parses a size in bytes.
-///
-/// `KiB MiB GiB TiB` are powers of 1024, and so are the bare letters `K M G T`; `KB MB GB TB`
-/// are powers of 1000; without a unit the number counts bytes. Case does not matter. Decimals
-/// are allowed (`1.5GiB`); what is left of a byte is dropped.
-pub(crate) fn parse_size(text: &str) -> Result<u64, SizeError> {
-    let text = text.trim();
-    if text.starts_with('-') {
-        return Err(SizeError::Negative);
-    }
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
-    if whole.is_empty() || decimals.is_empty() || decimals.contains('.') {
-        return Err(SizeError::NotANumber);
-    }
-    let unit = unit.trim();
-    let worth = UNITS
-        .iter()
-        .find(|(suffix, _)| suffix.eq_ignore_ascii_case(unit))
-        .map(|&(_, worth)| u128::from(worth))
-        .ok_or_else(|| SizeError::Unit(unit.to_owned()))?;
-    if worth == 1 && number.contains('.') {
-        return Err(SizeError::Fraction);
-    }
-    // Twelve decimals of a tebibyte are less than a byte: the rest cannot matter.
-    let decimals = &decimals[..decimals.len().min(12)];
-    let scale = 10_u128.pow(decimals.len() as u32);
-    let fraction = decimals.parse::<u128>().unwrap_or(0) * worth / scale;
-    // Only digits are left, so that the one possible error is a number too long.
-    let whole: u64 = whole.parse().map_err(|_| SizeError::TooLarge)?;
-    u64::try_from(u128::from(whole) * worth + fraction).map_err(|_| SizeError::TooLarge)
-}
+pub(crate) use strata::size::parse_size;
 
 /// A count in full: `1,234,567`.
 pub(crate) fn count(value: u64) -> String {
@@ -150,53 +80,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_people_type() {
-        let known = [
-            ("0", 0),
-            ("4096", 4096),
-            ("64MiB", 64 << 20),
-            ("64 mib", 64 << 20),
-            ("256M", 256 << 20),
-            ("1g", 1 << 30),
-            ("1.5GiB", 3 << 29),
-            ("2TB", 2_000_000_000_000),
-            ("10kb", 10_000),
-            ("7B", 7),
-            (" 1KiB ", 1024),
-            ("18446744073709551615", u64::MAX),
-        ];
-        for (text, bytes) in known {
-            assert_eq!(parse_size(text), Ok(bytes), "{text}");
-        }
-    }
-
-    #[test]
-    fn sizes_refused() {
-        let unit = |text: &str| SizeError::Unit(text.to_owned());
-        let known = [
-            ("", SizeError::NotANumber),
-            ("MiB", SizeError::NotANumber),
-            (".5MiB", SizeError::NotANumber),
-            ("5.MiB", SizeError::NotANumber),
-            ("1.2.3MiB", SizeError::NotANumber),
-            ("lots", SizeError::NotANumber),
-            ("-1", SizeError::Negative),
-            ("-64MiB", SizeError::Negative),
-            ("64XB", unit("XB")),
-            ("64 M i B", unit("M i B")),
-            ("1e6", unit("e6")),
-            ("12µB", unit("µB")),
-            ("1.5", SizeError::Fraction),
-            ("18446744073709551616", SizeError::TooLarge),
-            ("16777216TiB", SizeError::TooLarge),
-            ("99999999999999999999999999999999999999999TiB", SizeError::TooLarge),
-        ];
-        for (text, error) in known {
-            assert_eq!(parse_size(text), Err(error), "{text}");
-        }
-    }
-
-    #[test]
     fn counts() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
@@ -243,23 +126,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn plain_bytes_come_back(value: u64) {
-            prop_assert_eq!(parse_size(&value.to_string()), Ok(value));
-        }
-
-        #[test]
-        fn units_multiply_or_refuse(value: u64, unit in 0..UNITS.len()) {
-            let (suffix, worth) = UNITS[unit];
-            let expected = value.checked_mul(worth).ok_or(SizeError::TooLarge);
-            prop_assert_eq!(parse_size(&format!("{value}{suffix}")), expected);
-        }
-
-        #[test]
-        fn no_text_panics(text: String) {
-            let _ = parse_size(&text);
-        }
-
         #[test]
         fn counts_lose_no_digit(value: u64) {
             prop_assert_eq!(count(value).replace(',', "").parse(), Ok(value));

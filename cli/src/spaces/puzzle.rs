@@ -2,7 +2,7 @@
 
 use strata::catalogue::{Registry, Space};
 use strata_panex::{CentreTop, NamedMove, Position, Replay, parse_moves};
-use strata_space::{Chain, StateSpace};
+use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;
 use strata_tiles::Board;
 
@@ -19,28 +19,13 @@ pub(crate) type Shown = (Vec<String>, &'static str);
 pub(crate) struct Puzzle(Space);
 
 impl Puzzle {
-    /// Whether the moves of a space have names.
-    pub(crate) fn is_one(space: &str) -> bool {
-        Registry::shipped().find(space).is_ok_and(|entry| entry.names_moves)
-    }
-
-    /// Whether a path of a space can be searched in parts.
-    pub(crate) fn has_ends(space: &str) -> bool {
-        Registry::shipped().find(space).is_ok_and(|entry| entry.has_ends())
-    }
-
     /// The puzzle of a job whose moves are wanted.
     pub(crate) fn open(spec: &JobSpec) -> Result<Puzzle, Failure> {
-        let space = reopen(spec)?;
+        let space = reopen(spec).map_err(Failure::usage)?;
         if !space.names_moves() {
             return Err(Failure::usage(format!("{} does not tell its moves", space.name())));
         }
         Ok(Puzzle(space))
-    }
-
-    /// Parameters with which a part of a path is searched from both of its ends.
-    pub(crate) fn both_ends(space: &str) -> &'static [(&'static str, &'static str)] {
-        Registry::shipped().find(space).map_or(&[], |entry| entry.both_ends)
     }
 
     /// The space as functions of states.
@@ -48,19 +33,9 @@ impl Puzzle {
         self.0.state_space()
     }
 
-    /// Start and goal in text form, if a path can be searched in parts.
-    pub(crate) fn ends(&self) -> Option<[String; 2]> {
-        self.0.ends()
-    }
-
     /// The moves of a chain of stored states, if it leads from start to goal.
     pub(crate) fn moves(&self, chain: &Chain) -> Option<Moves> {
         self.0.moves(chain)
-    }
-
-    /// The moves between positions of which each is one move from the one before.
-    pub(crate) fn moves_between(&self, way: &[String]) -> Option<Moves> {
-        self.0.moves_between(way)
     }
 
     /// The moves as they are shown, if they lead from start to goal and are as many as expected.
@@ -148,6 +123,6 @@ pub(crate) fn show_tiles(word: &strata_tiles::Word, format: PathFormat) -> Shown
 }
 
 /// The space of a specification.
-pub(crate) fn reopen(spec: &JobSpec) -> Result<Space, Failure> {
-    Registry::shipped().open(&spec.space, &spec.params).map_err(Failure::usage)
+pub(crate) fn reopen(spec: &JobSpec) -> Result<Space, SpaceError> {
+    Registry::shipped().open(&spec.space, &spec.params)
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use strata::Totals;
 use strata::catalogue::Registry;
-use strata::{Rule, Totals};
 use strata_space::{Finish, SpaceError};
 use strata_store::{HistoryLine, JobSpec};
 use tokio::sync::watch;
@@ -23,7 +23,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct SpaceInfo {
     /// When the search is over.
-    pub(crate) rule: Rule,
+    pub(crate) rule: Finish<()>,
     /// A depth at which the search ends at the latest, if one is known.
     pub(crate) expected_layers: Option<u32>,
 }
@@ -31,11 +31,7 @@ pub(crate) struct SpaceInfo {
 impl SpaceInfo {
     fn open(spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
         let space = Registry::shipped().open(&spec.space, &spec.params)?;
-        let rule = match space.finish() {
-            Finish::Meeting => Rule::Meeting,
-            Finish::State(_) => Rule::State,
-            Finish::Exhausted => Rule::Exhausted,
-        };
+        let rule = space.finish().rule();
         Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
     }
 }

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use strata::{
-    DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, Rule, Start, Totals, Tracked,
-    Tracker,
+    DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, Start, Totals, Tracked, Tracker,
 };
 use strata_net::convert;
 use strata_proto::v1;
+use strata_space::Finish;
 use strata_store::HistoryLine;
 
 use super::checkpoint_sink::JournalSink;
@@ -115,7 +115,7 @@ fn tracker(expected_layers: Option<u32>, lines: &[HistoryLine]) -> Tracker {
     tracker
 }
 
-fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Rule) -> Plan {
+fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Finish<()>) -> Plan {
     let options = PlanOptions {
         workers,
         rule,

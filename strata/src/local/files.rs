@@ -9,7 +9,7 @@ use strata_store::{
     StoreError,
 };
 
-use crate::Result;
+use super::error::Result;
 use crate::keep_layers::KeepLayers;
 
 /// Layers that are no longer searched but still needed: kept ones, and those that the last

@@ -1,7 +1,9 @@
 //! Workers: their shards of every layer, their threads, their share of memory and their files.
 
 pub(crate) mod budget;
+pub(crate) mod error;
 pub(crate) mod files;
+pub(crate) mod pool;
 pub(crate) mod restore;
 pub(crate) mod symbolic;
 mod threads;

@@ -10,8 +10,8 @@ use strata_store::{
     BlockEncoder, CheckpointFile, EntryKey, KeyRange, Layer, LayerCursor, StoreError,
 };
 
+use super::error::Result;
 use super::worker::{ENCODING, LayerReport, Worker, emit, empty, totals};
-use crate::Result;
 
 /// A checkpoint to go on from, as one worker is told of it.
 #[derive(Clone, Debug)]

@@ -10,9 +10,11 @@ use strata_store::{
 };
 use strata_symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 
+use super::error::Result;
+use super::restore::Restore;
 use super::work::Work;
+use super::worker::LayerReport;
 use crate::catalogue::NestedForm;
-use crate::{LayerReport, Restore, Result};
 
 /// A worker that has all of a symbolic job's states.
 pub struct SymbolicWorker {
@@ -92,7 +94,7 @@ pub fn read_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<Vec<u8>>
 ///
 /// # Errors
 /// If the file is missing or damaged, or is no diagram of the space.
-pub fn load_frontier(
+pub fn load_diagram(
     folder: &JobDir,
     record: &CheckpointFile,
     search: &mut dyn AnySearch,
@@ -126,7 +128,7 @@ impl Work for SymbolicWorker {
             let file = self.folder.path().to_owned();
             return Err(StoreError::Inconsistent { file, what });
         };
-        load_frontier(&self.folder, record, &mut *self.search)?;
+        load_diagram(&self.folder, record, &mut *self.search)?;
         self.file = Some((record.file.clone(), record.bytes));
         Ok(self.report(self.search.layer(), started))
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-use crate::Result;
+use super::error::Result;
 
 /// How long a thread stays awake at most: some times as long as it takes to wake up.
 const AWAKE: Duration = Duration::from_micros(250);
@@ -120,7 +120,11 @@ mod tests {
         let fails = |_: &mut (), share: u32| {
             let file = std::path::PathBuf::from("file");
             let what = "it fails".to_owned();
-            if share == 1 { Err(crate::Error::Inconsistent { file, what }) } else { Ok(share) }
+            if share == 1 {
+                Err(strata_store::StoreError::Inconsistent { file, what })
+            } else {
+                Ok(share)
+            }
         };
         let error = pool.each(&mut [(), ()], &[0, 1], fails).unwrap_err();
         assert!(error.to_string().contains("it fails"), "{error}");

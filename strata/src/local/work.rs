@@ -2,7 +2,9 @@
 
 use strata_store::CheckpointFile;
 
-use crate::{LayerReport, Restore, Result, Worker};
+use super::error::Result;
+use super::restore::Restore;
+use super::worker::{LayerReport, Worker};
 
 /// A worker of a job. All functions are orders of whoever runs the job's plan.
 pub trait Work: Send {

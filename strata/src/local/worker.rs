@@ -10,10 +10,11 @@ use strata_store::{
     Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
 };
 
+use super::budget::Budget;
+use super::error::Result;
 use super::files::Files;
 use super::threads::Threads;
 use crate::keep_layers::KeepLayers;
-use crate::{Budget, Result};
 
 /// Encoding number of layer files: locals are `2 * index + side`.
 pub(crate) const ENCODING: u16 = 1;

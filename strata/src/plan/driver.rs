@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use strata_store::{CheckpointFile, StoreError};
 
 use super::sums::{LayerNumbers, LayerSummary, Totals};
-use super::{Command, Input, Outcome, Plan, Publication, Refusal, Report, StopReason};
+use super::{Command, Input, Outcome, PartReport, Plan, Publication, Refusal, StopReason};
 
 /// Kept layers that may wait for a checkpoint: each holds a mapping.
 const MOST_WAITING: usize = 1024;
@@ -216,7 +216,7 @@ where
         for Answer { worker, done } in answers {
             if let Ok(Done::Layer { depth, numbers, waiting: behind }) = done {
                 waiting += behind;
-                reports.push(Report { worker, depth, numbers: *numbers });
+                reports.push(PartReport { worker, depth, numbers: *numbers });
             }
         }
         let sum = LayerSummary::of(&reports);

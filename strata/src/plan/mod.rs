@@ -8,21 +8,12 @@ pub(crate) mod driver;
 pub(crate) mod sums;
 
 use std::collections::VecDeque;
+use std::fmt;
 
+use strata_space::Finish;
 use strata_store::CheckpointFile;
 
 use sums::{LayerNumbers, LayerSummary, Sum, Totals};
-
-/// When a search is over, besides running out of states.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// Two searches meet.
-    Meeting,
-    /// A certain state is found.
-    State,
-    /// Never.
-    Exhausted,
-}
 
 /// What a plan is made for.
 #[derive(Clone, Debug)]
@@ -30,7 +21,7 @@ pub struct PlanOptions {
     /// Number of workers, at least one.
     pub workers: usize,
     /// When the search is over.
-    pub rule: Rule,
+    pub rule: Finish<()>,
     /// Stop at this depth.
     pub max_layers: Option<u32>,
     /// Stop before the job takes more bytes on disk than this.
@@ -72,6 +63,19 @@ pub enum StopReason {
     Moving,
 }
 
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StopReason::Interrupted => "interrupted",
+            StopReason::MaxLayers => "the layer limit is reached",
+            StopReason::DiskLimit => "the disk limit is reached",
+            StopReason::DiskFull => "the disk is full",
+            StopReason::MemoryFull => "the memory budget is used up",
+            StopReason::Moving => "shards are being reassigned",
+        })
+    }
+}
+
 /// How a search ends.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -85,7 +89,7 @@ pub enum Outcome {
 
 /// A worker's report of a layer.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct PartReport {
     /// The worker's number.
     pub worker: usize,
     /// The layer's depth.
@@ -98,7 +102,7 @@ pub struct Report {
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A worker has seeded, restored or made a layer.
-    Layer(Report),
+    Layer(PartReport),
     /// A worker's part of a checkpoint is durable.
     Saved {
         /// The worker's number.
@@ -300,11 +304,11 @@ impl Plan {
         }
     }
 
-    fn reported(&mut self, report: Report) -> Result<(), Refusal> {
+    fn reported(&mut self, report: PartReport) -> Result<(), Refusal> {
         let Phase::Layer { depth, parts, .. } = &mut self.phase else {
             return Err(Refusal::NotAsked { what: "a report of a layer" });
         };
-        let Report { worker, depth: found, numbers } = report;
+        let PartReport { worker, depth: found, numbers } = report;
         let place = place(parts, worker, *depth, found)?;
         *place = Some(numbers);
         if parts.iter().any(Option::is_none) {
@@ -351,9 +355,9 @@ impl Plan {
         self.commands.push_back(Command::Commit(sum.layer.clone()));
         let moves = match self.options.rule {
             // Both may happen in one layer; the odd way is the shorter one.
-            Rule::Meeting if sum.odd => Some((2 * depth).saturating_sub(1)),
-            Rule::Meeting if sum.even => Some(2 * depth),
-            Rule::State if sum.found => Some(depth),
+            Finish::Meeting if sum.odd => Some((2 * depth).saturating_sub(1)),
+            Finish::Meeting if sum.even => Some(2 * depth),
+            Finish::State(()) if sum.found => Some(depth),
             _ => None,
         };
         self.ending = moves.map(Outcome::Goal);

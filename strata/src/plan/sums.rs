@@ -3,7 +3,7 @@
 use strata_space::{Digest, Weight};
 use strata_store::{Hex128, HistoryLine, JobResult, KeptFile};
 
-use super::Report;
+use super::PartReport;
 
 /// One worker's part of a layer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,7 +84,7 @@ impl LayerSummary {
     }
 
     /// The sum of all workers' reports of a layer.
-    pub(crate) fn of(reports: &[Report]) -> LayerSummary {
+    pub(crate) fn of(reports: &[PartReport]) -> LayerSummary {
         let depth = reports.first().map_or(0, |report| report.depth);
         Sum::of(depth, reports.iter().map(|report| report.numbers.clone()).collect()).layer
     }

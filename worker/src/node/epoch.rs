@@ -9,7 +9,7 @@ use strata_proto::v1::FailureKind;
 use strata_store::{JobDir, Layer};
 
 use super::link::Link;
-use strata::Result;
+use strata_store::Result;
 
 /// See the module.
 pub(crate) struct Epoch {

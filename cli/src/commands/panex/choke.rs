@@ -12,9 +12,9 @@ use super::run::write_words;
 use crate::output::console::Console;
 use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
-use crate::output::rss;
 use crate::output::stdout;
 use crate::output::units;
+use strata::memory;
 
 struct Found {
     level: u8,
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ChokeArgs, console: &Console) -> Result<ExitCode, Failu
         None => search.least_moves().map_err(unexpected)?.into(),
     };
     let seconds = started.elapsed().as_secs_f64();
-    let found = Found { level: args.level, moves, seconds, peak_rss_bytes: rss::peak(), path };
+    let found = Found { level: args.level, moves, seconds, peak_rss_bytes: memory::peak(), path };
     stdout::print(|out| if console.json { found.json(out) } else { found.text(out) })?;
     Ok(ExitCode::Done)
 }

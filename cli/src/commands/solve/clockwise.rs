@@ -13,11 +13,11 @@ use crate::output::console::Console;
 use crate::output::events::{self, Event, Outcome};
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
-use crate::output::rss;
 use crate::output::units;
 use crate::spaces::moves;
 use crate::spaces::puzzle;
 use crate::spaces::request;
+use strata::memory;
 
 /// How such a search holds its layers: no engine of those that `--engine` names.
 const ENGINE: &str = "in-memory";
@@ -207,7 +207,7 @@ impl Task {
             widest_depth: sums.widest.depth,
             digest: String::new(),
             seconds,
-            peak_rss_bytes: rss::peak(),
+            peak_rss_bytes: memory::peak(),
             disk_peak_bytes: 0,
             spilled_bytes: 0,
             bytes_per_state: None,

@@ -5,12 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use strata::StopReason;
-use strata_store::DataDir;
+use strata::{Ended, Job, StopReason, check_data_dir, lock_data_dir};
 
-use super::jobs;
-use super::run::{Run, Search, create, resume};
-use super::session::Ended;
+use super::report;
+use super::run::{Prepared, Run, create};
 use super::signals::Signals;
 use crate::cli::{SolveArgs, available_threads};
 use crate::output::console::Console;
@@ -68,23 +66,33 @@ pub(crate) fn search(words: &[&str], means: &Means, console: &Console) -> Result
     let plain = SolveArgs::without_variables(words)
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
     let args = SolveArgs { threads: means.threads, memory: means.memory, data_dir, ..plain };
-    let (search, space) = Search::new(&args)?;
-    jobs::check_folder(&args.data_dir, false)?;
-    let data = DataDir::lock(&args.data_dir).map_err(jobs::unusable)?;
-    let goes_on = jobs::unfinished(&data, &search.spec).is_some();
-    let job = if goes_on { resume(&data, &search)? } else { create(&data, &search)? };
-    let folder = job.folder.clone();
+    let (prepared, space) = Prepared::new(&args)?;
+    let request = &prepared.request;
+    check_data_dir(&args.data_dir, false)?;
+    let data = lock_data_dir(&args.data_dir)?;
+    let resumes = Job::unfinished(&data, request.spec()).is_some();
+    let job = if resumes { Job::resume(&data, request)? } else { create(&data, request)? };
     let signals = Signals::listen();
-    let progress = Progress::on_screen(console, search.expected_layers);
-    let run = Run { search: &search, data: &data, progress: &progress, signals: &signals, started };
-    let ended = run.search(&args, (job, space))?;
+    let progress = Progress::on_screen(console, request.expected_layers());
+    let run = Run {
+        prepared: &prepared,
+        args: &args,
+        data: &data,
+        progress: &progress,
+        cancel: signals.token(),
+        started,
+    };
+    let ended = run.search(request, job, space)?;
+    if let Ended::Finished(finished) = &ended {
+        report::result(&prepared, &progress, finished);
+    }
     progress.finish()?;
     match ended {
-        Ended::Finished(_) => {
-            let result = folder.read_manifest()?.result;
-            let (moves, states) = result.map_or((None, 0), |found| (found.moves, found.states));
-            Ok(Found { moves, states, seconds: started.elapsed().as_secs_f64() })
-        }
+        Ended::Finished(finished) => Ok(Found {
+            moves: finished.result.moves,
+            states: finished.result.states,
+            seconds: started.elapsed().as_secs_f64(),
+        }),
         Ended::Stopped { reason, depth } => Err(early(reason, depth, temporary.is_some())),
     }
 }

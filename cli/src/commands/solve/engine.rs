@@ -1,13 +1,10 @@
-//! Which engine searches; the way that the symbolic one has found.
+//! Choice of the engine by flags and puzzle.
 
 use strata::catalogue::Space;
-use strata_store::{EngineKind, JobSpec};
-use strata_symbolic::{Options, StepError};
+use strata_store::EngineKind;
 
-use super::signals::Signals;
 use crate::cli::SolveArgs;
-use crate::output::exit::{ExitCode, Failure};
-use crate::spaces::puzzle;
+use crate::output::exit::Failure;
 
 /// Flags that only the explicit engine has a use for.
 const EXPLICIT_ONLY: [&str; 6] =
@@ -36,34 +33,4 @@ pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineKind, Fail
         Some(flag) => Err(refused(format!("it has no use for --{flag}"))),
         None => Ok(kind),
     }
-}
-
-/// What a search for a way comes to.
-pub(super) enum Way {
-    /// The positions from start to goal.
-    Found(Vec<String>),
-    /// It was interrupted at this depth.
-    Interrupted(u32),
-}
-
-/// Searches, remembering all layers, for a goal that can be reached, and traces the way back.
-pub(super) fn way(spec: &JobSpec, options: Options, signals: &Signals) -> Result<Way, Failure> {
-    let full = |error: StepError| match error {
-        StepError::Mismatch { .. } => Failure::new(ExitCode::Unexpected, error.to_string()),
-        _ => {
-            let why = "for --path all layers are remembered; --engine explicit keeps them on disk";
-            Failure::new(ExitCode::Limit, format!("{error}: {why}"))
-        }
-    };
-    let form = puzzle::reopen(spec)?.nested().map_err(Failure::usage)?;
-    let mut search = form.open(options).map_err(full)?;
-    let mut layer = search.layer();
-    while !layer.is_last() {
-        if signals.stop() {
-            return Ok(Way::Interrupted(layer.depth));
-        }
-        layer = search.advance().map_err(full)?;
-    }
-    let lost = || Failure::new(ExitCode::Unexpected, "no way leads back".to_owned());
-    search.shortest_path().map(Way::Found).ok_or_else(lost)
 }

@@ -1,97 +1,76 @@
-//! What a run tells the outside, as events; decides the exit code that goes with it.
+//! Events of a run for the outside, and the exit code that goes with its end.
 
-use strata::{StopReason, Totals};
-use strata_store::{HistoryLine, JobResult};
+use strata::{Event, Finished, LayerEvent, Request, StopReason};
 
-use super::run::Search;
-use super::session::Job;
+use super::run::Prepared;
 use crate::cli::SolveArgs;
-use crate::output::events::{self, Event};
-use crate::output::exit::{ExitCode, Failure};
+use crate::output::events;
+use crate::output::exit::ExitCode;
 use crate::output::progress::Progress;
 use crate::spaces::request;
 
-/// The beginning of a run.
-pub(super) fn job(
-    search: &Search,
+/// The event as it is shown, if it is.
+pub(super) fn event(request: &Request, args: &SolveArgs, event: &Event) -> Option<events::Event> {
+    Some(match event {
+        Event::Started { job, resumed_from } => {
+            events::Event::Job(started(request, args, job, *resumed_from))
+        }
+        Event::Layer(layer) => events::Event::Layer(shown(layer)),
+        Event::Checkpoint { depth, bytes, seconds } => {
+            let (depth, bytes, seconds) = (*depth, *bytes, *seconds);
+            events::Event::Checkpoint(events::Checkpoint { depth, bytes, seconds })
+        }
+        _ => return None,
+    })
+}
+
+fn started(
+    request: &Request,
     args: &SolveArgs,
     job: &str,
     resumed_from: Option<u32>,
-) -> Event {
-    Event::Job(events::Job {
+) -> events::Job {
+    let (spec, options) = (request.spec(), request.options());
+    events::Job {
         job: job.to_owned(),
-        space: search.spec.space.clone(),
-        params: request::json(&search.spec.params),
-        engine: search.spec.engine.name(),
-        shards: search.spec.shards,
+        space: spec.space.clone(),
+        params: request::json(&spec.params),
+        engine: spec.engine.name(),
+        shards: spec.shards,
         data_dir: args.data_dir.display().to_string(),
-        threads: args.threads,
-        workers: args.workers,
-        memory_bytes: args.memory,
+        threads: options.threads,
+        workers: options.workers,
+        memory_bytes: options.memory,
         resumed_from,
-    })
-}
-
-/// A complete layer.
-pub(super) fn layer(line: &HistoryLine, seconds: f64, total_states: u64, replayed: bool) -> Event {
-    Event::Layer(events::Layer {
-        depth: line.depth,
-        states: line.states,
-        generated: line.generated,
-        regions: line.regions,
-        bytes: line.bytes,
-        digest: line.digest.to_string(),
-        seconds,
-        total_states,
-        replayed,
-    })
-}
-
-/// Shows the layers of earlier sessions.
-pub(super) fn replay(lines: &[HistoryLine], progress: &Progress) {
-    let (mut total, mut end) = (0, 0.0);
-    for line in lines {
-        total += line.states;
-        progress.emit(&layer(line, line.seconds - end, total, true));
-        end = line.seconds;
     }
 }
 
-/// Shows once more what a finished job found.
-pub(super) fn again(
-    search: &Search,
-    args: &SolveArgs,
-    progress: &Progress,
-    finished: &Job,
-) -> Result<ExitCode, Failure> {
-    let Job { folder, manifest, ledger, .. } = finished;
-    let depth = manifest.checkpoint.as_ref().map(|checkpoint| checkpoint.depth);
-    progress.emit(&job(search, args, folder.job(), depth));
-    replay(&ledger.lines, progress);
-    let Some(found) = &manifest.result else {
-        let message = format!("job {} is done without a result", folder.job());
-        return Err(Failure::new(ExitCode::Corrupt, message));
-    };
-    Ok(result(search, progress, found, &ledger.totals, found.seconds))
+fn shown(layer: &LayerEvent) -> events::Layer {
+    events::Layer {
+        depth: layer.depth,
+        states: layer.states,
+        generated: layer.generated,
+        regions: layer.regions,
+        bytes: layer.bytes,
+        digest: layer.digest.to_string(),
+        seconds: layer.seconds,
+        total_states: layer.total_states,
+        replayed: layer.replayed,
+    }
 }
 
 /// Shows the result.
-pub(super) fn result(
-    search: &Search,
-    progress: &Progress,
-    found: &JobResult,
-    totals: &Totals,
-    seconds: f64,
-) -> ExitCode {
+pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finished) -> ExitCode {
+    let Finished { result: found, totals, seconds } = finished;
     let (outcome, code) = match found.moves {
         Some(_) => (events::Outcome::Goal, ExitCode::Done),
-        None if search.is_exhaustive() => (events::Outcome::Exhausted, ExitCode::Done),
+        None if prepared.request.is_exhaustive() => (events::Outcome::Exhausted, ExitCode::Done),
         None => (events::Outcome::NoGoal, ExitCode::NoGoal),
     };
     let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
     // A diagram is not kept state by state.
-    let explicit = search.spec.engine.is_explicit();
-    progress.emit(&Event::Result(events::Summary {
+    let explicit = prepared.request.spec().engine.is_explicit();
+    progress.emit(&events::Event::Result(events::Summary {
         outcome,
         moves: found.moves,
         layers: found.layers,
@@ -100,17 +79,17 @@ pub(super) fn result(
         widest: found.widest,
         widest_depth: totals.widest_depth,
         digest: found.digest.to_string(),
-        seconds,
+        seconds: *seconds,
         peak_rss_bytes: Some(found.peak_rss_bytes).filter(|&bytes| bytes > 0),
         disk_peak_bytes: found.disk_peak_bytes,
         spilled_bytes: totals.spilled,
         bytes_per_state: Some(bytes_per_state).filter(|bytes| explicit && bytes.is_finite()),
-        title: search.naming.title(outcome, found.moves, found.layers),
+        title: prepared.naming.title(outcome, found.moves, found.layers),
     }));
     code
 }
 
-/// Shows an early end and how to go on.
+/// Shows an early end and how to resume.
 pub(super) fn stopped(
     args: &SolveArgs,
     progress: &Progress,
@@ -133,6 +112,6 @@ pub(super) fn stopped(
     };
     let without: Vec<&str> = without.into_iter().collect();
     let resume_command = args.line.resume_command(&without);
-    progress.emit(&Event::Stopped(events::Stopped { reason, depth, resume_command }));
+    progress.emit(&events::Event::Stopped(events::Stopped { reason, depth, resume_command }));
     code
 }

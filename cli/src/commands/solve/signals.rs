@@ -1,10 +1,9 @@
 //! Interrupts: the first asks for a stop with a checkpoint, the second ends the process.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 
+use strata::CancelToken;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -12,17 +11,17 @@ use crate::output::exit::ExitCode;
 
 /// Whether the user wants the search to stop.
 pub(super) struct Signals {
-    stop: Arc<AtomicBool>,
+    token: CancelToken,
 }
 
 impl Signals {
     /// Listens to SIGINT and SIGTERM from here on, in a thread of its own.
     pub(super) fn listen() -> Signals {
-        let stop = Arc::new(AtomicBool::new(false));
+        let token = CancelToken::new();
         let (ready, listening) = mpsc::channel();
-        let told = Arc::clone(&stop);
+        let cancelled = token.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned());
-        let spawned = thread.spawn(move || wait(&told, &ready));
+        let spawned = thread.spawn(move || wait(&cancelled, &ready));
         let listening = spawned.and_then(|_| {
             let gone = |_| io::Error::other("the thread ended");
             listening.recv().map_err(gone).and_then(|listening| listening)
@@ -31,16 +30,16 @@ impl Signals {
             // Interrupts then end the process at once, which loses nothing durable.
             tracing::warn!("cannot listen to signals: {error}");
         }
-        Signals { stop }
+        Signals { token }
     }
 
-    /// Whether a signal has come.
-    pub(super) fn stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    /// The token that the first signal cancels.
+    pub(super) fn token(&self) -> &CancelToken {
+        &self.token
     }
 }
 
-fn wait(stop: &AtomicBool, ready: &Sender<io::Result<()>>) {
+fn wait(token: &CancelToken, ready: &Sender<io::Result<()>>) {
     let runtime = match Builder::new_current_thread().enable_io().build() {
         Ok(runtime) => runtime,
         Err(error) => return send(ready, Err(error)),
@@ -58,7 +57,7 @@ fn wait(stop: &AtomicBool, ready: &Sender<io::Result<()>>) {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            if stop.swap(true, Ordering::Relaxed) {
+            if token.cancel() {
                 std::process::exit(ExitCode::Interrupted as i32);
             }
             tracing::warn!("stopping after this layer; another signal stops at once");

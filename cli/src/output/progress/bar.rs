@@ -8,8 +8,8 @@ use strata::Tracker;
 
 use super::{Sink, Throttle};
 use crate::output::events::{Event, Layer};
-use crate::output::rss;
 use crate::output::units;
+use strata::memory;
 
 /// Redraws are at least this far apart.
 const REDRAW: Duration = Duration::from_millis(100);
@@ -58,7 +58,7 @@ impl Bar {
         if let Some((depth, _)) = self.tracker.last() {
             self.bar.set_position(u64::from(depth));
         }
-        let memory = if self.remote { None } else { rss::current() };
+        let memory = if self.remote { None } else { memory::current() };
         self.bar.set_message(self.message(now, memory));
         self.bar.tick();
     }

@@ -7,7 +7,7 @@ use tracing::{info, warn};
 
 use super::{Sink, Throttle};
 use crate::output::events::{Checkpoint, Event, Job, Layer, Summary};
-use crate::output::rss;
+use strata::memory;
 
 /// Layer lines are at least this far apart.
 const INTERVAL: Duration = Duration::from_millis(333);
@@ -150,7 +150,7 @@ impl Lines {
             layer = self.depth,
             total = self.tracker.states(),
             elapsed = %format_args!("{:.1}s", now.as_secs_f64()),
-            memory = if self.remote { None } else { rss::current() },
+            memory = if self.remote { None } else { memory::current() },
             "still at work"
         );
     }

@@ -76,11 +76,6 @@ impl Progress {
         Progress::with_sinks(screen(console, expected_layers))
     }
 
-    /// Shows nothing.
-    pub(crate) fn silent() -> Self {
-        Progress::with_sinks(Vec::new())
-    }
-
     fn with_sinks(sinks: Vec<Box<dyn Sink>>) -> Self {
         let shared = Arc::new(Shared { start: Instant::now(), sinks: Mutex::new(sinks) });
         let ticked = Arc::clone(&shared);

@@ -1,12 +1,12 @@
-//! Resident memory of this process, as the kernel counts it.
+//! Resident memory of this process, as the operating system counts it.
 
 /// The largest resident memory so far in bytes; `None` where the system does not tell.
-pub(crate) fn peak() -> Option<u64> {
+pub fn peak() -> Option<u64> {
     field("VmHWM:")
 }
 
 /// The resident memory now in bytes; `None` where the system does not tell.
-pub(crate) fn current() -> Option<u64> {
+pub fn current() -> Option<u64> {
     field("VmRSS:")
 }
 

@@ -1,3 +1,0 @@
-//! The files of a job in a folder.
-
-pub(crate) mod audit;

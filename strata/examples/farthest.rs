@@ -1,0 +1,23 @@
+//! A shortest path: to one of the positions of the 3x3 sliding tiles that are farthest away.
+//!
+//! `cargo run --release --example farthest -p strata`
+
+use std::error::Error;
+use std::ops::ControlFlow;
+
+use strata::{KeepLayers, Search};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let parameters = [("size", "3x3"), ("exhaust", "true")];
+    let report = Search::named("tiles", parameters).keep_layers(KeepLayers::All).run()?;
+    let mut farthest = None;
+    report.layer(report.radius())?.visit(&mut |state| {
+        farthest = Some(state);
+        ControlFlow::Break(())
+    })?;
+    let state = farthest.ok_or("the last layer is empty")?;
+    let path = report.path_to(&state.state.ok_or("an explicit layer has states")?)?;
+    println!("{} is {} moves from the start:", state.text, path.len());
+    println!("{}", path.join(" "));
+    Ok(())
+}

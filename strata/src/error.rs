@@ -1,0 +1,126 @@
+//! Failures of a search, by what failed.
+
+use std::path::PathBuf;
+
+use strata_space::SpaceError;
+use strata_store::StoreError;
+use strata_symbolic::StepError;
+
+use crate::local::error::WorkerError;
+use crate::plan::{Refusal, StopReason};
+
+/// Why a search did not come to a result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option has a value that cannot be used.
+    #[error("{option}: {why}")]
+    Option {
+        /// The option, as the builder calls it.
+        option: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// The puzzle cannot be opened with its parameters.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// A file or folder of the job cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The explicit engine could not follow a path through the layers.
+    #[error(transparent)]
+    Engine(strata_explicit::Error),
+    /// The data directory cannot be used from the start.
+    #[error("{0}")]
+    DataDir(StoreError),
+    /// The data directory is itself the folder of a job.
+    #[error("{} is the folder of one job: the data directory is the folder that holds it", .0.display())]
+    IsJobFolder(PathBuf),
+    /// The data directory has no job of this search.
+    #[error("{0}")]
+    NoSuchJob(String),
+    /// The folder holds another search: nothing was changed.
+    #[error("{} holds another search: {differences}", dir.display())]
+    OtherSearch {
+        /// The data directory.
+        dir: PathBuf,
+        /// How it differs, parameter by parameter.
+        differences: String,
+    },
+    /// A worker failed.
+    #[error(transparent)]
+    Worker(WorkerError),
+    /// A restored layer differs from the one that was saved.
+    #[error("{} is corrupt: {refusal}", folder.display())]
+    Restored {
+        /// The job's folder.
+        folder: PathBuf,
+        /// The difference.
+        refusal: Refusal,
+    },
+    /// The plan refused a worker's answer: a defect of Strata.
+    #[error("the plan failed: {0}")]
+    Plan(Refusal),
+    /// A layer of the symbolic engine could not be made.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// A path needs all layers, and the search has not kept them.
+    #[error("job {job} has not kept all layers: a path needs keep_layers(KeepLayers::All)")]
+    LayersNotKept {
+        /// The job.
+        job: String,
+    },
+    /// The job does not hold that layer.
+    #[error(
+        "job {job} does not hold layer {depth}: it holds layers {} and {last}, and those that \
+         keep_layers keeps", last.saturating_sub(1)
+    )]
+    LayerNotHeld {
+        /// The job.
+        job: String,
+        /// The layer asked for.
+        depth: u32,
+        /// The last layer.
+        last: u32,
+    },
+    /// The search has no layer of that depth.
+    #[error("there is no layer {depth}: the last is {last}")]
+    NoLayer {
+        /// The layer asked for.
+        depth: u32,
+        /// The last layer.
+        last: u32,
+    },
+    /// The search has no path: it has no goal, has not reached it, or the puzzle names no moves.
+    #[error("{0}")]
+    NoPath(String),
+    /// The search ended early; running it again resumes it.
+    #[error("the search stopped at depth {depth}: {reason}")]
+    Stopped {
+        /// Why.
+        reason: StopReason,
+        /// The last complete layer.
+        depth: u32,
+    },
+}
+
+impl From<strata_explicit::Error> for Error {
+    fn from(error: strata_explicit::Error) -> Error {
+        match error {
+            strata_explicit::Error::Store(error) => Error::Store(error),
+            error => Error::Engine(error),
+        }
+    }
+}
+
+impl From<WorkerError> for Error {
+    fn from(error: WorkerError) -> Error {
+        match error {
+            WorkerError::Store(error) => Error::Store(error),
+            error => Error::Worker(error),
+        }
+    }
+}
+
+/// The result of a search's operations.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,193 @@
+//! Job folders in a data directory: creating one, finding the one to resume.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use strata_store::{DataDir, JobDir, JobSpec, Manifest, RealFs, RunState, StoreError};
+
+use super::history::{JobHistory, read_history};
+use super::request::Request;
+use super::verify;
+use crate::error::{Error, Result};
+
+/// A job's folder and its records.
+#[derive(Debug)]
+pub struct Job {
+    pub(crate) folder: JobDir,
+    pub(crate) manifest: Manifest,
+    /// Empty without a checkpoint.
+    pub(crate) history: JobHistory,
+    /// Whether this process has just created it.
+    pub(crate) is_new: bool,
+}
+
+impl Job {
+    /// Creates the folder of a new job for the request.
+    ///
+    /// # Errors
+    /// [`Error::DataDir`] if the data directory cannot be written; [`Error::Store`] if the disk is
+    /// full.
+    pub fn create(data: &DataDir, request: &Request) -> Result<Job> {
+        let mut attempt = 0;
+        loop {
+            let job = format!("{}-{}", request.label, suffix(attempt));
+            match JobDir::create(Arc::new(RealFs), data.path(), &job, request.spec.clone()) {
+                Err(StoreError::Exists { .. }) => attempt += 1,
+                Err(error) if error.is_disk_full() => return Err(error.into()),
+                other => {
+                    let (folder, manifest) = other.map_err(Error::DataDir)?;
+                    let history = JobHistory::default();
+                    return Ok(Job { folder, manifest, history, is_new: true });
+                }
+            }
+        }
+    }
+
+    /// Opens the job of the same specification, an unfinished one before a finished one, the newest
+    /// first, and checks its files.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchJob`] if there is none, with the differences to the nearest one;
+    /// [`Error::Store`] if a file of it is missing or damaged.
+    pub fn resume(data: &DataDir, request: &Request) -> Result<Job> {
+        let (folder, manifest) = find(data, request)?;
+        let history = read_history(&folder, &manifest)?;
+        if manifest.state == RunState::Done {
+            verify::read_files(&folder, &manifest, &history)?;
+        } else {
+            // The workers check the checkpoint's own files when they load them.
+            verify::read_kept_files(&folder, &history, None)?;
+        }
+        Ok(Job { folder, manifest, history, is_new: false })
+    }
+
+    /// The newest unfinished job of that specification.
+    pub fn unfinished(data: &DataDir, spec: &JobSpec) -> Option<String> {
+        let jobs = data.jobs(&RealFs).ok()?.into_iter().rev();
+        let mut read = jobs.filter_map(|job| open(data, &job).ok());
+        let found = read.find(|(_, m)| m.spec == *spec && m.state != RunState::Done)?;
+        Some(found.1.job)
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &JobDir {
+        &self.folder
+    }
+
+    /// Its manifest, as it was when the job was opened.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Whether it was just created.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+}
+
+/// Checks that a path can be a data directory; one to resume from must exist.
+///
+/// # Errors
+/// [`Error::IsJobFolder`] for the folder of a job, [`Error::NoSuchJob`] for a missing one.
+pub fn check_data_dir(dir: &Path, resume: bool) -> Result<()> {
+    if dir.join("manifest.json").exists() {
+        return Err(Error::IsJobFolder(dir.to_owned()));
+    }
+    if resume && !dir.is_dir() {
+        let shown = dir.display();
+        return Err(Error::NoSuchJob(format!("there is no job to resume: no folder {shown}")));
+    }
+    Ok(())
+}
+
+/// Creates the data directory if need be and locks it for this process.
+///
+/// # Errors
+/// [`Error::DataDir`] if it cannot be created or locked.
+pub fn lock_data_dir(dir: &Path) -> Result<DataDir> {
+    DataDir::lock(dir).map_err(Error::DataDir)
+}
+
+/// Six characters that tell jobs of one label apart.
+fn suffix(attempt: u32) -> String {
+    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut hasher = DefaultHasher::new();
+    (SystemTime::now(), std::process::id(), attempt).hash(&mut hasher);
+    let hash = hasher.finish();
+    (0..6).map(|place| char::from(DIGITS[(hash >> (5 * place)) as usize % 32])).collect()
+}
+
+fn open(data: &DataDir, job: &str) -> std::result::Result<(JobDir, Manifest), StoreError> {
+    JobDir::open(Arc::new(RealFs), &data.path().join(job))
+}
+
+/// The job to resume: of the same specification, unfinished if there is one, the newest.
+fn find(data: &DataDir, request: &Request) -> Result<(JobDir, Manifest)> {
+    let own = format!("{}-", request.label);
+    let mut jobs = Vec::new();
+    for job in data.jobs(&RealFs).map_err(Error::DataDir)? {
+        match open(data, &job) {
+            Ok(opened) => jobs.push(opened),
+            // It may be the very job that is meant.
+            Err(error) if job.starts_with(&own) => return Err(error.into()),
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+    let rank = |manifest: &Manifest| (manifest.state != RunState::Done, manifest.created);
+    jobs.sort_by_key(|(_, manifest)| rank(manifest));
+    if let Some(at) = jobs.iter().rposition(|(_, manifest)| manifest.spec == request.spec) {
+        return Ok(jobs.swap_remove(at));
+    }
+    missing_manifest(data.path(), &own)?;
+    Err(Error::NoSuchJob(no_such_job(data.path(), request, &jobs)))
+}
+
+/// Refuses a folder that must be a job's and lacks its manifest.
+fn missing_manifest(data_dir: &Path, own: &str) -> Result<()> {
+    let folders = std::fs::read_dir(data_dir).into_iter().flatten().flatten();
+    for folder in folders.filter(|folder| folder.file_name().to_string_lossy().starts_with(own)) {
+        let (history, manifest) =
+            (folder.path().join("history.jsonl"), folder.path().join("manifest.json"));
+        if history.exists() && !manifest.exists() {
+            return Err(StoreError::NotFound { path: manifest }.into());
+        }
+    }
+    Ok(())
+}
+
+fn no_such_job(data_dir: &Path, request: &Request, jobs: &[(JobDir, Manifest)]) -> String {
+    let shown = data_dir.display();
+    let same_space = jobs.iter().rev().filter(|(_, m)| m.spec.space == request.spec.space);
+    let nearest =
+        same_space.min_by_key(|(_, manifest)| request.spec.differences(&manifest.spec).len());
+    match nearest {
+        None => format!("there is no {} job to resume in {shown}", request.spec.space),
+        Some((_, nearest)) => {
+            let differ = differences(&request.spec, nearest);
+            format!("there is no such job to resume in {shown}: {differ}")
+        }
+    }
+}
+
+/// How a job differs from a specification, parameter by parameter.
+pub(crate) fn differences(spec: &JobSpec, job: &Manifest) -> String {
+    let differ = spec.differences(&job.spec).into_iter();
+    let differ = differ
+        .map(|(name, mine, theirs)| format!("{name} is {theirs} in job {}, not {mine}", job.job));
+    differ.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffixes_are_names() {
+        let (a, b) = (suffix(0), suffix(1));
+        assert_ne!(a, b);
+        assert_eq!(a.len(), 6);
+        assert!(a.bytes().all(|c| c.is_ascii_lowercase() || (b'2'..=b'7').contains(&c)));
+    }
+}

@@ -1,0 +1,263 @@
+//! Layers of a job that were written to disk: opened for paths, counted and listed.
+
+use std::ops::ControlFlow;
+
+use strata_explicit::{Engine, Layers};
+use strata_space::{RegionKey, State};
+use strata_store::{
+    CheckpointFile, EngineKind, HistoryLine, JobDir, KeptFile, KeyRange, Layer, LayerCursor,
+    Manifest, StoreError,
+};
+use strata_symbolic::AnySearch;
+
+use super::history::read_history;
+use super::verify::{open_checkpoint, with_current};
+use crate::catalogue::Space;
+use crate::error::{Error, Result};
+use crate::local::symbolic::load_diagram;
+
+/// The layer files of a job: those of its last checkpoint, and the kept ones.
+pub(crate) struct JobLayers<'a> {
+    folder: &'a JobDir,
+    /// Depth of the last layer.
+    depth: u32,
+    records: Vec<CheckpointFile>,
+    lines: Vec<HistoryLine>,
+}
+
+impl<'a> JobLayers<'a> {
+    /// Reads manifest and history.
+    ///
+    /// # Errors
+    /// If one of them is missing or damaged.
+    pub(crate) fn read(folder: &'a JobDir) -> Result<JobLayers<'a>> {
+        let manifest = folder.read_manifest()?;
+        let lines = read_history(folder, &manifest)?.lines;
+        let (depth, records) =
+            manifest.checkpoint.map_or((0, Vec::new()), |last| (last.depth, last.layers));
+        Ok(JobLayers { folder, depth, records, lines })
+    }
+
+    /// Depth of the last layer.
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Whether the job holds every layer.
+    pub(crate) fn is_complete(&self) -> bool {
+        (0..self.depth.saturating_sub(1)).all(|depth| self.kept(depth).is_some())
+    }
+
+    fn kept(&self, depth: u32) -> Option<&[KeptFile]> {
+        self.lines.get(depth as usize)?.kept.as_deref()
+    }
+
+    /// Bytes of all of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        let kept = self.lines.iter().flat_map(|line| line.kept.iter().flatten());
+        let records = self.records.iter().map(|record| record.bytes).sum::<u64>();
+        kept.map(|file| file.bytes).sum::<u64>() + records
+    }
+}
+
+impl Layers for JobLayers<'_> {
+    fn open(&mut self, depth: u32) -> strata_explicit::Result<Vec<Layer>> {
+        let folder = self.folder;
+        let fs = folder.fs();
+        if depth + 1 >= self.depth {
+            let records = self.records.iter().filter(|record| record.depth == depth);
+            let open = |record: &CheckpointFile| {
+                let path = folder.file_path(&record.file)?;
+                Ok(Layer::open(fs.clone(), &path, &record.expect(folder.job()))?)
+            };
+            return records.map(open).collect();
+        }
+        let kept = self.kept(depth).unwrap_or_default().iter();
+        kept.map(|kept| Ok(open_kept(folder, depth, kept)?)).collect()
+    }
+}
+
+fn open_kept(
+    folder: &JobDir,
+    depth: u32,
+    kept: &KeptFile,
+) -> std::result::Result<Layer, StoreError> {
+    let path = folder.file_path(&kept.file)?;
+    Layer::open(folder.fs().clone(), &path, &kept.expect(folder.job(), depth))
+}
+
+/// One layer of a job, ready to be counted and listed.
+pub struct LayerView {
+    depth: u32,
+    states: u64,
+    content: Content,
+}
+
+enum Content {
+    Files { layers: Vec<Layer>, engine: Engine },
+    Diagram(Box<dyn AnySearch>),
+}
+
+/// A state of a listed layer.
+#[derive(Clone, Debug)]
+pub struct ListedState {
+    /// A position that it stands for, in the space's text form.
+    pub text: String,
+    /// The state as the explicit engine stores it; none in a symbolic layer.
+    pub state: Option<State>,
+}
+
+/// Opens a layer of a job, also while the job runs.
+///
+/// A symbolic layer that the job's checkpoint does not hold is searched again, in `memory` bytes.
+///
+/// # Errors
+/// [`Error::LayerNotHeld`] or [`Error::NoLayer`] if there is no such layer, [`Error::Step`] if a
+/// symbolic layer does not fit the memory, [`Error::Store`] if a file is missing or damaged.
+pub fn open_layer(
+    folder: &JobDir,
+    manifest: Manifest,
+    space: Space,
+    depth: u32,
+    memory: u64,
+) -> Result<LayerView> {
+    if manifest.spec.engine.is_explicit() {
+        open_files(folder, manifest, space, depth)
+    } else {
+        open_diagram(folder, &manifest, &space, depth, memory)
+    }
+}
+
+fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> Result<LayerView> {
+    let (manifest, layers) = with_current(folder, manifest, |manifest| {
+        let history = read_history(folder, manifest)?;
+        let mut held = open_checkpoint(folder, manifest)?;
+        held.retain(|layer| layer.header().depth == depth);
+        if !held.is_empty() {
+            return Ok(Some(held));
+        }
+        let kept = history.lines.get(depth as usize).and_then(|line| line.kept.as_ref());
+        let open = |kept: &Vec<KeptFile>| {
+            kept.iter()
+                .map(|kept| open_kept(folder, depth, kept))
+                .collect::<std::result::Result<Vec<_>, _>>()
+        };
+        kept.map(open).transpose()
+    })?;
+    let Some(layers) = layers else {
+        let last = manifest.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.depth);
+        return Err(Error::LayerNotHeld { job: manifest.job, depth, last });
+    };
+    let states = layers.iter().map(|layer| layer.totals().states).sum::<u64>();
+    let engine = space.engine(manifest.spec.shards);
+    Ok(LayerView { depth, states, content: Content::Files { layers, engine } })
+}
+
+fn open_diagram(
+    folder: &JobDir,
+    manifest: &Manifest,
+    space: &Space,
+    depth: u32,
+    memory: u64,
+) -> Result<LayerView> {
+    let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+    let digests = manifest.spec.engine == EngineKind::Symbolic;
+    let options =
+        strata_symbolic::Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
+    let mut search = space.nested()?.open(options)?;
+    let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
+    if let Some(record) = records.into_iter().find(|record| record.depth <= depth) {
+        load_diagram(folder, record, &mut *search)?;
+    }
+    let mut states = search.layer().stats.states;
+    while search.depth() < depth && states > 0 {
+        states = search.advance()?.stats.states;
+    }
+    if states == 0 {
+        return Err(Error::NoLayer { depth, last: search.depth().saturating_sub(1) });
+    }
+    Ok(LayerView { depth, states, content: Content::Diagram(search) })
+}
+
+impl LayerView {
+    /// Distance from the start.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Number of states.
+    pub fn states(&self) -> u64 {
+        self.states
+    }
+
+    /// Shows all states until `visit` breaks off.
+    ///
+    /// # Errors
+    /// If a layer file is damaged.
+    pub fn visit(&self, visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>) -> Result<()> {
+        match &self.content {
+            Content::Files { .. } => self.visit_files(1, visit),
+            Content::Diagram(search) => {
+                search.visit_texts(&mut |text| visit(ListedState { text, state: None }));
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows about `number` states, evenly spaced in the order in which the layer is held, until
+    /// `visit` breaks off.
+    ///
+    /// # Errors
+    /// If a layer file is damaged.
+    pub fn sample(
+        &self,
+        number: u64,
+        visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
+    ) -> Result<()> {
+        match &self.content {
+            Content::Files { .. } => {
+                self.visit_files(self.states.div_ceil(number.max(1)).max(1), visit)
+            }
+            Content::Diagram(search) => {
+                let positions = search.positions();
+                let number = number.min(positions);
+                for place in 0..number {
+                    let at = u128::from(place) * u128::from(positions) / u128::from(number);
+                    let Some(text) = search.nth_text(at as u64) else { continue };
+                    if visit(ListedState { text, state: None }).is_break() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn visit_files(
+        &self,
+        step: u64,
+        visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let Content::Files { layers, engine } = &self.content else { return Ok(()) };
+        let mut cursor = LayerCursor::new()?;
+        let mut at = 0_u64;
+        for layer in layers {
+            cursor.start(layer, KeyRange::ALL)?;
+            while let Some(key) = cursor.key() {
+                for local in cursor.locals()? {
+                    at += 1;
+                    if !(at - 1).is_multiple_of(step) {
+                        continue;
+                    }
+                    let state = State { region: RegionKey(key.region), local: *local };
+                    let text = engine.text(state);
+                    if visit(ListedState { text, state: Some(state) }).is_break() {
+                        return Ok(());
+                    }
+                }
+                cursor.advance()?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,304 @@
+//! One run of a job in this process: driver, worker pool and the job's records.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use strata_space::Finish;
+use strata_store::{
+    Checkpoint, Counters, EncodeOptions, History, JobDir, JobResult, Manifest, RunState, StoreError,
+};
+
+use super::cancel::CancelToken;
+use super::event::{Event, LayerEvent, replayed};
+use super::folder::Job;
+use super::history::JobHistory;
+use super::request::Request;
+use crate::catalogue::Space;
+use crate::error::{Error, Result};
+use crate::local::budget::Budget;
+use crate::local::error::WorkerError;
+use crate::local::pool::LocalPool;
+use crate::local::restore::Restore;
+use crate::local::symbolic::SymbolicWorker;
+use crate::local::worker::Setup;
+use crate::memory;
+use crate::plan::driver::{CheckpointSink, DriveError, Driver, Retryable};
+use crate::plan::sums::{LayerSummary, Totals};
+use crate::plan::{Outcome, Plan, PlanOptions, Publication, Refusal, Start, StopReason};
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub enum Ended {
+    /// With a result.
+    Finished(Box<Finished>),
+    /// Early; the job can be resumed.
+    Stopped {
+        /// Why.
+        reason: StopReason,
+        /// The last complete layer.
+        depth: u32,
+    },
+}
+
+/// The result of a finished search.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The recorded result.
+    pub result: JobResult,
+    /// Sums over all layers.
+    pub totals: Totals,
+    /// Time of this run, in seconds; of a job that was done before, of all its runs.
+    pub seconds: f64,
+}
+
+/// What a run is connected to.
+pub struct RunControl<'a> {
+    /// Stops the run after the running layer.
+    pub cancel: &'a CancelToken,
+    /// Receives the events, on the calling thread.
+    pub on_event: &'a mut dyn FnMut(&Event),
+    /// When the run began.
+    pub started: Instant,
+}
+
+/// Runs a job until its end, or until something fails.
+///
+/// A job that is done is not searched again: its layers and its result come once more.
+///
+/// # Errors
+/// Whatever fails; what the last checkpoint holds is not lost.
+pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -> Result<Ended> {
+    let RunControl { cancel, on_event, started } = control;
+    let Job { folder, mut manifest, history: ledger, is_new } = job;
+    on_event(&Event::Started {
+        job: manifest.job.clone(),
+        resumed_from: manifest.checkpoint.as_ref().map(|checkpoint| checkpoint.depth),
+    });
+    if manifest.state == RunState::Done {
+        return finished_before(&folder, manifest, &ledger, on_event);
+    }
+    let history = match &manifest.checkpoint {
+        Some(checkpoint) => folder.resume_history(&checkpoint.history)?.0,
+        None => folder.create_history()?,
+    };
+    if !is_new {
+        folder.remove_leftovers(&manifest, &ledger.lines)?;
+        manifest.state = RunState::Running;
+        folder.write_manifest(&manifest)?;
+    }
+    replayed(&ledger.lines).for_each(|event| on_event(&event));
+    let options = request.options();
+    let (start, restore) = starting_point(&manifest, &ledger, options.workers);
+    let (rule, pool) = pool(request, &folder, space, restore)?;
+    let plan_options = PlanOptions {
+        workers: options.workers,
+        rule,
+        max_layers: options.max_layers,
+        disk_limit: options.disk_limit,
+    };
+    let before = manifest.seconds;
+    let records =
+        Records { on_event, cancel, folder, manifest, history, started, before, layer_end: before };
+    let plan = Plan::new(plan_options, start);
+    let mut driver = Driver::new(plan, pool, records, options.checkpoint_interval);
+    let outcome = driver.run();
+    ended(&driver, outcome, started)
+}
+
+/// The result of a job that an earlier run finished.
+fn finished_before(
+    folder: &JobDir,
+    manifest: Manifest,
+    history: &JobHistory,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<Ended> {
+    // The earlier run may have been killed just after its end.
+    folder.remove_leftovers(&manifest, &history.lines)?;
+    replayed(&history.lines).for_each(|event| on_event(&event));
+    let result = manifest.result.ok_or_else(|| StoreError::Inconsistent {
+        file: folder.path().join("manifest.json"),
+        what: format!("job {} is done without a result", folder.job()),
+    })?;
+    let (totals, seconds) = (history.totals.clone(), result.seconds);
+    Ok(Ended::Finished(Box::new(Finished { result, totals, seconds })))
+}
+
+fn ended(
+    driver: &Driver<LocalPool, Records<'_>>,
+    outcome: std::result::Result<Outcome, DriveError<WorkerError>>,
+    started: Instant,
+) -> Result<Ended> {
+    let records = driver.sink();
+    let totals = driver.totals();
+    match outcome {
+        Ok(Outcome::Stopped(reason)) => Ok(Ended::Stopped { reason, depth: totals.depth }),
+        Ok(Outcome::Goal(_) | Outcome::Exhausted) => {
+            // A publication with an end writes the result.
+            let result = records.manifest.result.clone();
+            let result = result.ok_or(Error::Plan(Refusal::NotAsked { what: "an end" }))?;
+            let (totals, seconds) = (totals.clone(), started.elapsed().as_secs_f64());
+            Ok(Ended::Finished(Box::new(Finished { result, totals, seconds })))
+        }
+        Err(DriveError::Failed(error)) => {
+            let Some(reason) = error.exhausted() else { return Err(error.into()) };
+            tracing::error!("{error}");
+            // No manifest names unfinished files: their room is free for what comes next.
+            if let Err(error) = records.folder.remove_others(|name| !name.ends_with(".tmp")) {
+                tracing::warn!("{error}");
+            }
+            let depth = records.manifest.checkpoint.as_ref().map_or(0, |last| last.depth);
+            Ok(Ended::Stopped { reason, depth })
+        }
+        Err(DriveError::Refused(refusal @ Refusal::Differs { .. })) => {
+            Err(Error::Restored { folder: records.folder.path().to_owned(), refusal })
+        }
+        Err(DriveError::Refused(refusal)) => Err(Error::Plan(refusal)),
+    }
+}
+
+/// The workers, and what ends the search.
+fn pool(
+    request: &Request,
+    folder: &JobDir,
+    space: Space,
+    restore: Arc<[Restore]>,
+) -> Result<(Finish<()>, LocalPool)> {
+    if let Some(budget) = request.budget {
+        let rule = space.finish().rule();
+        let engine = Arc::new(space.engine(request.spec.shards));
+        let setups = setups(request, budget, folder);
+        return Ok((rule, LocalPool::explicit(setups, &engine, folder, restore)?));
+    }
+    let form = space.nested()?;
+    let worker = SymbolicWorker::new(0, folder.clone(), form, request.symbolic())?;
+    Ok((worker.finish(), LocalPool::symbolic(worker, folder, restore)))
+}
+
+/// The owner of each shard: every worker has a contiguous share.
+fn owners(shards: u32, workers: usize) -> Arc<[u16]> {
+    let all = shards as usize;
+    (0..all).map(|shard| (shard * workers / all) as u16).collect()
+}
+
+fn setups(request: &Request, budget: Budget, folder: &JobDir) -> Vec<Setup> {
+    let options = request.options();
+    let owners = owners(request.spec.shards, options.workers);
+    let setup = |worker| Setup {
+        worker,
+        owners: Arc::clone(&owners),
+        threads: options.threads,
+        budget,
+        encode: EncodeOptions::default(),
+        keep: options.keep_layers,
+        folder: folder.clone(),
+    };
+    (0..options.workers).map(setup).collect()
+}
+
+/// Writes the job's history and manifest, and emits events.
+struct Records<'a> {
+    on_event: &'a mut dyn FnMut(&Event),
+    cancel: &'a CancelToken,
+    folder: JobDir,
+    manifest: Manifest,
+    history: History,
+    started: Instant,
+    /// Seconds of earlier runs.
+    before: f64,
+    /// Seconds when the last layer was complete.
+    layer_end: f64,
+}
+
+impl Records<'_> {
+    fn seconds(&self) -> f64 {
+        self.before + self.started.elapsed().as_secs_f64()
+    }
+}
+
+impl CheckpointSink for Records<'_> {
+    type Error = WorkerError;
+
+    fn stop(&mut self, _: &LayerSummary) -> Option<StopReason> {
+        self.cancel.is_cancelled().then_some(StopReason::Interrupted)
+    }
+
+    fn commit(
+        &mut self,
+        layer: LayerSummary,
+        totals: &Totals,
+    ) -> std::result::Result<(), WorkerError> {
+        let seconds = self.seconds();
+        let took = seconds - std::mem::replace(&mut self.layer_end, seconds);
+        let line = layer.into_line(seconds);
+        self.history.append(&line)?;
+        (self.on_event)(&Event::Layer(LayerEvent::new(&line, took, totals.states, false)));
+        Ok(())
+    }
+
+    fn publish(&mut self, publication: Publication) -> std::result::Result<(), WorkerError> {
+        let Publication { depth, records, totals, ending } = publication;
+        let mut manifest = self.manifest.clone();
+        manifest.seconds = self.seconds();
+        let result = |moves| totals.result(moves, memory::peak().unwrap_or(0), manifest.seconds);
+        (manifest.state, manifest.result) = match ending {
+            None => (RunState::Running, None),
+            Some(Outcome::Stopped(_)) => (RunState::Stopped, None),
+            Some(Outcome::Goal(moves)) => (RunState::Done, Some(result(Some(moves)))),
+            Some(Outcome::Exhausted) => (RunState::Done, Some(result(None))),
+        };
+        manifest.checkpoint = Some(Checkpoint {
+            depth,
+            layers: records,
+            history: self.history.checkpoint()?,
+            counters: Counters {
+                states: totals.states,
+                generated: totals.generated,
+                disk_peak_bytes: totals.disk_peak,
+                spilled_bytes: totals.spilled,
+            },
+        });
+        self.folder.write_manifest(&manifest)?;
+        self.manifest = manifest;
+        Ok(())
+    }
+
+    fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration) {
+        let seconds = took.as_secs_f64();
+        (self.on_event)(&Event::Checkpoint { depth, bytes, seconds });
+    }
+}
+
+/// Where the plan begins, and the checkpoint files of each worker.
+fn starting_point(
+    manifest: &Manifest,
+    history: &JobHistory,
+    workers: usize,
+) -> (Start, Arc<[Restore]>) {
+    let (Some(checkpoint), [before @ .., last]) = (&manifest.checkpoint, &*history.lines) else {
+        return (Start::Seeds, Arc::new([]));
+    };
+    let kept = || history.lines.iter().flat_map(|line| line.kept.iter().flatten());
+    // The workers count the last two layers themselves.
+    let searched = manifest.files();
+    let elsewhere = kept().filter(|kept| !searched.contains(&*kept.file));
+    let start = Start::Checkpoint {
+        totals: history.totals.clone(),
+        last: LayerSummary::of_line(last),
+        previous_bytes: before.last().map_or(0, |line| line.bytes),
+        kept_bytes: elsewhere.map(|kept| kept.bytes).sum(),
+    };
+    let writers = checkpoint.layers.iter().map(|record| record.worker as usize + 1).max();
+    let owners_before = owners(manifest.spec.shards, writers.unwrap_or(1));
+    let gone = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);
+    let gone: HashSet<String> = gone.map(|record| record.file.clone()).collect();
+    let restore = |worker| Restore {
+        depth: checkpoint.depth,
+        records: checkpoint.layers.clone(),
+        owners_before: Arc::clone(&owners_before),
+        kept: kept().map(|kept| kept.file.clone()).collect(),
+        // The first worker looks after the files of those that are gone.
+        retire: if worker == 0 { gone.clone() } else { HashSet::new() },
+    };
+    (start, (0..workers).map(restore).collect())
+}

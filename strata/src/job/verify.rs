@@ -1,0 +1,230 @@
+//! Verification of a job's folder: manifest, history and layer files are whole and agree.
+
+use strata_explicit::{Kernel, KernelMemory, count};
+use strata_space::LayerStats;
+use strata_store::{CheckpointFile, EngineKind, Hex128, JobDir, LayerTotals, Manifest, StoreError};
+use strata_symbolic::AnySearch;
+
+use super::history::{JobHistory, check, digest, read_history};
+use crate::catalogue::Space;
+use crate::error::{Error, Result};
+use crate::local::symbolic::{load_diagram, read_diagram};
+use crate::plan::sums::LayerSummary;
+
+/// Memory for the regions of the kernel that computes digests again.
+const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
+
+/// How often a running job may publish a checkpoint while another is being opened.
+const ATTEMPTS: u32 = 100;
+
+/// The outcome of a verification.
+#[derive(Debug)]
+pub struct Verified {
+    /// The manifest that was verified: a running job may have a newer one by now.
+    pub manifest: Manifest,
+    /// Its history.
+    pub history: JobHistory,
+    /// What was read.
+    pub read: Reread,
+}
+
+/// Amount of data that was read again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reread {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// States in them.
+    pub states: u64,
+}
+
+/// Verifies a job's folder, also while a job runs in it: reads every file that manifest and
+/// history name and computes the sums of their states again.
+///
+/// # Errors
+/// The first damage found, as [`Error::Store`].
+pub fn verify(folder: &JobDir, manifest: Manifest, space: Space) -> Result<Verified> {
+    if !manifest.spec.engine.is_explicit() {
+        return verify_symbolic(folder, manifest, &space);
+    }
+    let mut kernel = space.engine(manifest.spec.shards).kernel(MEMORY);
+    let (manifest, (history, layers)) = with_current(folder, manifest, |manifest| {
+        let history = read_history(folder, manifest)?;
+        Ok((history, open_checkpoint(folder, manifest)?))
+    })?;
+    let mut read = Reread::default();
+    for layer in &layers {
+        read.add(reread(layer, Some(&mut *kernel))?);
+    }
+    read.add(read_kept_files(folder, &history, Some(&mut *kernel))?);
+    Ok(Verified { manifest, history, read })
+}
+
+fn verify_symbolic(folder: &JobDir, manifest: Manifest, space: &Space) -> Result<Verified> {
+    let options = strata_symbolic::Options {
+        memory: usize::MAX,
+        keep_layers: false,
+        digests: manifest.spec.engine == EngineKind::Symbolic,
+        verify: 0,
+        threads: 1,
+    };
+    let form = space.nested().map_err(|_| StoreError::Corrupt {
+        file: folder.path().join("manifest.json"),
+        offset: 0,
+        expected: "an engine that can search the space".to_owned(),
+        found: manifest.spec.engine.name().to_owned(),
+    })?;
+    let mut search = form.open(options).map_err(Error::Step)?;
+    let (manifest, (history, read)) = with_current(folder, manifest, |manifest| {
+        let history = read_history(folder, manifest)?;
+        Ok((history, read_diagrams(folder, manifest, &mut *search)?))
+    })?;
+    Ok(Verified { manifest, history, read })
+}
+
+/// Applies `read` to a job's manifest; when that fails and the job has published a newer manifest
+/// meanwhile, to the newer one.
+///
+/// # Errors
+/// The failure of `read` for a manifest that is still the current one.
+pub fn with_current<T>(
+    folder: &JobDir,
+    mut manifest: Manifest,
+    mut read: impl FnMut(&Manifest) -> std::result::Result<T, StoreError>,
+) -> std::result::Result<(Manifest, T), StoreError> {
+    let mut attempts = 0;
+    loop {
+        match read(&manifest) {
+            Ok(value) => return Ok((manifest, value)),
+            Err(error) => {
+                let newer = folder.read_manifest()?;
+                if newer == manifest || attempts == ATTEMPTS {
+                    return Err(error);
+                }
+                manifest = newer;
+            }
+        }
+        attempts += 1;
+    }
+}
+
+/// The checkpoint's layers, opened: they stay readable when a running job removes them.
+pub(super) fn open_checkpoint(
+    folder: &JobDir,
+    manifest: &Manifest,
+) -> std::result::Result<Vec<strata_store::Layer>, StoreError> {
+    let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
+    let open = |record: &CheckpointFile| {
+        let path = folder.file_path(&record.file)?;
+        let layer =
+            strata_store::Layer::open(folder.fs().clone(), &path, &record.expect(folder.job()))?;
+        let expected = LayerTotals {
+            regions: record.regions,
+            states: record.states,
+            generated: record.generated,
+            digest: record.digest.0,
+        };
+        check(&|| path.clone(), "totals", &expected, layer.totals())?;
+        Ok(layer)
+    };
+    records.map(open).collect()
+}
+
+/// Reads a layer again in full; with a kernel also recomputes what its states add up to.
+fn reread(
+    layer: &strata_store::Layer,
+    kernel: Option<&mut (dyn Kernel + 'static)>,
+) -> std::result::Result<Reread, StoreError> {
+    layer.verify(&mut |_, _| {})?;
+    if let Some(kernel) = kernel {
+        let stats = count(kernel, layer, |_| true)?;
+        let found = LayerTotals {
+            regions: stats.regions,
+            states: stats.states,
+            generated: stats.generated,
+            digest: stats.digest.0,
+        };
+        check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
+    }
+    Ok(Reread { files: 1, bytes: layer.file_bytes(), states: layer.totals().states })
+}
+
+fn of_record(record: &CheckpointFile) -> Reread {
+    Reread { files: 1, bytes: record.bytes, states: record.states }
+}
+
+/// Reads a symbolic checkpoint again and recomputes what its states add up to.
+fn read_diagrams(
+    folder: &JobDir,
+    manifest: &Manifest,
+    search: &mut dyn AnySearch,
+) -> std::result::Result<Reread, StoreError> {
+    let mut total = Reread::default();
+    for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
+        load_diagram(folder, record, search)?;
+        let LayerStats { states, generated, digest, .. } = search.layer().stats;
+        let expected = (record.states, record.generated, record.digest);
+        let at = || folder.path().join(&record.file);
+        check(&at, "states, moves and digest", &expected, &(states, generated, Hex128(digest.0)))?;
+        total.add(of_record(record));
+    }
+    Ok(total)
+}
+
+/// Reads the kept layers again and compares them with the history.
+pub(crate) fn read_kept_files(
+    folder: &JobDir,
+    history: &JobHistory,
+    mut kernel: Option<&mut (dyn Kernel + 'static)>,
+) -> std::result::Result<Reread, StoreError> {
+    let mut total = Reread::default();
+    for line in &history.lines {
+        let Some(kept) = &line.kept else { continue };
+        let mut sum = LayerSummary { depth: line.depth, ..LayerSummary::default() };
+        for kept in kept {
+            let path = folder.file_path(&kept.file)?;
+            let expect = kept.expect(folder.job(), line.depth);
+            let layer = strata_store::Layer::open(folder.fs().clone(), &path, &expect)?;
+            total.add(reread(&layer, kernel.as_deref_mut())?);
+            sum.states += layer.totals().states;
+            sum.regions += layer.totals().regions;
+            sum.generated += layer.totals().generated;
+            sum.digest += digest(Hex128(layer.totals().digest));
+        }
+        let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
+        let at = || folder.path().join("history.jsonl");
+        check(&at, "kept files of", &sum, &expected)?;
+    }
+    Ok(total)
+}
+
+impl Reread {
+    /// Adds another part.
+    pub(crate) fn add(&mut self, other: Reread) {
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.states += other.states;
+    }
+}
+
+/// Reads every file again that manifest and history name.
+pub(crate) fn read_files(
+    folder: &JobDir,
+    manifest: &Manifest,
+    history: &JobHistory,
+) -> std::result::Result<Reread, StoreError> {
+    let mut total = Reread::default();
+    if manifest.spec.engine.is_explicit() {
+        for layer in open_checkpoint(folder, manifest)? {
+            total.add(reread(&layer, None)?);
+        }
+    } else {
+        for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
+            read_diagram(folder, record)?;
+            total.add(of_record(record));
+        }
+    }
+    total.add(read_kept_files(folder, history, None)?);
+    Ok(total)
+}

@@ -1,0 +1,79 @@
+//! Entry points: the path of a finished job, and the path to one of its states.
+
+use strata_explicit::{Candidate, Finder, Layers, Trace, entry_key};
+use strata_space::{Chain, State};
+use strata_store::JobDir;
+
+use super::midpoints::PathFinder;
+use super::outcome::{Moves, OpenSpace, PathOutcome};
+use super::symbolic;
+use crate::catalogue::Space;
+use crate::error::{Error, Result};
+use crate::job::cancel::CancelToken;
+use crate::job::layers::JobLayers;
+use crate::job::request::Request;
+use crate::plan::StopReason;
+
+/// The moves of a shortest solution of the finished job in `folder`.
+///
+/// An explicit job's path is traced back through its layers where all were kept, and otherwise
+/// searched again in halves. A symbolic job is searched again with all layers in memory.
+///
+/// # Errors
+/// [`Error::LayersNotKept`] if layers are missing and the puzzle has no parameters `start` and
+/// `goal`; [`Error::NoPath`] if the puzzle does not name the moves; whatever fails on the way.
+pub fn find_path(
+    request: &Request,
+    folder: &JobDir,
+    open: OpenSpace<'_>,
+    cancel: &CancelToken,
+) -> Result<PathOutcome> {
+    if request.spec.engine.is_explicit() {
+        return PathFinder::new(&request.options, folder, open, cancel).find(&request.spec, folder);
+    }
+    let space = open(&request.spec)?;
+    let options = strata_symbolic::Options {
+        keep_layers: true,
+        digests: false,
+        verify: 0,
+        ..request.symbolic()
+    };
+    let Some(positions) = symbolic::positions(&space, options, cancel)? else {
+        return Ok(PathOutcome::Stopped(StopReason::Interrupted));
+    };
+    let unnamed = || Error::NoPath(format!("{} does not name its moves", space.name()));
+    space.moves_between(&positions).map(PathOutcome::Found).ok_or_else(unnamed)
+}
+
+/// The moves from the start to a state of an explicit job that has kept all layers.
+///
+/// # Errors
+/// [`Error::LayersNotKept`] if it has not, [`Error::NoPath`] if no layer holds the state or the
+/// puzzle does not name the moves.
+pub(crate) fn trace_to(state: State, space: &Space, shards: u32, folder: &JobDir) -> Result<Moves> {
+    let mut layers = JobLayers::read(folder)?;
+    if !layers.is_complete() {
+        return Err(Error::LayersNotKept { job: folder.job().to_owned() });
+    }
+    let states = space.state_space();
+    let candidate: Candidate = (entry_key(states, shards, state.region), state.local);
+    let mut finder = Finder::new()?;
+    let mut trace = Trace::new(states, shards)?;
+    for depth in 0..=layers.depth() {
+        if layers.any_of(depth, &[candidate], &mut finder)?.is_none() {
+            continue;
+        }
+        let from_start = trace.back(state, depth, &mut layers)?;
+        // With a seed at either end, the side bit says from which end a state was reached.
+        if states.seeds().len() > 1 && from_start.iter().any(|first| first.local & 1 == 1) {
+            let text = states.text(state);
+            return Err(Error::NoPath(format!("{text} was reached from the goal only")));
+        }
+        let chain = Chain { from_start, from_goal: Vec::new() };
+        // The chain need not end at the goal, where a puzzle's own way of naming it may.
+        let texts = || chain.from_start.iter().map(|state| states.text(*state)).collect::<Moves>();
+        let unnamed = || Error::NoPath(format!("{} does not name the moves", space.name()));
+        return space.moves(&chain).or_else(|| space.moves_between(&texts())).ok_or_else(unnamed);
+    }
+    Err(Error::NoPath(format!("no layer holds {}", states.text(state))))
+}

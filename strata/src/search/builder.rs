@@ -1,0 +1,355 @@
+//! [`Search`]: builder and runner of a search in one process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use strata_space::{KeySpace, Puzzle, SpaceError};
+use strata_store::{DataDir, EngineKind, JobDir, JobSpec, Manifest, RealFs, StoreError};
+use tempfile::TempDir;
+
+use super::report::{OpenParameters, Report};
+use crate::catalogue::{Registry, Space};
+use crate::error::{Error, Result};
+use crate::job::cancel::CancelToken;
+use crate::job::event::{Event, LayerEvent};
+use crate::job::folder::{Job, check_data_dir, differences, lock_data_dir};
+use crate::job::request::{DEFAULT_SHARDS, Request, RunOptions};
+use crate::job::session::{self, Ended, RunControl};
+use crate::keep_layers::KeepLayers;
+use crate::size::parse_size;
+
+/// How layers are held during a search.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Symbolic where the puzzle has a nested form and no option needs the explicit engine.
+    #[default]
+    Auto,
+    /// Every state is written down. Takes any puzzle, any number of workers, and little memory.
+    Explicit,
+    /// As decision diagrams, in memory.
+    Symbolic,
+}
+
+type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
+
+/// A breadth-first search of one puzzle in this process.
+///
+/// The search keeps its checkpoints in a data directory. Running the same search there again
+/// resumes it, or shows its result once more.
+///
+/// ```
+/// use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+///
+/// /// All words of `bits` bits; a move flips one.
+/// struct Cube {
+///     bits: u32,
+/// }
+///
+/// impl KeySpace for Cube {
+///     fn seeds(&self) -> Vec<Seed> {
+///         vec![Seed::start(0)]
+///     }
+///     fn key_bits(&self) -> u32 {
+///         self.bits
+///     }
+///     fn successors(&self, key: u64, out: &mut Vec<u64>) {
+///         out.extend((0..self.bits).map(|bit| key ^ (1 << bit)));
+///     }
+///     fn text(&self, key: u64) -> String {
+///         format!("{key:b}")
+///     }
+/// }
+///
+/// impl Puzzle for Cube {
+///     const NAME: &'static str = "cube";
+///     const SUMMARY: &'static str = "corners of a cube of BITS dimensions";
+///     const PARAMETERS: &'static [Parameter] = &[Parameter::positional("bits", "dimensions")];
+///
+///     fn open(parameters: &Parameters) -> Result<Cube, SpaceError> {
+///         let bits = Cube::reader(parameters).number("bits")?.unwrap_or(8);
+///         Ok(Cube { bits })
+///     }
+///     fn parameters(&self) -> Parameters {
+///         [("bits".to_owned(), self.bits.to_string())].into()
+///     }
+/// }
+///
+/// # fn main() -> Result<(), strata::Error> {
+/// let report = Search::new(Cube { bits: 10 }).threads(1).run()?;
+/// assert_eq!((report.radius(), report.states()), (10, 1024));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a search does nothing until it is run"]
+pub struct Search<'a> {
+    space: std::result::Result<Space, Error>,
+    open: OpenParameters,
+    data_dir: Option<PathBuf>,
+    engine: Engine,
+    shards: Option<u32>,
+    options: RunOptions,
+    /// The first option that only the explicit engine has.
+    explicit_option: Option<&'static str>,
+    cancel: CancelToken,
+    on_event: OnEvent<'a>,
+}
+
+impl<'a> Search<'a> {
+    /// A search of a puzzle of keys.
+    pub fn new<P: Puzzle + KeySpace>(puzzle: P) -> Search<'a> {
+        let open = |parameters: &_| Space::keyed(P::open(parameters)?);
+        Search::of(Space::keyed(puzzle), Arc::new(open))
+    }
+
+    /// A search of a puzzle that ships with Strata, by name and parameters. Missing parameters
+    /// take their defaults; `strata domains` and docs/puzzles.md list them.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), strata::Error> {
+    /// let report = strata::Search::named("panex", [("level", "3")]).threads(1).run()?;
+    /// assert_eq!(report.moves(), Some(42));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "puzzles")]
+    pub fn named<'p>(
+        name: &str,
+        parameters: impl IntoIterator<Item = (&'p str, &'p str)>,
+    ) -> Search<'a> {
+        let parameters = parameters.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Search::registered(Arc::new(Registry::shipped()), name, &parameters.collect())
+    }
+
+    /// A search of a registered puzzle, by name and parameters.
+    pub fn registered(
+        registry: Arc<Registry>,
+        name: &str,
+        parameters: &strata_space::Parameters,
+    ) -> Search<'a> {
+        let space = registry.open(name, parameters);
+        let name = name.to_owned();
+        Search::of(space, Arc::new(move |parameters: &_| registry.open(&name, parameters)))
+    }
+
+    fn of(space: std::result::Result<Space, SpaceError>, open: OpenParameters) -> Search<'a> {
+        Search {
+            space: space.map_err(Error::Space),
+            open,
+            data_dir: None,
+            engine: Engine::Auto,
+            shards: None,
+            options: RunOptions::default(),
+            explicit_option: None,
+            cancel: CancelToken::new(),
+            on_event: Box::new(|_| {}),
+        }
+    }
+
+    /// Folder of the search's checkpoints. It holds one search; running the same search there again
+    /// resumes it. By default a temporary folder, removed with the report.
+    pub fn data_dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.data_dir = Some(dir.as_ref().to_owned());
+        self
+    }
+
+    /// Memory budget of everything that grows, such as `2GiB`. 1 GiB by default.
+    ///
+    /// A size that cannot be read is an error of [`Self::run`].
+    pub fn memory(mut self, size: &str) -> Self {
+        if let Some(bytes) = self.size("memory", size) {
+            self.options.memory = bytes;
+        }
+        self
+    }
+
+    /// Threads of each worker, at least 1. One for each processor by default.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = threads;
+        self
+    }
+
+    /// Workers in this process, at least 1, with the explicit engine. 1 by default: threads of one
+    /// worker share more than workers do.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.options.workers = workers;
+        self.needs_explicit("workers")
+    }
+
+    /// Shards that the states are divided among, with the explicit engine; fixed for the life of a
+    /// job. 64 by default.
+    pub fn shards(mut self, shards: u32) -> Self {
+        self.shards = Some(shards);
+        self.needs_explicit("shards")
+    }
+
+    /// Time between checkpoints. 30 seconds by default.
+    pub fn checkpoint_interval(mut self, interval: Duration) -> Self {
+        self.options.checkpoint_interval = interval;
+        self
+    }
+
+    /// Layers that stay on disk besides the last two, with the explicit engine. None by default.
+    pub fn keep_layers(mut self, keep: KeepLayers) -> Self {
+        self.options.keep_layers = keep;
+        self.needs_explicit("keep_layers")
+    }
+
+    /// Depth at which to stop; a later run without this limit resumes.
+    pub fn max_layers(mut self, depth: u32) -> Self {
+        self.options.max_layers = Some(depth);
+        self
+    }
+
+    /// Size on disk at which to stop, such as `10GiB`, with the explicit engine.
+    ///
+    /// A size that cannot be read is an error of [`Self::run`].
+    pub fn disk_limit(mut self, size: &str) -> Self {
+        self.options.disk_limit = self.size("disk_limit", size);
+        self.needs_explicit("disk_limit")
+    }
+
+    /// The engine.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// A handle that stops the search after the running layer, with a checkpoint.
+    pub fn cancel_token(&self) -> CancelToken {
+        self.cancel.clone()
+    }
+
+    /// Receives every event, on the thread that runs the search.
+    pub fn on_event(mut self, on_event: impl FnMut(&Event) + 'a) -> Self {
+        self.on_event = Box::new(on_event);
+        self
+    }
+
+    /// Receives every complete layer, those of earlier runs first. Replaces [`Self::on_event`].
+    pub fn on_layer(self, mut on_layer: impl FnMut(&LayerEvent) + 'a) -> Self {
+        self.on_event(move |event| {
+            if let Event::Layer(layer) = event {
+                on_layer(layer);
+            }
+        })
+    }
+
+    fn size(&mut self, option: &'static str, size: &str) -> Option<u64> {
+        match parse_size(size) {
+            Ok(bytes) => return Some(bytes),
+            // The first error is the one to show.
+            Err(error) if self.space.is_ok() => {
+                self.space = Err(Error::Option { option, why: format!("'{size}': {error}") });
+            }
+            Err(_) => {}
+        }
+        None
+    }
+
+    fn needs_explicit(mut self, option: &'static str) -> Self {
+        self.explicit_option.get_or_insert(option);
+        self
+    }
+
+    /// Searches to the end, from the last checkpoint if there is one.
+    ///
+    /// # Errors
+    /// [`Error::OtherSearch`] if the data directory holds another search, which stays as it is;
+    /// [`Error::Stopped`] if a limit or the cancel token ended it early: run it again to resume;
+    /// otherwise what failed.
+    pub fn run(self) -> Result<Report> {
+        let started = Instant::now();
+        let Search { space, open, data_dir, engine, shards, options, explicit_option, .. } = self;
+        let (cancel, mut on_event) = (self.cancel, self.on_event);
+        let space = space?;
+        let (dir, temporary) = match data_dir {
+            Some(dir) => (dir, None),
+            None => {
+                let folder = temporary_folder()?;
+                (folder.path().to_owned(), Some(folder))
+            }
+        };
+        check_data_dir(&dir, false)?;
+        let data = lock_data_dir(&dir)?;
+        let earlier = earlier_job(&data)?;
+        let spec = specification(&space, engine, shards, explicit_option, earlier.as_ref())?;
+        let request = Request::with_spec(&space, spec, options)?;
+        let job = match earlier {
+            None => Job::create(&data, &request)?,
+            Some(manifest) if manifest.spec == *request.spec() => Job::resume(&data, &request)?,
+            Some(manifest) => {
+                let differences = differences(request.spec(), &manifest);
+                return Err(Error::OtherSearch { dir, differences });
+            }
+        };
+        let folder = job.folder().clone();
+        let control = RunControl { cancel: &cancel, on_event: &mut *on_event, started };
+        match session::run(&request, job, space, control)? {
+            Ended::Finished(finished) => {
+                Report::new(request, folder, *finished, open, data, temporary)
+            }
+            Ended::Stopped { reason, depth } => Err(Error::Stopped { reason, depth }),
+        }
+    }
+}
+
+fn temporary_folder() -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("strata-").tempdir();
+    folder.map_err(|source| {
+        StoreError::Io { op: "create a folder in", path: std::env::temp_dir(), source }.into()
+    })
+}
+
+/// The manifest of the only job in a data directory.
+fn earlier_job(data: &DataDir) -> Result<Option<Manifest>> {
+    let jobs = data.jobs(&RealFs)?;
+    match &*jobs {
+        [] => Ok(None),
+        [job] => Ok(Some(JobDir::open(Arc::new(RealFs), &data.path().join(job))?.1)),
+        jobs => {
+            let (dir, jobs) = (data.path().to_owned(), jobs.join(", "));
+            let differences = format!("there are several jobs: {jobs}");
+            Err(Error::OtherSearch { dir, differences })
+        }
+    }
+}
+
+/// The identity of the search. Engine and shards that were not chosen are those of the earlier job.
+fn specification(
+    space: &Space,
+    engine: Engine,
+    shards: Option<u32>,
+    explicit_option: Option<&'static str>,
+    earlier: Option<&Manifest>,
+) -> Result<JobSpec> {
+    let (name, params) = (space.name().to_owned(), space.parameters());
+    let earlier = earlier.map(|manifest| &manifest.spec);
+    let earlier = earlier.filter(|spec| spec.space == name && spec.params == params);
+    let nested = space.nested();
+    let kind = match engine {
+        Engine::Explicit => EngineKind::Explicit,
+        Engine::Symbolic => {
+            nested?;
+            if let Some(option) = explicit_option {
+                let why = "the symbolic engine has no use for it".to_owned();
+                return Err(Error::Option { option, why });
+            }
+            EngineKind::Symbolic
+        }
+        Engine::Auto => match (earlier, explicit_option) {
+            (Some(spec), None) => spec.engine,
+            _ if nested.is_err() || explicit_option.is_some() => EngineKind::Explicit,
+            _ => EngineKind::Symbolic,
+        },
+    };
+    let shards = shards.or(earlier.map(|spec| spec.shards)).unwrap_or(DEFAULT_SHARDS);
+    if !(1..=MOST_SHARDS).contains(&shards) {
+        let why = format!("must be between 1 and {MOST_SHARDS}, not {shards}");
+        return Err(Error::Option { option: "shards", why });
+    }
+    Ok(JobSpec { space: name, params, shards, engine: kind })
+}
+
+/// Owners of shards are listed in job records and orders.
+const MOST_SHARDS: u32 = 65_536;

@@ -1,0 +1,148 @@
+//! [`Report`]: the result of a finished search, its layers and its paths.
+
+use std::fmt;
+use std::sync::Arc;
+
+use strata_space::{Digest, Parameters, SpaceError, State};
+use strata_store::{DataDir, JobDir, JobSpec};
+use tempfile::TempDir;
+
+use crate::catalogue::Space;
+use crate::error::{Error, Result};
+use crate::job::cancel::CancelToken;
+use crate::job::history::read_history;
+use crate::job::layers::{LayerView, open_layer};
+use crate::job::request::Request;
+use crate::job::session::Finished;
+use crate::path::find::{find_path, trace_to};
+use crate::path::outcome::{Moves, PathOutcome};
+use crate::plan::sums::LayerSummary;
+
+/// Opens the puzzle of a search with other parameters.
+pub(crate) type OpenParameters =
+    Arc<dyn Fn(&Parameters) -> std::result::Result<Space, SpaceError> + Send + Sync>;
+
+/// The result of a finished search.
+///
+/// It holds the data directory's lock. A temporary data directory is removed with it.
+pub struct Report {
+    request: Request,
+    folder: JobDir,
+    finished: Finished,
+    layers: Vec<LayerSummary>,
+    open: OpenParameters,
+    _data: DataDir,
+    _temporary: Option<TempDir>,
+}
+
+impl Report {
+    pub(super) fn new(
+        request: Request,
+        folder: JobDir,
+        finished: Finished,
+        open: OpenParameters,
+        data: DataDir,
+        temporary: Option<TempDir>,
+    ) -> Result<Report> {
+        let history = read_history(&folder, &folder.read_manifest()?)?;
+        let layers = history.lines().iter().map(LayerSummary::of_line).collect();
+        Ok(Report { request, folder, finished, layers, open, _data: data, _temporary: temporary })
+    }
+
+    /// Fewest moves from start to goal; none if there is no goal or it cannot be reached.
+    pub fn moves(&self) -> Option<u64> {
+        self.finished.result.moves
+    }
+
+    /// The greatest depth with a state: the radius of the space where all of it was searched.
+    pub fn radius(&self) -> u32 {
+        self.finished.totals.depth
+    }
+
+    /// States of all layers.
+    pub fn states(&self) -> u64 {
+        self.finished.totals.states
+    }
+
+    /// Digest of all layers: independent of threads, workers, shards and interruptions.
+    pub fn digest(&self) -> Digest {
+        self.finished.totals.digest
+    }
+
+    /// The layers, from depth 0.
+    pub fn layers(&self) -> &[LayerSummary] {
+        &self.layers
+    }
+
+    /// Sums over the layers, with the widest one and the disk space used.
+    pub fn totals(&self) -> &crate::Totals {
+        &self.finished.totals
+    }
+
+    /// Search time in seconds, over all runs.
+    pub fn seconds(&self) -> f64 {
+        self.finished.result.seconds
+    }
+
+    /// The job's folder.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// The moves of a shortest solution.
+    ///
+    /// They are traced back through the layers where the search kept all of them. Otherwise, parts
+    /// are searched again, which only puzzles with start and goal parameters allow.
+    ///
+    /// # Errors
+    /// [`Error::NoPath`] if the search has no goal or did not reach it, [`Error::LayersNotKept`] if
+    /// layers are missing.
+    pub fn path(&self) -> Result<Moves> {
+        if self.moves().is_none() {
+            return Err(Error::NoPath("the search has reached no goal: there is no path".into()));
+        }
+        let open = |spec: &JobSpec| (self.open)(&spec.params);
+        let cancel = CancelToken::new();
+        match find_path(&self.request, &self.folder, &open, &cancel)? {
+            PathOutcome::Found(moves) => Ok(moves),
+            PathOutcome::Stopped(reason) => Err(Error::Stopped { reason, depth: self.radius() }),
+        }
+    }
+
+    /// The moves of a shortest path from the start to a state, as [`Self::layer`] lists it.
+    ///
+    /// # Errors
+    /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`,
+    /// [`Error::NoPath`] if no layer holds the state.
+    pub fn path_to(&self, state: &State) -> Result<Moves> {
+        if !self.request.spec().engine.is_explicit() {
+            return Err(Error::LayersNotKept { job: self.folder.job().to_owned() });
+        }
+        trace_to(*state, &self.space()?, self.request.spec().shards, &self.folder)
+    }
+
+    /// A layer, to be counted, listed or sampled. The last two layers are always there, others if
+    /// they were kept. Layers of a symbolic search are searched again where they are not held.
+    ///
+    /// # Errors
+    /// [`Error::LayerNotHeld`] or [`Error::NoLayer`] if there is no such layer.
+    pub fn layer(&self, depth: u32) -> Result<LayerView> {
+        if depth > self.radius() {
+            return Err(Error::NoLayer { depth, last: self.radius() });
+        }
+        let manifest = self.folder.read_manifest()?;
+        let memory = self.request.options().memory;
+        open_layer(&self.folder, manifest, self.space()?, depth, memory)
+    }
+
+    fn space(&self) -> Result<Space> {
+        Ok((self.open)(&self.request.spec().params)?)
+    }
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { folder, finished, .. } = self;
+        f.debug_struct("Report").field("folder", folder).field("finished", finished).finish()
+    }
+}
