@@ -165,12 +165,13 @@ pub trait Tabled: StateSpace {
 ///
 /// # Errors
 /// [`SpaceError::OutOfRange`] if it has more than [`MAX_INDICES`] local indices,
-/// [`MAX_MOVE_KINDS`] move kinds or [`MAX_EXIT_EDGES`] exit edges, or none of them.
+/// [`MAX_MOVE_KINDS`] move kinds or [`MAX_EXIT_EDGES`] exit edges, or no index or move kind. A
+/// space of a single region has no exit edge.
 pub fn check_tabled<S: Tabled>(space: &S) -> Result<(), SpaceError> {
     SpaceError::check("the number of local indices", space.indices(), 1, MAX_INDICES)?;
     SpaceError::check("the number of move kinds", S::MOVE_KINDS.into(), 1, MAX_MOVE_KINDS.into())?;
     let edges = space.exit_edges().into();
-    SpaceError::check("the number of exit edges", edges, 1, MAX_EXIT_EDGES.into())
+    SpaceError::check("the number of exit edges", edges, 0, MAX_EXIT_EDGES.into())
 }
 
 #[cfg(test)]
@@ -255,6 +256,7 @@ mod tests {
         let error = check_tabled(&Sizes { indices: MAX_INDICES + 1, exit_edges: 9 }).unwrap_err();
         let expected = "the number of local indices must be between 1 and 131071, not 131072";
         assert_eq!(error.to_string(), expected);
+        assert_eq!(check_tabled(&Sizes { indices: 1, exit_edges: 0 }), Ok(()), "a single region");
         assert!(check_tabled(&Sizes { indices: 0, exit_edges: 9 }).is_err());
         assert!(check_tabled(&Sizes { indices: 9, exit_edges: ExitEdge::MAX }).is_err());
     }
