@@ -15,7 +15,7 @@ use crate::args::cluster::{
     HealthArgs, JobArgs, ListArgs, LogsArgs, PathJobArgs, ResumeArgs, StatsArgs, StatusArgs,
     SubmitArgs,
 };
-use crate::args::domain::{DomainArgs, Given};
+use crate::args::domain::{CommonFlags, DomainArgs, Given};
 use crate::cmdline::SolveLine;
 use crate::commands::layer::LayerArgs;
 use crate::commands::nodes::args::{CoordinatorArgs, WorkerArgs};
@@ -196,15 +196,9 @@ pub(crate) struct SolveArgs {
     #[arg(env = "STRATA_KEEP_LAYERS", hide_env_values = true, value_parser = parse_keep_layers)]
     pub(crate) keep_layers: KeepLayers,
 
-    /// Search the whole reachable space and print its radius
-    #[arg(long, env = "STRATA_EXHAUST", hide_env_values = true)]
-    #[arg(value_parser = BoolishValueParser::new())]
-    pub(crate) exhaust: bool,
-
-    /// Search states that are symmetric to each other once [default: on]
-    #[arg(long, value_name = "on/off")]
-    #[arg(env = "STRATA_SYMMETRY", hide_env_values = true)]
-    pub(crate) symmetry: Option<Toggle>,
+    /// Flags that many state spaces have.
+    #[command(flatten)]
+    pub(crate) common: CommonFlags,
 
     /// How layers are held
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
@@ -294,7 +288,7 @@ impl SolveArgs {
 
     /// The parameters of state spaces that were given by flag or variable.
     pub(crate) fn parameters(&self) -> Vec<Given> {
-        self.own.given(self.symmetry, self.exhaust, &self.line)
+        self.own.given(&self.common, &self.line)
     }
 }
 
@@ -347,15 +341,6 @@ pub(crate) enum TableFormat {
     Csv,
     /// A JSON object a line.
     Json,
-}
-
-/// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Toggle {
-    /// On.
-    On,
-    /// Off.
-    Off,
 }
 
 impl Engine {
@@ -456,7 +441,7 @@ mod tests {
         assert_eq!((args.disk_limit, args.max_layers, args.shards), (None, None, None));
         assert_eq!(args.checkpoint_interval, Duration::from_secs(30));
         assert_eq!(args.keep_layers, KeepLayers::Last);
-        assert!(!args.resume && !args.exhaust && !args.path.wanted());
+        assert!(!args.resume && !args.path.wanted());
         assert_eq!(args.engine, Engine::Auto);
         assert_eq!(args.parameters(), []);
     }
@@ -468,7 +453,7 @@ mod tests {
              --checkpoint-interval 500ms --symmetry off -s 5 -k 4 --centre-top allow",
         );
         assert_eq!(args.args, ["10"]);
-        assert_eq!((args.own.pegs, args.memory), (Some(4), 64 << 20));
+        assert_eq!((args.own.value("pegs"), args.memory), (Some("4"), 64 << 20));
         assert_eq!(args.keep_layers, KeepLayers::Every(NonZeroU32::new(5).unwrap()));
         assert_eq!(args.checkpoint_interval, Duration::from_millis(500));
         let given: Vec<_> = args.parameters().into_iter().map(|g| (g.name, g.value)).collect();

@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 
-use clap::builder::Resettable;
+use clap::builder::{Resettable, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command as Definition, CommandFactory, FromArgMatches};
 
+use crate::args::flags::{self, FlagError};
 use crate::cli::{Cli, Command};
 use crate::output::exit::Failure;
+use crate::spaces::program;
 
 /// Why there is nothing to run.
 pub(crate) enum Refusal {
@@ -43,12 +45,41 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
     Ok(cli)
 }
 
+/// The definition, with the program's own name.
+pub(crate) fn definition() -> Definition {
+    let name = program::name();
+    let definition = Cli::command().name(name);
+    if name == "strata" {
+        return definition;
+    }
+    let own = |text: &StyledStr| text.to_string().replace("`strata ", &format!("`{name} "));
+    definition.mut_subcommands(|command| {
+        let (about, long) = (command.get_about().map(own), command.get_long_about().map(own));
+        let command = about.map_or(command.clone(), |text| command.about(text));
+        long.map_or(command.clone(), |text| command.long_about(text))
+    })
+}
+
+/// Refuses puzzles whose flags commands have for themselves.
+///
+/// # Errors
+/// The first such flag.
+pub(crate) fn check_flags() -> Result<(), FlagError> {
+    let definition = Cli::command();
+    let global: Vec<Arg> = definition.get_arguments().cloned().collect();
+    let commands = ["solve", "submit"].iter().filter_map(|name| definition.find_subcommand(name));
+    commands.into_iter().try_for_each(|command| {
+        let all = command.clone().args(global.clone());
+        flags::check(program::flags(), &all)
+    })
+}
+
 /// The definition without the variables of global flags that were typed.
 ///
 /// clap reads such variables before it comes to a flag behind the command, and would refuse a
 /// value that the flag is about to replace.
 fn definition_for(words: &[OsString]) -> Definition {
-    Cli::command().mut_args(|arg| {
+    definition().mut_args(|arg| {
         if arg.is_global_set() && words.iter().any(|word| names(word, &arg)) {
             arg.env(Resettable::Reset)
         } else {
@@ -80,7 +111,7 @@ fn one_line(error: &clap::Error, definition: &Definition, words: &[OsString]) ->
     if let Some(variable) = variable_to_blame(error, definition, words) {
         line.push_str(&format!(" (from the environment variable {variable})"));
     }
-    line.push_str("; see 'strata --help'");
+    line.push_str(&format!("; see '{} --help'", program::name()));
     line
 }
 
@@ -130,7 +161,7 @@ pub(crate) struct SolveLine {
 
 impl SolveLine {
     fn new(words: &[OsString], definition: &Definition, matches: &ArgMatches) -> Self {
-        let program = words.first().map_or("strata".into(), |word| word.to_string_lossy());
+        let program = words.first().map_or(program::name().into(), |word| word.to_string_lossy());
         let mut line = SolveLine { program: program.into_owned(), ..SolveLine::default() };
         for arg in definition.get_arguments() {
             let id = arg.get_id().as_str();

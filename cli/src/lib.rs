@@ -9,19 +9,62 @@ mod commands;
 mod output;
 mod spaces;
 
+use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
-use clap::CommandFactory;
+pub use strata::catalogue::Entry;
+use strata::catalogue::{KeySpace, Puzzle, Registry};
 
 use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;
 use crate::commands::{domains, jobs, layer, nodes, panex, path, replay, solve, tiles, verify};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
+use crate::spaces::program;
 
-/// Parses the command line, runs the command, and returns the exit code of the process.
-pub fn run() -> std::process::ExitCode {
-    let ended = match cmdline::parse(std::env::args_os()) {
+/// A puzzle of keys, to be registered with [`run`].
+pub const fn puzzle<P: Puzzle + KeySpace>() -> Entry {
+    Entry::keyed::<P>()
+}
+
+/// Runs the command line with the puzzles that ship with Strata and some more, and returns the exit
+/// code of the process.
+///
+/// A puzzle with the name of one that ships takes its place. Help texts and errors use the name by
+/// which the program was started. [`Entry`] also makes puzzles with tables or a nested form.
+///
+/// ```no_run
+/// # use strata::catalogue::{KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
+/// # struct Dot;
+/// # impl KeySpace for Dot {
+/// #     fn seeds(&self) -> Vec<Seed> { vec![Seed::start(0)] }
+/// #     fn key_bits(&self) -> u32 { 1 }
+/// #     fn successors(&self, _: u64, _: &mut Vec<u64>) {}
+/// #     fn text(&self, key: u64) -> String { key.to_string() }
+/// # }
+/// # impl Puzzle for Dot {
+/// #     const NAME: &'static str = "dot";
+/// #     const SUMMARY: &'static str = "a dot";
+/// #     const PARAMETERS: &'static [Parameter] = &[];
+/// #     fn open(_: &Parameters) -> Result<Dot, SpaceError> { Ok(Dot) }
+/// #     fn parameters(&self) -> Parameters { Parameters::new() }
+/// # }
+/// fn main() -> std::process::ExitCode {
+///     strata_cli::run([strata_cli::puzzle::<Dot>()])
+/// }
+/// ```
+pub fn run(puzzles: impl IntoIterator<Item = Entry>) -> std::process::ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let name = words.first().and_then(|word| Path::new(word).file_name());
+    let name = name.map_or("strata".into(), |name| name.to_string_lossy());
+    let registry = Registry::shipped().with(puzzles).for_program(&name);
+    if let Err(error) = program::set(registry).and_then(|()| cmdline::check_flags()) {
+        let failure = Failure::new(ExitCode::Unexpected, error);
+        failure.report();
+        return failure.code.into();
+    }
+    let ended = match cmdline::parse(words) {
         // A bug that shows itself as a panic has been reported on stderr by then.
         Ok(cli) => std::panic::catch_unwind(|| dispatch(&cli)).unwrap_or(Ok(ExitCode::Unexpected)),
         Err(Refusal::Usage(failure)) => Err(failure),
@@ -65,7 +108,12 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Domains => domains::run(&console),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "strata", &mut script);
+            clap_complete::generate(
+                *shell,
+                &mut cmdline::definition(),
+                program::name(),
+                &mut script,
+            );
             output::stdout::print(|out| out.write_all(&script))?;
             Ok(ExitCode::Done)
         }

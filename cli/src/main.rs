@@ -2,5 +2,5 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    strata_cli::run()
+    strata_cli::run([])
 }

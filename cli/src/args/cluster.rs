@@ -8,12 +8,13 @@ use clap::builder::BoolishValueParser;
 use strata::KeepLayers;
 use strata_net::{Security, TlsFiles, Token};
 
-use crate::args::domain::{DomainArgs, Given};
-use crate::cli::{Engine, PathForm, TableFormat, Toggle, parse_keep_layers};
+use crate::args::domain::{CommonFlags, DomainArgs, Given};
+use crate::cli::{Engine, PathForm, TableFormat, parse_keep_layers};
 use crate::client::remote::refusal;
 use crate::cmdline::{SolveLine, quoted};
 use crate::output::exit::Failure;
 use crate::output::units;
+use crate::spaces::program;
 
 /// Where a coordinator listens unless told otherwise.
 const COORDINATOR: &str = "http://127.0.0.1:7070";
@@ -74,7 +75,7 @@ impl ClientArgs {
     /// The command for a job of this cluster, quoted for a shell. What came from the environment
     /// is spelt out, so that the command works in any shell.
     pub(crate) fn command(&self, verb: &str, job: &str) -> String {
-        let mut words = format!("strata {verb} {}", quoted(job));
+        let mut words = format!("{} {verb} {}", program::name(), quoted(job));
         let mut add = |flag: &str, value: &str| words += &format!(" --{flag} {}", quoted(value));
         if self.coordinator != COORDINATOR {
             add("coordinator", &self.coordinator);
@@ -164,15 +165,9 @@ pub(crate) struct SubmitArgs {
     #[arg(env = "STRATA_KEEP_LAYERS", hide_env_values = true, value_parser = parse_keep_layers)]
     pub(crate) keep_layers: KeepLayers,
 
-    /// Search the whole reachable space and print its radius
-    #[arg(long, env = "STRATA_EXHAUST", hide_env_values = true)]
-    #[arg(value_parser = BoolishValueParser::new())]
-    pub(crate) exhaust: bool,
-
-    /// Search states that are symmetric to each other once [default: on]
-    #[arg(long, value_name = "on/off")]
-    #[arg(env = "STRATA_SYMMETRY", hide_env_values = true)]
-    pub(crate) symmetry: Option<Toggle>,
+    /// Flags that many state spaces have.
+    #[command(flatten)]
+    pub(crate) common: CommonFlags,
 
     /// Shards to divide the states among [default: the coordinator's]
     #[arg(long, value_name = "N", env = "STRATA_SHARDS", hide_env_values = true)]
@@ -200,7 +195,7 @@ pub(crate) struct SubmitArgs {
 impl SubmitArgs {
     /// The parameters of state spaces that were given by flag or variable.
     pub(crate) fn parameters(&self) -> Vec<Given> {
-        self.own.given(self.symmetry, self.exhaust, &self.line)
+        self.own.given(&self.common, &self.line)
     }
 }
 

@@ -1,59 +1,31 @@
-//! Flags of single state spaces.
+//! Flags of state spaces, made from the parameters of the puzzles in the registry.
 
-use clap::builder::BoolishValueParser;
-use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
 
-use crate::cli::Toggle;
+use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use strata_space::Values;
+
+use crate::args::flags::{COMMON, SharedFlag};
 use crate::cmdline::SolveLine;
+use crate::spaces::program;
 
-/// Flags that only some state spaces know. Their defaults are the spaces' own.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "State spaces")]
+/// Heading of the flags of single state spaces in help texts.
+const HEADING: &str = "State spaces";
+
+/// Id of `--gold`, which is no parameter: it says in which form positions of Panex are given.
+const GOLD: &str = "gold";
+
+/// Flags that commands list among their own, as far as they were given.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CommonFlags(BTreeMap<&'static str, String>);
+
+/// Flags that only some state spaces have, as far as they were given.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DomainArgs {
-    /// panex: tiles of levels up to N move inside a region; tiles: those with numbers up to N
-    #[arg(short, long = "k", value_name = "N")]
-    #[arg(env = "STRATA_K", hide_env_values = true)]
-    pub(crate) k: Option<u32>,
-
-    /// panex: tiles of levels above N choose the shard (at least k)
-    #[arg(short = 's', long, visible_alias = "s", value_name = "N")]
-    #[arg(env = "STRATA_LOCALITY", hide_env_values = true)]
-    pub(crate) locality: Option<u32>,
-
-    /// panex: states with a tile of top level in the centre
-    #[arg(long, value_name = "forbid/allow")]
-    #[arg(env = "STRATA_CENTRE_TOP", hide_env_values = true)]
-    pub(crate) centre_top: Option<CentreTop>,
-
-    /// The position to begin with, such as 'b2 / - / o1 b1 o2' (panex) or '1 2 / _ 3' (tiles)
-    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
-    #[arg(env = "STRATA_START", hide_env_values = true)]
-    pub(crate) start: Option<String>,
-
-    /// The position to end with, in the same form
-    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
-    #[arg(env = "STRATA_GOAL", hide_env_values = true)]
-    pub(crate) goal: Option<String>,
-
-    /// panex: --start and --goal are positions of Panex Gold, as 'b b / - / o o'; moves and
-    /// positions are shown without levels
-    #[arg(long, env = "STRATA_GOLD", hide_env_values = true)]
-    #[arg(value_parser = BoolishValueParser::new())]
+    values: BTreeMap<&'static str, String>,
+    /// Positions are those of Panex Gold.
     pub(crate) gold: bool,
-
-    /// tiles: the blank's moves; clockwise: straight or a right turn, searched in memory
-    #[arg(long, value_name = "any/clockwise", env = "STRATA_MOVES", hide_env_values = true)]
-    pub(crate) moves: Option<String>,
-
-    /// tiles: where the blank may choose to turn, with clockwise moves
-    #[arg(long, value_name = "free/limited/bottom")]
-    #[arg(env = "STRATA_CHOICES", hide_env_values = true)]
-    pub(crate) choices: Option<String>,
-
-    /// hanoi: pegs
-    #[arg(long, value_name = "P")]
-    #[arg(env = "STRATA_PEGS", hide_env_values = true)]
-    pub(crate) pegs: Option<u32>,
 }
 
 /// A parameter of a state space as it was given.
@@ -68,42 +40,125 @@ pub(crate) struct Given {
     pub(crate) typed: bool,
 }
 
+fn own_flags() -> impl Iterator<Item = &'static SharedFlag> {
+    program::flags().iter().filter(|flag| !COMMON.contains(&flag.name))
+}
+
+fn common_flags() -> impl Iterator<Item = &'static SharedFlag> {
+    COMMON.iter().filter_map(|name| program::flags().iter().find(|flag| flag.name == *name))
+}
+
 impl DomainArgs {
-    /// These and the two parameters that several spaces have, as far as they were given.
-    pub(crate) fn given(
-        &self,
-        symmetry: Option<Toggle>,
-        exhaust: bool,
-        line: &SolveLine,
-    ) -> Vec<Given> {
-        fn word(value: Option<impl ValueEnum>) -> Option<String> {
-            value?.to_possible_value().map(|value| value.get_name().to_owned())
-        }
-        let values = [
-            ("k", "k", self.k.map(|k| k.to_string())),
-            ("s", "locality", self.locality.map(|s| s.to_string())),
-            ("centre-top", "centre-top", word(self.centre_top)),
-            ("start", "start", self.start.clone()),
-            ("goal", "goal", self.goal.clone()),
-            ("gold", "gold", self.gold.then(|| "true".to_owned())),
-            ("moves", "moves", self.moves.clone()),
-            ("choices", "choices", self.choices.clone()),
-            ("pegs", "pegs", self.pegs.map(|pegs| pegs.to_string())),
-            ("symmetry", "symmetry", word(symmetry)),
-            ("exhaust", "exhaust", exhaust.then(|| "true".to_owned())),
-        ];
-        let given = values.into_iter().filter_map(|(name, flag, value)| {
-            Some(Given { name, value: value?, typed: line.typed(flag) })
+    /// The value of a parameter, if it was given.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// These and the common flags, as far as they were given.
+    pub(crate) fn given(&self, common: &CommonFlags, line: &SolveLine) -> Vec<Given> {
+        let gold = Given { name: GOLD, value: "true".to_owned(), typed: line.typed(GOLD) };
+        let own = own_flags().filter_map(|flag| Some((flag, self.values.get(flag.name)?)));
+        let common = common_flags().filter_map(|flag| Some((flag, common.0.get(flag.name)?)));
+        let given = own.chain(common).map(|(flag, value)| Given {
+            name: flag.name,
+            value: value.clone(),
+            typed: line.typed(flag.long),
         });
-        given.collect()
+        given.chain(self.gold.then_some(gold)).collect()
     }
 }
 
-/// Whether states with a tile of top level in the centre are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CentreTop {
-    /// They are left out.
-    Forbid,
-    /// They are searched.
-    Allow,
+impl Args for CommonFlags {
+    fn augment_args(command: Command) -> Command {
+        common_flags().fold(command, |command, flag| command.arg(arg(flag)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for CommonFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<CommonFlags, clap::Error> {
+        Ok(CommonFlags(values(common_flags(), matches)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.extend(values(common_flags(), matches));
+        Ok(())
+    }
+}
+
+impl Args for DomainArgs {
+    fn augment_args(command: Command) -> Command {
+        let (mut command, mut with_gold) = (command, false);
+        let has_panex = own_flags().any(|flag| flag.is_of("panex"));
+        for flag in own_flags() {
+            if has_panex && !with_gold && !flag.is_of("panex") {
+                command = command.arg(gold());
+                with_gold = true;
+            }
+            command = command.arg(arg(flag).help_heading(HEADING));
+        }
+        if with_gold { command } else { command.arg(gold().hide(!has_panex)) }
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for DomainArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<DomainArgs, clap::Error> {
+        Ok(DomainArgs { values: values(own_flags(), matches), gold: matches.get_flag(GOLD) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.values.extend(values(own_flags(), matches));
+        self.gold |= matches.get_flag(GOLD);
+        Ok(())
+    }
+}
+
+fn gold() -> Arg {
+    let help = "panex: --start and --goal are positions of Panex Gold, as 'b b / - / o o'; moves \
+                and positions are shown without levels";
+    let arg = Arg::new(GOLD).long(GOLD).help(help).help_heading(HEADING);
+    let arg = arg.action(ArgAction::SetTrue).value_parser(BoolishValueParser::new());
+    arg.env("STRATA_GOLD").hide_env_values(true)
+}
+
+/// The definition of a flag.
+fn arg(flag: &'static SharedFlag) -> Arg {
+    let arg = Arg::new(flag.id).long(flag.long).help(flag.help.as_str());
+    let arg = arg.env(flag.variable).hide_env_values(true);
+    let arg = flag.short.map_or(arg.clone(), |short| arg.short(short));
+    let arg = flag.alias.map_or(arg.clone(), |alias| arg.visible_alias(alias));
+    let arg = match flag.values {
+        Values::Switch => {
+            return arg.action(ArgAction::SetTrue).value_parser(BoolishValueParser::new());
+        }
+        Values::Word => arg,
+        Values::State => arg.allow_hyphen_values(true),
+        Values::Number => {
+            let number = clap::builder::RangedI64ValueParser::<u32>::new();
+            arg.value_parser(number.map(|number| number.to_string()))
+        }
+        Values::OneOf(words) => {
+            let words = words.iter().map(|(word, help)| PossibleValue::new(*word).help(*help));
+            arg.value_parser(PossibleValuesParser::new(words))
+        }
+    };
+    arg.value_name(flag.value_name).action(ArgAction::Set)
+}
+
+fn values(
+    flags: impl Iterator<Item = &'static SharedFlag>,
+    matches: &ArgMatches,
+) -> BTreeMap<&'static str, String> {
+    let value = |flag: &SharedFlag| match flag.values {
+        Values::Switch => matches.get_flag(flag.id).then(|| "true".to_owned()),
+        _ => matches.get_one::<String>(flag.id).cloned(),
+    };
+    flags.filter_map(|flag| Some((flag.name, value(flag)?))).collect()
 }

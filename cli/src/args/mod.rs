@@ -2,3 +2,4 @@
 
 pub(crate) mod cluster;
 pub(crate) mod domain;
+pub(crate) mod flags;

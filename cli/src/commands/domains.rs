@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata::catalogue::{Parameter, Registry};
+use strata::catalogue::Parameter;
 
 use crate::output::console::Console;
 use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
+use crate::spaces::program;
 
 /// Runs `strata domains`.
 pub(crate) fn run(console: &Console) -> Result<ExitCode, Failure> {
@@ -26,12 +27,12 @@ fn spelling(parameter: &Parameter) -> String {
 }
 
 fn text(out: &mut impl Write) -> io::Result<()> {
-    for (index, domain) in Registry::shipped().entries().iter().enumerate() {
+    for (index, domain) in program::puzzles().entries().iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
         writeln!(out, "{}  {}", domain.name, domain.summary)?;
-        writeln!(out, "  strata solve {}", domain.usage())?;
+        writeln!(out, "  {} solve {}", program::name(), domain.usage())?;
         let width = domain.parameters.iter().map(|p| spelling(p).len()).max().unwrap_or(0);
         for parameter in domain.parameters {
             let default = parameter.default.map_or(String::new(), |d| format!(" [default: {d}]"));
@@ -58,7 +59,7 @@ fn json(out: &mut impl Write) -> io::Result<()> {
         default: Option<&'a str>,
         help: &'a str,
     }
-    for domain in Registry::shipped().entries() {
+    for domain in program::puzzles().entries() {
         let parameters = domain.parameters.iter().map(|p| Entry {
             name: p.name,
             positional: p.positional,
@@ -96,7 +97,7 @@ mod tests {
             .filter_map(|arg| arg.get_long())
             .map(|long| format!("--{long}"))
             .collect();
-        for parameter in Registry::shipped().entries().iter().flat_map(|domain| domain.parameters) {
+        for parameter in program::puzzles().entries().iter().flat_map(|domain| domain.parameters) {
             let shown = spelling(parameter);
             let flag = shown.rsplit(' ').next().unwrap();
             assert!(parameter.positional || flags.iter().any(|f| f == flag), "{shown}");
@@ -109,8 +110,8 @@ mod tests {
         text(&mut plain).unwrap();
         json(&mut lines).unwrap();
         let (plain, lines) = (String::from_utf8(plain).unwrap(), String::from_utf8(lines).unwrap());
-        assert_eq!(lines.lines().count(), Registry::shipped().entries().len());
-        for domain in Registry::shipped().entries() {
+        assert_eq!(lines.lines().count(), program::puzzles().entries().len());
+        for domain in program::puzzles().entries() {
             assert!(plain.contains(domain.summary) && lines.contains(domain.summary));
         }
     }

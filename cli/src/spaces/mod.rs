@@ -2,5 +2,6 @@
 
 pub(crate) mod gold;
 pub(crate) mod moves;
+pub(crate) mod program;
 pub(crate) mod puzzle;
 pub(crate) mod request;

@@ -1,6 +1,6 @@
 //! Moves of a puzzle on the command line: opened from a job, replayed, and shown.
 
-use strata::catalogue::{Registry, Space};
+use strata::catalogue::Space;
 use strata_panex::{CentreTop, NamedMove, Position, Replay, parse_moves};
 use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;
@@ -8,6 +8,7 @@ use strata_tiles::Board;
 
 use crate::cli::PathFormat;
 use crate::output::exit::Failure;
+use crate::spaces::program;
 
 /// Moves as words: LC for Panex, U for sliding tiles.
 pub(crate) type Moves = Vec<String>;
@@ -124,5 +125,5 @@ pub(crate) fn show_tiles(word: &strata_tiles::Word, format: PathFormat) -> Shown
 
 /// The space of a specification.
 pub(crate) fn reopen(spec: &JobSpec) -> Result<Space, SpaceError> {
-    Registry::shipped().open(&spec.space, &spec.params)
+    program::puzzles().open(&spec.space, &spec.params)
 }

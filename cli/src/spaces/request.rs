@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use strata::catalogue::{Parameters, Registry, Space};
+use strata::catalogue::{Parameters, Space};
 use strata_panex::{GoldPosition, Position};
 use strata_space::SpaceError;
 
@@ -11,6 +11,7 @@ use crate::args::domain::Given;
 use crate::output::events::Outcome;
 use crate::output::exit::{ExitCode, Failure};
 use crate::spaces::gold::{self, GoldEndError};
+use crate::spaces::program;
 
 /// Why the command line does not say what to search.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +44,7 @@ impl From<RequestError> for Failure {
 /// The space that the command line and the environment ask for.
 pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result<Space, Failure> {
     let parameters = parameters(domain, values, given)?;
-    Ok(Registry::shipped().open(domain, &parameters).map_err(RequestError::from)?)
+    Ok(program::puzzles().open(domain, &parameters).map_err(RequestError::from)?)
 }
 
 /// The parameters that the command line and the environment give.
@@ -52,7 +53,7 @@ pub(crate) fn parameters(
     values: &[String],
     mut given: Vec<Given>,
 ) -> Result<Parameters, RequestError> {
-    let registry = Registry::shipped();
+    let registry = program::puzzles();
     let entry = registry.find(domain)?;
     if domain == "panex" {
         give_levels(values, &mut given)?;
@@ -96,7 +97,7 @@ fn value(text: &str) -> Value {
 /// `panex 7 k=2`.
 pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> String {
     let mut words = vec![space.to_owned()];
-    let registry = Registry::shipped();
+    let registry = program::puzzles();
     let Ok(entry) = registry.find(space) else {
         // A newer coordinator may know more spaces.
         words.extend(parameters.iter().map(|(name, value)| format!("{name}={value}")));
@@ -125,7 +126,7 @@ pub(crate) struct Naming {
 impl Naming {
     /// The names that a space gives; what cannot be opened here goes by the job's id.
     pub(crate) fn new(job: &str, space: &str, parameters: &BTreeMap<String, String>) -> Naming {
-        match Registry::shipped().open(space, parameters) {
+        match program::puzzles().open(space, parameters) {
             Ok(space) => Naming::of(&space, false),
             Err(_) => Naming { label: job.to_owned(), distance: format!("distance({job})") },
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use strata::catalogue::Registry;
 use strata_store::JobSpec;
 
 use super::job_view::{JobView, JobViews};
@@ -26,6 +27,8 @@ pub struct ClusterOptions {
     pub has_store: bool,
     /// Layers with fewer states than this run on one worker.
     pub narrow: u64,
+    /// The puzzles that jobs can search.
+    pub puzzles: Arc<Registry>,
 }
 
 impl ClusterOptions {

@@ -29,8 +29,8 @@ pub(crate) struct SpaceInfo {
 }
 
 impl SpaceInfo {
-    fn open(spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
-        let space = Registry::shipped().open(&spec.space, &spec.params)?;
+    fn open(puzzles: &Registry, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
+        let space = puzzles.open(&spec.space, &spec.params)?;
         let rule = space.finish().rule();
         Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
     }
@@ -68,6 +68,7 @@ pub(crate) struct JobSnapshot {
 #[derive(Debug)]
 pub(crate) struct JobView {
     id: String,
+    puzzles: Arc<Registry>,
     space: OnceLock<SpaceInfo>,
     log: Mutex<JobLog>,
     progress: Mutex<Progress>,
@@ -77,9 +78,10 @@ pub(crate) struct JobView {
 }
 
 impl JobView {
-    fn new(id: &str, log: PathBuf, layers: Vec<HistoryLine>) -> JobView {
+    fn new(id: &str, puzzles: Arc<Registry>, log: PathBuf, layers: Vec<HistoryLine>) -> JobView {
         JobView {
             id: id.to_owned(),
+            puzzles,
             space: OnceLock::new(),
             log: Mutex::new(JobLog::new(log)),
             progress: Mutex::new(Progress { layers, ..Progress::default() }),
@@ -105,7 +107,7 @@ impl JobView {
         if let Some(info) = self.space.get() {
             return Ok(*info);
         }
-        let info = SpaceInfo::open(spec)?;
+        let info = SpaceInfo::open(&self.puzzles, spec)?;
         Ok(*self.space.get_or_init(|| info))
     }
 
@@ -271,13 +273,14 @@ impl JobView {
 #[derive(Debug)]
 pub(crate) struct JobViews {
     logs: PathBuf,
+    puzzles: Arc<Registry>,
     jobs: Mutex<HashMap<String, Arc<JobView>>>,
 }
 
 impl JobViews {
-    /// No views yet. Log files go to the folder `logs`, which must exist.
-    pub(crate) fn new(logs: &Path) -> JobViews {
-        JobViews { logs: logs.to_owned(), jobs: Mutex::default() }
+    /// No views yet. Log files go to the folder `logs`, which must exist. Jobs search `puzzles`.
+    pub(crate) fn new(logs: &Path, puzzles: Arc<Registry>) -> JobViews {
+        JobViews { logs: logs.to_owned(), puzzles, jobs: Mutex::default() }
     }
 
     fn jobs(&self) -> MutexGuard<'_, HashMap<String, Arc<JobView>>> {
@@ -302,7 +305,7 @@ impl JobViews {
         let log = self.logs.join(format!("{id}.log"));
         let mut jobs = self.jobs();
         let job = jobs.entry(id.to_owned()).or_insert_with(|| {
-            let view = JobView::new(id, log, layers);
+            let view = JobView::new(id, Arc::clone(&self.puzzles), log, layers);
             Arc::new(view)
         });
         Ok(Arc::clone(job))
@@ -337,7 +340,10 @@ mod tests {
     #[test]
     fn repeated_layers_count_once() {
         let folder = tempfile::tempdir().unwrap();
-        let job = view(&JobViews::new(folder.path()), vec![line(0), line(1)]);
+        let job = view(
+            &JobViews::new(folder.path(), Arc::new(Registry::shipped())),
+            vec![line(0), line(1)],
+        );
         job.add_layer(line(2));
         job.add_layer(line(3));
         assert_eq!(job.snapshot().totals.states, 60);
@@ -355,7 +361,8 @@ mod tests {
     fn the_log_survives_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let write = |text: &str| {
-            let job = view(&JobViews::new(folder.path()), Vec::new());
+            let job =
+                view(&JobViews::new(folder.path(), Arc::new(Registry::shipped())), Vec::new());
             job.log(Level::Warn, text);
             job.log_entries().unwrap().0
         };
@@ -369,7 +376,7 @@ mod tests {
     fn an_entry_is_in_the_log_or_among_later_events_never_in_both() {
         const ENTRIES: usize = 300;
         let folder = tempfile::tempdir().unwrap();
-        let job = view(&JobViews::new(folder.path()), Vec::new());
+        let job = view(&JobViews::new(folder.path(), Arc::new(Registry::shipped())), Vec::new());
         let seen = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| (0..ENTRIES).for_each(|n| job.log(Level::Info, &n.to_string())));
@@ -384,7 +391,7 @@ mod tests {
     #[test]
     fn views_of_other_jobs_are_available_while_layers_are_read() {
         let folder = tempfile::tempdir().unwrap();
-        let views = JobViews::new(folder.path());
+        let views = JobViews::new(folder.path(), Arc::new(Registry::shipped()));
         let job = views.job("a", || {
             let other = views.job("b", || Ok::<_, ()>(Vec::new())).unwrap();
             other.add_layer(line(0));
@@ -398,7 +405,7 @@ mod tests {
     #[test]
     fn a_space_that_cannot_be_opened_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let job = view(&JobViews::new(folder.path()), Vec::new());
+        let job = view(&JobViews::new(folder.path(), Arc::new(Registry::shipped())), Vec::new());
         let mut spec = JobSpec {
             space: "nowhere".to_owned(),
             params: Default::default(),

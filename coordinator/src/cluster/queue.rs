@@ -239,6 +239,7 @@ fn wait_for_workers(
 
 #[cfg(test)]
 mod tests {
+    use strata::catalogue::Registry;
     use strata_store::{EngineKind, JobSpec};
     use tempfile::TempDir;
 
@@ -256,9 +257,10 @@ mod tests {
             checkpoint_interval: Duration::from_secs(1),
             has_store: false,
             narrow: 1,
+            puzzles: Arc::new(Registry::shipped()),
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
-        let views = JobViews::new(folder.path());
+        let views = JobViews::new(folder.path(), Arc::clone(&options.puzzles));
         (folder, Cluster::new(options, journal, views))
     }
 

@@ -143,7 +143,8 @@ fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluste
         source,
     })?;
     let journal = Journal::open(&data.path().join("journal.redb"))?;
-    Ok((data, Cluster::new(options, journal, JobViews::new(&logs))))
+    let views = JobViews::new(&logs, Arc::clone(&options.puzzles));
+    Ok((data, Cluster::new(options, journal, views)))
 }
 
 async fn serve(
@@ -197,6 +198,7 @@ async fn expire_leases(cluster: Arc<Cluster>) {
 
 #[cfg(test)]
 mod tests {
+    use strata::catalogue::Registry;
     use strata_net::TlsFiles;
 
     use super::*;
@@ -208,6 +210,7 @@ mod tests {
             checkpoint_interval: Duration::from_secs(1),
             has_store: false,
             narrow: 1,
+            puzzles: Arc::new(Registry::shipped()),
         };
         let security = Security::open(None, &TlsFiles::default()).unwrap();
         let loopback = SocketAddr::from(([127, 0, 0, 1], 0));

@@ -78,7 +78,8 @@ impl JobService for Jobs {
         let name = (!name.is_empty()).then_some(name);
         let spec = convert::spec_from(spec).map_err(invalid)?;
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
-        let (spec, label) = blocking(move || complete(spec)).await?;
+        let puzzles = Arc::clone(&self.cluster.options.puzzles);
+        let (spec, label) = blocking(move || complete(&puzzles, spec)).await?;
         let cluster = Arc::clone(&self.cluster);
         let entry = blocking(move || {
             let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
@@ -205,8 +206,8 @@ impl JobService for Jobs {
 
 /// Opens the space, which checks its parameters, and completes the specification with defaults.
 /// Also returns the space's label.
-fn complete(spec: JobSpec) -> Result<(JobSpec, String), Status> {
-    let space = Registry::shipped().open(&spec.space, &spec.params).map_err(invalid)?;
+fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String), Status> {
+    let space = puzzles.open(&spec.space, &spec.params).map_err(invalid)?;
     let shards = if spec.shards == 0 { SHARDS } else { spec.shards };
     if shards > MAX_SHARDS {
         return Err(invalid(format!("{shards} shards are more than {MAX_SHARDS}")));
@@ -244,9 +245,11 @@ mod tests {
             checkpoint_interval: Duration::from_secs(1),
             has_store: false,
             narrow: 1,
+            puzzles: Arc::new(Registry::shipped()),
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
-        let cluster = Cluster::new(options, journal, JobViews::new(folder.path()));
+        let views = JobViews::new(folder.path(), Arc::clone(&options.puzzles));
+        let cluster = Cluster::new(options, journal, views);
         let security = Security::open(None, &TlsFiles::default()).unwrap();
         (folder, Jobs::new(cluster, security))
     }

@@ -11,4 +11,7 @@ mod space;
 
 pub use registry::{Entry, Registry};
 pub use space::{NestedForm, Space};
-pub use strata_space::{Parameter, Parameters, Puzzle};
+pub use strata_space::{
+    KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
+    Tabled,
+};

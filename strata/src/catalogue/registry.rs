@@ -113,6 +113,11 @@ impl Registry {
         Registry { program: program.to_owned(), ..self }
     }
 
+    /// The program's name.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
     /// All puzzles.
     pub fn entries(&self) -> &[Entry] {
         &self.entries

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use strata::catalogue::Registry;
 use strata_net::{NetError, Security, limits};
 use strata_proto::v1::exchange_service_server::ExchangeServiceServer;
 use strata_store::{DataDir, StoreError};
@@ -49,6 +50,8 @@ pub struct NodeOptions {
     pub memory: u64,
     /// URL of a shared store for checkpoints.
     pub store: Option<String>,
+    /// The puzzles that it can search.
+    pub puzzles: Arc<Registry>,
 }
 
 /// Why a worker's process cannot start, or ends.

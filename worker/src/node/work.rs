@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use strata::catalogue::Registry;
 use strata_net::convert::{self, ConvertError};
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
@@ -200,7 +199,7 @@ fn prepare(shared: &Arc<Shared>, number: u64, prepare: v1::Prepare) -> Result<Ac
     let own = shared.number.load(Ordering::Acquire) as u16;
     let spec = convert::spec_from(prepare.spec)?;
     let owners = convert::owners_from(prepare.owners, spec.shards)?;
-    let space = Registry::shipped().open(&spec.space, &spec.params).map_err(unfit)?;
+    let space = shared.options.puzzles.open(&spec.space, &spec.params).map_err(unfit)?;
     let peers: HashMap<u16, String> = prepare
         .peers
         .into_iter()

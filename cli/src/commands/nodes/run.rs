@@ -1,6 +1,7 @@
 //! `strata coordinator` and `strata worker`: the nodes of a cluster.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use strata_coordinator::{ClusterOptions, Coordinator, JournalError, ServerError};
 use strata_net::{Security, Token};
@@ -11,6 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::args::{CoordinatorArgs, WorkerArgs};
 use crate::output::exit::{ExitCode, Failure};
+use crate::spaces::program;
 
 /// Runs `strata coordinator` until a signal comes.
 pub(crate) fn coordinator(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
@@ -21,6 +23,7 @@ pub(crate) fn coordinator(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
         checkpoint_interval: args.checkpoint_interval,
         has_store: args.store.is_some(),
         narrow: args.narrow,
+        puzzles: Arc::clone(program::puzzles()),
     };
     runtime()?.block_on(async {
         let stop = signals()?;
@@ -57,6 +60,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
         threads: args.threads,
         memory: args.memory,
         store: args.store.clone(),
+        puzzles: Arc::clone(program::puzzles()),
     };
     runtime()?.block_on(async {
         let stop = signals()?;

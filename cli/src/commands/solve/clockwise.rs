@@ -47,7 +47,7 @@ struct Task {
 
 /// Searches, if the command line asks for clockwise moves of sliding tiles.
 pub(super) fn run(args: &SolveArgs, console: &Console) -> Result<Option<ExitCode>, Failure> {
-    if args.domain != "tiles" || args.own.moves.as_deref() != Some("clockwise") {
+    if args.domain != "tiles" || args.own.value("moves") != Some("clockwise") {
         return Ok(None);
     }
     let engine = args.engine.kind().filter(|_| args.line.typed("engine"));
