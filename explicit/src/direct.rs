@@ -31,8 +31,7 @@ impl<S: StateSpace> DirectKernel<S> {
     }
 
     fn key(&self, region: RegionKey) -> EntryKey {
-        let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
-        EntryKey { shard, region: region.0 }
+        EntryKey::in_shards(region.0, self.space.shard_hash(region), self.shards)
     }
 }
 

@@ -94,8 +94,7 @@ impl Engine {
     }
 
     fn key(&self, region: RegionKey) -> EntryKey {
-        let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
-        EntryKey { shard, region: region.0 }
+        EntryKey::in_shards(region.0, self.space.shard_hash(region), self.shards)
     }
 
     /// Exclusive bound of locals: twice the number of indices. For a space with neither tables nor

@@ -203,6 +203,5 @@ impl<'a> Trace<'a> {
 
 /// The key under which layers hold a region: its shard, and itself.
 pub fn entry_key(space: &dyn StateSpace, shards: u32, region: RegionKey) -> EntryKey {
-    let shard = (space.shard_hash(region) % u64::from(shards)) as u32;
-    EntryKey { shard, region: region.0 }
+    EntryKey::in_shards(region.0, space.shard_hash(region), shards)
 }

@@ -15,6 +15,22 @@ impl EntryKey {
     pub const fn start(shard: u32) -> Self {
         Self { shard, region: 0 }
     }
+
+    /// The key of a region in a job of `shards` shards; `hash` is the region's shard hash.
+    ///
+    /// ```
+    /// use strata_store::EntryKey;
+    ///
+    /// assert_eq!(EntryKey::in_shards(5, 10, 4), EntryKey { shard: 2, region: 5 });
+    /// ```
+    ///
+    /// # Panics
+    /// If there are no shards.
+    #[must_use]
+    #[inline]
+    pub const fn in_shards(region: u128, hash: u64, shards: u32) -> Self {
+        Self { shard: (hash % shards as u64) as u32, region }
+    }
 }
 
 impl std::fmt::Display for EntryKey {

@@ -210,8 +210,7 @@ impl<S: Tabled> RegionCache<S> {
 
     /// The key of a region in layer files.
     pub(super) fn key_of(&self, region: RegionKey) -> EntryKey {
-        let shard = (self.space.shard_hash(region) % u64::from(self.shards)) as u32;
-        EntryKey { shard, region: region.0 }
+        EntryKey::in_shards(region.0, self.space.shard_hash(region), self.shards)
     }
 
     #[cold]
