@@ -1,7 +1,7 @@
-//! Between messages and what the other crates work with. What is decoded may come from anybody who
-//! has the token, or from a node of another version: every value is checked before it is used.
+//! Conversion between messages and the types of other crates.
 //!
-//! A field that a message may leave out is an `Option`, as in the generated code.
+//! A message may come from anyone with the token, or from a node of another version. Every value is
+//! checked before it is used. An optional field is an `Option`, as in the generated code.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use strata_store::{
 
 use crate::limits;
 
-/// A message says something that cannot be.
+/// A message has an impossible value.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{field}: {why}")]
 pub struct ConvertError {
     /// The field, as in the protocol's files.
     pub field: &'static str,
-    /// What is wrong with it.
+    /// The cause.
     pub why: String,
 }
 
@@ -42,12 +42,12 @@ pub fn digest_to(digest: Digest) -> v1::Digest {
 /// A digest from a message.
 ///
 /// # Errors
-/// If it is missing, or a residue is not below its modulus.
+/// If the digest is missing, or a residue is not below its modulus.
 pub fn digest_from(digest: Option<v1::Digest>) -> Result<Digest, ConvertError> {
     let v1::Digest { first, second } =
         digest.ok_or_else(|| ConvertError::new("digest", "it is missing"))?;
     for (residue, modulus) in [first, second].into_iter().zip(MODULI) {
-        // Sums of larger ones would be wrong without anybody noticing.
+        // Sums of larger values would be silently wrong.
         if residue >= modulus {
             let why = format!("{residue} is not a residue modulo {modulus}");
             return Err(ConvertError::new("digest", why));
@@ -67,12 +67,13 @@ pub fn spec_to(spec: &JobSpec) -> v1::JobSpec {
     }
 }
 
-/// A job's specification from a message. Whether the space exists and takes the parameters is not
-/// known here; `shards` may be 0, which a request uses for the default.
+/// A job's specification from a message. The catalogue checks later that the space exists and takes
+/// the parameters. `shards` may be 0, the default in a request.
 ///
 /// # Errors
-/// If it is missing, has too many parameters, a name has other characters than `a-z`, `0-9`, `_`
-/// and `-`, a value has control characters, or one of them is too long.
+/// If the specification is missing, there are too many parameters, a name has other characters than
+/// `a-z`, `0-9`, `_` and `-`, a value has control characters, a name or value is too long, or the
+/// engine is unknown.
 pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
     let v1::JobSpec { space, parameters, shards, engine } =
         spec.ok_or_else(|| ConvertError::new("spec", "it is missing"))?;
@@ -87,7 +88,7 @@ pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
             let why = format!("{name} has more than {} bytes", limits::PARAMETER_LEN);
             return Err(ConvertError::new("parameters", why));
         }
-        // They end up in messages and logs.
+        // Values appear in messages and logs.
         if value.contains(char::is_control) {
             let why = format!("{name} has control characters: {value:?}");
             return Err(ConvertError::new("parameters", why));
@@ -124,8 +125,8 @@ pub fn file_to(record: &CheckpointFile) -> v1::LayerFile {
 /// A layer file of a checkpoint from a message.
 ///
 /// # Errors
-/// If its name could lead out of the job's folder, the worker's number or a count is impossible, or
-/// the digest is missing or none.
+/// If the name could lead out of the job's folder, the worker's number or a count is impossible, or
+/// the digest is missing or invalid.
 pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
     check_file(&file)?;
     check_counts(limits::PART_COUNT, &[("states", file.states), ("generated", file.generated)])?;
@@ -143,8 +144,8 @@ pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
     })
 }
 
-/// A kept file of the layer at a depth as a message: without counts and digest, which the history
-/// does not have by file.
+/// A kept file of the layer at a depth as a message, without counts and digest: the history has
+/// those by layer.
 #[must_use]
 pub fn kept_to(kept: &KeptFile, depth: u32) -> v1::LayerFile {
     v1::LayerFile {
@@ -157,10 +158,10 @@ pub fn kept_to(kept: &KeptFile, depth: u32) -> v1::LayerFile {
     }
 }
 
-/// A kept file from a message; its depth, counts and digest are not looked at.
+/// A kept file from a message. Depth, counts and digest are ignored.
 ///
 /// # Errors
-/// If its name could lead out of the job's folder, or the worker's number or the length is
+/// If the name could lead out of the job's folder, or the worker's number or the length is
 /// impossible.
 pub fn kept_from(file: v1::LayerFile) -> Result<KeptFile, ConvertError> {
     check_file(&file)?;
@@ -168,7 +169,7 @@ pub fn kept_from(file: v1::LayerFile) -> Result<KeptFile, ConvertError> {
     Ok(KeptFile { worker, file, bytes, seal: Hex64(seal) })
 }
 
-/// A place and a local as a message.
+/// A region's key and a local as a message.
 #[must_use]
 pub fn candidate_to((key, local): (EntryKey, u32)) -> v1::Candidate {
     let EntryKey { shard, region } = key;
@@ -176,7 +177,7 @@ pub fn candidate_to((key, local): (EntryKey, u32)) -> v1::Candidate {
     v1::Candidate { shard, region_high, region_low, local }
 }
 
-/// A place and a local from a message.
+/// A region's key and a local from a message.
 #[must_use]
 pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u32) {
     let v1::Candidate { shard, region_high, region_low, local } = *candidate;
@@ -184,7 +185,7 @@ pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u32) {
     (EntryKey { shard, region }, local)
 }
 
-/// A line of the history as a message: without the kept files, which are the cluster's affair.
+/// A line of the history as a message, without the names of kept files.
 #[must_use]
 pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
     let [first, second] = line.digest.0;
@@ -202,7 +203,7 @@ pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
 /// A line of the history from a message, without kept files.
 ///
 /// # Errors
-/// If a count or the time is impossible, or the digest is missing or none.
+/// If a count or the time is impossible, or the digest is missing or invalid.
 pub fn line_from(line: v1::LayerLine) -> Result<HistoryLine, ConvertError> {
     let v1::LayerLine { depth, states, generated, regions, bytes, digest, seconds } = line;
     let counts = [("states", states), ("generated", generated), ("bytes", bytes)];
@@ -215,10 +216,10 @@ pub fn line_from(line: v1::LayerLine) -> Result<HistoryLine, ConvertError> {
     Ok(HistoryLine { depth, states, generated, regions, bytes, digest, seconds, kept: None })
 }
 
-/// The owners of a job's shards from a message, in the order of the shards.
+/// Owners of a job's shards from a message, by shard.
 ///
 /// # Errors
-/// If there is not one for each of `shards` shards, or one is no number of a worker.
+/// If there is not one owner for each of `shards` shards, or one is not a worker's number.
 pub fn owners_from(owners: Vec<u32>, shards: u32) -> Result<Arc<[u16]>, ConvertError> {
     if shards == 0 || owners.len() as u64 != u64::from(shards) {
         let why = format!("{} workers for {shards} shards", owners.len());
@@ -231,7 +232,7 @@ pub fn owners_from(owners: Vec<u32>, shards: u32) -> Result<Arc<[u16]>, ConvertE
     owners.into_iter().map(owner).collect()
 }
 
-/// What every mention of a file must have.
+/// Checks the worker, the length and the name of a file.
 fn check_file(file: &v1::LayerFile) -> Result<(), ConvertError> {
     check_worker("worker", file.worker)?;
     check_counts(limits::PART_COUNT, &[("bytes", file.bytes)])?;
@@ -257,7 +258,7 @@ fn check_counts(limit: u64, counts: &[(&'static str, u64)]) -> Result<(), Conver
     }
 }
 
-/// A region counts if it has a state.
+/// Checks that there are states exactly if there are regions, and no fewer.
 fn check_regions(regions: u64, states: u64) -> Result<(), ConvertError> {
     if regions <= states && (regions > 0 || states == 0) {
         Ok(())
@@ -266,13 +267,13 @@ fn check_regions(regions: u64, states: u64) -> Result<(), ConvertError> {
     }
 }
 
-/// Names of spaces and parameters.
+/// Checks the name of a space or a parameter.
 fn check_word(field: &'static str, word: &str) -> Result<(), ConvertError> {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-".contains(&b);
     if word.is_empty() {
         Err(ConvertError::new(field, "a name is missing"))
     } else if word.len() > limits::NAME_LEN {
-        let why = format!("a name has more than {} characters", limits::NAME_LEN);
+        let why = format!("a name has more than {} bytes", limits::NAME_LEN);
         Err(ConvertError::new(field, why))
     } else if !word.bytes().all(plain) {
         Err(ConvertError::new(field, format!("{word:?} has other characters than a-z, 0-9, _, -")))

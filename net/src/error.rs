@@ -1,5 +1,6 @@
-//! What can go wrong between nodes. Each error names the file, address or flag that it is about,
-//! and none of them ever holds a token or a key.
+//! Errors of networking.
+//!
+//! Each error names its file, address or flag. None holds a token or a key.
 
 use std::error::Error;
 use std::io;
@@ -8,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use tonic::{Code, Status};
 
-/// Something about the network failed, or is not set up as it must be.
+/// A connection failed, or the network is not set up correctly.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
-    /// Other machines could give this node orders, and nothing would stop them.
+    /// Other machines could give this node orders without a token.
     #[error("listening on {addr}, beyond this machine, needs a token: give --token-file")]
     NoToken {
-        /// Where the node was to listen.
+        /// The refused address.
         addr: SocketAddr,
     },
     /// A file cannot be read or written.
@@ -23,7 +24,7 @@ pub enum NetError {
     File {
         /// The file.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A token file does not hold a token.
@@ -34,7 +35,7 @@ pub enum NetError {
         /// What is wrong with it, without its content.
         why: String,
     },
-    /// A PEM file does not hold what it should, or does not go with another one.
+    /// A PEM file has no usable content, or does not match another one.
     #[error("cannot use {} for TLS: {why}", path.display())]
     Tls {
         /// The PEM file.
@@ -42,21 +43,21 @@ pub enum NetError {
         /// What is wrong with it, without its content.
         why: String,
     },
-    /// A flag for TLS is of no use without others.
+    /// A flag for TLS needs another flag.
     #[error("{given} needs {missing} as well")]
     TlsFlags {
-        /// What was given.
+        /// The given flag.
         given: &'static str,
-        /// What was not.
+        /// The missing flag.
         missing: &'static str,
     },
-    /// The listener's settings cannot be used.
+    /// The settings of a server cannot be used.
     #[error("cannot set up the server: {why}")]
     Server {
         /// The reason.
         why: String,
     },
-    /// A URL does not say where to connect to, or how is not known here.
+    /// A URL is malformed, or its scheme or TLS cannot be used here.
     #[error("cannot use the URL {url:?}: {why}")]
     Url {
         /// The URL.
@@ -64,7 +65,7 @@ pub enum NetError {
         /// What is wrong with it.
         why: String,
     },
-    /// Nobody answers.
+    /// No node answers.
     #[error("cannot reach {url}: {why}")]
     Unreachable {
         /// The URL.
@@ -72,18 +73,18 @@ pub enum NetError {
         /// The reason.
         why: String,
     },
-    /// Somebody answers, but does not do what was asked.
+    /// A node answers and refuses the call.
     #[error("{url} refuses: {why}")]
     Refused {
         /// The URL.
         url: String,
-        /// The answer.
+        /// The node's reason.
         why: String,
     },
 }
 
 impl NetError {
-    /// For `map_err`: adds the file.
+    /// Adds the file to an error; for `map_err`.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::File { path: path.to_path_buf(), source }
     }
@@ -104,12 +105,12 @@ impl NetError {
         Self::Unreachable { url: url.to_owned(), why: why.into() }
     }
 
-    /// What a failed call means: whether it came to an answer, and which.
+    /// The error of a failed call: `Refused` if the node answered, else `Unreachable`.
     pub(crate) fn status(url: &str, status: &Status) -> Self {
         let answered = match status.code() {
-            // A lost or unusable connection.
+            // The connection is lost or unusable.
             Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DeadlineExceeded => false,
-            // A broken stream comes with its reason, an answer comes without.
+            // A broken stream has a source; an answer has none.
             Code::Internal => status.source().is_none(),
             _ => true,
         };
@@ -122,7 +123,7 @@ impl NetError {
     }
 }
 
-/// An error with all its reasons in one line: "transport error" alone helps nobody.
+/// An error and its sources in one line: "transport error" alone names no cause.
 pub(crate) fn reasons(error: &dyn Error) -> String {
     chain(&error.to_string(), error.source())
 }
@@ -131,7 +132,7 @@ fn chain(first: &str, mut source: Option<&(dyn Error + 'static)>) -> String {
     let mut text = first.to_owned();
     while let Some(error) = source {
         let more = error.to_string();
-        // Wrappers often repeat what they wrap.
+        // Wrappers often repeat their source.
         if !text.contains(&more) {
             if !text.is_empty() {
                 text.push_str(": ");
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_once() {
+    fn each_source_is_printed_once() {
         let inner = NetError::token(Path::new("t"), "it is empty");
         let outer = NetError::file(Path::new("f"))(io::Error::other(inner));
         assert_eq!(reasons(&outer), "cannot use f: t holds no token: it is empty");
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_told_from_silence() {
+    fn a_refusal_differs_from_no_answer() {
         let refused = NetError::status("http://a", &Status::unauthenticated("no token"));
         assert_eq!(refused.to_string(), "http://a refuses: no token");
         let silent = NetError::status("http://a", &Status::unavailable("gone"));

@@ -1,4 +1,4 @@
-//! The token on the wire: what presents it with every call, and what checks it before every call.
+//! The token on the wire: presented with every call and checked before every call.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use tonic::{Request, Status};
 
 use crate::token::Token;
 
-/// Lets only those calls through that present the cluster's token; all, if there is none.
+/// Admits calls that present the cluster's token; without a token, all calls.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     token: Option<Token>,
@@ -40,14 +40,14 @@ impl Interceptor for Guard {
     }
 }
 
-/// What follows "Bearer " in any case, as RFC 7235 has it.
+/// The credentials behind "Bearer ", whose case does not matter (RFC 7235).
 fn bearer(value: &[u8]) -> Option<&[u8]> {
     const SCHEME: &[u8] = b"bearer ";
     let (scheme, secret) = value.split_at_checked(SCHEME.len())?;
     scheme.eq_ignore_ascii_case(SCHEME).then_some(secret)
 }
 
-/// Presents the cluster's token with every call, if there is one.
+/// Presents the cluster's token, if there is one, with every call.
 #[derive(Clone, Default)]
 pub struct Attach {
     header: Option<MetadataValue<Ascii>>,
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_token_is_let_through() {
+    fn only_the_token_is_admitted() {
         let guard = Guard::new(Some(Token::for_tests(SECRET)));
         assert_eq!(ask(&guard, Some(&format!("Bearer {SECRET}"))), Ok(()));
         assert_eq!(ask(&guard, Some(&format!("bearer {SECRET}"))), Ok(()));
@@ -104,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_token_all_are_let_through() {
+    fn without_a_token_all_calls_are_admitted() {
         assert_eq!(ask(&Guard::default(), None), Ok(()));
         assert_eq!(ask(&Guard::default(), Some("Bearer whatever")), Ok(()));
     }
 
     #[test]
-    fn what_is_attached_is_let_through() {
+    fn the_attached_token_is_admitted() {
         let token = Token::for_tests(SECRET);
         let sent = Attach::new(Some(&token)).call(Request::new(())).unwrap();
         assert!(Guard::new(Some(token)).call(sent).is_ok());
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_shows_the_token() {
+    fn debug_output_hides_the_token() {
         let token = Token::for_tests(SECRET);
         let attach = Attach::new(Some(&token));
         let sent = attach.clone().call(Request::new(())).unwrap();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_plain_http_are_checked_alike() {
+    fn headers_of_plain_http_are_checked() {
         let guard = Guard::new(Some(Token::for_tests(SECRET)));
         let mut headers = HeaderMap::new();
         assert!(!guard.admits(&headers));

@@ -1,4 +1,4 @@
-//! Asking a node whether it is there and serves.
+//! Health check of a node.
 
 use std::time::Duration;
 
@@ -10,12 +10,11 @@ use crate::error::NetError;
 use crate::limits;
 use crate::security::Security;
 
-/// Asks the node at `url` whether it serves: the standard health check of gRPC, for the node as a
-/// whole.
+/// Checks that the node at `url` serves, with the standard health check of gRPC for the whole node.
 ///
 /// # Errors
-/// `Url` if the URL cannot be used, `Unreachable` if there is no answer in time, `Refused` if the
-/// node does not accept the token or does not serve now.
+/// [`NetError::Url`] if the URL cannot be used, [`NetError::Unreachable`] without an answer within
+/// `timeout`, [`NetError::Refused`] if the node rejects the token or does not serve now.
 pub async fn health(url: &str, security: &Security, timeout: Duration) -> Result<(), NetError> {
     let check = tokio::time::timeout(timeout, check(url, security));
     check.await.unwrap_or_else(|_| {

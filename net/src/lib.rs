@@ -1,9 +1,9 @@
-//! What nodes and clients share of the network: the cluster's token, encryption, connections,
-//! limits, and the translation between messages and what the other crates work with.
+//! Networking shared by nodes and clients: the cluster's token, TLS, connections, limits, and the
+//! conversion between messages and the types of other crates.
 //!
-//! A node opens a [`Security`] once, from its token file and its PEM files. Everything that listens
-//! takes [`Security::server`] and puts [`Security::guard`] before its services; everything that
-//! calls goes through [`Security::connect`], which presents the token.
+//! A node opens one [`Security`] from its token file and its PEM files. A listener is built with
+//! [`Security::server`] and has [`Security::guard`] in front of its services. A caller connects
+//! with [`Security::connect`], which presents the token.
 #![forbid(unsafe_code)]
 
 pub mod convert;

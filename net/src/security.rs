@@ -1,4 +1,4 @@
-//! How a node is protected and how it reaches others: token, TLS, listeners and connections.
+//! Protection of a node and its connections: token, TLS, listeners and clients.
 
 use std::fmt;
 use std::fs;
@@ -19,22 +19,22 @@ use crate::guard::{Attach, Guard};
 use crate::limits;
 use crate::token::Token;
 
-/// A connection to a node that presents the token with every call. Clones share it, and it comes
-/// back by itself after it was lost.
+/// A connection to a node that presents the token with every call. Clones share it. It reconnects
+/// after a loss.
 pub type Connection = InterceptedService<Channel, Attach>;
 
 /// The PEM files that TLS needs.
 #[derive(Clone, Debug, Default)]
 pub struct TlsFiles {
-    /// The node's own certificate and what leads from it to the authority's.
+    /// The node's certificate and the chain to the authority's.
     pub cert: Option<PathBuf>,
     /// The private key of `cert`.
     pub key: Option<PathBuf>,
-    /// The certificates of the authority that the others' certificates must come from.
+    /// Certificates of the authority that signs the certificates of all nodes.
     pub ca: Option<PathBuf>,
 }
 
-/// What protects a node's connections. By default nothing does, which only works on one machine.
+/// Protection of a node's connections. The default has none, and only works on one machine.
 #[derive(Clone, Default)]
 pub struct Security {
     token: Option<Token>,
@@ -64,8 +64,9 @@ impl Security {
     /// Reads the files for TLS and checks that they can be used.
     ///
     /// # Errors
-    /// `TlsFlags` for a certificate without a key or the other way round, `File` for a file that
-    /// cannot be read, `Tls` for one that is not what it should be.
+    /// [`NetError::TlsFlags`] for a certificate without a key or a key without a certificate,
+    /// [`NetError::File`] for a file that cannot be read, [`NetError::Tls`] for a file without
+    /// usable content.
     pub fn open(token: Option<Token>, tls: &TlsFiles) -> Result<Self, NetError> {
         let identity = match (&tls.cert, &tls.key) {
             (Some(cert), Some(key)) => Some(read_identity(cert, key)?),
@@ -80,17 +81,17 @@ impl Security {
         let ca = tls.ca.as_deref().map(read_authority).transpose()?;
         let security = Self { token, identity, ca };
         if security.identity.is_some() {
-            // Certificate and key may not belong together. Better to hear of it now.
+            // Finds a key that does not belong to the certificate at start-up.
             security.server()?;
         }
         Ok(security)
     }
 
-    /// Whether it is safe to listen at an address. Without a token, whoever can connect can give
-    /// orders and read the job's files.
+    /// Checks that listening on an address is safe. Without a token, everyone who can connect can
+    /// give orders and read the files of jobs.
     ///
     /// # Errors
-    /// `NoToken` if there is none and other machines can reach the address.
+    /// [`NetError::NoToken`] if there is no token and other machines can reach the address.
     pub fn check_listen(&self, addr: SocketAddr) -> Result<(), NetError> {
         match &self.token {
             None if !is_local(addr) => Err(NetError::NoToken { addr }),
@@ -98,8 +99,8 @@ impl Security {
         }
     }
 
-    /// Logs what does not protect a listener at an address; `tls` tells whether it uses the
-    /// certificate, if there is one.
+    /// Logs which protection a listener on an address lacks. `tls` says whether it would use a
+    /// certificate.
     pub fn log_listen(&self, addr: SocketAddr, tls: bool) {
         if self.token.is_none() {
             tracing::warn!(%addr, "no token: every user of this machine can give orders here");
@@ -110,13 +111,13 @@ impl Security {
         }
     }
 
-    /// A server to add services to: encrypted if there is a certificate, and only for clients with
-    /// a certificate of the authority if there is one. Calls may last for as long as they like;
-    /// peers that have vanished are noticed and dropped. Services need [`Self::guard`] besides.
+    /// A server to add services to. With a certificate it is encrypted; with an authority it admits
+    /// only clients with a certificate of the authority. Calls have no time limit; connections of
+    /// vanished peers are dropped. Services also need [`Self::guard`].
     ///
     /// # Errors
-    /// `TlsFlags` with an authority but no certificate: the listener would be open to all. `Tls` if
-    /// certificate and key do not belong together.
+    /// [`NetError::TlsFlags`] with an authority but no certificate: the listener would be open to
+    /// all. [`NetError::Tls`] if certificate and key do not belong together.
     pub fn server(&self) -> Result<Server, NetError> {
         let server = Server::builder()
             .tcp_nodelay(true)
@@ -133,7 +134,7 @@ impl Security {
             }
             return Ok(server);
         };
-        // Who connects and then says nothing does not keep a place for ever.
+        // A connection that sends nothing does not occupy a slot for ever.
         let mut tls =
             ServerTlsConfig::new().identity(own.identity.clone()).timeout(limits::CONNECT);
         if let Some(ca) = &self.ca {
@@ -142,13 +143,13 @@ impl Security {
         server.tls_config(tls).map_err(|error| NetError::tls(&own.path, reasons(&error)))
     }
 
-    /// What checks the token before every call.
+    /// The interceptor that checks the token before every call.
     #[must_use]
     pub fn guard(&self) -> Guard {
         Guard::new(self.token.clone())
     }
 
-    /// Whether a request over plain HTTP presents the token, if there is one.
+    /// Whether a request over plain HTTP is authorised: it presents the token, or there is none.
     #[must_use]
     pub fn authorized(&self, headers: &HeaderMap) -> bool {
         self.guard().admits(headers)
@@ -157,7 +158,8 @@ impl Security {
     /// Connects to a node at an `http://` or `https://` URL.
     ///
     /// # Errors
-    /// `Url` if the URL cannot be used, `Unreachable` if there is no connection within 5 seconds.
+    /// [`NetError::Url`] if the URL cannot be used, [`NetError::Unreachable`] without a connection
+    /// within 5 seconds.
     pub async fn connect(&self, url: &str) -> Result<Connection, NetError> {
         let endpoint = self.endpoint(url)?;
         let connected = tokio::time::timeout(limits::CONNECT, endpoint.connect()).await;
@@ -167,13 +169,13 @@ impl Security {
         Ok(InterceptedService::new(channel, Attach::new(self.token.as_ref())))
     }
 
-    /// Like [`Self::connect`], but connects with the first call.
+    /// A connection like that of [`Self::connect`], made by the first call.
     ///
     /// # Errors
-    /// `Url` if the URL cannot be used.
+    /// [`NetError::Url`] if the URL cannot be used.
     ///
     /// # Panics
-    /// Outside of a runtime: the connection belongs to the one it is made in.
+    /// Outside a Tokio runtime.
     pub fn connect_lazy(&self, url: &str) -> Result<Connection, NetError> {
         let channel = self.endpoint(url)?.connect_lazy();
         Ok(InterceptedService::new(channel, Attach::new(self.token.as_ref())))
@@ -206,7 +208,7 @@ impl Security {
     }
 }
 
-/// An address in IPv6 clothes, `::ffff:127.0.0.1`, is what it was before.
+/// Whether only this machine reaches an address; `::ffff:127.0.0.1` counts as IPv4.
 fn is_local(addr: SocketAddr) -> bool {
     addr.ip().to_canonical().is_loopback()
 }
@@ -218,7 +220,7 @@ fn parse_url(url: &str) -> Result<Uri, NetError> {
     }
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     if let Some((_, host)) = authority.rsplit_once('@') {
-        // Somebody took it for a place for a password: it is not repeated.
+        // It may hold a password, so the message leaves it out.
         return Err(NetError::url(host, "it must not name a user"));
     }
     let host = uri.host().unwrap_or_default();
@@ -247,7 +249,7 @@ fn read_authority(path: &Path) -> Result<Certificate, NetError> {
     let pem = fs::read(path).map_err(NetError::file(path))?;
     let mut roots = RootCertStore::empty();
     for certificate in read_certificates(path, &pem)? {
-        // Later, those that cannot be used would be passed over in silence.
+        // Building the TLS configuration would skip an unusable one silently.
         roots.add(certificate).map_err(|error| NetError::tls(path, reasons(&error)))?;
     }
     Ok(Certificate::from_pem(pem))
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_this_machine_a_token_is_needed() {
+    fn listening_beyond_loopback_needs_a_token() {
         for local in ["127.0.0.1:7070", "127.8.9.1:0", "[::1]:7070", "[::ffff:127.0.0.1]:7070"] {
             assert!(Security::default().check_listen(local.parse().unwrap()).is_ok(), "{local}");
             assert!(with_token().check_listen(local.parse().unwrap()).is_ok());
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn urls_are_checked() {
+    async fn unusable_urls_are_refused() {
         let security = with_token();
         let cases = [
             ("", ""),
@@ -323,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_output_shows_no_secret() {
+    fn debug_output_hides_the_token() {
         let shown = format!("{:?}", with_token());
         assert_eq!(shown, "Security { token: Some(Token(..)), identity: None, ca: false }");
     }

@@ -1,4 +1,4 @@
-//! The cluster's token: a secret in a file that all nodes and clients have.
+//! The cluster's token: a secret in a file of every node and client.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -15,17 +15,17 @@ use crate::error::NetError;
 const MIN_LEN: usize = 16;
 const MAX_LEN: usize = 4096;
 
-/// Random bytes of a token made here; written as twice as many hexadecimal digits.
+/// Random bytes of a new token, written as twice as many hexadecimal digits.
 const RANDOM_BYTES: usize = 32;
 
-/// The owner reads and writes, the group reads: nodes may run as different users of one group.
+/// Mode of a token file. The group reads it, because nodes may run as different users of one group.
 const MODE: u32 = 0o640;
 
-/// The secret that all nodes and clients of a cluster share. Nothing prints it.
+/// The secret that all nodes and clients of a cluster share. `Debug` hides it.
 #[derive(Clone)]
 pub struct Token {
     secret: Arc<str>,
-    /// The header that presents it; made once, when the token is known to be fit for it.
+    /// The header that presents it. Parsing the token builds it, so later calls cannot fail.
     header: MetadataValue<Ascii>,
 }
 
@@ -39,11 +39,11 @@ impl Token {
     /// Reads a token file. A newline at its end is not part of the token.
     ///
     /// # Errors
-    /// `File` if it cannot be read, `Token` if it does not hold 16 to 4096 printable ASCII
-    /// characters without spaces.
+    /// [`NetError::File`] if it cannot be read, [`NetError::Token`] unless it holds 16 to 4096
+    /// printable ASCII characters without spaces.
     pub fn read(path: &Path) -> Result<Self, NetError> {
         let mut bytes = Vec::new();
-        // Two bytes more than a token has at most: the newline, and one that shows it is too long.
+        // Two bytes more than the longest token: the newline, and one that reveals a longer file.
         let limit = MAX_LEN as u64 + 2;
         let file = File::open(path).map_err(NetError::file(path))?;
         file.take(limit).read_to_end(&mut bytes).map_err(NetError::file(path))?;
@@ -51,22 +51,21 @@ impl Token {
         Self::parse(secret).map_err(|why| NetError::token(path, why))
     }
 
-    /// Reads a token file, or makes one with a random token if there is none. However many do so at
-    /// the same time, they all get the same token.
+    /// Reads a token file, or creates one with a random token if there is none. Concurrent callers
+    /// get the same token. An existing file is never replaced.
     ///
     /// # Errors
-    /// Those of [`Token::read`]; `File` also if the file cannot be written. A file that exists is
-    /// never replaced.
+    /// Those of [`Token::read`], and [`NetError::File`] if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self, NetError> {
         let exists = fs::exists(path).map_err(NetError::file(path))?;
         if !exists {
             make(path).map_err(NetError::file(path))?;
         }
-        // What the file holds counts: another process may have been first.
+        // Another process may have created it first: the file has the valid token.
         Self::read(path)
     }
 
-    /// Whether this is what somebody presented. How long it takes depends on the length only.
+    /// Whether a presented secret is the token. The time depends on its length only.
     #[must_use]
     pub fn matches(&self, presented: &[u8]) -> bool {
         self.secret.as_bytes().ct_eq(presented).into()
@@ -76,7 +75,7 @@ impl Token {
         self.header.clone()
     }
 
-    /// The reason never quotes the secret.
+    /// Checks a secret. The error does not quote it.
     fn parse(secret: &[u8]) -> Result<Self, String> {
         match secret.len() {
             0 => return Err("it is empty".into()),
@@ -91,7 +90,7 @@ impl Token {
         let secret = str::from_utf8(secret).map_err(|_| unfit())?;
         let mut header =
             MetadataValue::try_from(format!("Bearer {secret}")).map_err(|_| unfit())?;
-        // Keeps it out of debug output and of the tables of header compression.
+        // Keeps it out of debug output and of header compression tables.
         header.set_sensitive(true);
         Ok(Self { secret: secret.into(), header })
     }
@@ -102,8 +101,9 @@ impl Token {
     }
 }
 
-/// Writes a new token under a temporary name and links it to its own, which fails if there is a
-/// file of that name: whoever is first, the file is complete and durable from the start, and stays.
+/// Creates a token file. The token is written under a temporary name, and a hard link gives it its
+/// own name. Linking fails if the file exists, so the first file stays, and it is complete and
+/// durable from the start.
 fn make(path: &Path) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let folder = match path.parent() {
@@ -113,7 +113,7 @@ fn make(path: &Path) -> io::Result<()> {
     let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), random_hex::<8>()?));
     let linked = write_new(&temporary, &random_hex::<RANDOM_BYTES>()?)
         .and_then(|()| fs::hard_link(&temporary, path));
-    // It may not exist; and a forgotten one is harmless, as its token is valid nowhere.
+    // It may not exist. A leftover is harmless: its token is valid nowhere.
     let _ = fs::remove_file(&temporary);
     match linked {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -124,7 +124,7 @@ fn make(path: &Path) -> io::Result<()> {
 
 fn write_new(path: &Path, secret: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?;
-    // The process's mask may have taken the group's right away.
+    // The umask may have removed the group's permission.
     file.set_permissions(Permissions::from_mode(MODE))?;
     file.write_all(secret.as_bytes())?;
     file.write_all(b"\n")?;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn other_content_is_refused_and_not_quoted() {
+    fn invalid_content_is_refused_and_not_quoted() {
         let spaced = format!("{SECRET} {SECRET}");
         let twice = format!("{SECRET}\n\n");
         let long = "x".repeat(MAX_LEN + 1);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_created_token_stays() {
+    fn a_created_token_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         let token = Token::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! The protocol's messages and services, generated from `proto/v1`; nothing else.
+//! Messages and services of the protocol, generated from `proto/v1`.
 #![forbid(unsafe_code)]
 
 /// Version 1 of the protocol.
