@@ -1,6 +1,7 @@
 //! Errors of the explicit engine.
 
-use std::io;
+use std::error::Error as StdError;
+use std::sync::Arc;
 
 use strata_store::StoreError;
 
@@ -11,6 +12,9 @@ pub enum Error {
     /// A file or a run image is missing or damaged, or cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// An inbox accepts no exits.
+    #[error(transparent)]
+    Inbox(#[from] InboxError),
     /// Exits could not be delivered to another worker.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
@@ -34,38 +38,44 @@ pub enum Error {
 
 /// Exits could not be delivered to another worker: the connection is lost, or the receiver refused
 /// them.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("cannot send exits to worker {to}: {why}")]
+#[derive(Debug, thiserror::Error)]
+#[error("cannot send exits to worker {to}: {source}")]
 pub struct ExchangeError {
     /// Number of the receiving worker.
     pub to: usize,
-    /// Why not.
-    pub why: String,
+    /// The error of the transport.
+    pub source: Box<dyn StdError + Send + Sync>,
 }
 
-/// For callers whose only error type is that of files. A failure that is no file's becomes
-/// [`StoreError::Io`] or [`StoreError::Inconsistent`], with the layer or worker in place of the path.
-impl From<Error> for StoreError {
-    fn from(error: Error) -> StoreError {
-        match error {
-            Error::Store(error) => error,
-            Error::Exchange(ExchangeError { to, why }) => StoreError::Io {
-                op: "send exits to",
-                path: format!("worker {to}").into(),
-                source: io::Error::new(io::ErrorKind::ConnectionAborted, why),
-            },
-            Error::Fetch { depth, why } => StoreError::Io {
-                op: "get",
-                path: format!("layer {depth}").into(),
-                source: io::Error::other(why),
-            },
-            Error::BrokenChain { depth, state } => StoreError::Inconsistent {
-                file: format!("layer {depth}").into(),
-                what: format!("it has no neighbour of {state}"),
-            },
+/// An [`Inbox`](crate::Inbox) accepts no exits.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum InboxError {
+    /// The run is damaged or not for this inbox. The inbox is unchanged.
+    #[error(transparent)]
+    Refused(Arc<StoreError>),
+    /// Merging or spilling failed, now or earlier, so accepted exits are lost. The inbox accepts no
+    /// more exits and returns none: no layer is made of the rest.
+    #[error(transparent)]
+    Incomplete(Arc<StoreError>),
+}
+
+impl Error {
+    /// The failed file operation, if one is the cause.
+    #[must_use]
+    pub fn store(&self) -> Option<&StoreError> {
+        match self {
+            Error::Store(error) => Some(error),
+            Error::Inbox(InboxError::Refused(error) | InboxError::Incomplete(error)) => Some(error),
+            Error::Exchange(_) | Error::Fetch { .. } | Error::BrokenChain { .. } => None,
         }
+    }
+
+    /// Whether a file or a received run is damaged or missing.
+    #[must_use]
+    pub fn is_corrupt(&self) -> bool {
+        self.store().is_some_and(StoreError::is_corrupt)
     }
 }
 
 /// Result of the explicit engine.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;

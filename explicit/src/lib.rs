@@ -29,7 +29,7 @@ mod tabled;
 mod trace;
 
 pub use engine::Engine;
-pub use error::{Error, ExchangeError, Result};
+pub use error::{Error, ExchangeError, InboxError, Result};
 pub use exits::{
     Bounds, DiscardExits, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Outboxes, Run,
     SortBuffers, run_header, run_image,

@@ -191,13 +191,18 @@ pub fn count(
     kernel: &mut dyn Kernel,
     layer: &Layer,
     keep: impl Fn(EntryKey) -> bool,
-) -> Result<LayerStats> {
+) -> strata_store::Result<LayerStats> {
     let mut stats = LayerStats::default();
     let mut cursor = LayerCursor::new()?;
     cursor.start(layer, KeyRange::ALL)?;
     while let Some(at) = cursor.key() {
         if keep(at) {
-            kernel.emit(at, cursor.locals()?, &mut stats, &mut DiscardExits)?;
+            let counted = kernel.emit(at, cursor.locals()?, &mut stats, &mut DiscardExits);
+            counted.map_err(|error| match error {
+                Error::Store(error) => error,
+                // Discarded exits cannot fail, so only the layer can.
+                other => StoreError::Inconsistent { file: layer.name(), what: other.to_string() },
+            })?;
         }
         cursor.advance()?;
     }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use strata_explicit::{
-    Bounds, Engine, Inbox, InboxOptions, MemoryRun, Run, SortBuffers, run_header, run_image,
+    Bounds, Engine, Error, Inbox, InboxError, InboxOptions, MemoryRun, Run, SortBuffers,
+    run_header, run_image,
 };
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig};
@@ -126,9 +127,9 @@ proptest! {
                 imaged.accept_image(4, sent(batches, 4, block_bytes), &ALL).unwrap();
             }
         }
-        let (wanted, found) = (plain.take(4), imaged.take(4));
+        let (wanted, found) = (plain.take(4).unwrap(), imaged.take(4).unwrap());
         prop_assert_eq!(read(&found), read(&wanted));
-        prop_assert!(imaged.take(4).is_empty());
+        prop_assert!(imaged.take(4).unwrap().is_empty());
         let held: u64 = found.iter().map(|run| match run {
             Run::Memory(run) => run.capacity_bytes() as u64,
             Run::Image(image) => image.file_bytes(),
@@ -160,19 +161,19 @@ fn hundreds_of_images_become_few_and_use_the_share() {
         inbox.accept_image(9, sent(&[(key, locals.to_vec())], 9, 4000), &ALL).unwrap();
     }
     assert_eq!(inbox.spilled_bytes(), 0);
-    let runs = inbox.take(9);
+    let runs = inbox.take(9).unwrap();
     assert!(runs.len() < 3 * 16, "{} runs", runs.len());
     assert_eq!(read(&runs), expected);
 }
 
 fn refused(inbox: &Inbox, depth: u32, image: Layer, bounds: &Bounds<'_>, wanted: &str) {
     match inbox.accept_image(depth, image, bounds) {
-        Err(error @ StoreError::Corrupt { .. }) => {
+        Err(InboxError::Refused(error)) if error.is_corrupt() => {
             assert!(error.to_string().contains(wanted), "{error} instead of {wanted}");
         }
         other => panic!("{wanted}: {other:?}"),
     }
-    assert!(inbox.take(depth).is_empty(), "{wanted}: something of it was taken");
+    assert!(inbox.take(depth).unwrap().is_empty(), "{wanted}: something of it was taken");
 }
 
 #[test]
@@ -183,7 +184,7 @@ fn what_is_not_the_workers_is_refused() {
     for memory in [0, 1 << 20] {
         let inbox = inbox(dir.path(), memory);
         inbox.accept_image(8, sent(&good, 8, 100), &ours).unwrap();
-        assert_eq!(read(&inbox.take(8)).len(), 2);
+        assert_eq!(read(&inbox.take(8).unwrap()).len(), 2);
         let foreign = [batch(1, 4, &[7]), batch(2, 4, &[7]), batch(3, 4, &[7])];
         refused(&inbox, 8, sent(&foreign, 8, 100), &ours, "own shards, found shard 2");
         let beyond = [batch(1, 4, &[7]), batch(u32::MAX, 0, &[7])];
@@ -209,9 +210,11 @@ fn damage_is_found_before_anything_is_taken() {
         let mut bad = bytes.clone();
         bad[at] ^= 0x10;
         let taken = Layer::from_bytes(bad, "batch", &run_header(JOB, 8))
-            .and_then(|image| inbox.accept_image(8, image, &ALL));
-        assert!(taken.unwrap_err().is_corrupt(), "byte {at}");
-        assert!(inbox.take(8).is_empty(), "byte {at}");
+            .map_err(Error::from)
+            .and_then(|image| Ok(inbox.accept_image(8, image, &ALL)?));
+        let error = taken.unwrap_err();
+        assert!(error.is_corrupt(), "byte {at}: {error}");
+        assert!(inbox.take(8).unwrap().is_empty(), "byte {at}");
     }
 }
 

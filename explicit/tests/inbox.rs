@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use strata_explicit::{Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Run, SortBuffers};
+use strata_explicit::{
+    Exchange, Inbox, InboxError, InboxOptions, LocalExchange, MemoryRun, Run, SortBuffers,
+};
 use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, RealFs};
 
 type Exit = (EntryKey, u32);
@@ -84,7 +86,7 @@ fn spilled_runs_are_merged_and_removed() {
         .sum();
     assert_eq!(inbox.file_bytes(), on_disk);
     assert!(inbox.spilled_bytes() > on_disk, "what was merged away was written, too");
-    let runs = inbox.take(8);
+    let runs = inbox.take(8).unwrap();
     assert!(runs.iter().all(|run| matches!(run, Run::File(_))));
     assert_eq!(runs.len(), files(dir.path()));
     assert_eq!(read(&runs), expected);
@@ -104,7 +106,7 @@ fn runs_are_spilled_where_they_exceed_the_share() {
     for number in 3..5 {
         inbox.accept(3, run(&exits(number))).unwrap();
     }
-    let runs = inbox.take(3);
+    let runs = inbox.take(3).unwrap();
     let held = runs.iter().map(|run| match run {
         Run::Memory(run) => run.capacity_bytes(),
         Run::Image(_) | Run::File(_) => 0,
@@ -120,7 +122,25 @@ fn runs_are_spilled_where_they_exceed_the_share() {
     assert_eq!(files(dir.path()), spilled);
     inbox.recycle(runs).unwrap();
     assert_eq!(files(dir.path()), 0);
-    assert_eq!(read(&inbox.take(5)), (5..8).flat_map(exits).collect());
+    assert_eq!(read(&inbox.take(5).unwrap()), (5..8).flat_map(exits).collect());
+}
+
+#[test]
+fn an_inbox_that_lost_exits_gives_none_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("gone");
+    let inbox = inbox(&folder, 20_000);
+    for number in 0.. {
+        if let Err(error) = inbox.accept(4, run(&exits(number))) {
+            assert!(matches!(error, InboxError::Incomplete(_)), "{error}");
+            break;
+        }
+    }
+    // There is room again, but the exits that were to be spilled are lost.
+    std::fs::create_dir(&folder).unwrap();
+    let incomplete = |error: InboxError| matches!(error, InboxError::Incomplete(_));
+    assert!(inbox.accept(4, run(&exits(0))).is_err_and(incomplete));
+    assert!(inbox.take(4).is_err_and(incomplete));
 }
 
 #[test]
@@ -131,11 +151,11 @@ fn the_layers_of_two_passes_are_kept_apart() {
         inbox.accept(6, run(&exits(1))).unwrap();
         inbox.accept(7, run(&exits(2))).unwrap();
         inbox.accept(6, MemoryRun::default()).unwrap();
-        let (sixth, seventh) = (inbox.take(6), inbox.take(7));
+        let (sixth, seventh) = (inbox.take(6).unwrap(), inbox.take(7).unwrap());
         assert_eq!((sixth.len(), seventh.len()), (1, 1));
         assert_eq!(read(&sixth), exits(1).into_iter().collect());
         assert_eq!(read(&seventh), exits(2).into_iter().collect());
-        assert!(inbox.take(6).is_empty());
+        assert!(inbox.take(6).unwrap().is_empty());
         inbox.recycle(sixth).unwrap();
         inbox.recycle(seventh).unwrap();
         assert_eq!(files(dir.path()), 0);
@@ -156,7 +176,7 @@ fn threads_spill_at_the_same_time() {
             });
         }
     });
-    let runs = inbox.take(1);
+    let runs = inbox.take(1).unwrap();
     assert_eq!(read(&runs), (0..80).flat_map(exits).collect());
     inbox.recycle(runs).unwrap();
     assert_eq!((files(dir.path()), inbox.file_bytes()), (0, 0));

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use drive::{LayerNumbers, Outcome};
-use strata::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker};
-use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, Result, run_header, run_image};
+use strata::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker, WorkerError};
+use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, run_header, run_image};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Digest, LayerStats};
 use strata_store::{
@@ -42,7 +42,7 @@ struct Wire {
 }
 
 impl Exchange for Wire {
-    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
+    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_explicit::Result<()> {
         let sent = run_image(&run, &mut self.encoder.lock().unwrap(), JOB, depth)?;
         let received =
             Layer::from_bytes(sent.into_image().unwrap(), "batch", &run_header(JOB, depth))?;
@@ -51,7 +51,7 @@ impl Exchange for Wire {
         Ok(self.inboxes[&to].accept_image(depth, received, &bounds)?)
     }
 
-    fn flush(&self, from: usize, depth: u32) -> Result<()> {
+    fn flush(&self, from: usize, depth: u32) -> strata_explicit::Result<()> {
         self.settled.lock().unwrap().push((from, depth));
         Ok(())
     }
@@ -113,10 +113,10 @@ impl Crew {
     /// What all workers make of a layer together.
     fn layer(
         &mut self,
-        mut step: impl FnMut(usize, &mut Worker) -> strata_store::Result<LayerReport>,
+        mut step: impl FnMut(usize, &mut Worker) -> Result<LayerReport, WorkerError>,
     ) -> (LayerNumbers, Vec<LayerReport>) {
         let reports = self.workers.iter_mut().map(|(number, worker)| step(*number, worker));
-        let reports = reports.collect::<strata_store::Result<Vec<LayerReport>>>().unwrap();
+        let reports = reports.collect::<Result<Vec<LayerReport>, _>>().unwrap();
         let depth = reports[0].depth;
         let mut stats = LayerStats::default();
         for report in &reports {
@@ -346,14 +346,17 @@ fn a_checkpoint_that_lacks_what_is_needed_is_refused() {
             let moved = attempt(&after, number, &from);
             assert_eq!(moved.is_err(), number == 4, "{moved:?}");
             for error in [same.err(), moved.err()].into_iter().flatten() {
-                assert!(matches!(error, StoreError::NotFound { .. }), "{error}");
+                assert!(
+                    matches!(error, WorkerError::Store(StoreError::NotFound { .. })),
+                    "{error}"
+                );
             }
         }
     }
     let mut wrong = whole.clone();
     wrong.owners_before = vec![4; 3].into();
     let error = attempt(&after, 4, &wrong).unwrap_err();
-    assert!(matches!(error, StoreError::Inconsistent { .. }), "{error}");
+    assert!(matches!(error, WorkerError::Store(StoreError::Inconsistent { .. })), "{error}");
     let name = &records.iter().find(|record| record.worker == 7).unwrap().file;
     let path = dir.path().join(JOB).join(name);
     let mut bytes = std::fs::read(&path).unwrap();
@@ -379,8 +382,8 @@ fn exits_that_are_not_the_receivers_are_refused() {
     for (shard, local) in
         [(shard_of(7), 2), (SHARDS, 2), (shard_of(4), engine.locals()), (shard_of(4), u32::MAX)]
     {
-        let error = StoreError::from(send(shard, local).unwrap_err());
+        let error = send(shard, local).unwrap_err();
         assert!(error.is_corrupt(), "shard {shard}, local {local}");
     }
-    assert_eq!(crew.wire.inboxes[&4].take(8).len(), 1);
+    assert_eq!(crew.wire.inboxes[&4].take(8).unwrap().len(), 1);
 }

@@ -1,6 +1,37 @@
-//! A worker as a process of a cluster: the asynchronous edge around the library's workers.
+//! The worker process of a cluster: the asynchronous edge around the library's workers.
+//!
+//! A node keeps one connection to the coordinator, which carries orders in and answers out. One
+//! thread executes the orders, in order. Exits travel to other workers over connections of their
+//! own, so neither kind of traffic waits for the other.
+//!
+//! - `node`, `options`, `identity`, `state`, `resources`: the process and what its parts share;
+//! - `control`, `orders`: membership in the cluster, and which order is next;
+//! - `executor`, `job`, `epoch`: executing orders for the job of an epoch;
+//! - `exchange`, `link`, `service`, `batch`: exits to and from other workers;
+//! - `fetch`, `checkpoint_store`, `transfer`: checkpoint files of other workers and the shared
+//!   store;
+//! - `error`: errors of all these, and their kinds in the protocol.
 #![forbid(unsafe_code)]
 
+mod batch;
+mod checkpoint_store;
+mod control;
+mod epoch;
+mod error;
+mod exchange;
+mod executor;
+mod fetch;
+mod identity;
+mod job;
+mod link;
 mod node;
+mod options;
+mod orders;
+mod resources;
+mod service;
+mod state;
+mod transfer;
 
-pub use node::{Node, NodeError, NodeOptions};
+pub use error::NodeError;
+pub use node::Node;
+pub use options::NodeOptions;

@@ -123,25 +123,25 @@ impl Failure {
 
 impl From<strata_explicit::Error> for Failure {
     fn from(error: strata_explicit::Error) -> Failure {
-        match error {
-            strata_explicit::Error::Store(error) => error.into(),
-            error => Failure::new(ExitCode::JobFailed, error),
-        }
+        Failure::new(error.store().map_or(ExitCode::JobFailed, store_code), error)
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
-        let code = match &error {
-            error if error.is_corrupt() => ExitCode::Corrupt,
-            StoreError::Memory { .. } => ExitCode::Limit,
-            error if error.is_disk_full() => ExitCode::Limit,
-            StoreError::Locked { .. } | StoreError::Exists { .. } | StoreError::Name { .. } => {
-                ExitCode::Usage
-            }
-            _ => ExitCode::JobFailed,
-        };
-        Failure::new(code, error)
+        Failure::new(store_code(&error), error)
+    }
+}
+
+fn store_code(error: &StoreError) -> ExitCode {
+    match error {
+        error if error.is_corrupt() => ExitCode::Corrupt,
+        StoreError::Memory { .. } => ExitCode::Limit,
+        error if error.is_disk_full() => ExitCode::Limit,
+        StoreError::Locked { .. } | StoreError::Exists { .. } | StoreError::Name { .. } => {
+            ExitCode::Usage
+        }
+        _ => ExitCode::JobFailed,
     }
 }
 
@@ -165,7 +165,7 @@ impl From<strata::Error> for Failure {
             Error::Stopped { reason: StopReason::Interrupted, .. } => ExitCode::Interrupted,
             Error::Stopped { .. } => ExitCode::Limit,
             Error::Worker(WorkerError::Panicked { .. }) => ExitCode::Unexpected,
-            Error::Worker(_) => ExitCode::JobFailed,
+            Error::Worker(error) => error.store().map_or(ExitCode::JobFailed, store_code),
             _ => ExitCode::Unexpected,
         };
         match error {

@@ -5,13 +5,14 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use strata_space::Local;
-use strata_store::{BlockEncoder, EncodeOptions, Fs, KeyRange, Layer, LayerWriter};
+use strata_store::{BlockEncoder, EncodeOptions, Fs, KeyRange, Layer, LayerWriter, StoreError};
 
 use super::image::{self, Bounds, run_header, write_run};
 use super::run::{MemoryRun, MergedRuns, Run};
+use crate::error::InboxError;
 use crate::kernel::Batches;
 
 /// Number of spilled runs that are merged into one.
@@ -53,6 +54,8 @@ pub struct Inbox {
     next_file: AtomicU64,
     spilled_bytes: AtomicU64,
     files_bytes: AtomicU64,
+    /// The first failure that lost accepted exits.
+    failure: OnceLock<Arc<StoreError>>,
 }
 
 /// Exits of one layer that have been accepted and not been taken.
@@ -117,6 +120,7 @@ impl Inbox {
             next_file: AtomicU64::new(0),
             spilled_bytes: AtomicU64::new(0),
             files_bytes: AtomicU64::new(0),
+            failure: OnceLock::new(),
         })
     }
 
@@ -124,11 +128,28 @@ impl Inbox {
         lock(&self.waiting[(depth & 1) as usize])
     }
 
+    /// Fails if accepted exits are lost.
+    fn check_complete(&self) -> Result<(), InboxError> {
+        self.failure.get().map_or(Ok(()), |error| Err(InboxError::Incomplete(Arc::clone(error))))
+    }
+
+    /// Records that accepted exits may be lost.
+    fn lose(&self, error: StoreError) -> InboxError {
+        let error = Arc::new(error);
+        let _ = self.failure.set(Arc::clone(&error));
+        InboxError::Incomplete(error)
+    }
+
     /// Accepts a sorted run of exits of layer `depth`.
     ///
     /// # Errors
-    /// If the run has to be spilled and the file cannot be written.
-    pub fn accept(&self, depth: u32, run: MemoryRun) -> strata_store::Result<()> {
+    /// [`InboxError::Incomplete`] if the run has to be spilled and that fails, or failed earlier.
+    pub fn accept(&self, depth: u32, run: MemoryRun) -> Result<(), InboxError> {
+        self.check_complete()?;
+        self.store(depth, run).map_err(|error| self.lose(error))
+    }
+
+    fn store(&self, depth: u32, run: MemoryRun) -> strata_store::Result<()> {
         let mut waiting = self.waiting(depth);
         if run.is_empty() {
             self.recycle_memory(run);
@@ -145,15 +166,22 @@ impl Inbox {
     /// Accepts a run of exits of layer `depth` from an image, after checking all of it.
     ///
     /// # Errors
-    /// `Corrupt` if the image is damaged, is another run or exceeds `bounds`: nothing of it is
-    /// accepted then. `Io` if it has to be spilled and the file cannot be written.
+    /// [`InboxError::Refused`] if the image is damaged, is another run or exceeds `bounds`: nothing
+    /// of it is accepted. [`InboxError::Incomplete`] if merging or spilling fails, or failed
+    /// earlier.
     pub fn accept_image(
         &self,
         depth: u32,
         image: Layer,
         bounds: &Bounds<'_>,
-    ) -> strata_store::Result<()> {
-        image::check(&image, &run_header(&self.options.job, depth), bounds)?;
+    ) -> Result<(), InboxError> {
+        self.check_complete()?;
+        image::check(&image, &run_header(&self.options.job, depth), bounds)
+            .map_err(|error| InboxError::Refused(Arc::new(error)))?;
+        self.store_image(depth, image).map_err(|error| self.lose(error))
+    }
+
+    fn store_image(&self, depth: u32, image: Layer) -> strata_store::Result<()> {
         if image.totals().regions == 0 {
             return Ok(());
         }
@@ -217,11 +245,15 @@ impl Inbox {
     }
 
     /// Removes and returns all accepted exits of layer `depth`.
-    pub fn take(&self, depth: u32) -> Vec<Run> {
+    ///
+    /// # Errors
+    /// [`InboxError::Incomplete`] if some of them are lost.
+    pub fn take(&self, depth: u32) -> Result<Vec<Run>, InboxError> {
+        self.check_complete()?;
         let mut waiting = std::mem::take(&mut *self.waiting(depth));
         let mut runs = waiting.take_memory();
         runs.extend(waiting.files.into_iter().map(Run::File));
-        runs
+        Ok(runs)
     }
 
     /// Disposes of runs that have been read: memory is reused or freed, files are removed.

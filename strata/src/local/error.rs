@@ -2,6 +2,7 @@
 
 use std::io;
 
+use strata_explicit::InboxError;
 use strata_store::StoreError;
 
 use crate::plan::StopReason;
@@ -13,6 +14,9 @@ pub enum WorkerError {
     /// A file could not be read or written, or the memory budget is used up.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The pass of the explicit engine failed.
+    #[error(transparent)]
+    Engine(#[from] strata_explicit::Error),
     /// The worker panicked. The panic's own message is on standard error.
     #[error("worker {worker} panicked")]
     Panicked {
@@ -38,14 +42,35 @@ pub enum WorkerError {
     },
 }
 
-impl Retryable for WorkerError {
-    fn exhausted(&self) -> Option<StopReason> {
+impl WorkerError {
+    /// The failed file operation, if one is the cause.
+    #[must_use]
+    pub fn store(&self) -> Option<&StoreError> {
         match self {
-            WorkerError::Store(error) => error.exhausted(),
+            WorkerError::Store(error) => Some(error),
+            WorkerError::Engine(error) => error.store(),
             _ => None,
         }
+    }
+
+    /// Whether a file is damaged or missing.
+    #[must_use]
+    pub fn is_corrupt(&self) -> bool {
+        self.store().is_some_and(StoreError::is_corrupt)
+    }
+}
+
+impl From<InboxError> for WorkerError {
+    fn from(error: InboxError) -> Self {
+        WorkerError::Engine(error.into())
+    }
+}
+
+impl Retryable for WorkerError {
+    fn exhausted(&self) -> Option<StopReason> {
+        self.store().and_then(StoreError::exhausted)
     }
 }
 
 /// The result of a worker's operations.
-pub(crate) type Result<T> = std::result::Result<T, strata_store::StoreError>;
+pub(crate) type Result<T, E = WorkerError> = std::result::Result<T, E>;

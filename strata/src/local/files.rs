@@ -5,11 +5,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use strata_store::{
-    CheckpointFile, Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerWriter, RecycledFile,
+    CheckpointFile, Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerWriter, RecycledFile, Result,
     StoreError,
 };
 
-use super::error::Result;
 use crate::keep_layers::KeepLayers;
 
 /// Layers that are no longer searched but still needed: kept ones, and those that the last

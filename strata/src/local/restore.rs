@@ -49,7 +49,7 @@ impl Worker {
         if now.len() != before.len() {
             let what = format!("{} shards in files of {}", now.len(), before.len());
             let file = self.setup.folder.path().to_owned();
-            return Err(StoreError::Inconsistent { file, what });
+            return Err(StoreError::Inconsistent { file, what }.into());
         }
         let depths = from.depth.saturating_sub(1)..=from.depth;
         let as_they_are = self.takes_over(from);
@@ -89,7 +89,7 @@ impl Worker {
         let of_layer = &mut from.records.iter().filter(|record| record.depth == depth);
         let Some(record) = of_layer.find(|record| record.worker as usize == worker) else {
             let path = self.setup.folder.layer_path(depth, worker as u32);
-            return Err(StoreError::NotFound { path });
+            return Err(StoreError::NotFound { path }.into());
         };
         let path = self.setup.folder.file_path(&record.file)?;
         let expect = record.expect(self.setup.folder.job());
@@ -98,7 +98,7 @@ impl Worker {
         if encoding != ENCODING {
             let (expected, found) = (format!("encoding {ENCODING}"), encoding.to_string());
             // Magic, version and kind come before it.
-            return Err(StoreError::Corrupt { file: path, offset: 16, expected, found });
+            return Err(StoreError::Corrupt { file: path, offset: 16, expected, found }.into());
         }
         layer.verify(&mut |_, _| {})?;
         Ok(layer)
@@ -111,7 +111,7 @@ impl Worker {
         let files = former.into_iter().map(|worker| Ok((worker, self.open(from, depth, worker)?)));
         let files = files.collect::<Result<BTreeMap<usize, Layer>>>()?;
         if files.is_empty() {
-            return empty(&self.setup, depth);
+            return Ok(empty(&self.setup, depth)?);
         }
         let mut kernel = self.engine.kernel(self.setup.budget.kernel());
         let mut encoder = BlockEncoder::new(self.setup.encode)?;
@@ -127,7 +127,7 @@ impl Worker {
             }
         }
         let part = encoder.finish(&writer)?;
-        writer.seal(vec![part], totals(&stats))
+        Ok(writer.seal(vec![part], totals(&stats))?)
     }
 
     /// This worker's shards in order, those of one former owner that follow each other as one.
@@ -157,7 +157,8 @@ impl Worker {
                 offset: 0,
                 expected: format!("{recorded:?}"),
                 found: format!("{counted:?}"),
-            });
+            }
+            .into());
         }
         self.exchange.flush(self.setup.worker, self.depth())?;
         Ok(self.report(stats, started))

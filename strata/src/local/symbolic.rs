@@ -84,7 +84,7 @@ fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> StoreError + '_ {
 ///
 /// # Errors
 /// If the file is missing or damaged.
-pub fn read_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<Vec<u8>> {
+pub fn read_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<Vec<u8>, StoreError> {
     let path = folder.file_path(&record.file)?;
     let sealed = SnapshotSeal { bytes: record.bytes, seal: record.seal.0 };
     read_diagram_snapshot(&**folder.fs(), &path, folder.job(), record.depth, sealed)
@@ -98,7 +98,7 @@ pub fn load_diagram(
     folder: &JobDir,
     record: &CheckpointFile,
     search: &mut dyn AnySearch,
-) -> Result<()> {
+) -> Result<(), StoreError> {
     let path = folder.file_path(&record.file)?;
     let content = read_diagram(folder, record)?;
     search.load(record.depth, &content).map_err(|error| match error {
@@ -126,7 +126,7 @@ impl Work for SymbolicWorker {
         let [record] = &*from.records else {
             let what = format!("{} files of one diagram", from.records.len());
             let file = self.folder.path().to_owned();
-            return Err(StoreError::Inconsistent { file, what });
+            return Err(StoreError::Inconsistent { file, what }.into());
         };
         load_diagram(&self.folder, record, &mut *self.search)?;
         self.file = Some((record.file.clone(), record.bytes));
@@ -162,6 +162,6 @@ impl Work for SymbolicWorker {
     }
 
     fn saved(&mut self) -> Result<()> {
-        self.older.drain(..).try_for_each(|name| self.folder.remove_file(&name))
+        Ok(self.older.drain(..).try_for_each(|name| self.folder.remove_file(&name))?)
     }
 }

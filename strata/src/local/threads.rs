@@ -121,7 +121,7 @@ mod tests {
             let file = std::path::PathBuf::from("file");
             let what = "it fails".to_owned();
             if share == 1 {
-                Err(strata_store::StoreError::Inconsistent { file, what })
+                Err(strata_store::StoreError::Inconsistent { file, what }.into())
             } else {
                 Ok(share)
             }

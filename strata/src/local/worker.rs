@@ -7,11 +7,11 @@ use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, Pas
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, KeyRange,
-    Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
+    Layer, LayerHeader, LayerTotals, LayerWriter,
 };
 
 use super::budget::Budget;
-use super::error::Result;
+use super::error::{Result, WorkerError};
 use super::files::Files;
 use super::threads::Threads;
 use crate::keep_layers::KeepLayers;
@@ -55,7 +55,7 @@ impl Setup {
             recycled_runs: self.threads,
             encode: self.encode,
         };
-        Inbox::new(self.folder.fs().clone(), options)
+        Ok(Inbox::new(self.folder.fs().clone(), options)?)
     }
 
     fn owns(&self, key: EntryKey) -> bool {
@@ -121,10 +121,9 @@ impl Worker {
             );
             PassTask::new(engine.kernel(setup.budget.kernel()), setup.encode, outboxes)
         };
-        let tasks = (0..setup.threads).map(task).collect::<Result<Vec<_>>>()?;
-        let failed = |error| StoreError::Io {
-            op: "start threads for",
-            path: setup.folder.path().to_owned(),
+        let tasks = (0..setup.threads).map(task).collect::<strata_store::Result<Vec<_>>>()?;
+        let failed = |error| WorkerError::Thread {
+            worker: setup.worker,
             source: std::io::Error::other(error),
         };
         let threads = Threads::new(setup.threads).map_err(failed)?;
@@ -187,7 +186,7 @@ impl Worker {
             encoder.push(&writer, group[0].0, &locals)?;
         }
         let part = encoder.finish(&writer)?;
-        writer.seal(vec![part], totals)
+        Ok(writer.seal(vec![part], totals)?)
     }
 
     /// Turns layer d into layer d+1. All exits of the new layer are where they belong on return,
@@ -200,7 +199,7 @@ impl Worker {
     pub fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
         let depth = self.depth() + 1;
-        let runs = self.inbox.take(depth - 1);
+        let runs = self.inbox.take(depth - 1)?;
         let writer = self.writer(depth)?;
         let pass = Pass {
             depth: depth - 1,
@@ -240,7 +239,7 @@ impl Worker {
     /// If a file cannot be written, synced or renamed.
     pub fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         let layers: Vec<&Layer> = self.previous.iter().chain([&self.current]).collect();
-        self.files.persist(&layers)
+        Ok(self.files.persist(&layers)?)
     }
 
     /// The checkpoint with what [`Self::save`] returned is durable: files of the one before are
@@ -250,14 +249,14 @@ impl Worker {
     /// If a file cannot be removed.
     pub fn saved(&mut self) -> Result<()> {
         let layers: Vec<&Layer> = self.previous.iter().chain([&self.current]).collect();
-        self.files.published(&layers)
+        Ok(self.files.published(&layers)?)
     }
 
     pub(crate) fn header(&self, depth: u32) -> LayerHeader {
         header(&self.setup, depth)
     }
 
-    fn writer(&mut self, depth: u32) -> Result<LayerWriter> {
+    fn writer(&mut self, depth: u32) -> strata_store::Result<LayerWriter> {
         let header = self.header(depth);
         if self.files.on_disk(depth, self.current.totals().states) {
             self.files.writer(header)
@@ -319,6 +318,6 @@ fn header(setup: &Setup, depth: u32) -> LayerHeader {
     LayerHeader { kind: FileKind::Layer, job, depth, encoding: ENCODING }
 }
 
-pub(crate) fn empty(setup: &Setup, depth: u32) -> Result<Layer> {
+pub(crate) fn empty(setup: &Setup, depth: u32) -> strata_store::Result<Layer> {
     LayerWriter::memory(header(setup, depth))?.seal(Vec::new(), LayerTotals::default())
 }

@@ -203,7 +203,7 @@ fn inbox(crew: Crew, setup: &Setup) -> Inbox {
 /// Lets all workers do something at the same time.
 fn together(
     workers: &mut [Worker],
-    step: fn(&mut Worker) -> strata_store::Result<LayerReport>,
+    step: fn(&mut Worker) -> std::result::Result<LayerReport, strata::WorkerError>,
 ) -> Vec<LayerReport> {
     if let [only] = workers {
         return vec![step(only).unwrap()];

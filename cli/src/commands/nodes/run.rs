@@ -122,7 +122,9 @@ fn node_failure(error: NodeError) -> Failure {
     match error {
         NodeError::Store(error) => store_failure(error),
         NodeError::Identity { .. } => Failure::new(ExitCode::Corrupt, error),
-        NodeError::Serve { .. } => Failure::new(ExitCode::Unexpected, error),
+        NodeError::Serve { .. } | NodeError::Random { .. } | NodeError::Thread { .. } => {
+            Failure::new(ExitCode::Unexpected, error)
+        }
         _ => Failure::usage(error),
     }
 }

@@ -1,27 +1,28 @@
-//! Who a worker is: an id that stays with its data directory, and one of the process.
+//! Identity of a worker: an id of its data directory, and one of its process.
 
 use std::path::Path;
 
 use strata_store::RealFs;
 
-use super::NodeError;
+use crate::error::NodeError;
 
 const FILE: &str = "worker-id";
 
-/// See the module.
+/// The two ids with which a worker registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
-    /// Stays with the data directory: 32 hexadecimal digits.
+    /// Id of the data directory, stored in it: 32 hexadecimal digits.
     pub(crate) worker: String,
-    /// Of this process: 32 hexadecimal digits.
+    /// Id of the process: 32 hexadecimal digits.
     pub(crate) instance: String,
 }
 
 impl Identity {
-    /// Reads the id, or makes one and keeps it.
+    /// Reads the id of a data directory; creates it at the first start.
     ///
     /// # Errors
-    /// If the file is damaged or cannot be written.
+    /// [`NodeError::Identity`] if the file is damaged or cannot be read, [`NodeError::Store`] if
+    /// it cannot be written, [`NodeError::Random`] without random numbers.
     pub(crate) fn open(data_dir: &Path) -> Result<Identity, NodeError> {
         let path = data_dir.join(FILE);
         let failed = |why: String| NodeError::Identity { path: path.clone(), why };
@@ -35,22 +36,19 @@ impl Identity {
                 text.to_owned()
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let id = random()?;
+                let id = random_id()?;
                 strata_store::write_durably(&RealFs, &path, format!("{id}\n").as_bytes())?;
                 id
             }
             Err(error) => return Err(failed(error.to_string())),
         };
-        Ok(Identity { worker, instance: random()? })
+        Ok(Identity { worker, instance: random_id()? })
     }
 }
 
-fn random() -> Result<String, NodeError> {
+fn random_id() -> Result<String, NodeError> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| NodeError::Identity {
-        path: "random numbers".into(),
-        why: error.to_string(),
-    })?;
+    getrandom::fill(&mut bytes).map_err(|error| NodeError::Random { why: error.to_string() })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -59,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_stays_and_the_instance_does_not() {
+    fn the_worker_id_survives_restarts_and_the_instance_id_changes() {
         let folder = tempfile::tempdir().unwrap();
         let (a, b) =
             (Identity::open(folder.path()).unwrap(), Identity::open(folder.path()).unwrap());

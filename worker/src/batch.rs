@@ -1,0 +1,137 @@
+//! Batches of exits from other workers: checked, accepted once, and answered with a receipt.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use strata_explicit::InboxError;
+use strata_proto::v1;
+use strata_store::StoreError;
+use tonic::Status;
+
+use crate::epoch::Epoch;
+use crate::error::EpochFailure;
+use crate::state::NodeState;
+
+/// Why a batch was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BatchError {
+    /// A newer epoch is known here.
+    #[error("epoch {epoch} is over")]
+    EpochOver { epoch: u64 },
+    /// The epoch's first order has not arrived here yet.
+    #[error("epoch {epoch} has not begun here")]
+    NotPrepared { epoch: u64 },
+    /// The sender owns no shard in this epoch.
+    #[error("from is no worker of the epoch")]
+    UnknownSender,
+    /// The layer's exits are consumed, or it comes after the next one.
+    #[error("exits of layer {depth} are not due")]
+    WrongLayer { depth: u32 },
+    /// Batches before this one are missing.
+    #[error("batch {sequence} after batch {last} of worker {from}")]
+    Gap { sequence: u64, last: u64, from: u16 },
+    /// The batch is damaged or not for this worker.
+    #[error(transparent)]
+    Refused(Arc<StoreError>),
+    /// Accepted exits are lost: the epoch fails here.
+    #[error(transparent)]
+    Failed(EpochFailure),
+}
+
+impl From<BatchError> for Status {
+    fn from(error: BatchError) -> Status {
+        let text = error.to_string();
+        match error {
+            BatchError::EpochOver { .. } => Status::failed_precondition(text),
+            BatchError::NotPrepared { .. } => Status::unavailable(text),
+            BatchError::UnknownSender | BatchError::WrongLayer { .. } => {
+                Status::invalid_argument(text)
+            }
+            BatchError::Gap { .. } | BatchError::Refused(_) => Status::data_loss(text),
+            BatchError::Failed(EpochFailure::Inbox(
+                InboxError::Incomplete(cause) | InboxError::Refused(cause),
+            )) if cause.is_disk_full() => Status::resource_exhausted(text),
+            BatchError::Failed(_) => Status::aborted(text),
+        }
+    }
+}
+
+/// Accepts a batch, or acknowledges it again if it was accepted before.
+///
+/// # Errors
+/// As the variants of [`BatchError`] say. After `Failed`, the epoch accepts no more batches.
+pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Receipt, BatchError> {
+    let v1::Batch { epoch: number, from, sequence, depth, run } = batch;
+    let epoch = current_epoch(state, number)?;
+    let from = u16::try_from(from).ok().filter(|from| epoch.owners.contains(from));
+    let from = from.ok_or(BatchError::UnknownSender)?;
+    // A copy of the batch over another connection waits until this one is in.
+    let mut last = epoch.received(from).lock_owned().await;
+    if let Some(failure) = epoch.failure() {
+        return Err(BatchError::Failed(failure.clone()));
+    }
+    if sequence <= *last {
+        return Ok(v1::Receipt { sequence: *last });
+    }
+    if sequence != *last + 1 {
+        return Err(BatchError::Gap { sequence, last: *last, from });
+    }
+    if !epoch.expects(depth) {
+        return Err(BatchError::WrongLayer { depth });
+    }
+    let bytes = run.len() as u64;
+    let inbox = Arc::clone(&epoch);
+    let accepted = tokio::task::spawn_blocking(move || {
+        let accepted = inbox.accept(depth, Vec::from(run), from);
+        if accepted.is_ok() {
+            *last = sequence;
+        }
+        accepted
+    });
+    let failure = match accepted.await {
+        Ok(Ok(())) => {
+            state.received_bytes.fetch_add(bytes, Ordering::Relaxed);
+            return Ok(v1::Receipt { sequence });
+        }
+        Ok(Err(InboxError::Refused(error))) => {
+            tracing::warn!("a batch was refused: {error}");
+            return Err(BatchError::Refused(error));
+        }
+        Ok(Err(error)) => EpochFailure::Inbox(error),
+        Err(_) => EpochFailure::Panicked,
+    };
+    epoch.fail(failure.clone());
+    Err(BatchError::Failed(failure))
+}
+
+/// The current epoch, if it has this number.
+fn current_epoch(state: &NodeState, number: u64) -> Result<Arc<Epoch>, BatchError> {
+    if number < state.orders.newest_epoch() {
+        return Err(BatchError::EpochOver { epoch: number });
+    }
+    let current = state.current().filter(|current| current.number == number);
+    current.ok_or(BatchError::NotPrepared { epoch: number })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use tonic::Code;
+
+    use super::*;
+
+    #[test]
+    fn only_a_full_disk_is_answered_with_resource_exhausted() {
+        let answer = |kind: io::ErrorKind| {
+            let source = io::Error::from(kind);
+            let error = StoreError::Io { op: "write", path: "run".into(), source };
+            let lost = EpochFailure::Inbox(InboxError::Incomplete(Arc::new(error)));
+            Status::from(BatchError::Failed(lost)).code()
+        };
+        assert_eq!(answer(io::ErrorKind::StorageFull), Code::ResourceExhausted);
+        assert_eq!(answer(io::ErrorKind::PermissionDenied), Code::Aborted);
+        let panicked = BatchError::Failed(EpochFailure::Panicked);
+        assert_eq!(Status::from(panicked).code(), Code::Aborted);
+    }
+}

@@ -1,0 +1,219 @@
+//! Shared store of checkpoint files: with it a job continues without a worker that is gone.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::BytesMut;
+use object_store::buffered::BufWriter;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as Key;
+use object_store::{ObjectStore, ObjectStoreExt};
+use strata_store::{CheckpointFile, JobDir};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::Handle;
+use tokio_stream::StreamExt;
+
+use crate::error::{NodeError, TransferError, UploadError};
+use crate::transfer::{LocalCopy, failed};
+
+/// Bytes read from a file at a time.
+const READ_BYTES: usize = 1 << 20;
+
+/// A shared store. The key of an object is the job's id and the file's name.
+#[derive(Debug)]
+pub(crate) struct CheckpointStore {
+    objects: Arc<dyn ObjectStore>,
+    prefix: Key,
+    uploaded: Mutex<Uploaded>,
+}
+
+/// Objects that this process has uploaded.
+#[derive(Debug, Default)]
+struct Uploaded {
+    /// Those of earlier checkpoints, until the last one is durable.
+    earlier: HashSet<Key>,
+    last: HashSet<Key>,
+}
+
+/// Why an object could not be written, without its name.
+enum PutError {
+    Local(strata_store::StoreError),
+    Remote(Box<dyn Error + Send + Sync>),
+}
+
+impl CheckpointStore {
+    /// Opens a store by URL.
+    ///
+    /// # Errors
+    /// [`NodeError::CheckpointStore`] if the URL is malformed, its scheme is not built in, or its
+    /// folder cannot be created.
+    pub(crate) fn open(url: &str) -> Result<CheckpointStore, NodeError> {
+        let failed = |why: String| NodeError::CheckpointStore { url: url.to_owned(), why };
+        if let Some(folder) = url.strip_prefix("file://") {
+            if !folder.starts_with('/') {
+                return Err(failed("a file URL takes an absolute path: file:///folder".to_owned()));
+            }
+            std::fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
+            let local = LocalFileSystem::new_with_prefix(folder);
+            // Without syncs an object may be missing, or zeros, after a crash.
+            let local = local.map_err(|error| failed(error.to_string()))?.with_fsync(true);
+            return Ok(CheckpointStore {
+                objects: Arc::new(local),
+                prefix: Key::default(),
+                uploaded: Mutex::default(),
+            });
+        }
+        Self::open_remote(url)
+    }
+
+    #[cfg(feature = "s3")]
+    fn open_remote(url: &str) -> Result<CheckpointStore, NodeError> {
+        let failed = |why: String| NodeError::CheckpointStore { url: url.to_owned(), why };
+        let parsed = url::Url::parse(url).map_err(|error| failed(error.to_string()))?;
+        let options = std::env::vars().filter(|(name, _)| name.starts_with("AWS_"));
+        let options = options.map(|(name, value)| (name.to_ascii_lowercase(), value));
+        let (objects, prefix) = object_store::parse_url_opts(&parsed, options)
+            .map_err(|error| failed(error.to_string()))?;
+        Ok(CheckpointStore { objects: Arc::from(objects), prefix, uploaded: Mutex::default() })
+    }
+
+    #[cfg(not(feature = "s3"))]
+    fn open_remote(url: &str) -> Result<CheckpointStore, NodeError> {
+        let why = "only file:///folder is built in (s3://bucket/prefix with the feature s3)";
+        Err(NodeError::CheckpointStore { url: url.to_owned(), why: why.to_owned() })
+    }
+
+    fn key(&self, job: &str, file: &str) -> Key {
+        self.prefix.clone().join(job).join(file)
+    }
+
+    /// Uploads all files of a checkpoint. Those of the last checkpoint that are still stored are
+    /// skipped.
+    ///
+    /// # Errors
+    /// [`UploadError::Local`] if a file cannot be read, otherwise why the store did not take it.
+    pub(crate) fn upload(
+        &self,
+        runtime: &Handle,
+        folder: &JobDir,
+        records: &[CheckpointFile],
+    ) -> Result<(), UploadError> {
+        let mut keys = HashSet::new();
+        for record in records {
+            let key = self.key(folder.job(), &record.file);
+            let path = folder.file_path(&record.file)?;
+            let put = runtime.block_on(self.put(&key, record.bytes, &path));
+            put.map_err(|error| match error {
+                PutError::Local(error) => UploadError::Local(error),
+                PutError::Remote(error) => {
+                    let (file, why) = (record.file.clone(), error.to_string());
+                    if is_disk_full(&*error) {
+                        UploadError::DiskFull { file, why }
+                    } else {
+                        UploadError::Unavailable { file, why }
+                    }
+                }
+            })?;
+            keys.insert(key);
+        }
+        let mut uploaded = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = std::mem::replace(&mut uploaded.last, keys);
+        uploaded.earlier.extend(last);
+        Ok(())
+    }
+
+    async fn put(&self, key: &Key, bytes: u64, path: &Path) -> Result<(), PutError> {
+        let known = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner).last.contains(key);
+        if known && self.objects.head(key).await.is_ok_and(|object| object.size == bytes) {
+            return Ok(());
+        }
+        let local = |op| move |source| PutError::Local(failed(op, path, source));
+        let mut file = tokio::fs::File::open(path).await.map_err(local("open"))?;
+        let mut writer = BufWriter::new(Arc::clone(&self.objects), key.clone());
+        loop {
+            let mut buffer = BytesMut::with_capacity(READ_BYTES);
+            if file.read_buf(&mut buffer).await.map_err(local("read"))? == 0 {
+                break;
+            }
+            let put = writer.put(buffer.freeze()).await;
+            put.map_err(|error| PutError::Remote(Box::new(error)))?;
+        }
+        writer.shutdown().await.map_err(|error| PutError::Remote(Box::new(error)))
+    }
+
+    /// Deletes what only earlier checkpoints needed, once the last one is durable. Objects that
+    /// cannot be deleted stay.
+    pub(crate) fn delete_superseded(&self, runtime: &Handle, folder: &JobDir, own: u16) {
+        let superseded: Vec<Key> = {
+            let mut uploaded = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner);
+            let earlier = std::mem::take(&mut uploaded.earlier);
+            earlier.difference(&uploaded.last).cloned().collect()
+        };
+        for key in superseded {
+            if let Err(error) = runtime.block_on(self.objects.delete(&key)) {
+                tracing::warn!(
+                    job = folder.job(),
+                    worker = own,
+                    "{key} stays in the store: {error}"
+                );
+            }
+        }
+    }
+
+    /// Writes an object to a file.
+    ///
+    /// # Errors
+    /// [`TransferError::Local`] if the file cannot be written, [`TransferError::Source`] if the
+    /// object is missing or cannot be read.
+    pub(crate) async fn download(
+        &self,
+        job: &str,
+        file: &str,
+        to: &Path,
+    ) -> Result<(), TransferError> {
+        let source = |error: object_store::Error| TransferError::Source(error.to_string());
+        let object = self.objects.get(&self.key(job, file)).await.map_err(source)?;
+        let mut chunks = object.into_stream();
+        let mut copy = LocalCopy::create(to).await?;
+        while let Some(chunk) = chunks.next().await {
+            copy.write(&chunk.map_err(source)?).await?;
+        }
+        Ok(copy.finish().await?)
+    }
+}
+
+/// Whether a full disk is the cause of an error.
+fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        next = error.source();
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+                return true;
+            }
+            // The source of a wrapped error is its source, not the error itself.
+            next = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_found_behind_other_errors() {
+        let generic = |source: io::Error| object_store::Error::Generic {
+            store: "LocalFileSystem",
+            source: Box::new(source),
+        };
+        let full = generic(io::ErrorKind::StorageFull.into());
+        assert!(is_disk_full(&full));
+        assert!(is_disk_full(&io::Error::other(full)));
+        assert!(!is_disk_full(&generic(io::ErrorKind::PermissionDenied.into())));
+    }
+}

@@ -1,0 +1,140 @@
+//! Membership in the cluster: registration, heartbeats, orders in, answers out.
+//!
+//! The connection to the coordinator is made again for as long as the process lives.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use strata_net::limits;
+use strata_proto::v1;
+use strata_proto::v1::control_service_client::ControlServiceClient;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::{Code, Status};
+
+use crate::error::NodeError;
+use crate::orders::OrderStatus;
+use crate::state::NodeState;
+
+/// Pause between two attempts to connect.
+const BACKOFF: Duration = Duration::from_millis(500);
+
+/// Stays connected. Returns when the coordinator rejects this worker for good.
+pub(crate) async fn run(state: &Arc<NodeState>, orders: &Sender<v1::Order>) -> NodeError {
+    let url = &state.options.coordinator;
+    let mut logged = false;
+    loop {
+        let status = match connect(state, orders, &mut logged).await {
+            Ok(never) => match never {},
+            Err(status) => status,
+        };
+        state.orders.set_outbound(None);
+        let refused = [Code::Unauthenticated, Code::InvalidArgument, Code::FailedPrecondition];
+        if refused.contains(&status.code()) {
+            let why = status.message().to_owned();
+            return NodeError::Refused { url: url.clone(), why };
+        }
+        if !logged {
+            tracing::warn!("no connection to the coordinator at {url}: {}", status.message());
+            logged = true;
+        }
+        tokio::time::sleep(BACKOFF).await;
+    }
+}
+
+/// Registers over a new connection and serves it until it breaks. `logged` becomes false once
+/// registered, so that the next loss is logged.
+async fn connect(
+    state: &Arc<NodeState>,
+    orders: &Sender<v1::Order>,
+    logged: &mut bool,
+) -> Result<Infallible, Status> {
+    let options = &state.options;
+    let channel = state.security.connect(&options.coordinator).await;
+    let channel = channel.map_err(|error| Status::unavailable(error.to_string()))?;
+    let mut client = ControlServiceClient::new(channel)
+        .max_decoding_message_size(limits::MESSAGE_BYTES)
+        .max_encoding_message_size(limits::MESSAGE_BYTES);
+    let (outbound, messages) = mpsc::unbounded_channel();
+    let _ = outbound.send(message(v1::from_worker::Message::Hello(hello(state))));
+    let mut incoming = client.attend(UnboundedReceiverStream::new(messages)).await?.into_inner();
+    let first = incoming.message().await?.and_then(|first| first.message);
+    let Some(v1::to_worker::Message::Welcome(welcome)) = first else {
+        return Err(Status::unavailable("no welcome"));
+    };
+    let lease = Duration::from_millis(welcome.lease_ms.clamp(100, 3_600_000));
+    state.number.store(welcome.number, Ordering::Release);
+    state.lease_ms.store(lease.as_millis() as u64, Ordering::Release);
+    tracing::info!(
+        number = welcome.number,
+        "connected to the coordinator at {}",
+        options.coordinator
+    );
+    *logged = false;
+    state.orders.set_outbound(Some(outbound.clone()));
+    let mut beats = tokio::time::interval(lease / 3);
+    let mut heard = tokio::time::Instant::now();
+    loop {
+        let received = tokio::select! {
+            _ = beats.tick() => None,
+            () = state.beat_now.notified() => None,
+            received = incoming.message() => Some(received?),
+        };
+        let Some(received) = received else {
+            if heard.elapsed() > lease {
+                return Err(Status::unavailable("it has been silent for longer than the lease"));
+            }
+            // A slow sample of resources delays no order.
+            tokio::spawn(send_beat(Arc::clone(state), outbound.clone()));
+            continue;
+        };
+        heard = tokio::time::Instant::now();
+        match received {
+            None => return Err(Status::unavailable("it hung up")),
+            Some(v1::ToWorker { message: Some(v1::to_worker::Message::Order(order)) }) => {
+                receive(state, orders, order);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn hello(state: &NodeState) -> v1::Hello {
+    v1::Hello {
+        protocol: 1,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        worker_id: state.identity.worker.clone(),
+        instance: state.identity.instance.clone(),
+        name: state.options.name.clone(),
+        address: state.address.clone(),
+        threads: state.options.threads as u32,
+        memory_bytes: state.options.memory,
+    }
+}
+
+async fn send_beat(state: Arc<NodeState>, outbound: mpsc::UnboundedSender<v1::FromWorker>) {
+    let beat = state.beat().await;
+    // The connection may be gone by now.
+    let _ = outbound.send(message(v1::from_worker::Message::Beat(beat)));
+}
+
+fn message(message: v1::from_worker::Message) -> v1::FromWorker {
+    v1::FromWorker { message: Some(message) }
+}
+
+/// Passes a new order to the executor, and answers a repeated one.
+fn receive(state: &NodeState, orders: &Sender<v1::Order>, order: v1::Order) {
+    match state.orders.register(&order) {
+        OrderStatus::Running => {}
+        OrderStatus::Answered(answer) => state.orders.answer(*answer),
+        OrderStatus::New => {
+            // An order of an older epoch that is being executed fails soon.
+            state.fence(order.epoch);
+            // The executor lives as long as the process.
+            let _ = orders.send(order);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! One epoch at a worker: the job, the inbox, the links to other workers, and how it ends.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use strata_explicit::{Bounds, Inbox, InboxError};
+use strata_store::{JobDir, Layer};
+
+use crate::error::{EpochFailure, LinkError};
+use crate::link::Link;
+
+/// The parts of an [`Epoch`].
+pub(crate) struct EpochParts {
+    pub(crate) number: u64,
+    /// This worker's number.
+    pub(crate) own: u16,
+    pub(crate) folder: JobDir,
+    pub(crate) inbox: Arc<Inbox>,
+    /// Worker by shard.
+    pub(crate) owners: Arc<[u16]>,
+    /// Locals are below this.
+    pub(crate) locals: u32,
+    /// By number of the other worker.
+    pub(crate) links: HashMap<u16, Arc<Link>>,
+}
+
+/// An epoch in which this worker runs a job.
+pub(crate) struct Epoch {
+    pub(crate) number: u64,
+    /// This worker's number.
+    pub(crate) own: u16,
+    pub(crate) folder: JobDir,
+    pub(crate) inbox: Arc<Inbox>,
+    /// Worker by shard.
+    pub(crate) owners: Arc<[u16]>,
+    locals: u32,
+    /// By number of the other worker.
+    pub(crate) links: HashMap<u16, Arc<Link>>,
+    /// Depth of the layer in progress: exits of shallower layers are consumed.
+    floor: AtomicU32,
+    over: AtomicBool,
+    /// Number of the last accepted batch by sender, locked while a batch is being accepted.
+    received: Mutex<HashMap<u16, Arc<tokio::sync::Mutex<u64>>>>,
+    failure: OnceLock<EpochFailure>,
+}
+
+impl Epoch {
+    pub(crate) fn new(parts: EpochParts) -> Epoch {
+        let EpochParts { number, own, folder, inbox, owners, locals, links } = parts;
+        Epoch {
+            number,
+            own,
+            folder,
+            inbox,
+            owners,
+            locals,
+            links,
+            floor: AtomicU32::new(0),
+            over: AtomicBool::new(false),
+            received: Mutex::default(),
+            failure: OnceLock::new(),
+        }
+    }
+
+    /// Ends the epoch: whatever waits in it fails.
+    pub(crate) fn fence(&self) {
+        self.over.store(true, Ordering::Release);
+        self.close_links(&LinkError::EpochOver { epoch: self.number });
+    }
+
+    /// Whether the epoch has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// Records that accepted exits may be lost. The order in progress fails, and every later one.
+    pub(crate) fn fail(&self, failure: EpochFailure) {
+        tracing::warn!(epoch = self.number, "accepted exits may be lost: {failure}");
+        let _ = self.failure.set(failure);
+        self.close_links(&LinkError::EpochFailed { epoch: self.number });
+    }
+
+    /// The recorded failure.
+    pub(crate) fn failure(&self) -> Option<&EpochFailure> {
+        self.failure.get()
+    }
+
+    fn close_links(&self, error: &LinkError) {
+        self.links.values().for_each(|link| link.close(error.clone()));
+    }
+
+    /// Declares exits of layers before `depth` consumed.
+    pub(crate) fn set_floor(&self, depth: u32) {
+        self.floor.store(depth, Ordering::Release);
+    }
+
+    /// Whether exits of a layer may still arrive.
+    pub(crate) fn expects(&self, depth: u32) -> bool {
+        let floor = self.floor.load(Ordering::Acquire);
+        (floor..=floor + 1).contains(&depth)
+    }
+
+    /// Number of the last batch accepted from a worker.
+    pub(crate) fn received(&self, from: u16) -> Arc<tokio::sync::Mutex<u64>> {
+        let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
+        received.entry(from).or_default().clone()
+    }
+
+    /// Puts a batch into the inbox.
+    ///
+    /// # Errors
+    /// [`InboxError::Refused`] if it is damaged or not for this worker, [`InboxError::Incomplete`]
+    /// if accepted exits are lost.
+    pub(crate) fn accept(&self, depth: u32, run: Vec<u8>, from: u16) -> Result<(), InboxError> {
+        let header = strata_explicit::run_header(self.folder.job(), depth);
+        let image = Layer::from_bytes(run, &format!("batch of worker {from}"), &header)
+            .map_err(|error| InboxError::Refused(Arc::new(error)))?;
+        let owns = |shard: u32| self.owners.get(shard as usize) == Some(&self.own);
+        self.inbox.accept_image(depth, image, &Bounds { owns: &owns, locals: self.locals })
+    }
+}

@@ -1,0 +1,292 @@
+//! Errors of a worker process, and the protocol's kinds of failures.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use strata::WorkerError;
+use strata_explicit::InboxError;
+use strata_net::NetError;
+use strata_net::convert::ConvertError;
+use strata_proto::v1;
+use strata_proto::v1::FailureKind;
+use strata_store::StoreError;
+
+/// Why a worker process cannot start, or ends.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Token, TLS files or address cannot be used.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {addr}: {source}")]
+    Listen {
+        /// The address.
+        addr: SocketAddr,
+        /// The operating system's error.
+        source: std::io::Error,
+    },
+    /// The worker's identity cannot be read, or is damaged.
+    #[error("{}: {why}", path.display())]
+    Identity {
+        /// The file that holds it.
+        path: PathBuf,
+        /// The cause.
+        why: String,
+    },
+    /// The operating system provides no random numbers.
+    #[error("no random numbers: {why}")]
+    Random {
+        /// The cause.
+        why: String,
+    },
+    /// The shared checkpoint store cannot be used.
+    #[error("checkpoint store {url}: {why}")]
+    CheckpointStore {
+        /// URL of the store.
+        url: String,
+        /// The cause.
+        why: String,
+    },
+    /// The operating system starts no more threads.
+    #[error("cannot start the worker's thread: {source}")]
+    Thread {
+        /// The operating system's error.
+        source: std::io::Error,
+    },
+    /// The coordinator rejects this worker; another attempt would not help.
+    #[error("the coordinator at {url} refuses this worker: {why}")]
+    Refused {
+        /// URL of the coordinator.
+        url: String,
+        /// The coordinator's reason.
+        why: String,
+    },
+    /// The server failed.
+    #[error("the server on {addr} failed: {why}")]
+    Serve {
+        /// The address.
+        addr: SocketAddr,
+        /// The cause.
+        why: String,
+    },
+}
+
+/// Why a link to another worker delivers no more exits.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LinkError {
+    /// A newer epoch has begun here, or the coordinator has ended this one.
+    #[error("epoch {epoch} is over")]
+    EpochOver { epoch: u64 },
+    /// This worker failed in the epoch; [`EpochFailure`] has the cause.
+    #[error("epoch {epoch} has failed at this worker")]
+    EpochFailed { epoch: u64 },
+    /// The worker is not part of the epoch, or the coordinator gave no address for it.
+    #[error("it has no address")]
+    NoAddress,
+    /// The peer works in a newer epoch.
+    #[error("{address}: {why}")]
+    Fenced { address: String, why: String },
+    /// The peer's disk is full.
+    #[error("{address}: {why}")]
+    DiskFull { address: String, why: String },
+    /// The peer rejects this worker's token.
+    #[error("{address}: {why}")]
+    Unauthenticated { address: String, why: String },
+    /// The peer has failed in this epoch.
+    #[error("{address}: {why}")]
+    PeerFailed { address: String, why: String },
+    /// The peer acknowledged nothing for a lease.
+    #[error("{address}: {why}")]
+    Unreachable { address: String, why: String },
+}
+
+/// Why a worker cannot finish its epoch, when exits from others are the cause.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum EpochFailure {
+    /// Exits that were accepted are lost.
+    #[error(transparent)]
+    Inbox(#[from] InboxError),
+    /// A panic interrupted the inbox, so accepted exits may be lost.
+    #[error("the worker panicked while it accepted exits")]
+    Panicked,
+}
+
+/// Why a file did not arrive.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TransferError {
+    /// The local copy cannot be written.
+    #[error(transparent)]
+    Local(#[from] StoreError),
+    /// The source did not send it.
+    #[error("{0}")]
+    Source(String),
+}
+
+/// Why a checkpoint file of another worker is not available here.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FetchError {
+    /// The local copy cannot be written.
+    #[error(transparent)]
+    Local(#[from] StoreError),
+    /// Neither the worker nor the shared store sent it.
+    #[error("{file} of worker {worker} cannot be fetched: {why}")]
+    Unavailable { file: String, worker: u32, why: String },
+}
+
+/// Why a checkpoint file is not in the shared store.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UploadError {
+    /// The file cannot be read here.
+    #[error(transparent)]
+    Local(#[from] StoreError),
+    /// The shared store is a folder on a full disk.
+    #[error("{file} cannot be put into the shared store: {why}")]
+    DiskFull { file: String, why: String },
+    /// The shared store did not take it.
+    #[error("{file} cannot be put into the shared store: {why}")]
+    Unavailable { file: String, why: String },
+}
+
+/// Why an order failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OrderError {
+    /// The search failed at this worker.
+    #[error(transparent)]
+    Search(#[from] WorkerError),
+    /// The order is malformed.
+    #[error(transparent)]
+    Malformed(#[from] ConvertError),
+    /// A checkpoint file of another worker is not available.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The checkpoint is not in the shared store.
+    #[error(transparent)]
+    Upload(#[from] UploadError),
+    /// Exits from other workers are lost.
+    #[error(transparent)]
+    Epoch(#[from] EpochFailure),
+    /// The job cannot run on this worker.
+    #[error("{0}")]
+    Unfit(String),
+    /// A newer epoch is known here.
+    #[error("epoch {epoch} is over")]
+    EpochOver { epoch: u64 },
+    /// The epoch's first order did not arrive.
+    #[error("epoch {epoch} was not prepared here")]
+    NotPrepared { epoch: u64 },
+    /// The order asks for another layer than the next one.
+    #[error("layer {depth} cannot follow layer {last}")]
+    WrongLayer { depth: u32, last: u32 },
+    /// The thread panicked; the panic handler has printed where.
+    #[error("the worker panicked")]
+    Panicked,
+}
+
+impl From<StoreError> for OrderError {
+    fn from(error: StoreError) -> Self {
+        OrderError::Search(error.into())
+    }
+}
+
+impl OrderError {
+    /// The protocol's kind of this failure.
+    pub(crate) fn kind(&self) -> FailureKind {
+        match self {
+            OrderError::Search(WorkerError::Engine(strata_explicit::Error::Exchange(error))) => {
+                error.source.downcast_ref().map_or(FailureKind::Unspecified, link_kind)
+            }
+            OrderError::Search(error) => search_kind(error),
+            OrderError::Fetch(FetchError::Local(error))
+            | OrderError::Upload(UploadError::Local(error)) => store_kind(error),
+            OrderError::Upload(UploadError::DiskFull { .. }) => FailureKind::DiskFull,
+            OrderError::Fetch(FetchError::Unavailable { .. })
+            | OrderError::Upload(UploadError::Unavailable { .. }) => FailureKind::Peer,
+            OrderError::Epoch(EpochFailure::Inbox(
+                InboxError::Refused(error) | InboxError::Incomplete(error),
+            )) => store_kind(error),
+            OrderError::Unfit(_) => FailureKind::Unfit,
+            OrderError::EpochOver { .. } | OrderError::NotPrepared { .. } => FailureKind::Fenced,
+            OrderError::Malformed(_)
+            | OrderError::Epoch(EpochFailure::Panicked)
+            | OrderError::WrongLayer { .. }
+            | OrderError::Panicked => FailureKind::Unspecified,
+        }
+    }
+
+    /// The failure as a message.
+    pub(crate) fn to_message(&self) -> v1::Failure {
+        v1::Failure { kind: self.kind().into(), message: self.to_string() }
+    }
+}
+
+fn search_kind(error: &WorkerError) -> FailureKind {
+    error.store().map_or(FailureKind::Unspecified, store_kind)
+}
+
+fn store_kind(error: &StoreError) -> FailureKind {
+    match error {
+        StoreError::Corrupt { .. } | StoreError::NotFound { .. } => FailureKind::Corrupt,
+        StoreError::Memory { .. } => FailureKind::MemoryFull,
+        _ if error.is_disk_full() => FailureKind::DiskFull,
+        _ => FailureKind::Unspecified,
+    }
+}
+
+fn link_kind(error: &LinkError) -> FailureKind {
+    match error {
+        LinkError::EpochOver { .. } | LinkError::Fenced { .. } => FailureKind::Fenced,
+        LinkError::DiskFull { .. } => FailureKind::DiskFull,
+        LinkError::PeerFailed { .. } | LinkError::Unreachable { .. } => FailureKind::Peer,
+        LinkError::EpochFailed { .. }
+        | LinkError::NoAddress
+        | LinkError::Unauthenticated { .. } => FailureKind::Unspecified,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use strata_explicit::ExchangeError;
+
+    use super::*;
+
+    fn io_error(kind: io::ErrorKind) -> StoreError {
+        StoreError::Io { op: "write", path: "layer".into(), source: kind.into() }
+    }
+
+    #[test]
+    fn only_a_full_disk_is_reported_as_one() {
+        let kinds = [
+            (io::ErrorKind::StorageFull, FailureKind::DiskFull),
+            (io::ErrorKind::QuotaExceeded, FailureKind::DiskFull),
+            (io::ErrorKind::PermissionDenied, FailureKind::Unspecified),
+        ];
+        for (cause, kind) in kinds {
+            let lost = InboxError::Incomplete(io_error(cause).into());
+            let errors = [
+                OrderError::from(io_error(cause)),
+                OrderError::from(FetchError::Local(io_error(cause))),
+                OrderError::from(UploadError::Local(io_error(cause))),
+                OrderError::from(WorkerError::from(lost.clone())),
+                OrderError::from(EpochFailure::from(lost)),
+            ];
+            assert!(errors.iter().all(|error| error.kind() == kind), "{cause}");
+        }
+    }
+
+    #[test]
+    fn failures_of_peers_are_transient() {
+        let (address, why) = ("http://w2:1".to_owned(), "it hung up".to_owned());
+        let lost = LinkError::Unreachable { address, why: why.clone() };
+        let sent = strata_explicit::Error::from(ExchangeError { to: 2, source: Box::new(lost) });
+        let error = OrderError::from(WorkerError::from(sent));
+        assert_eq!(error.kind(), FailureKind::Peer);
+        assert_eq!(error.to_string(), "cannot send exits to worker 2: http://w2:1: it hung up");
+        let fetch = FetchError::Unavailable { file: "f".to_owned(), worker: 2, why };
+        assert_eq!(OrderError::from(fetch).kind(), FailureKind::Peer);
+    }
+}

@@ -1,0 +1,79 @@
+//! The thread that executes orders, one after the other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use strata_proto::v1;
+use strata_proto::v1::answer::Outcome;
+
+use crate::error::{NodeError, OrderError};
+use crate::job::ActiveJob;
+use crate::state::NodeState;
+
+/// Starts the thread. It ends when the returned sender is dropped.
+///
+/// # Errors
+/// [`NodeError::Thread`] if there are no more threads.
+pub(crate) fn start(state: &Arc<NodeState>) -> Result<Sender<v1::Order>, NodeError> {
+    let (orders, received) = channel();
+    let state = Arc::clone(state);
+    let thread = std::thread::Builder::new().name("worker".to_owned());
+    let started = thread.spawn(move || run_loop(&state, &received));
+    started.map_err(|source| NodeError::Thread { source })?;
+    Ok(orders)
+}
+
+fn run_loop(state: &Arc<NodeState>, orders: &Receiver<v1::Order>) {
+    let mut active = None;
+    for order in orders {
+        let (epoch, number) = (order.epoch, order.number);
+        let done = catch_unwind(AssertUnwindSafe(|| execute(state, &mut active, order)));
+        let mut done = done.unwrap_or(Err(OrderError::Panicked));
+        if let Some(failure) = active.as_ref().and_then(|job| job.epoch.failure()) {
+            // A layer without the lost exits would be wrong, and this is the cause of most errors.
+            done = Err(failure.clone().into());
+        }
+        if matches!(done, Err(OrderError::Panicked)) {
+            // The job may be in any state.
+            state.set_current(None);
+            active = None;
+        }
+        let outcome = done.unwrap_or_else(|error| {
+            tracing::warn!(epoch, order = number, "{error}");
+            Outcome::Failure(error.to_message())
+        });
+        state.orders.answer(v1::Answer { epoch, order: number, outcome: Some(outcome) });
+    }
+}
+
+/// Executes an order.
+fn execute(
+    state: &Arc<NodeState>,
+    active: &mut Option<ActiveJob>,
+    order: v1::Order,
+) -> Result<Outcome, OrderError> {
+    use v1::order::What;
+    if order.epoch < state.orders.newest_epoch() {
+        return Err(OrderError::EpochOver { epoch: order.epoch });
+    }
+    match (order.what, active) {
+        (Some(What::Prepare(prepare)), active) => {
+            // Files and memory of the job before must be free.
+            state.set_current(None);
+            *active = None;
+            let job = ActiveJob::prepare(state, order.epoch, prepare)?;
+            state.set_current(Some(Arc::clone(&job.epoch)));
+            *active = Some(job);
+            Ok(Outcome::Noted(v1::Noted {}))
+        }
+        (Some(What::Release(_)), active) => {
+            state.fence(order.epoch + 1);
+            state.set_current(None);
+            *active = None;
+            Ok(Outcome::Noted(v1::Noted {}))
+        }
+        (Some(what), Some(job)) if job.epoch.number == order.epoch => job.execute(state, what),
+        _ => Err(OrderError::NotPrepared { epoch: order.epoch }),
+    }
+}

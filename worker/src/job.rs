@@ -1,0 +1,251 @@
+//! The job of an epoch: its worker, and the orders that make, load and save layers.
+
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use strata::{
+    Budget, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions, SymbolicWorker, Work, Worker,
+    WorkerError,
+};
+use strata_net::convert;
+use strata_proto::v1;
+use strata_proto::v1::answer::Outcome;
+use strata_store::{EncodeOptions, EngineKind, JobDir, JobSpec, RealFs};
+
+use crate::epoch::{Epoch, EpochParts};
+use crate::error::{LinkError, OrderError};
+use crate::exchange::RemoteExchange;
+use crate::fetch::fetch_file;
+use crate::link::{Link, LinkOptions};
+use crate::state::NodeState;
+
+/// The job that a worker runs.
+pub(crate) struct ActiveJob {
+    pub(crate) epoch: Arc<Epoch>,
+    worker: Box<dyn Work>,
+    /// URLs of the other workers, by number.
+    peers: HashMap<u16, String>,
+}
+
+impl ActiveJob {
+    /// Makes a worker without states. Files of the job that the order does not name are removed.
+    ///
+    /// # Errors
+    /// [`OrderError::Unfit`] if this worker does not know the space or has too little memory,
+    /// [`OrderError::Malformed`] for an impossible order, otherwise those of the file system.
+    pub(crate) fn prepare(
+        state: &Arc<NodeState>,
+        number: u64,
+        order: v1::Prepare,
+    ) -> Result<ActiveJob, OrderError> {
+        let own = state.number.load(Ordering::Acquire) as u16;
+        let spec = convert::spec_from(order.spec)?;
+        let owners = convert::owners_from(order.owners, spec.shards)?;
+        let space = state.options.puzzles.open(&spec.space, &spec.params).map_err(unfit)?;
+        let peers: HashMap<u16, String> = order
+            .peers
+            .into_iter()
+            .filter_map(|peer| Some((u16::try_from(peer.number).ok()?, peer.address)))
+            .collect();
+        let mut members: Vec<u16> = owners.to_vec();
+        members.sort_unstable();
+        members.dedup();
+        let threads = state.options.threads;
+        let budget =
+            Budget::for_node(state.options.memory, space.table_bytes(), threads, members.len());
+        let budget = budget.map_err(|error| unfit(format!("--memory {error}")))?;
+        let form = match spec.engine {
+            EngineKind::Explicit => None,
+            _ => Some(space.nested().map_err(unfit)?),
+        };
+        let folder = JobDir::attach(Arc::new(RealFs), &state.options.data_dir, &order.job)?;
+        let needed: HashSet<String> = order.files.into_iter().collect();
+        folder.remove_others(|name| needed.contains(name))?;
+        let engine = Arc::new(space.engine(spec.shards));
+        let setup = Setup {
+            worker: usize::from(own),
+            owners: Arc::clone(&owners),
+            threads,
+            budget,
+            encode: EncodeOptions::default(),
+            keep: keep_layers(order.keep),
+            folder: folder.clone(),
+        };
+        let inbox = Arc::new(setup.inbox()?);
+        let epoch = Arc::new(Epoch::new(EpochParts {
+            number,
+            own,
+            folder,
+            inbox: Arc::clone(&inbox),
+            owners,
+            locals: engine.locals(),
+            links: links(state, number, own, &members, &peers, budget.outbox()),
+        }));
+        let made: Result<Box<dyn Work>, WorkerError> = match form {
+            None => {
+                let exchange =
+                    RemoteExchange::new(Arc::clone(state), Arc::clone(&epoch), setup.encode);
+                Worker::new(setup, engine, inbox, Arc::new(exchange)).map(|w| Box::new(w) as _)
+            }
+            Some(form) => {
+                let (folder, options) = (epoch.folder.clone(), symbolic_options(state, &spec));
+                SymbolicWorker::new(own.into(), folder, form, options).map(|w| Box::new(w) as _)
+            }
+        };
+        let worker = made.inspect_err(|_| epoch.fence())?;
+        state.depth.store(0, Ordering::Relaxed);
+        Ok(ActiveJob { epoch, worker, peers })
+    }
+
+    /// Executes an order for this job.
+    ///
+    /// # Errors
+    /// If the order cannot be executed.
+    pub(crate) fn execute(
+        &mut self,
+        state: &Arc<NodeState>,
+        what: v1::order::What,
+    ) -> Result<Outcome, OrderError> {
+        use v1::order::What;
+        match what {
+            What::Seed(_) => Ok(layer_outcome(state, self.worker.seed()?)),
+            What::Restore(order) => {
+                self.epoch.set_floor(order.depth);
+                let from = self.fetch(state, order)?;
+                Ok(layer_outcome(state, self.worker.restore(&from)?))
+            }
+            What::Advance(v1::Advance { depth }) => {
+                let last = self.worker.depth();
+                if depth != last + 1 {
+                    return Err(OrderError::WrongLayer { depth, last });
+                }
+                self.epoch.set_floor(depth);
+                Ok(layer_outcome(state, self.worker.advance()?))
+            }
+            What::Save(v1::Save { depth }) => {
+                let records = self.worker.save()?;
+                if let Some(store) = &state.store {
+                    store.upload(&state.runtime, &self.epoch.folder, &records)?;
+                }
+                let files = records.iter().map(convert::file_to).collect();
+                Ok(Outcome::Saved(v1::SavedFiles { depth, files }))
+            }
+            What::Saved(_) => {
+                self.worker.saved()?;
+                if let Some(store) = &state.store {
+                    store.delete_superseded(&state.runtime, &self.epoch.folder, self.epoch.own);
+                }
+                Ok(Outcome::Noted(v1::Noted {}))
+            }
+            // The executor handles them.
+            What::Prepare(_) | What::Release(_) => Ok(Outcome::Noted(v1::Noted {})),
+        }
+    }
+
+    /// Fetches the files of former owners of this worker's shards, and says what to load.
+    fn fetch(&self, state: &NodeState, order: v1::Restore) -> Result<Restore, OrderError> {
+        let records = order.files.into_iter().map(convert::file_from);
+        let records = records.collect::<Result<Vec<_>, _>>()?;
+        let shards = self.epoch.owners.len() as u32;
+        let owners_before = convert::owners_from(order.owners, shards)?;
+        let own = self.epoch.own;
+        let owners = self.epoch.owners.iter().zip(owners_before.iter());
+        let sources: HashSet<u16> =
+            owners.filter(|(now, _)| **now == own).map(|(_, before)| *before).collect();
+        let mut retire = HashSet::new();
+        for record in &records {
+            let worker = record.worker as u16;
+            if worker != own && sources.contains(&worker) {
+                let address = self.peers.get(&worker).map(String::as_str);
+                fetch_file(state, &self.epoch.folder, record, address)?;
+                retire.insert(record.file.clone());
+            }
+        }
+        let kept = order.kept.into_iter().collect();
+        Ok(Restore { depth: order.depth, records, kept, owners_before, retire })
+    }
+}
+
+impl Drop for ActiveJob {
+    /// Ends the epoch, and with it the tasks of its links.
+    fn drop(&mut self) {
+        self.epoch.fence();
+    }
+}
+
+fn unfit(error: impl ToString) -> OrderError {
+    OrderError::Unfit(error.to_string())
+}
+
+/// Which layers to keep; without the message, the last two.
+fn keep_layers(keep: Option<v1::KeepLayers>) -> KeepLayers {
+    match keep.and_then(|keep| keep.which) {
+        Some(v1::keep_layers::Which::All(_)) => KeepLayers::All,
+        Some(v1::keep_layers::Which::Every(step)) => {
+            NonZeroU32::new(step).map_or(KeepLayers::Last, KeepLayers::Every)
+        }
+        Some(v1::keep_layers::Which::Last(_)) | None => KeepLayers::Last,
+    }
+}
+
+fn symbolic_options(state: &NodeState, spec: &JobSpec) -> SymbolicOptions {
+    SymbolicOptions {
+        memory: state.options.memory as usize,
+        keep_layers: false,
+        digests: spec.engine == EngineKind::Symbolic,
+        verify: 0,
+        threads: state.options.threads,
+    }
+}
+
+fn layer_outcome(state: &NodeState, report: LayerReport) -> Outcome {
+    state.depth.store(report.depth, Ordering::Relaxed);
+    let LayerReport { depth, stats, bytes, kept, disk_bytes, disk_left, .. } = report;
+    Outcome::Layer(v1::LayerReport {
+        depth,
+        states: stats.states,
+        regions: stats.regions,
+        generated: stats.generated,
+        digest: Some(convert::digest_to(stats.digest)),
+        met_odd: stats.odd,
+        met_even: stats.even,
+        found: stats.found,
+        bytes,
+        disk_peak_bytes: disk_bytes,
+        disk_left_bytes: disk_left,
+        spilled_bytes: report.spilled_bytes,
+        kept: kept.map(|kept| convert::kept_to(&kept, depth)),
+        waiting: report.waiting as u32,
+    })
+}
+
+/// Links to all other members of an epoch, each with a task that delivers. `bytes` is the outbox's
+/// share of memory: batches are much smaller on their way than in an outbox.
+fn links(
+    state: &Arc<NodeState>,
+    epoch: u64,
+    own: u16,
+    members: &[u16],
+    peers: &HashMap<u16, String>,
+    bytes: usize,
+) -> HashMap<u16, Arc<Link>> {
+    if !members.contains(&own) {
+        return HashMap::new();
+    }
+    let timeout = Duration::from_millis(state.lease_ms.load(Ordering::Acquire));
+    let link = |to: &u16| {
+        let link = Link::new(epoch, own, LinkOptions { bytes, timeout });
+        match peers.get(to) {
+            Some(address) => {
+                let (link, address) = (Arc::clone(&link), address.clone());
+                state.runtime.spawn(link.run(address, state.security.clone()));
+            }
+            None => link.close(LinkError::NoAddress),
+        }
+        (*to, link)
+    };
+    members.iter().filter(|member| **member != own).map(link).collect()
+}

@@ -1,0 +1,336 @@
+//! Link to another worker: batches in order, kept until acknowledged, sent again over a new
+//! connection when one breaks.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use strata_net::{Security, limits};
+use strata_proto::v1;
+use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
+use tokio::sync::{Notify, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Status};
+
+use crate::error::LinkError;
+
+/// Batches between the queue and the connection.
+const BUFFERED: usize = 4;
+
+/// Pause between two attempts to connect.
+const BACKOFF: Duration = Duration::from_millis(100);
+
+/// Settings of a [`Link`].
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct LinkOptions {
+    /// Unacknowledged bytes above which a sender waits. One batch of any size is always accepted.
+    pub(crate) bytes: usize,
+    /// Longest time without progress before the link fails.
+    pub(crate) timeout: Duration,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Unacknowledged batches, oldest first, without gaps.
+    queue: VecDeque<v1::Batch>,
+    /// Bytes in the queue.
+    bytes: usize,
+    /// Sequence number of the last batch.
+    last: u64,
+    /// When a batch was last acknowledged, or queued first.
+    progress: Instant,
+    /// Why nothing can be sent any more.
+    closed: Option<LinkError>,
+}
+
+/// A link within one epoch.
+#[derive(Debug)]
+pub(crate) struct Link {
+    epoch: u64,
+    from: u16,
+    options: LinkOptions,
+    state: Mutex<State>,
+    /// Notified when batches are acknowledged or the link is closed.
+    acknowledged: Condvar,
+    /// Notified when there is something to send or the link is closed.
+    wake: Notify,
+    /// Whether the last attempt to connect succeeded.
+    connected: AtomicBool,
+}
+
+impl Link {
+    /// A link from worker `from`. [`Link::run`] delivers.
+    pub(crate) fn new(epoch: u64, from: u16, options: LinkOptions) -> Arc<Link> {
+        let state = Mutex::new(State {
+            queue: VecDeque::new(),
+            bytes: 0,
+            last: 0,
+            progress: Instant::now(),
+            closed: None,
+        });
+        let (acknowledged, wake) = (Condvar::new(), Notify::new());
+        let connected = AtomicBool::new(false);
+        Arc::new(Link { epoch, from, options, state, acknowledged, wake, connected })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a batch; waits while too many bytes are unacknowledged. A receiver accepts batches
+    /// at any time, so this never waits for the receiver's own progress.
+    ///
+    /// # Errors
+    /// Why the link is closed.
+    pub(crate) fn send(&self, depth: u32, run: Bytes) -> Result<(), LinkError> {
+        let full = |state: &mut State| state.closed.is_none() && state.bytes > self.options.bytes;
+        let mut state = self
+            .acknowledged
+            .wait_while(self.state(), full)
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = &state.closed {
+            return Err(error.clone());
+        }
+        if state.queue.is_empty() {
+            state.progress = Instant::now();
+        }
+        state.last += 1;
+        state.bytes += run.len();
+        let (epoch, from, sequence) = (self.epoch, u32::from(self.from), state.last);
+        state.queue.push_back(v1::Batch { epoch, from, sequence, depth, run });
+        drop(state);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Returns when all batches are acknowledged.
+    ///
+    /// # Errors
+    /// Why the link is closed.
+    pub(crate) fn flush(&self) -> Result<(), LinkError> {
+        let waiting = |state: &mut State| state.closed.is_none() && !state.queue.is_empty();
+        let state = self
+            .acknowledged
+            .wait_while(self.state(), waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.closed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Closes the link. The first error stays.
+    pub(crate) fn close(&self, error: LinkError) {
+        self.state().closed.get_or_insert(error);
+        self.acknowledged.notify_all();
+        self.wake.notify_one();
+    }
+
+    fn acknowledge(&self, sequence: u64) {
+        let mut state = self.state();
+        while state.queue.front().is_some_and(|batch| batch.sequence <= sequence) {
+            let batch = state.queue.pop_front();
+            state.bytes -= batch.map_or(0, |batch| batch.run.len());
+            state.progress = Instant::now();
+        }
+        drop(state);
+        self.acknowledged.notify_all();
+    }
+
+    /// The batch after `sequence`, if it is queued.
+    fn after(&self, sequence: u64) -> Option<v1::Batch> {
+        let state = self.state();
+        let first = state.queue.front()?.sequence;
+        let index = (sequence + 1).saturating_sub(first);
+        state.queue.get(index as usize).cloned()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.state().closed.is_some()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.state().queue.is_empty()
+    }
+
+    /// When the timeout passes if nothing is acknowledged; `None` if nothing is queued. A
+    /// connection younger than the queue has the whole timeout.
+    fn deadline(&self, connected: Instant) -> Option<Instant> {
+        let state = self.state();
+        let since = state.progress.max(connected);
+        (!state.queue.is_empty()).then_some(since + self.options.timeout)
+    }
+
+    /// Delivers batches until the link is closed. Runs as a task.
+    pub(crate) async fn run(self: Arc<Self>, address: String, security: Security) {
+        let mut trying = Instant::now();
+        while !self.is_closed() {
+            if self.is_idle() {
+                self.wake.notified().await;
+                trying = Instant::now();
+                continue;
+            }
+            let status = match self.deliver(&address, &security).await {
+                Ok(()) => continue,
+                Err(status) => status,
+            };
+            if self.connected.swap(false, Ordering::AcqRel) {
+                trying = Instant::now();
+            }
+            let (address, why) = (address.clone(), status.message().to_owned());
+            // A status of the transport has a source; an answer of the peer has none.
+            let answered = status.source().is_none();
+            match status.code() {
+                Code::FailedPrecondition => self.close(LinkError::Fenced { address, why }),
+                Code::ResourceExhausted if answered => {
+                    self.close(LinkError::DiskFull { address, why });
+                }
+                Code::Unauthenticated => self.close(LinkError::Unauthenticated { address, why }),
+                Code::Aborted => self.close(LinkError::PeerFailed { address, why }),
+                _ if trying.elapsed() > self.options.timeout => {
+                    self.close(LinkError::Unreachable { address, why });
+                }
+                _ => {
+                    tracing::debug!("{address}: {why}; trying again");
+                    tokio::time::sleep(BACKOFF).await;
+                }
+            }
+        }
+    }
+
+    /// Delivers over one connection until it breaks or the link is closed.
+    async fn deliver(&self, address: &str, security: &Security) -> Result<(), Status> {
+        let channel = security
+            .connect(address)
+            .await
+            .map_err(|error| Status::unavailable(error.to_string()))?;
+        let mut client = ExchangeServiceClient::new(channel)
+            .max_encoding_message_size(limits::BATCH_BYTES)
+            .max_decoding_message_size(limits::MESSAGE_BYTES);
+        let (sender, receiver) = mpsc::channel(BUFFERED);
+        let delivery = client.deliver(ReceiverStream::new(receiver));
+        let delivery = tokio::time::timeout(self.options.timeout, delivery).await;
+        let mut receipts = delivery.map_err(|_| no_receipts())??.into_inner();
+        self.connected.store(true, Ordering::Release);
+        let connected = Instant::now();
+        let sending = async {
+            // Batches that an earlier connection left unacknowledged are sent again.
+            let mut sent = 0;
+            while !self.is_closed() {
+                match self.after(sent) {
+                    Some(batch) => {
+                        sent = batch.sequence;
+                        if sender.send(batch).await.is_err() {
+                            return;
+                        }
+                    }
+                    None => self.wake.notified().await,
+                }
+            }
+        };
+        let mut sending = pin!(sending);
+        loop {
+            // HTTP/2's own keepalive is too slow for a short lease.
+            let deadline = self.deadline(connected);
+            let wait = deadline.map_or(self.options.timeout, |deadline| {
+                deadline.saturating_duration_since(Instant::now())
+            });
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {
+                    if self.deadline(connected).is_some_and(|deadline| deadline <= Instant::now()) {
+                        return Err(no_receipts());
+                    }
+                }
+                () = &mut sending => {
+                    if self.is_closed() {
+                        return Ok(());
+                    }
+                    // The connection is broken; the receipts have the reason.
+                    return Err(receipts.message().await.err().unwrap_or_else(hung_up));
+                }
+                receipt = receipts.message() => match receipt? {
+                    Some(v1::Receipt { sequence }) => self.acknowledge(sequence),
+                    None => return Err(hung_up()),
+                }
+            }
+        }
+    }
+}
+
+fn no_receipts() -> Status {
+    Status::unavailable("nothing is acknowledged")
+}
+
+fn hung_up() -> Status {
+    Status::unavailable("it hung up")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(bytes: usize) -> Arc<Link> {
+        Link::new(7, 1, LinkOptions { bytes, timeout: Duration::from_secs(1) })
+    }
+
+    #[test]
+    fn batches_stay_queued_until_acknowledged() {
+        let link = link(1000);
+        for size in 1..=3 {
+            link.send(4, Bytes::from(vec![0; size])).unwrap();
+        }
+        assert_eq!(link.after(0).map(|batch| batch.sequence), Some(1));
+        assert_eq!(link.after(2).map(|batch| batch.sequence), Some(3));
+        assert_eq!(link.after(3), None);
+        link.acknowledge(2);
+        // A new connection starts with the oldest batch.
+        assert_eq!(link.after(0).map(|batch| (batch.sequence, batch.from)), Some((3, 1)));
+        link.acknowledge(2);
+        assert_eq!(link.state().bytes, 3);
+        link.acknowledge(3);
+        assert!(link.is_idle());
+        link.flush().unwrap();
+    }
+
+    #[test]
+    fn a_full_link_blocks_senders_until_acknowledged_or_closed() {
+        let link = link(10);
+        link.send(1, Bytes::from(vec![0; 11])).unwrap();
+        let sender = {
+            let link = Arc::clone(&link);
+            std::thread::spawn(move || {
+                link.send(1, Bytes::from(vec![0; 11])).unwrap();
+                link.send(1, Bytes::from(vec![0; 11]))
+            })
+        };
+        link.acknowledge(1);
+        link.close(LinkError::EpochOver { epoch: 7 });
+        // The second may or may not be queued before the link closes; the third is not.
+        let outcome = sender.join();
+        if let Ok(third) = outcome {
+            assert_eq!(third, Err(LinkError::EpochOver { epoch: 7 }));
+        }
+        assert_eq!(link.flush(), Err(LinkError::EpochOver { epoch: 7 }));
+    }
+
+    #[test]
+    fn the_timeout_starts_with_the_first_unacknowledged_batch() {
+        let link = link(1000);
+        let connected = Instant::now();
+        assert_eq!(link.deadline(connected), None);
+        std::thread::sleep(Duration::from_millis(5));
+        let queued = Instant::now();
+        link.send(1, Bytes::from_static(&[0])).unwrap();
+        let first = link.deadline(connected).unwrap();
+        assert!(first >= queued + Duration::from_secs(1));
+        // More batches do not extend it, a receipt does.
+        link.send(1, Bytes::from_static(&[0])).unwrap();
+        assert_eq!(link.deadline(connected), Some(first));
+        std::thread::sleep(Duration::from_millis(5));
+        link.acknowledge(1);
+        assert!(link.deadline(connected).unwrap() > first);
+        link.acknowledge(2);
+        assert_eq!(link.deadline(connected), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! The worker process: start, run and orderly end.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use strata_net::{Security, limits};
+use strata_proto::v1::exchange_service_server::ExchangeServiceServer;
+use strata_store::DataDir;
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tonic::transport::server::TcpIncoming;
+
+use crate::checkpoint_store::CheckpointStore;
+use crate::error::NodeError;
+use crate::identity::Identity;
+use crate::options::NodeOptions;
+use crate::service::Exchange;
+use crate::state::NodeState;
+use crate::{control, executor};
+
+/// Longest wait for the next checkpoint after a request to end.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(25);
+
+/// A worker process that is ready to run.
+pub struct Node {
+    options: NodeOptions,
+    security: Security,
+    files: Files,
+    listener: TcpListener,
+    addr: SocketAddr,
+}
+
+/// What a node opens on disk.
+struct Files {
+    identity: Identity,
+    store: Option<CheckpointStore>,
+    /// Holds the lock on the data directory.
+    data: DataDir,
+}
+
+impl Files {
+    fn open(options: &NodeOptions) -> Result<Files, NodeError> {
+        let data = DataDir::lock(&options.data_dir)?;
+        let identity = Identity::open(&options.data_dir)?;
+        let store = options.store.as_deref().map(CheckpointStore::open).transpose()?;
+        Ok(Files { identity, store, data })
+    }
+}
+
+impl Node {
+    /// Opens the data directory and binds the address.
+    ///
+    /// # Errors
+    /// [`NodeError::Net`] if the node would listen beyond loopback without a token,
+    /// [`NodeError::Store`] if the data directory cannot be used or belongs to another process,
+    /// [`NodeError::Identity`] or [`NodeError::Random`] without an identity,
+    /// [`NodeError::CheckpointStore`] if the shared store cannot be opened, and
+    /// [`NodeError::Listen`] if the address cannot be bound.
+    pub async fn bind(
+        options: NodeOptions,
+        security: Security,
+        listen: SocketAddr,
+    ) -> Result<Node, NodeError> {
+        security.check_listen(listen)?;
+        security.log_listen(listen, true);
+        let opened = tokio::task::spawn_blocking(move || {
+            let files = Files::open(&options);
+            files.map(|files| (options, files))
+        });
+        let (options, files) = opened
+            .await
+            .map_err(|error| NodeError::Thread { source: std::io::Error::other(error) })??;
+        let failed = |source| NodeError::Listen { addr: listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let addr = listener.local_addr().map_err(failed)?;
+        Ok(Node { options, security, files, listener, addr })
+    }
+
+    /// The bound address.
+    pub fn address(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Runs until `stop` is ready; then waits for the next checkpoint of a running job, for 25
+    /// seconds at most, and ends. `address` is the URL at which other workers reach this one.
+    ///
+    /// # Errors
+    /// [`NodeError::Refused`] if the coordinator rejects this worker for good,
+    /// [`NodeError::Serve`] if the server fails, [`NodeError::Thread`] without threads.
+    pub async fn run(
+        self,
+        address: String,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<(), NodeError> {
+        let Node { options, security, files: Files { identity, store, data }, listener, addr } =
+            self;
+        let runtime = Handle::current();
+        let state = NodeState::new(options, address, security, identity, store, runtime);
+        let orders = executor::start(&state)?;
+        let served = tokio::spawn(serve(Arc::clone(&state), listener));
+        let control = control::run(&state, &orders);
+        let leave = async {
+            stop.await;
+            state.leave();
+            let _ = tokio::time::timeout(LEAVE_TIMEOUT, state.idle()).await;
+        };
+        let ended = tokio::select! {
+            refused = control => Err(refused),
+            () = leave => Ok(()),
+            served = served => Err(NodeError::Serve {
+                addr,
+                why: match served {
+                    Ok(Ok(())) => "it ended".to_owned(),
+                    Ok(Err(why)) => why,
+                    Err(error) => error.to_string(),
+                },
+            }),
+        };
+        state.fence(u64::MAX);
+        drop(data);
+        ended
+    }
+}
+
+/// Serves other workers and the coordinator.
+async fn serve(state: Arc<NodeState>, listener: TcpListener) -> Result<(), String> {
+    let (_, health) = tonic_health::server::health_reporter();
+    let exchange = ExchangeServiceServer::new(Exchange { state: Arc::clone(&state) })
+        .max_decoding_message_size(limits::BATCH_BYTES)
+        .max_encoding_message_size(limits::MESSAGE_BYTES);
+    let server = state.security.server().map_err(|error| error.to_string())?;
+    server
+        .layer(tonic::service::InterceptorLayer::new(state.security.guard()))
+        .add_service(health)
+        .add_service(exchange)
+        .serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true)))
+        .await
+        .map_err(|error| error.to_string())
+}

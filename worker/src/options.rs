@@ -1,0 +1,25 @@
+//! Settings of a worker process.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use strata::catalogue::Registry;
+
+/// Settings of a [`Node`](crate::Node).
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// URL of the coordinator.
+    pub coordinator: String,
+    /// Name in logs and listings.
+    pub name: String,
+    /// Data directory: it has a folder for each job.
+    pub data_dir: PathBuf,
+    /// Search threads.
+    pub threads: usize,
+    /// Memory budget in bytes.
+    pub memory: u64,
+    /// URL of the shared checkpoint store, if there is one.
+    pub store: Option<String>,
+    /// The puzzles that this worker can search.
+    pub puzzles: Arc<Registry>,
+}

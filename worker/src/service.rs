@@ -1,0 +1,143 @@
+//! The service that a worker offers to other workers and the coordinator: batches in, files out.
+
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use strata_explicit::{Candidate, Finder};
+use strata_net::{convert, limits};
+use strata_proto::v1;
+use strata_proto::v1::exchange_service_server::ExchangeService;
+use strata_store::{Layer, RealFs, StoreError, check_name};
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::batch;
+use crate::state::NodeState;
+
+/// Receipts or chunks buffered for one caller.
+const BUFFERED: usize = 8;
+
+/// Implementation of the protocol's `ExchangeService`.
+pub(crate) struct Exchange {
+    pub(crate) state: Arc<NodeState>,
+}
+
+type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ExchangeService for Exchange {
+    type DeliverStream = Replies<v1::Receipt>;
+    type FetchStream = Replies<v1::FileChunk>;
+
+    async fn deliver(
+        &self,
+        request: Request<Streaming<v1::Batch>>,
+    ) -> Result<Response<Self::DeliverStream>, Status> {
+        let mut batches = request.into_inner();
+        let state = Arc::clone(&self.state);
+        let (receipts, replies) = mpsc::channel(BUFFERED);
+        tokio::spawn(async move {
+            loop {
+                let batch = match batches.message().await {
+                    Ok(Some(batch)) => batch,
+                    Ok(None) => return,
+                    Err(status) => {
+                        tracing::debug!("a delivery ended: {}", status.message());
+                        return;
+                    }
+                };
+                let accepted = batch::accept(&state, batch).await;
+                let receipt = accepted.map_err(|error| {
+                    tracing::debug!("a batch was not accepted: {error}");
+                    Status::from(error)
+                });
+                let failed = receipt.is_err();
+                if receipts.send(receipt).await.is_err() || failed {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+    }
+
+    async fn fetch(
+        &self,
+        request: Request<v1::FetchRequest>,
+    ) -> Result<Response<Self::FetchStream>, Status> {
+        let v1::FetchRequest { job, file } = request.into_inner();
+        let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
+        let record = convert::file_from(file).map_err(invalid)?;
+        // Both names are plain, so the path stays in the data directory.
+        check_name("job id", &job).map_err(invalid)?;
+        let path = self.state.options.data_dir.join(&job).join(&record.file);
+        let opened = tokio::task::spawn_blocking(move || {
+            let mut file = std::fs::File::open(&path)?;
+            let len = file.seek(std::io::SeekFrom::End(0))?;
+            file.rewind()?;
+            Ok::<_, std::io::Error>((file, len))
+        });
+        let (file, len) = opened
+            .await
+            .map_err(|error| Status::internal(error.to_string()))?
+            .map_err(|error| Status::not_found(format!("{}: {error}", record.file)))?;
+        if len != record.bytes {
+            let text = format!("{} has {len} bytes, not {}", record.file, record.bytes);
+            return Err(Status::not_found(text));
+        }
+        let (chunks, replies) = mpsc::channel(BUFFERED);
+        tokio::task::spawn_blocking(move || send_chunks(file, &chunks));
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+    }
+
+    async fn find(&self, request: Request<v1::FindRequest>) -> Result<Response<v1::Found>, Status> {
+        let data_dir = self.state.options.data_dir.clone();
+        let request = request.into_inner();
+        let found = tokio::task::spawn_blocking(move || find(&data_dir, request));
+        let found = found.await.map_err(|error| Status::internal(error.to_string()))?;
+        Ok(Response::new(found?))
+    }
+}
+
+/// Looks up states in a file of a job's folder.
+fn find(data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> {
+    let v1::FindRequest { job, file, candidates } = request;
+    let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
+    let depth = file.depth;
+    let kept = convert::kept_from(file).map_err(invalid)?;
+    check_name("job id", &job).map_err(invalid)?;
+    let candidates: Vec<Candidate> = candidates.iter().map(convert::candidate_from).collect();
+    let path = data_dir.join(&job).join(&kept.file);
+    let layer = Layer::open(Arc::new(RealFs), &path, &kept.expect(&job, depth));
+    let found = layer.and_then(|layer| Finder::new()?.any_of(&[layer], &candidates));
+    match found {
+        Ok(index) => Ok(v1::Found { index: index.map(|index| index as u32) }),
+        Err(error @ StoreError::NotFound { .. }) => Err(Status::not_found(error.to_string())),
+        Err(error) if error.is_corrupt() => Err(Status::data_loss(error.to_string())),
+        Err(error) => Err(Status::unavailable(error.to_string())),
+    }
+}
+
+/// Reads a file to its end and sends it in chunks, until the caller hangs up.
+fn send_chunks(mut file: std::fs::File, chunks: &mpsc::Sender<Result<v1::FileChunk, Status>>) {
+    let mut buffer = vec![0; limits::CHUNK_BYTES];
+    loop {
+        let chunk = match file.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(len) => Ok(v1::FileChunk { bytes: Bytes::copy_from_slice(&buffer[..len]) }),
+            Err(error) => Err(Status::unavailable(error.to_string())),
+        };
+        let failed = chunk.is_err();
+        if chunks.blocking_send(chunk).is_err() || failed {
+            return;
+        }
+    }
+}
+
+fn invalid(error: impl std::fmt::Display) -> Status {
+    Status::invalid_argument(error.to_string())
+}

@@ -1,0 +1,124 @@
+//! State that the parts of a worker process share.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use strata_net::Security;
+use strata_proto::v1;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::checkpoint_store::CheckpointStore;
+use crate::epoch::Epoch;
+use crate::identity::Identity;
+use crate::options::NodeOptions;
+use crate::orders::OrderLog;
+use crate::resources::ResourceSampler;
+
+/// Shared state of a worker process.
+pub(crate) struct NodeState {
+    pub(crate) options: NodeOptions,
+    /// URL at which other workers reach this one.
+    pub(crate) address: String,
+    pub(crate) security: Security,
+    pub(crate) identity: Identity,
+    pub(crate) store: Option<CheckpointStore>,
+    pub(crate) runtime: Handle,
+    pub(crate) orders: OrderLog,
+    resources: Arc<ResourceSampler>,
+    /// The epoch whose job this worker runs.
+    current: RwLock<Option<Arc<Epoch>>>,
+    /// Depth of the last complete layer.
+    pub(crate) depth: AtomicU32,
+    pub(crate) sent_bytes: AtomicU64,
+    pub(crate) received_bytes: AtomicU64,
+    /// The lease in milliseconds, as the coordinator sets it.
+    pub(crate) lease_ms: AtomicU64,
+    /// This worker's number, as the coordinator assigns it.
+    pub(crate) number: AtomicU32,
+    /// The process ends after the next checkpoint.
+    leaving: AtomicBool,
+    /// Whether there is a current epoch.
+    busy: watch::Sender<bool>,
+    /// Requests a heartbeat at once.
+    pub(crate) beat_now: tokio::sync::Notify,
+}
+
+impl NodeState {
+    /// The state of a process that has not registered yet.
+    pub(crate) fn new(
+        options: NodeOptions,
+        address: String,
+        security: Security,
+        identity: Identity,
+        store: Option<CheckpointStore>,
+        runtime: Handle,
+    ) -> Arc<NodeState> {
+        Arc::new(NodeState {
+            resources: ResourceSampler::new(options.data_dir.clone()),
+            options,
+            address,
+            security,
+            identity,
+            store,
+            runtime,
+            orders: OrderLog::default(),
+            current: RwLock::new(None),
+            depth: AtomicU32::new(0),
+            sent_bytes: AtomicU64::new(0),
+            received_bytes: AtomicU64::new(0),
+            lease_ms: AtomicU64::new(10_000),
+            number: AtomicU32::new(0),
+            leaving: AtomicBool::new(false),
+            busy: watch::Sender::new(false),
+            beat_now: tokio::sync::Notify::new(),
+        })
+    }
+
+    /// The current epoch.
+    pub(crate) fn current(&self) -> Option<Arc<Epoch>> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replaces the current epoch.
+    pub(crate) fn set_current(&self, epoch: Option<Arc<Epoch>>) {
+        self.busy.send_replace(epoch.is_some());
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = epoch;
+    }
+
+    /// Ends all epochs before this one: whatever waits in them fails.
+    pub(crate) fn fence(&self, epoch: u64) {
+        self.orders.fence(epoch);
+        if let Some(current) = self.current().filter(|current| current.number < epoch) {
+            current.fence();
+        }
+    }
+
+    /// Requests the end of the process after the next checkpoint.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, Ordering::Release);
+        self.beat_now.notify_one();
+    }
+
+    /// Returns when there is no current epoch.
+    pub(crate) async fn idle(&self) {
+        let mut busy = self.busy.subscribe();
+        // The sender lives as long as `self`.
+        let _ = busy.wait_for(|busy| !busy).await;
+    }
+
+    /// A heartbeat message.
+    pub(crate) async fn beat(&self) -> v1::WorkerBeat {
+        let resources = self.resources.sample().await;
+        v1::WorkerBeat {
+            epoch: self.current().map_or(0, |epoch| epoch.number),
+            depth: self.depth.load(Ordering::Relaxed),
+            rss_bytes: resources.rss,
+            peak_rss_bytes: resources.peak_rss,
+            disk_free_bytes: resources.disk_free,
+            exchange_sent_bytes: self.sent_bytes.load(Ordering::Relaxed),
+            exchange_received_bytes: self.received_bytes.load(Ordering::Relaxed),
+            leaving: self.leaving.load(Ordering::Acquire),
+        }
+    }
+}
