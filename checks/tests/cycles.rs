@@ -11,6 +11,7 @@ use strata_checks::workspace;
 
 /// Crates without an import cycle.
 const CLEAN: &[&str] = &[
+    "strata",
     "strata-checks",
     "strata-coordinator",
     "strata-explicit",
@@ -26,7 +27,7 @@ const CLEAN: &[&str] = &[
 ];
 
 /// Crates that still have one. An entry moves to `CLEAN` when its cycles are gone.
-const NOT_YET: &[&str] = &["strata", "strata-cli"];
+const NOT_YET: &[&str] = &["strata-cli"];
 
 struct Checked {
     tree: Tree,

@@ -38,10 +38,10 @@ pub use path::outcome::{Moves, OpenSpace, PathOutcome};
 pub use plan::driver::{
     Answer, CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool,
 };
-pub use plan::sums::{LayerNumbers, LayerSummary, Totals};
-pub use plan::{
-    Command, Input, Outcome, PartReport, Plan, PlanOptions, Publication, Refusal, Start, StopReason,
+pub use plan::machine::{
+    Command, Input, Outcome, Plan, PlanOptions, Publication, Refusal, Start, StopReason,
 };
+pub use plan::sums::{LayerNumbers, LayerSummary, PartReport, Totals};
 pub use search::builder::{Engine, Search};
 pub use search::report::Report;
 pub use strata_space::{

@@ -24,8 +24,8 @@ use crate::local::symbolic::SymbolicWorker;
 use crate::local::worker::Setup;
 use crate::memory;
 use crate::plan::driver::{CheckpointSink, DriveError, Driver, Retryable};
+use crate::plan::machine::{Outcome, Plan, PlanOptions, Publication, Refusal, Start, StopReason};
 use crate::plan::sums::{LayerSummary, Totals};
-use crate::plan::{Outcome, Plan, PlanOptions, Publication, Refusal, Start, StopReason};
 
 /// How a run ended.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::io;
 use strata_explicit::InboxError;
 use strata_store::StoreError;
 
-use crate::plan::StopReason;
 use crate::plan::driver::Retryable;
+use crate::plan::machine::StopReason;
 
 /// Why a worker did not execute an order.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
 use crate::job::layers::JobLayers;
 use crate::job::request::Request;
-use crate::plan::StopReason;
+use crate::plan::machine::StopReason;
 
 /// The moves of a shortest solution of the finished job in `folder`.
 ///

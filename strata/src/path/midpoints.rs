@@ -20,7 +20,7 @@ use crate::job::layers::JobLayers;
 use crate::job::request::{Request, RunOptions};
 use crate::job::session::{self, Ended, RunControl};
 use crate::keep_layers::KeepLayers;
-use crate::plan::StopReason;
+use crate::plan::machine::StopReason;
 
 /// Search for the path of a finished explicit job.
 pub(super) struct PathFinder<'a> {

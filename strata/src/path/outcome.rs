@@ -7,7 +7,7 @@ use strata_store::{JobDir, JobSpec, StoreError};
 
 use crate::catalogue::Space;
 use crate::error::Error;
-use crate::plan::StopReason;
+use crate::plan::machine::StopReason;
 
 /// Moves as words.
 pub type Moves = Vec<String>;

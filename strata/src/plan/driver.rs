@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use strata_store::{CheckpointFile, StoreError};
 
-use super::sums::{LayerNumbers, LayerSummary, Totals};
-use super::{Command, Input, Outcome, PartReport, Plan, Publication, Refusal, StopReason};
+use super::machine::{Command, Input, Outcome, Plan, Publication, Refusal, StopReason};
+use super::sums::{LayerNumbers, LayerSummary, PartReport, Totals};
 
 /// Kept layers that may wait for a checkpoint: each holds a mapping.
 const MOST_WAITING: usize = 1024;

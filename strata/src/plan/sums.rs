@@ -3,8 +3,6 @@
 use strata_space::{Digest, Weight};
 use strata_store::{Hex128, HistoryLine, JobResult, KeptFile};
 
-use super::PartReport;
-
 /// One worker's part of a layer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerNumbers {
@@ -32,6 +30,17 @@ pub struct LayerNumbers {
     pub spilled: u64,
     /// The file the layer is kept in, if it is.
     pub kept: Option<KeptFile>,
+}
+
+/// A worker's report of a layer.
+#[derive(Clone, Debug)]
+pub struct PartReport {
+    /// The worker's number.
+    pub worker: usize,
+    /// The layer's depth.
+    pub depth: u32,
+    /// What the worker found.
+    pub numbers: LayerNumbers,
 }
 
 /// A complete layer, all workers' parts together.

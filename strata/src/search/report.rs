@@ -16,7 +16,7 @@ use crate::job::request::Request;
 use crate::job::session::Finished;
 use crate::path::find::{find_path, trace_to};
 use crate::path::outcome::{Moves, PathOutcome};
-use crate::plan::sums::LayerSummary;
+use crate::plan::sums::{LayerSummary, Totals};
 
 /// Opens the puzzle of a search with other parameters.
 pub(crate) type OpenParameters =
@@ -75,7 +75,7 @@ impl Report {
     }
 
     /// Sums over the layers, with the widest one and the disk space used.
-    pub fn totals(&self) -> &crate::Totals {
+    pub fn totals(&self) -> &Totals {
         &self.finished.totals
     }
 

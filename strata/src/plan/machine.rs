@@ -1,0 +1,497 @@
+//! The state machine: it is fed with what happened and answers with what to do next.
+//!
+//! Every layer ends in a barrier: nothing follows before all workers have reported. Whatever was
+//! asked for while a layer ran (a checkpoint, a stop) happens there. A report that does not belong
+//! to the running layer, or comes twice, is refused and changes nothing.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use strata_space::Finish;
+use strata_store::CheckpointFile;
+
+use super::sums::{LayerNumbers, LayerSummary, PartReport, Sum, Totals};
+
+/// What a plan is made for.
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    /// Number of workers, at least one.
+    pub workers: usize,
+    /// When the search is over.
+    pub rule: Finish<()>,
+    /// Stop at this depth.
+    pub max_layers: Option<u32>,
+    /// Stop before the job takes more bytes on disk than this.
+    pub disk_limit: Option<u64>,
+}
+
+/// Where a plan begins.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// At the seeds.
+    Seeds,
+    /// At a checkpoint.
+    Checkpoint {
+        /// Sums up to its last layer.
+        totals: Totals,
+        /// Its last layer.
+        last: LayerSummary,
+        /// Bytes of the layer before; 0 if there is none.
+        previous_bytes: u64,
+        /// Bytes of kept layers, which the workers know nothing of.
+        kept_bytes: u64,
+    },
+}
+
+/// Why a search stops early; it can be resumed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The user said so.
+    Interrupted,
+    /// The depth asked for is reached.
+    MaxLayers,
+    /// The next layer would not fit the limit.
+    DiskLimit,
+    /// The disk is full.
+    DiskFull,
+    /// The next layer does not fit the memory budget.
+    MemoryFull,
+    /// The shards are to be shared out anew; the search goes on at once.
+    Moving,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StopReason::Interrupted => "interrupted",
+            StopReason::MaxLayers => "the layer limit is reached",
+            StopReason::DiskLimit => "the disk limit is reached",
+            StopReason::DiskFull => "the disk is full",
+            StopReason::MemoryFull => "the memory budget is used up",
+            StopReason::Moving => "shards are being reassigned",
+        })
+    }
+}
+
+/// How a search ends.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The goal is this many moves away.
+    Goal(u64),
+    /// There are no more states.
+    Exhausted,
+    /// It can be resumed.
+    Stopped(StopReason),
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A worker has seeded, restored or made a layer.
+    Layer(PartReport),
+    /// A worker's part of a checkpoint is durable.
+    Saved {
+        /// The worker's number.
+        worker: usize,
+        /// The checkpoint's depth.
+        depth: u32,
+        /// Its files.
+        records: Vec<CheckpointFile>,
+    },
+    /// A publication is durable.
+    Published {
+        /// The checkpoint's depth.
+        depth: u32,
+    },
+    /// It is time for a checkpoint.
+    CheckpointDue,
+    /// Stop at the next barrier.
+    Stop(StopReason),
+    /// No worker could make the running layer; all still have the two before.
+    AbandonLayer(StopReason),
+}
+
+/// A checkpoint that all workers have saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Publication {
+    /// Depth of its last layer. That layer is empty if the search ran out of states.
+    pub depth: u32,
+    /// The files of its two layers, of all workers.
+    pub records: Vec<CheckpointFile>,
+    /// Sums up to the last layer with states.
+    pub totals: Totals,
+    /// How the search ends with it, if it does.
+    pub ending: Option<Outcome>,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// All workers: make layer 0.
+    Seed,
+    /// All workers: load the checkpoint.
+    Restore,
+    /// All workers: make the layer of this depth.
+    Advance {
+        /// The depth.
+        depth: u32,
+    },
+    /// A layer is complete: note it down. Comes once for every layer, in order.
+    Commit(LayerSummary),
+    /// All workers: make the two last layers durable.
+    Save {
+        /// Depth of the last layer.
+        depth: u32,
+    },
+    /// Make the checkpoint durable, then tell the workers.
+    Publish(Box<Publication>),
+    /// It is over.
+    End(Outcome),
+}
+
+/// An input that does not fit; it has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No such worker.
+    #[error("there is no worker {worker}: there are {workers}")]
+    UnknownWorker {
+        /// Its number.
+        worker: usize,
+        /// How many there are.
+        workers: usize,
+    },
+    /// A report of another layer than the running one.
+    #[error("a report of depth {found}, not {expected}")]
+    WrongDepth {
+        /// The running layer.
+        expected: u32,
+        /// The report's.
+        found: u32,
+    },
+    /// The worker has reported already.
+    #[error("worker {worker} has reported depth {depth} already")]
+    Repeated {
+        /// The worker.
+        worker: usize,
+        /// The layer.
+        depth: u32,
+    },
+    /// Nobody asked for that now.
+    #[error("{what} when none was asked for")]
+    NotAsked {
+        /// What came.
+        what: &'static str,
+    },
+    /// A restored layer is not the one that was saved: the plan is over.
+    #[error("the layer of depth {depth} has {found}, not {expected}")]
+    Differs {
+        /// The layer.
+        depth: u32,
+        /// What was recorded.
+        expected: String,
+        /// What the workers found.
+        found: String,
+    },
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Workers make a layer, or load it.
+    Layer { depth: u32, restored: bool, parts: Vec<Option<LayerNumbers>> },
+    /// Workers make a checkpoint's files durable.
+    Saving { depth: u32, saved: Vec<Option<Vec<CheckpointFile>>> },
+    /// The driver makes a checkpoint durable.
+    Publishing { publication: Box<Publication> },
+    /// Over.
+    Ended,
+}
+
+/// The plan of one search.
+#[derive(Debug)]
+pub struct Plan {
+    options: PlanOptions,
+    phase: Phase,
+    commands: VecDeque<Command>,
+    totals: Totals,
+    /// The last layer with states; `None` before layer 0.
+    last: Option<LayerSummary>,
+    previous_bytes: u64,
+    /// Bytes on disk that workers do not report, and spilled bytes of earlier sessions.
+    kept_bytes: u64,
+    spilled_before: u64,
+    disk_left: u64,
+    /// Most bytes on disk while the last layer was made, spilled runs included.
+    disk_peak: u64,
+    checkpoint_due: bool,
+    stop: Option<StopReason>,
+    ending: Option<Outcome>,
+}
+
+impl Plan {
+    /// A plan whose first command is [`Command::Seed`] or [`Command::Restore`].
+    pub fn new(options: PlanOptions, start: Start) -> Plan {
+        let mut plan = Plan {
+            options,
+            phase: Phase::Ended,
+            commands: VecDeque::new(),
+            totals: Totals::default(),
+            last: None,
+            previous_bytes: 0,
+            kept_bytes: 0,
+            spilled_before: 0,
+            disk_left: 0,
+            disk_peak: 0,
+            checkpoint_due: false,
+            stop: None,
+            ending: None,
+        };
+        match start {
+            Start::Seeds => plan.layer(0, Command::Seed),
+            Start::Checkpoint { totals, last, previous_bytes, kept_bytes } => {
+                plan.layer(last.depth, Command::Restore);
+                plan.spilled_before = totals.spilled;
+                plan.totals = totals;
+                plan.last = Some(last);
+                plan.previous_bytes = previous_bytes;
+                plan.kept_bytes = kept_bytes;
+            }
+        }
+        plan
+    }
+
+    /// What to do next; `None` while inputs are missing, and after the end.
+    pub fn next_command(&mut self) -> Option<Command> {
+        self.commands.pop_front()
+    }
+
+    /// Sums over the layers committed so far.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Takes in what happened.
+    ///
+    /// # Errors
+    /// If it does not fit; but for [`Refusal::Differs`] nothing has changed then.
+    pub fn handle(&mut self, input: Input) -> Result<(), Refusal> {
+        match input {
+            Input::Layer(report) => self.reported(report),
+            Input::Saved { worker, depth, records } => self.saved(worker, depth, records),
+            Input::Published { depth } => self.published(depth),
+            Input::AbandonLayer(reason) => self.give_up(reason),
+            Input::CheckpointDue => {
+                self.checkpoint_due = true;
+                Ok(())
+            }
+            Input::Stop(reason) => {
+                self.stop.get_or_insert(reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn reported(&mut self, report: PartReport) -> Result<(), Refusal> {
+        let Phase::Layer { depth, parts, .. } = &mut self.phase else {
+            return Err(Refusal::NotAsked { what: "a report of a layer" });
+        };
+        let PartReport { worker, depth: found, numbers } = report;
+        let place = place(parts, worker, *depth, found)?;
+        *place = Some(numbers);
+        if parts.iter().any(Option::is_none) {
+            return Ok(());
+        }
+        let (depth, parts) = (*depth, parts.iter_mut().filter_map(Option::take).collect());
+        self.barrier(Sum::of(depth, parts))
+    }
+
+    /// All workers have reported a layer.
+    fn barrier(&mut self, sum: Sum) -> Result<(), Refusal> {
+        let depth = sum.layer.depth;
+        self.disk_left = self.kept_bytes + sum.disk_left;
+        self.disk_peak = self.kept_bytes + sum.disk_peak;
+        self.totals.disk_peak = self.totals.disk_peak.max(self.disk_peak);
+        self.totals.spilled = self.spilled_before + sum.spilled;
+        let restored = matches!(self.phase, Phase::Layer { restored: true, .. });
+        if let Some(last) = self.last.as_ref().filter(|_| restored) {
+            if let Err(refusal) = same(last, &sum.layer) {
+                self.phase = Phase::Ended;
+                return Err(refusal);
+            }
+        } else if sum.layer.states == 0 && depth > 0 {
+            self.ending = Some(Outcome::Exhausted);
+        } else {
+            self.commit(&sum);
+        }
+        if self.ending.is_none() {
+            self.ending = self.limit(depth).map(Outcome::Stopped);
+        }
+        if self.ending.is_some() || self.checkpoint_due {
+            self.save(depth);
+        } else {
+            self.layer(depth + 1, Command::Advance { depth: depth + 1 });
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, sum: &Sum) {
+        let depth = u64::from(sum.layer.depth);
+        self.totals.add(&sum.layer);
+        let last = self.last.replace(sum.layer.clone());
+        self.previous_bytes = last.map_or(0, |layer| layer.bytes);
+        self.commands.push_back(Command::Commit(sum.layer.clone()));
+        let moves = match self.options.rule {
+            // Both may happen in one layer; the odd way is the shorter one.
+            Finish::Meeting if sum.odd => Some((2 * depth).saturating_sub(1)),
+            Finish::Meeting if sum.even => Some(2 * depth),
+            Finish::State(()) if sum.found => Some(depth),
+            _ => None,
+        };
+        self.ending = moves.map(Outcome::Goal);
+    }
+
+    /// Why to stop after a layer, if there is a reason.
+    fn limit(&self, depth: u32) -> Option<StopReason> {
+        let too_deep = self.options.max_layers.is_some_and(|most| depth >= most);
+        // What is spilled on the way grows with the layers.
+        let expected =
+            (self.disk_left + self.expected(self.last_bytes())).max(self.expected(self.disk_peak));
+        let too_big = self.options.disk_limit.is_some_and(|most| expected > most);
+        self.stop
+            .or(too_deep.then_some(StopReason::MaxLayers))
+            .or(too_big.then_some(StopReason::DiskLimit))
+    }
+
+    fn last_bytes(&self) -> u64 {
+        self.last.as_ref().map_or(0, |layer| layer.bytes)
+    }
+
+    /// What so many bytes become with the next layer: growth continues, shrinking is not relied
+    /// on.
+    fn expected(&self, bytes: u64) -> u64 {
+        let (last, previous) = (self.last_bytes(), self.previous_bytes);
+        if previous == 0 {
+            return bytes;
+        }
+        let scaled = u128::from(bytes) * u128::from(last.max(previous)) / u128::from(previous);
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+
+    fn layer(&mut self, depth: u32, command: Command) {
+        let restored = command == Command::Restore;
+        let parts = vec![None; self.options.workers];
+        self.phase = Phase::Layer { depth, restored, parts };
+        self.commands.push_back(command);
+    }
+
+    fn save(&mut self, depth: u32) {
+        self.phase = Phase::Saving { depth, saved: vec![None; self.options.workers] };
+        self.commands.push_back(Command::Save { depth });
+    }
+
+    fn saved(
+        &mut self,
+        worker: usize,
+        found: u32,
+        records: Vec<CheckpointFile>,
+    ) -> Result<(), Refusal> {
+        let Phase::Saving { depth, saved } = &mut self.phase else {
+            return Err(Refusal::NotAsked { what: "a worker's part of a checkpoint" });
+        };
+        let place = place(saved, worker, *depth, found)?;
+        let wrong =
+            |record: &&CheckpointFile| !(depth.saturating_sub(1)..=*depth).contains(&record.depth);
+        if let Some(record) = records.iter().find(wrong) {
+            return Err(Refusal::WrongDepth { expected: *depth, found: record.depth });
+        }
+        *place = Some(records);
+        if saved.iter().any(Option::is_none) {
+            return Ok(());
+        }
+        let records: Vec<CheckpointFile> =
+            saved.iter_mut().filter_map(Option::take).flatten().collect();
+        let depth = *depth;
+        // Layers that were in memory only are on disk now.
+        let bytes = records.iter().map(|record| record.bytes).sum::<u64>();
+        self.totals.disk_peak = self.totals.disk_peak.max(self.kept_bytes + bytes);
+        self.checkpoint_due = false;
+        self.ending = self.ending.or(self.stop.map(Outcome::Stopped));
+        let totals = self.totals.clone();
+        self.publish(Box::new(Publication { depth, records, totals, ending: self.ending }));
+        Ok(())
+    }
+
+    fn publish(&mut self, publication: Box<Publication>) {
+        self.commands.push_back(Command::Publish(publication.clone()));
+        self.phase = Phase::Publishing { publication };
+    }
+
+    fn published(&mut self, found: u32) -> Result<(), Refusal> {
+        let Phase::Publishing { publication } = &mut self.phase else {
+            return Err(Refusal::NotAsked { what: "a publication" });
+        };
+        let depth = publication.depth;
+        if depth != found {
+            return Err(Refusal::WrongDepth { expected: depth, found });
+        }
+        match (publication.ending, self.stop) {
+            (Some(outcome), _) => {
+                self.phase = Phase::Ended;
+                self.commands.push_back(Command::End(outcome));
+            }
+            (None, Some(reason)) => {
+                // The files are the same, but the job is to be seen as stopped.
+                let ending = Some(Outcome::Stopped(reason));
+                let stopped = Publication { ending, ..(**publication).clone() };
+                self.publish(Box::new(stopped));
+            }
+            (None, None) => self.layer(depth + 1, Command::Advance { depth: depth + 1 }),
+        }
+        Ok(())
+    }
+
+    fn give_up(&mut self, reason: StopReason) -> Result<(), Refusal> {
+        let Phase::Layer { depth, restored: false, parts } = &self.phase else {
+            return Err(Refusal::NotAsked { what: "giving up a layer" });
+        };
+        let Some(before) = depth.checked_sub(1) else {
+            return Err(Refusal::NotAsked { what: "giving up layer 0" });
+        };
+        if let Some(worker) = parts.iter().position(Option::is_some) {
+            return Err(Refusal::Repeated { worker, depth: *depth });
+        }
+        self.ending = Some(Outcome::Stopped(reason));
+        self.save(before);
+        Ok(())
+    }
+}
+
+/// Where a worker's answer goes, if it is the one asked for.
+fn place<T>(
+    answers: &mut [Option<T>],
+    worker: usize,
+    expected: u32,
+    found: u32,
+) -> Result<&mut Option<T>, Refusal> {
+    let workers = answers.len();
+    if found != expected {
+        return Err(Refusal::WrongDepth { expected, found });
+    }
+    match answers.get_mut(worker) {
+        None => Err(Refusal::UnknownWorker { worker, workers }),
+        Some(Some(_)) => Err(Refusal::Repeated { worker, depth: expected }),
+        Some(place) => Ok(place),
+    }
+}
+
+/// A restored layer must count up to what was recorded. Its bytes depend on who wrote it.
+fn same(recorded: &LayerSummary, restored: &LayerSummary) -> Result<(), Refusal> {
+    let text = |layer: &LayerSummary| {
+        let LayerSummary { states, regions, generated, digest, .. } = layer;
+        format!("{states} states, {regions} regions, {generated} moves, digest {digest}")
+    };
+    let (expected, found) = (text(recorded), text(restored));
+    if expected == found {
+        return Ok(());
+    }
+    Err(Refusal::Differs { depth: recorded.depth, expected, found })
+}
