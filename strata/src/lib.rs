@@ -41,7 +41,7 @@ pub use plan::driver::{
 pub use plan::machine::{
     Command, Input, Outcome, Plan, PlanOptions, Publication, Refusal, Start, StopReason,
 };
-pub use plan::sums::{LayerNumbers, LayerSummary, PartReport, Totals};
+pub use plan::sums::{LayerPart, LayerSummary, PartReport, Totals};
 pub use search::builder::{Engine, Search};
 pub use search::report::Report;
 pub use strata_space::{

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use strata::{
-    Command, Input, LayerNumbers, PartReport, Plan, PlanOptions, Refusal, Start, StopReason,
+    Command, Input, LayerPart, PartReport, Plan, PlanOptions, Refusal, Start, StopReason,
 };
-use strata_space::Finish;
+use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, Hex64, Hex128};
 
 fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
@@ -16,18 +16,21 @@ fn plan(rule: Finish<()>) -> Plan {
     Plan::new(options(1, rule), Start::Seeds)
 }
 
-fn numbers(states: u64) -> LayerNumbers {
-    LayerNumbers {
-        states,
-        generated: 3 * states,
-        regions: 1,
+fn numbers(states: u64) -> LayerPart {
+    LayerPart {
+        stats: LayerStats { states, generated: 3 * states, regions: 1, ..LayerStats::default() },
         bytes: 10 * states,
-        ..LayerNumbers::default()
+        ..LayerPart::default()
     }
 }
 
-fn layer(worker: usize, depth: u32, numbers: LayerNumbers) -> Input {
-    Input::Layer(PartReport { worker, depth, numbers })
+/// A part with these figures.
+fn ending(stats: LayerStats) -> LayerPart {
+    LayerPart { stats, ..numbers(stats.states) }
+}
+
+fn layer(worker: usize, depth: u32, numbers: LayerPart) -> Input {
+    Input::Layer(PartReport { worker, depth, part: numbers })
 }
 
 fn record(worker: u32, depth: u32) -> CheckpointFile {
@@ -57,7 +60,7 @@ fn commands(plan: &mut Plan) -> Vec<String> {
             Command::Seed => "seed".to_owned(),
             Command::Restore => "restore".to_owned(),
             Command::Advance { depth } => format!("advance {depth}"),
-            Command::Commit(layer) => format!("commit {}: {}", layer.depth, layer.states),
+            Command::Commit(layer) => format!("commit {}: {}", layer.depth, layer.stats.states),
             Command::Save { depth } => format!("save {depth}"),
             Command::Publish(p) => {
                 format!("publish {} of {} files: {:?}", p.depth, p.records.len(), p.ending)
@@ -69,7 +72,7 @@ fn commands(plan: &mut Plan) -> Vec<String> {
 }
 
 /// Plays layers 0, 1, … of these numbers on one worker.
-fn play(plan: &mut Plan, layers: &[LayerNumbers]) -> Vec<String> {
+fn play(plan: &mut Plan, layers: &[LayerPart]) -> Vec<String> {
     for (depth, numbers) in (0..).zip(layers) {
         commands(plan);
         plan.handle(layer(0, depth, numbers.clone())).unwrap();
@@ -89,7 +92,7 @@ fn finish(plan: &mut Plan, depth: u32) -> Vec<String> {
 fn searches_meet_after_an_odd_or_even_number_of_moves() {
     for (odd, even, moves) in [(true, false, 3), (false, true, 4), (true, true, 3)] {
         let mut plan = plan(Finish::Meeting);
-        let last = LayerNumbers { odd, even, ..numbers(2) };
+        let last = ending(LayerStats { odd, even, ..numbers(2).stats });
         let end = play(&mut plan, &[numbers(1), numbers(2), last]);
         assert_eq!(end, ["commit 2: 2", "save 2"]);
         assert_eq!(
@@ -104,7 +107,7 @@ fn searches_meet_after_an_odd_or_even_number_of_moves() {
 #[test]
 fn the_start_may_be_the_goal() {
     let mut plan = plan(Finish::State(()));
-    let end = play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
+    let end = play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
     assert_eq!(end, ["commit 0: 1", "save 0"]);
     assert_eq!(finish(&mut plan, 0), ["publish 0 of 1 files: Some(Goal(0))", "end: Goal(0)"]);
 }
@@ -112,7 +115,7 @@ fn the_start_may_be_the_goal() {
 #[test]
 fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
     let mut plan = plan(Finish::Exhausted);
-    let met = LayerNumbers { odd: true, even: true, found: true, ..numbers(2) };
+    let met = ending(LayerStats { odd: true, even: true, found: true, ..numbers(2).stats });
     assert_eq!(play(&mut plan, &[numbers(1), met]), ["commit 1: 2", "advance 2"]);
     plan.handle(layer(0, 2, numbers(0))).unwrap();
     assert_eq!(commands(&mut plan), ["save 2"]);
@@ -170,7 +173,7 @@ fn limits_stop_resumably() {
         [(20, 60, "advance 2"), (20, 59, "save 1"), (500, 1000, "advance 2"), (500, 999, "save 1")]
     {
         let mut plan = limited(None, Some(limit));
-        let last = LayerNumbers { disk_peak, disk_left: 20, ..numbers(2) };
+        let last = LayerPart { disk_peak, disk_left: 20, ..numbers(2) };
         assert_eq!(play(&mut plan, &[numbers(1), last])[1], command);
         assert_eq!(plan.totals().disk_peak, disk_peak);
     }
@@ -180,7 +183,7 @@ fn limits_stop_resumably() {
 fn a_goal_goes_over_a_stop() {
     let mut plan = plan(Finish::State(()));
     plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
-    play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
+    play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
     assert_eq!(finish(&mut plan, 0)[1], "end: Goal(0)");
 }
 
@@ -250,7 +253,7 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
     };
     let mut plan = Plan::new(options(1, Finish::Meeting), start());
     assert_eq!(commands(&mut plan), ["restore"]);
-    plan.handle(layer(0, 0, LayerNumbers { bytes: 999, disk_peak: 1, ..numbers(1) })).unwrap();
+    plan.handle(layer(0, 0, LayerPart { bytes: 999, disk_peak: 1, ..numbers(1) })).unwrap();
     assert_eq!(commands(&mut plan), ["advance 1"]);
     assert_eq!((plan.totals().states, plan.totals().disk_peak), (1, 8));
 
@@ -263,7 +266,7 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
 #[test]
 fn nothing_follows_the_end() {
     let mut plan = plan(Finish::State(()));
-    play(&mut plan, &[LayerNumbers { found: true, ..numbers(1) }]);
+    play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
     finish(&mut plan, 0);
     assert!(plan.handle(layer(0, 1, numbers(1))).is_err());
     assert!(plan.handle(Input::Published { depth: 0 }).is_err());

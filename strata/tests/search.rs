@@ -85,7 +85,7 @@ fn a_search_lists_layers_states_and_radius() {
     let search = Search::new(Cube::new(12)).threads(2).on_layer(|layer| seen.push(layer.states));
     let report = search.run().unwrap();
     assert_eq!((report.radius(), report.states(), report.moves()), (12, 4096, None));
-    let states: Vec<u64> = report.layers().iter().map(|layer| layer.states).collect();
+    let states: Vec<u64> = report.layers().iter().map(|layer| layer.stats.states).collect();
     assert_eq!(states, binomials());
     drop(report);
     assert_eq!(seen, binomials());
@@ -216,7 +216,7 @@ fn paths_lead_to_listed_states() {
     let report = Search::new(Cube::new(9)).keep_layers(KeepLayers::All).run().unwrap();
     for depth in 0..=9 {
         let layer = report.layer(depth).unwrap();
-        assert_eq!(layer.states(), report.layers()[depth as usize].states);
+        assert_eq!(layer.states(), report.layers()[depth as usize].stats.states);
         let (mut listed, mut sampled) = (0, 0);
         layer
             .visit(&mut |state| {

@@ -5,10 +5,10 @@
 
 use proptest::prelude::*;
 use strata::{
-    Command, Input, LayerNumbers, LayerSummary, Outcome, PartReport, Plan, PlanOptions,
-    Publication, Start, StopReason, Totals,
+    Command, Input, LayerPart, LayerSummary, Outcome, PartReport, Plan, PlanOptions, Publication,
+    Start, StopReason, Totals,
 };
-use strata_space::{Digest, Finish};
+use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{CheckpointFile, Hex64, Hex128};
 
 /// A stream of numbers that look random.
@@ -49,33 +49,41 @@ impl World {
 
     fn layer(&self, depth: u32) -> LayerSummary {
         let states = self.widths.get(depth as usize).copied().unwrap_or(0);
+        let goal = self.goal.filter(|goal| goal.0 == depth);
         LayerSummary {
             depth,
-            states,
-            regions: states,
-            generated: 2 * states,
-            digest: (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum(),
+            stats: LayerStats {
+                states,
+                regions: states,
+                generated: 2 * states,
+                digest: (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum(),
+                odd: goal.is_some_and(|goal| goal.1),
+                even: goal.is_some_and(|goal| goal.2),
+                found: goal.is_some(),
+            },
             bytes: 3 * states,
             kept: Vec::new(),
         }
     }
 
     /// One worker's part: the first has the digest, the last has what is left of the states.
-    fn part(&self, depth: u32, worker: usize, workers: usize) -> LayerNumbers {
-        let LayerSummary { states, digest, .. } = self.layer(depth);
+    fn part(&self, depth: u32, worker: usize, workers: usize) -> LayerPart {
+        let LayerStats { states, digest, .. } = self.layer(depth).stats;
         let share = states / workers as u64;
         let own = if worker + 1 == workers { states - share * (workers as u64 - 1) } else { share };
         let goal = self.goal.filter(|goal| goal.0 == depth && worker == workers / 2);
-        LayerNumbers {
-            states: own,
-            regions: own,
-            generated: 2 * own,
-            digest: if worker == 0 { digest } else { Digest::ZERO },
-            odd: goal.is_some_and(|goal| goal.1),
-            even: goal.is_some_and(|goal| goal.2),
-            found: goal.is_some(),
+        LayerPart {
+            stats: LayerStats {
+                states: own,
+                regions: own,
+                generated: 2 * own,
+                digest: if worker == 0 { digest } else { Digest::ZERO },
+                odd: goal.is_some_and(|goal| goal.1),
+                even: goal.is_some_and(|goal| goal.2),
+                found: goal.is_some(),
+            },
             bytes: 3 * own,
-            ..LayerNumbers::default()
+            ..LayerPart::default()
         }
     }
 
@@ -158,7 +166,7 @@ fn session(world: &World, disk: &mut Disk, random: &mut Random, quiet: bool) -> 
             let layer = |depth| {
                 (0..workers).map(move |worker| {
                     let numbers = world.part(depth, worker, workers);
-                    Input::Layer(PartReport { worker, depth, numbers })
+                    Input::Layer(PartReport { worker, depth, part: numbers })
                 })
             };
             match command {

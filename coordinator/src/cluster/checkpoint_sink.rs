@@ -119,7 +119,7 @@ impl CheckpointSink for JournalSink {
         if self.cluster.is_shutting_down() || self.job.is_cancelled() {
             return Some(StopReason::Interrupted);
         }
-        self.should_move(last.states).then_some(StopReason::Moving)
+        self.should_move(last.stats.states).then_some(StopReason::Moving)
     }
 
     fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), ClusterError> {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use strata::{Answer, Done, LayerNumbers, Order, WorkerPool};
+use strata::{Answer, Done, LayerPart, Order, WorkerPool};
 use strata_net::convert::{self, ConvertError};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
+use strata_space::LayerStats;
 
 use super::context::Cluster;
 use super::error::ClusterError;
@@ -146,8 +147,8 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
     match answer.outcome {
         Some(Outcome::Layer(report)) => {
             let (depth, waiting) = (report.depth, report.waiting as usize);
-            let numbers = numbers(report).map_err(ClusterError::malformed(name))?;
-            Ok(Done::Layer { depth, numbers: Box::new(numbers), waiting })
+            let numbers = part(report).map_err(ClusterError::malformed(name))?;
+            Ok(Done::Layer { depth, part: Box::new(numbers), waiting })
         }
         Some(Outcome::Saved(saved)) => {
             let files = saved.files.into_iter().map(convert::file_from);
@@ -170,15 +171,17 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
     }
 }
 
-fn numbers(report: v1::LayerReport) -> Result<LayerNumbers, ConvertError> {
-    Ok(LayerNumbers {
-        states: report.states,
-        regions: report.regions,
-        generated: report.generated,
-        digest: convert::digest_from(report.digest)?,
-        odd: report.met_odd,
-        even: report.met_even,
-        found: report.found,
+fn part(report: v1::LayerReport) -> Result<LayerPart, ConvertError> {
+    Ok(LayerPart {
+        stats: LayerStats {
+            states: report.states,
+            regions: report.regions,
+            generated: report.generated,
+            digest: convert::digest_from(report.digest)?,
+            odd: report.met_odd,
+            even: report.met_even,
+            found: report.found,
+        },
         bytes: report.bytes,
         disk_peak: report.disk_peak_bytes,
         disk_left: report.disk_left_bytes,

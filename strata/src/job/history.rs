@@ -128,10 +128,10 @@ fn records(
         check(&at, "files of workers", &(0..workers).collect(), &found)?;
         let mut sum = LayerSummary { depth, ..LayerSummary::default() };
         for record in of_layer {
-            sum.states += record.states;
-            sum.regions += record.regions;
-            sum.generated += record.generated;
-            sum.digest += digest(record.digest);
+            sum.stats.states += record.states;
+            sum.stats.regions += record.regions;
+            sum.stats.generated += record.generated;
+            sum.stats.digest += digest(record.digest);
         }
         let Some(line) = history.lines.get(depth as usize) else { continue };
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };

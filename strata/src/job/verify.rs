@@ -187,10 +187,11 @@ pub(crate) fn read_kept_files(
             let expect = kept.expect(folder.job(), line.depth);
             let layer = strata_store::Layer::open(folder.fs().clone(), &path, &expect)?;
             total.add(reread(&layer, kernel.as_deref_mut())?);
-            sum.states += layer.totals().states;
-            sum.regions += layer.totals().regions;
-            sum.generated += layer.totals().generated;
-            sum.digest += digest(Hex128(layer.totals().digest));
+            let LayerTotals { states, regions, generated, digest: sums } = *layer.totals();
+            sum.stats.states += states;
+            sum.stats.regions += regions;
+            sum.stats.generated += generated;
+            sum.stats.digest += digest(Hex128(sums));
         }
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
         let at = || folder.path().join("history.jsonl");

@@ -17,7 +17,7 @@ use super::symbolic::SymbolicWorker;
 use super::work::Work;
 use super::worker::{LayerReport, Setup, Worker};
 use crate::plan::driver::{Answer, Done, Order, WorkerPool};
-use crate::plan::sums::LayerNumbers;
+use crate::plan::sums::LayerPart;
 
 /// Workers of one process.
 pub(crate) struct LocalPool {
@@ -154,19 +154,7 @@ fn execute(
 fn layer(report: LayerReport) -> Done {
     let LayerReport { depth, stats, bytes, kept, disk_bytes, disk_left, spilled_bytes, .. } =
         report;
-    let numbers = LayerNumbers {
-        states: stats.states,
-        regions: stats.regions,
-        generated: stats.generated,
-        digest: stats.digest,
-        odd: stats.odd,
-        even: stats.even,
-        found: stats.found,
-        bytes,
-        disk_peak: disk_bytes,
-        disk_left,
-        spilled: spilled_bytes,
-        kept,
-    };
-    Done::Layer { depth, numbers: Box::new(numbers), waiting: report.waiting }
+    let part =
+        LayerPart { stats, bytes, disk_peak: disk_bytes, disk_left, spilled: spilled_bytes, kept };
+    Done::Layer { depth, part: Box::new(part), waiting: report.waiting }
 }

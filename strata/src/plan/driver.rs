@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use strata_store::{CheckpointFile, StoreError};
 
 use super::machine::{Command, Input, Outcome, Plan, Publication, Refusal, StopReason};
-use super::sums::{LayerNumbers, LayerSummary, PartReport, Totals};
+use super::sums::{LayerPart, LayerSummary, PartReport, Totals};
 
 /// Kept layers that may wait for a checkpoint: each holds a mapping.
 const MOST_WAITING: usize = 1024;
@@ -43,7 +43,7 @@ pub enum Done {
         /// The layer's depth.
         depth: u32,
         /// What was found.
-        numbers: Box<LayerNumbers>,
+        part: Box<LayerPart>,
         /// Kept layers that wait for a checkpoint.
         waiting: usize,
     },
@@ -214,9 +214,9 @@ where
         let mut waiting = 0;
         let mut reports = Vec::with_capacity(answers.len());
         for Answer { worker, done } in answers {
-            if let Ok(Done::Layer { depth, numbers, waiting: behind }) = done {
+            if let Ok(Done::Layer { depth, part, waiting: behind }) = done {
                 waiting += behind;
-                reports.push(PartReport { worker, depth, numbers: *numbers });
+                reports.push(PartReport { worker, depth, part: *part });
             }
         }
         let sum = LayerSummary::of(&reports);

@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use strata_space::Finish;
+use strata_space::{Finish, LayerStats};
 use strata_store::CheckpointFile;
 
-use super::sums::{LayerNumbers, LayerSummary, PartReport, Sum, Totals};
+use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
 
 /// What a plan is made for.
 #[derive(Clone, Debug)]
@@ -197,7 +197,7 @@ pub enum Refusal {
 #[derive(Debug)]
 enum Phase {
     /// Workers make a layer, or load it.
-    Layer { depth: u32, restored: bool, parts: Vec<Option<LayerNumbers>> },
+    Layer { depth: u32, restored: bool, parts: Vec<Option<LayerPart>> },
     /// Workers make a checkpoint's files durable.
     Saving { depth: u32, saved: Vec<Option<Vec<CheckpointFile>>> },
     /// The driver makes a checkpoint durable.
@@ -294,9 +294,9 @@ impl Plan {
         let Phase::Layer { depth, parts, .. } = &mut self.phase else {
             return Err(Refusal::NotAsked { what: "a report of a layer" });
         };
-        let PartReport { worker, depth: found, numbers } = report;
+        let PartReport { worker, depth: found, part } = report;
         let place = place(parts, worker, *depth, found)?;
-        *place = Some(numbers);
+        *place = Some(part);
         if parts.iter().any(Option::is_none) {
             return Ok(());
         }
@@ -317,7 +317,7 @@ impl Plan {
                 self.phase = Phase::Ended;
                 return Err(refusal);
             }
-        } else if sum.layer.states == 0 && depth > 0 {
+        } else if sum.layer.stats.states == 0 && depth > 0 {
             self.ending = Some(Outcome::Exhausted);
         } else {
             self.commit(&sum);
@@ -341,9 +341,9 @@ impl Plan {
         self.commands.push_back(Command::Commit(sum.layer.clone()));
         let moves = match self.options.rule {
             // Both may happen in one layer; the odd way is the shorter one.
-            Finish::Meeting if sum.odd => Some((2 * depth).saturating_sub(1)),
-            Finish::Meeting if sum.even => Some(2 * depth),
-            Finish::State(()) if sum.found => Some(depth),
+            Finish::Meeting if sum.layer.stats.odd => Some((2 * depth).saturating_sub(1)),
+            Finish::Meeting if sum.layer.stats.even => Some(2 * depth),
+            Finish::State(()) if sum.layer.stats.found => Some(depth),
             _ => None,
         };
         self.ending = moves.map(Outcome::Goal);
@@ -486,7 +486,7 @@ fn place<T>(
 /// A restored layer must count up to what was recorded. Its bytes depend on who wrote it.
 fn same(recorded: &LayerSummary, restored: &LayerSummary) -> Result<(), Refusal> {
     let text = |layer: &LayerSummary| {
-        let LayerSummary { states, regions, generated, digest, .. } = layer;
+        let LayerStats { states, regions, generated, digest, .. } = layer.stats;
         format!("{states} states, {regions} regions, {generated} moves, digest {digest}")
     };
     let (expected, found) = (text(recorded), text(restored));

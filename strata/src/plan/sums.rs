@@ -1,25 +1,13 @@
-//! Numbers of layers: of one worker's part, of a whole layer, of all layers so far.
+//! Figures of layers: of one worker's part, of a whole layer, of all layers so far.
 
-use strata_space::{Digest, Weight};
+use strata_space::{Digest, LayerStats, Weight};
 use strata_store::{Hex128, HistoryLine, JobResult, KeptFile};
 
 /// One worker's part of a layer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LayerNumbers {
-    /// New states.
-    pub states: u64,
-    /// Regions with a new state.
-    pub regions: u64,
-    /// Legal moves of the new states.
-    pub generated: u64,
-    /// Digest of the new states.
-    pub digest: Digest,
-    /// Two searches have met after an odd number of moves.
-    pub odd: bool,
-    /// Two searches have met after an even number of moves.
-    pub even: bool,
-    /// The goal is among the new states.
-    pub found: bool,
+pub struct LayerPart {
+    /// Figures of the new states.
+    pub stats: LayerStats,
     /// Bytes of the layer's file.
     pub bytes: u64,
     /// Bytes on disk when the layer was complete.
@@ -40,7 +28,7 @@ pub struct PartReport {
     /// The layer's depth.
     pub depth: u32,
     /// What the worker found.
-    pub numbers: LayerNumbers,
+    pub part: LayerPart,
 }
 
 /// A complete layer, all workers' parts together.
@@ -48,14 +36,8 @@ pub struct PartReport {
 pub struct LayerSummary {
     /// Distance from the start.
     pub depth: u32,
-    /// States.
-    pub states: u64,
-    /// Regions with a state.
-    pub regions: u64,
-    /// Legal moves of its states.
-    pub generated: u64,
-    /// Digest of its states.
-    pub digest: Digest,
+    /// Its figures. What ends the search is not recorded and false in layers read from a history.
+    pub stats: LayerStats,
     /// Bytes of its files.
     pub bytes: u64,
     /// The files it is kept in, by worker.
@@ -68,10 +50,13 @@ impl LayerSummary {
     pub fn of_line(line: &HistoryLine) -> LayerSummary {
         LayerSummary {
             depth: line.depth,
-            states: line.states,
-            regions: line.regions,
-            generated: line.generated,
-            digest: Weight(line.digest.0),
+            stats: LayerStats {
+                states: line.states,
+                regions: line.regions,
+                generated: line.generated,
+                digest: Weight(line.digest.0),
+                ..LayerStats::default()
+            },
             bytes: line.bytes,
             kept: line.kept.clone().unwrap_or_default(),
         }
@@ -80,13 +65,14 @@ impl LayerSummary {
     /// The line of the history for a layer that was complete after so many seconds of search.
     #[must_use]
     pub fn into_line(self, seconds: f64) -> HistoryLine {
+        let LayerStats { states, regions, generated, digest, .. } = self.stats;
         HistoryLine {
             depth: self.depth,
-            states: self.states,
-            generated: self.generated,
-            regions: self.regions,
+            states,
+            generated,
+            regions,
             bytes: self.bytes,
-            digest: Hex128(self.digest.0),
+            digest: Hex128(digest.0),
             seconds,
             kept: Some(self.kept).filter(|kept| !kept.is_empty()),
         }
@@ -95,7 +81,7 @@ impl LayerSummary {
     /// The sum of all workers' reports of a layer.
     pub(crate) fn of(reports: &[PartReport]) -> LayerSummary {
         let depth = reports.first().map_or(0, |report| report.depth);
-        Sum::of(depth, reports.iter().map(|report| report.numbers.clone()).collect()).layer
+        Sum::of(depth, reports.iter().map(|report| report.part.clone()).collect()).layer
     }
 }
 
@@ -149,13 +135,14 @@ impl Totals {
 
     /// Adds a layer; layers come in order.
     pub fn add(&mut self, layer: &LayerSummary) {
+        let LayerStats { states, generated, digest, .. } = layer.stats;
         self.depth = layer.depth;
-        self.states += layer.states;
-        self.generated += layer.generated;
-        self.digest += layer.digest;
+        self.states += states;
+        self.generated += generated;
+        self.digest += digest;
         self.layer_bytes += layer.bytes;
-        if layer.states > self.widest {
-            (self.widest, self.widest_depth) = (layer.states, layer.depth);
+        if states > self.widest {
+            (self.widest, self.widest_depth) = (states, layer.depth);
         }
     }
 }
@@ -164,28 +151,19 @@ impl Totals {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
     pub(crate) layer: LayerSummary,
-    pub(crate) odd: bool,
-    pub(crate) even: bool,
-    pub(crate) found: bool,
     pub(crate) disk_peak: u64,
     pub(crate) disk_left: u64,
     pub(crate) spilled: u64,
 }
 
 impl Sum {
-    pub(crate) fn of(depth: u32, parts: Vec<LayerNumbers>) -> Sum {
+    pub(crate) fn of(depth: u32, parts: Vec<LayerPart>) -> Sum {
         let mut sum = Sum { layer: LayerSummary { depth, ..Default::default() }, ..Sum::default() };
         for part in parts {
             let layer = &mut sum.layer;
-            layer.states += part.states;
-            layer.regions += part.regions;
-            layer.generated += part.generated;
-            layer.digest += part.digest;
+            layer.stats.add(&part.stats);
             layer.bytes += part.bytes;
             layer.kept.extend(part.kept);
-            sum.odd |= part.odd;
-            sum.even |= part.even;
-            sum.found |= part.found;
             sum.disk_peak += part.disk_peak;
             sum.disk_left += part.disk_left;
             sum.spilled += part.spilled;
