@@ -1,20 +1,19 @@
-//! Parsing around clap: usage errors in one line, and the exact command that resumes a job.
+//! Parsing: the command line with its environment, and usage errors of one line.
 
 use std::ffi::OsString;
 
-use clap::builder::{Resettable, StyledStr};
+use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command as Definition, CommandFactory, FromArgMatches};
+use clap::{Arg, Command as Definition, FromArgMatches};
 
-use crate::args::flags::{self, FlagError};
-use crate::cli::{Cli, Command};
+use crate::args::line::SolveLine;
+use crate::cli::{self, Cli, Command};
 use crate::output::exit::Failure;
 use crate::spaces::program;
 
-/// Why there is nothing to run.
+/// Why there is no command to run.
 pub(crate) enum Refusal {
-    /// Help or the version was asked for, or nothing at all.
+    /// Help or the version is to be printed, or there is no command.
     Help(clap::Error),
     /// The command line or a variable was refused.
     Usage(Failure),
@@ -32,8 +31,8 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
         Err(error) => return Err(refusal(error, &definition, &words)),
     };
     let line = match &mut cli.command {
-        Command::Solve(args) => Some(&mut args.line),
-        Command::Submit(args) => Some(&mut args.line),
+        Command::Solve(args) => Some(&mut args.search.line),
+        Command::Submit(args) => Some(&mut args.search.line),
         _ => None,
     };
     if let Some(line) = line
@@ -45,41 +44,12 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
     Ok(cli)
 }
 
-/// The definition, with the program's own name.
-pub(crate) fn definition() -> Definition {
-    let name = program::name();
-    let definition = Cli::command().name(name);
-    if name == "strata" {
-        return definition;
-    }
-    let own = |text: &StyledStr| text.to_string().replace("`strata ", &format!("`{name} "));
-    definition.mut_subcommands(|command| {
-        let (about, long) = (command.get_about().map(own), command.get_long_about().map(own));
-        let command = about.map_or(command.clone(), |text| command.about(text));
-        long.map_or(command.clone(), |text| command.long_about(text))
-    })
-}
-
-/// Refuses puzzles whose flags commands have for themselves.
+/// The definition without the variables of global flags that are on the command line.
 ///
-/// # Errors
-/// The first such flag.
-pub(crate) fn check_flags() -> Result<(), FlagError> {
-    let definition = Cli::command();
-    let global: Vec<Arg> = definition.get_arguments().cloned().collect();
-    let commands = ["solve", "submit"].iter().filter_map(|name| definition.find_subcommand(name));
-    commands.into_iter().try_for_each(|command| {
-        let all = command.clone().args(global.clone());
-        flags::check(program::flags(), &all)
-    })
-}
-
-/// The definition without the variables of global flags that were typed.
-///
-/// clap reads such variables before it comes to a flag behind the command, and would refuse a
-/// value that the flag is about to replace.
+/// clap reads such variables before it reads a flag after the command, and would refuse a value
+/// that the flag replaces.
 fn definition_for(words: &[OsString]) -> Definition {
-    definition().mut_args(|arg| {
+    cli::definition().mut_args(|arg| {
         if arg.is_global_set() && words.iter().any(|word| names(word, &arg)) {
             arg.env(Resettable::Reset)
         } else {
@@ -97,7 +67,7 @@ fn refusal(error: clap::Error, definition: &Definition, words: &[OsString]) -> R
     }
 }
 
-/// What clap says in its first paragraph and its tips, and the variable that is to blame.
+/// First paragraph and tips of clap's message, and the variable that holds the refused value.
 fn one_line(error: &clap::Error, definition: &Definition, words: &[OsString]) -> String {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
@@ -108,19 +78,15 @@ fn one_line(error: &clap::Error, definition: &Definition, words: &[OsString]) ->
         line.push_str("; ");
         line.push_str(tip);
     }
-    if let Some(variable) = variable_to_blame(error, definition, words) {
+    if let Some(variable) = variable_of(error, definition, words) {
         line.push_str(&format!(" (from the environment variable {variable})"));
     }
     line.push_str(&format!("; see '{} --help'", program::name()));
     line
 }
 
-/// The environment variable that the refused value came from, if it did.
-fn variable_to_blame(
-    error: &clap::Error,
-    definition: &Definition,
-    words: &[OsString],
-) -> Option<String> {
+/// The environment variable that the refused value comes from, if any.
+fn variable_of(error: &clap::Error, definition: &Definition, words: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
@@ -135,7 +101,7 @@ fn variable_to_blame(
         .then(|| variable.to_string_lossy().into_owned())
 }
 
-/// Whether a word of the command line is this flag, with or without its value.
+/// Whether a word of the command line is this flag, with or without a value.
 fn names(word: &OsString, arg: &Arg) -> bool {
     let word = word.to_string_lossy();
     let long = arg.get_long().unwrap_or_default();
@@ -150,81 +116,6 @@ fn names(word: &OsString, arg: &Arg) -> bool {
     is_long || is_short
 }
 
-/// What the command line of a `solve` or `submit` said, as needed to say it again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SolveLine {
-    program: String,
-    values: Vec<String>,
-    /// Long name, value of flags that take one, and whether it was typed.
-    flags: Vec<(String, Option<String>, bool)>,
-}
-
-impl SolveLine {
-    fn new(words: &[OsString], definition: &Definition, matches: &ArgMatches) -> Self {
-        let program = words.first().map_or(program::name().into(), |word| word.to_string_lossy());
-        let mut line = SolveLine { program: program.into_owned(), ..SolveLine::default() };
-        for arg in definition.get_arguments() {
-            let id = arg.get_id().as_str();
-            let typed = match matches.value_source(id) {
-                Some(ValueSource::CommandLine) => true,
-                Some(ValueSource::EnvVariable) => false,
-                _ => continue,
-            };
-            let raw = matches.get_raw(id).into_iter().flatten();
-            let mut raw = raw.map(|value| value.to_string_lossy().into_owned());
-            match (arg.get_long(), arg.get_action()) {
-                (None, _) => line.values.extend(raw),
-                (Some(long), ArgAction::SetTrue) if matches.get_flag(id) => {
-                    line.flags.push((long.to_owned(), None, typed));
-                }
-                (Some(long), ArgAction::Set) => {
-                    line.flags.push((long.to_owned(), raw.next(), typed));
-                }
-                _ => {}
-            }
-        }
-        line
-    }
-
-    /// Whether the flag stood on the command line.
-    pub(crate) fn typed(&self, long: &str) -> bool {
-        self.flags.iter().any(|(name, _, typed)| *typed && name == long)
-    }
-
-    /// Whether the flag was given, on the command line or in the environment.
-    pub(crate) fn given(&self, long: &str) -> bool {
-        self.flags.iter().any(|(name, ..)| name == long)
-    }
-
-    /// The command that goes on with the job, quoted for a shell.
-    ///
-    /// What came from the environment is spelt out, so that the command works in any shell. The
-    /// flags named in `without` are left out: the limit that stopped a job would stop it again.
-    pub(crate) fn resume_command(&self, without: &[&str]) -> String {
-        let mut words = vec![quoted(&self.program), "solve".to_owned()];
-        words.extend(self.values.iter().map(|value| quoted(value)));
-        for (long, value, _) in &self.flags {
-            if long == "resume" || without.contains(&long.as_str()) {
-                continue;
-            }
-            words.push(format!("--{long}"));
-            words.extend(value.iter().map(|value| quoted(value)));
-        }
-        words.push("--resume".to_owned());
-        words.join(" ")
-    }
-}
-
-/// The word as a POSIX shell needs it.
-pub(crate) fn quoted(word: &str) -> String {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(harmless) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,7 +126,7 @@ mod tests {
 
     fn line(words: &[&str]) -> SolveLine {
         match parsed(words) {
-            Ok(Cli { command: Command::Solve(args), .. }) => args.line,
+            Ok(Cli { command: Command::Solve(args), .. }) => args.search.line,
             _ => panic!("not solve: {words:?}"),
         }
     }
@@ -271,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn help_is_no_failure() {
+    fn help_and_version_are_no_failures() {
         for words in [&["strata", "--help"][..], &["strata", "-V"], &["strata"]] {
             assert!(matches!(parsed(words), Err(Refusal::Help(_))), "{words:?}");
         }
     }
 
     #[test]
-    fn resume_command_repeats_what_was_typed() {
+    fn the_resume_command_repeats_the_flags() {
         let words = ["./strata", "--json", "solve", "panex", "--k=4", "6", "--max-layers", "9"];
         let line = line(&words);
         assert_eq!(
@@ -299,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_words_are_quoted() {
+    fn words_with_special_characters_are_quoted() {
         let line = line(&["strata", "solve", "panex", "6", "--data-dir", "my 'data'"]);
         assert_eq!(
             line.resume_command(&[]),

@@ -1,4 +1,8 @@
 //! The command line of Strata: arguments in, text out.
+//!
+//! Each layer imports from those below it only: [`run`] dispatches to `commands`; commands use
+//! `client`, `folder` and `spaces`; these use `args`, the flags that commands share; all print
+//! through `output`.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -6,11 +10,12 @@ mod cli;
 mod client;
 mod cmdline;
 mod commands;
+mod folder;
 mod output;
+mod signals;
 mod spaces;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::Path;
 
 pub use strata::catalogue::Entry;
@@ -18,7 +23,10 @@ use strata::catalogue::{KeySpace, Puzzle, Registry};
 
 use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;
-use crate::commands::{domains, jobs, layer, nodes, panex, path, replay, solve, tiles, verify};
+use crate::commands::{
+    completions, domains, health, jobs, layer, nodes, panex, path, replay, solve, stats, submit,
+    tiles, verify,
+};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::spaces::program;
@@ -59,23 +67,23 @@ pub fn run(puzzles: impl IntoIterator<Item = Entry>) -> std::process::ExitCode {
     let name = words.first().and_then(|word| Path::new(word).file_name());
     let name = name.map_or("strata".into(), |name| name.to_string_lossy());
     let registry = Registry::shipped().with(puzzles).for_program(&name);
-    if let Err(error) = program::set(registry).and_then(|()| cmdline::check_flags()) {
+    if let Err(error) = program::set(registry).and_then(|()| cli::check_flags()) {
         let failure = Failure::new(ExitCode::Unexpected, error);
         failure.report();
         return failure.code.into();
     }
-    let ended = match cmdline::parse(words) {
-        // A bug that shows itself as a panic has been reported on stderr by then.
+    let result = match cmdline::parse(words) {
+        // The panic hook has printed the message.
         Ok(cli) => std::panic::catch_unwind(|| dispatch(&cli)).unwrap_or(Ok(ExitCode::Unexpected)),
         Err(Refusal::Usage(failure)) => Err(failure),
         Err(Refusal::Help(help)) => {
-            // A reader who left is no reason to fail.
+            // A closed pipe is no failure.
             let _ = help.print();
-            let asked_for = help.exit_code() == 0;
-            Ok(if asked_for { ExitCode::Done } else { ExitCode::Usage })
+            let requested = help.exit_code() == 0;
+            Ok(if requested { ExitCode::Done } else { ExitCode::Usage })
         }
     };
-    match ended {
+    match result {
         Ok(code) => code.into(),
         Err(failure) => {
             failure.report();
@@ -88,7 +96,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let console = Console::start(&cli.global);
     match &cli.command {
         Command::Solve(args) => solve::run::run(args, &console),
-        Command::Submit(args) => jobs::submit(args, &console),
+        Command::Submit(args) => submit::run(args, &console),
         Command::List(args) => jobs::list(args, &console),
         Command::Status(args) => jobs::status(args, &console),
         Command::Watch(args) => jobs::watch(args, &console),
@@ -96,26 +104,16 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Cancel(args) => jobs::cancel(args, &console),
         Command::Resume(args) => jobs::resume(args, &console),
         Command::Path(args) => path::run(args, &console),
-        Command::Stats(args) => verify::stats(args, &console),
+        Command::Stats(args) => stats::run::run(args, &console),
         Command::Layer(args) => layer::run(args, &console),
         Command::Replay(args) => replay::run(args, &console),
-        Command::Verify(args) => verify::verify(args, &console),
-        Command::Coordinator(args) => nodes::run::coordinator(args),
-        Command::Worker(args) => nodes::run::worker(args),
-        Command::Health(args) => jobs::health(args, &console),
+        Command::Verify(args) => verify::run(args, &console),
+        Command::Coordinator(args) => nodes::coordinator::run(args),
+        Command::Worker(args) => nodes::worker::run(args),
+        Command::Health(args) => health::run(args, &console),
         Command::Panex(command) => panex::run::run(command, &console),
         Command::Tiles(command) => tiles::run::run(command, &console),
         Command::Domains => domains::run(&console),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(
-                *shell,
-                &mut cmdline::definition(),
-                program::name(),
-                &mut script,
-            );
-            output::stdout::print(|out| out.write_all(&script))?;
-            Ok(ExitCode::Done)
-        }
+        Command::Completions(args) => completions::run(args, cli::definition()),
     }
 }

@@ -1,4 +1,4 @@
-//! The client commands as processes, against a coordinator that plays a script.
+//! Client commands as processes, against a scripted coordinator.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 #[path = "client/fake.rs"]
@@ -157,7 +157,7 @@ fn events_have_the_fields_of_solve() {
 }
 
 #[test]
-fn detached_jobs_are_named() {
+fn detached_commands_print_the_job() {
     let fake = with(job(JobState::Queued), []);
     let ran = expect(0, &mut at(&fake, "submit panex 3 --detach --name night"));
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("panex-3-aaaaaa\n", ""));
@@ -170,7 +170,7 @@ fn detached_jobs_are_named() {
 }
 
 #[test]
-fn watching_replays_what_was_found_before() {
+fn watching_replays_earlier_layers() {
     let mut steps = vec![now(&done(5))];
     steps.extend(lines(0..=5));
     let fake = with(done(5), steps);
@@ -182,7 +182,7 @@ fn watching_replays_what_was_found_before() {
 }
 
 #[test]
-fn a_lost_connection_is_made_again() {
+fn a_lost_connection_is_restored() {
     let mut before = vec![now(&job(JobState::Running))];
     before.extend(lines(0..=9));
     before.push(Step::Hang);
@@ -203,18 +203,13 @@ fn a_lost_connection_is_made_again() {
     assert_eq!(depths(&ran), (0..=21).collect::<Vec<u64>>());
     assert_eq!(ran.event("result")["layers"], 21);
     assert_eq!(ran.events("job").len(), 1);
-    assert_eq!(ran.stderr.matches("trying again").count(), 1, "{}", ran.stderr);
-    assert_eq!(
-        ran.stderr.matches("connected to the coordinator again").count(),
-        1,
-        "{}",
-        ran.stderr
-    );
+    assert_eq!(ran.stderr.matches("reconnecting until").count(), 1, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("reconnected to the coordinator").count(), 1, "{}", ran.stderr);
     assert_eq!(fake.script().watched[0].after, Some(9));
 }
 
 #[test]
-fn layers_that_were_rolled_back_count_once() {
+fn rolled_back_layers_count_once() {
     let mut steps = vec![now(&job(JobState::Running))];
     steps.extend(lines(0..=9));
     steps.push(tell(Told::RolledBack(v1::RolledBack { depth: Some(4) })));
@@ -230,11 +225,11 @@ fn layers_that_were_rolled_back_count_once() {
         totals.map(|layer| layer["total_states"].as_u64().unwrap()).collect::<Vec<u64>>()
     };
     assert_eq!((total(9), total(21)), (vec![55, 55], vec![253]));
-    assert!(ran.stderr.contains("search went back to a checkpoint"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("search rolled back to a checkpoint"), "{}", ran.stderr);
 }
 
 #[test]
-fn a_rollback_while_the_coordinator_was_away_is_noticed() {
+fn a_rollback_during_a_lost_connection_is_detected() {
     let mut before = vec![now(&job(JobState::Running))];
     before.extend(lines(0..=9));
     before.push(Step::Fail(Status::unavailable("shutting down")));
@@ -258,7 +253,7 @@ fn a_rollback_while_the_coordinator_was_away_is_noticed() {
 }
 
 #[test]
-fn a_call_that_ends_too_early_is_made_again_without_a_word() {
+fn a_call_that_ends_early_is_repeated_without_a_warning() {
     let mut early = vec![now(&job(JobState::Running))];
     early.extend(lines(0..=21));
     let fake = Fake::start(Script {
@@ -272,7 +267,7 @@ fn a_call_that_ends_too_early_is_made_again_without_a_word() {
 }
 
 #[test]
-fn endless_nonsense_is_not_borne() {
+fn repeated_invalid_replies_end_the_command() {
     let call = || vec![now(&job(JobState::Running)), tell(Told::Layer(line(7)))];
     let fake = Fake::start(Script {
         jobs: vec![job(JobState::Running)],
@@ -280,11 +275,11 @@ fn endless_nonsense_is_not_borne() {
         ..Script::default()
     });
     let ran = expect(1, &mut at(&fake, "watch panex-3"));
-    assert!(ran.stderr.contains("error: layers before layer 7 were lost"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: layers before layer 7 are missing"), "{}", ran.stderr);
 }
 
 #[test]
-fn endings_have_their_codes() {
+fn every_ending_has_its_exit_code() {
     let ended = |state, change: &dyn Fn(&mut v1::Job)| {
         let mut job = v1::Job { depth: Some(2), checkpoint: Some(2), ..job(state) };
         change(&mut job);
@@ -329,7 +324,7 @@ fn endings_have_their_codes() {
 }
 
 #[test]
-fn refusals_are_one_line_with_a_code() {
+fn refusals_are_one_line_with_an_exit_code() {
     let fake = Fake::start(Script::default());
     for line in ["watch", "status", "cancel", "resume", "logs", "stats"] {
         let ran = expect(11, &mut at(&fake, &format!("{line} nothing")));
@@ -366,7 +361,7 @@ fn a_wrong_token_names_its_file() {
 }
 
 #[test]
-fn nobody_there_is_told_at_once() {
+fn an_unreachable_coordinator_is_reported_at_once() {
     let address = Fake::start(Script::default()).stop();
     for line in ["submit panex 3", "list", "status", "watch x", "stats x", "health"] {
         let mut command = strata(line);
@@ -377,7 +372,7 @@ fn nobody_there_is_told_at_once() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_not_submitted() {
+fn an_invalid_search_is_not_submitted() {
     let nowhere = "--coordinator http://127.0.0.1:9";
     for (line, reason) in [
         ("submit panex 99", "level must be between 1 and"),
@@ -402,14 +397,14 @@ fn an_interrupt_only_detaches() {
     assert_eq!(ran.code, Some(130), "{}", ran.stderr);
     let cluster = format!("--coordinator {}", fake.url());
     let line = format!(
-        "job panex-3-aaaaaa goes on; strata watch panex-3-aaaaaa {cluster} follows it, \
+        "job panex-3-aaaaaa keeps running; strata watch panex-3-aaaaaa {cluster} follows it, \
          strata cancel panex-3-aaaaaa {cluster} stops it"
     );
     assert_eq!(ran.stderr.lines().last(), Some(&*line));
 }
 
 #[test]
-fn an_interrupt_detaches_while_the_coordinator_is_away() {
+fn an_interrupt_detaches_without_a_connection() {
     let fake = with(job(JobState::Running), [now(&job(JobState::Running)), Step::Hang]);
     let mut running = Running::start(&mut at(&fake, "watch panex-3 --json"));
     running.wait_for("\"event\":\"job\"");
@@ -418,7 +413,7 @@ fn an_interrupt_detaches_while_the_coordinator_is_away() {
     running.interrupt();
     let ran = running.end();
     assert_eq!(ran.code, Some(130), "{}", ran.stderr);
-    assert!(ran.stderr.contains("trying again until the coordinator is back"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("reconnecting until the coordinator is back"), "{}", ran.stderr);
 }
 
 #[test]
@@ -458,7 +453,7 @@ fn jobs_and_workers_are_shown() {
     let ran = expect(0, &mut at(&fake, "status hanoi --json"));
     assert_eq!(ran.event("job_status")["depth"], 7);
     let cancel = expect(0, &mut at(&fake, "cancel hanoi")).stdout;
-    assert_eq!(cancel, "hanoi-10-4-bbbbbb ends after its next layer\n");
+    assert_eq!(cancel, "hanoi-10-4-bbbbbb stops after its next layer\n");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Clusters of real processes: what is killed, paused, cut off, damaged or refused, and that every
-//! layer counts the same in the end.
+//! Clusters of real processes under kills, pauses, network cuts, damage and refusals: every layer
+//! has the same counts in the end.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 #[path = "cluster/answers.rs"]

@@ -1,5 +1,5 @@
-//! Damaged job folders: every file kind, in a finished and in a stopped job. Never a wrong number,
-//! always exit 12 and the file's name.
+//! Damage to every kind of file, in a finished and in a stopped job: always exit code 12 and the
+//! name of the file, never a wrong number.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -108,18 +108,18 @@ fn damage_every_file(victim: &Victim) {
 }
 
 #[test]
-fn damage_to_a_finished_job_is_found() {
+fn damage_to_a_finished_job_is_detected() {
     damage_every_file(&Victim::new("panex 4", "--keep-layers every:30", 0));
 }
 
 #[test]
-fn damage_to_a_stopped_job_is_found() {
+fn damage_to_a_stopped_job_is_detected() {
     let limit = "--keep-layers every:50 --max-layers 120 --workers 2";
     damage_every_file(&Victim::new("panex 5", limit, 4));
 }
 
 #[test]
-fn a_stale_file_is_found_and_an_old_folder_is_fine() {
+fn a_stale_file_is_detected_and_an_older_folder_is_valid() {
     let victim = Victim::new("panex 5", "--max-layers 60", 4);
     let old = victim.copy();
     let kept = tempdir().unwrap();
@@ -146,7 +146,7 @@ fn a_stale_file_is_found_and_an_old_folder_is_fine() {
 }
 
 #[test]
-fn what_no_manifest_names_is_removed_silently() {
+fn files_that_no_manifest_names_are_removed() {
     let victim = Victim::new("panex 4", "--max-layers 40", 4);
     let folder = only_job(victim.origin.path());
     // In the middle, and just after the end.

@@ -1,4 +1,4 @@
-//! `docs/panex.md` shows what the commands print.
+//! `docs/panex.md` shows the output of the commands.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -47,7 +47,7 @@ fn sh(line: &str, dir: &Path) -> Ran {
 }
 
 #[test]
-fn the_page_shows_what_is_printed() {
+fn the_page_shows_the_output_of_the_commands() {
     let dir = tempdir().unwrap();
     let mut commands = 0;
     for block in PAGE.split("```console\n").skip(1) {
@@ -66,7 +66,7 @@ fn the_page_shows_what_is_printed() {
 }
 
 #[test]
-fn what_is_left_out_may_be_anything_and_nothing_else_may_differ() {
+fn an_ellipsis_matches_anything_and_other_text_itself() {
     assert!(is_like("a b c", "a b c") && is_like("a b c", "a … c") && is_like("a b c", "a …"));
     assert!(!is_like("a b c", "a b") && !is_like("a b c", "a … d") && !is_like("a b c d", "a … c"));
     assert!(is_shown(&["a", "b", "c"], &["a", "…", "c"]) && is_shown(&["a"], &["a", "…"]));

@@ -1,4 +1,4 @@
-//! Operations, tables, choke points and drawings from the command line.
+//! Operations, tables, choke points and drawings of Panex on the command line.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::tempdir;
 
 #[test]
-fn operations_are_formulas_with_moves() {
+fn operations_print_formula_and_moves() {
     let ran = expect(0, &mut strata("panex op Tbar 4"));
     let expected = "L Tbar_4 = L Tbar_3 + L Sbar_3 + 4 + L Tbar_2\n  \
                     start  b1 b2 b3 b4 / - / o1 o2 o3 o4\n  \
@@ -43,7 +43,7 @@ fn operations_are_formulas_with_moves() {
 }
 
 #[test]
-fn operations_of_the_paper_are_as_short_as_a_search_says() {
+fn operations_of_the_paper_are_shortest() {
     let lengths = [
         ("T", [1, 3, 9, 24, 58]),
         ("Tbar", [1, 2, 9, 23, 58]),
@@ -71,7 +71,7 @@ fn operations_of_the_paper_are_as_short_as_a_search_says() {
 }
 
 #[test]
-fn longer_operations_than_need_be_are_told_from_the_shortest() {
+fn operations_that_are_not_shortest_are_detected() {
     let ran = expect(6, &mut strata("panex op Baxter-T 5 --search --progress none"));
     assert!(ran.stdout.contains("  least  58, searched: "), "{}", ran.stdout);
     let message = "error: L Baxter-T_5 has 60 moves, searched: 58 moves\n";
@@ -81,7 +81,7 @@ fn longer_operations_than_need_be_are_told_from_the_shortest() {
 }
 
 #[test]
-fn an_operation_s_search_may_have_a_folder_that_stays() {
+fn the_search_of_an_operation_keeps_its_data_dir() {
     let dir = tempdir().unwrap();
     let mut searched = strata("panex op T 4 --inverse --star --search --json --progress none");
     let ran = expect(0, searched.arg("--data-dir").arg(dir.path()));
@@ -108,21 +108,21 @@ fn interrupted(more: &[&str], temporary: &Path) -> [String; 2] {
 }
 
 #[test]
-fn an_interrupted_search_leaves_nothing_behind_but_in_a_folder_of_its_own() {
+fn an_interrupted_search_leaves_files_in_its_data_dir_only() {
     let (temporary, kept) = (tempdir().unwrap(), tempdir().unwrap());
     let [_, last] = interrupted(&[], temporary.path());
-    assert!(last.contains("interrupted; it cannot be gone on with"), "{last}");
+    assert!(last.contains("interrupted; it cannot be resumed without --data-dir"), "{last}");
     assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
     let flags = ["--data-dir", kept.path().to_str().unwrap()];
     for word in ["started", "resumed"] {
         let [begun, last] = interrupted(&flags, temporary.path());
         assert!(begun.contains(&format!("job {word}")), "{begun}");
-        assert!(last.contains("interrupted; the same command goes on with it"), "{last}");
+        assert!(last.contains("interrupted; the same command resumes it"), "{last}");
     }
 }
 
 #[test]
-fn tables_say_how_each_number_is_known() {
+fn tables_show_the_evidence_for_each_number() {
     let ran = expect(0, &mut strata("panex table --max 11"));
     let row = |start: &str| {
         let line = ran.stdout.lines().find(|line| line.starts_with(start)).unwrap();
@@ -140,7 +140,7 @@ fn tables_say_how_each_number_is_known() {
 }
 
 #[test]
-fn choke_points_give_a_list_of_moves() {
+fn choke_points_yield_a_list_of_moves() {
     let found = expect(0, &mut strata("panex choke 6 --threads 2 --path --json")).event("choke");
     assert_eq!((&found["level"], &found["moves"]), (&6.into(), &881.into()));
     assert_eq!(found["word"].as_str().unwrap().split(' ').count(), 881);
@@ -150,7 +150,7 @@ fn choke_points_give_a_list_of_moves() {
 }
 
 #[test]
-fn several_ways_to_the_same_number_agree() {
+fn independent_methods_agree() {
     let ran = expect(0, &mut strata("panex check 4 --threads 1 --progress none"));
     let rows: Vec<Vec<&str>> =
         ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();

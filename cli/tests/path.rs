@@ -1,4 +1,4 @@
-//! Any position to any other, the moves of shortest ways, and their replay.
+//! Searches between any two positions, paths, and their replay.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -87,7 +87,7 @@ fn a_path_may_go_to_a_file() {
 }
 
 #[test]
-fn midpoints_find_a_path_where_layers_are_not_kept() {
+fn midpoints_find_a_path_without_kept_layers() {
     let dir = tempdir().unwrap();
     for (line, length) in [
         ("panex 4 --keep-layers last --path", 128),
@@ -105,7 +105,7 @@ fn midpoints_find_a_path_where_layers_are_not_kept() {
 }
 
 #[test]
-fn layers_that_do_not_fit_the_disk_are_not_kept() {
+fn layers_that_exceed_the_disk_limit_are_not_kept() {
     let dir = tempdir().unwrap();
     let ran = expect(0, &mut solve(dir.path(), "panex 5 --path --disk-limit 100KiB"));
     assert_eq!(ran.events("job").len(), 2, "it begins again");
@@ -143,7 +143,7 @@ fn start_and_goal_belong_to_the_job() {
 }
 
 #[test]
-fn ends_may_be_equal_or_not_connected_or_on_the_centres_top_layer() {
+fn equal_unconnected_and_centre_top_ends_are_accepted() {
     let dir = tempdir().unwrap();
     let from_to = |start: &str, goal: &str| {
         let mut command = solve(dir.path(), "panex 3 --path");
@@ -203,7 +203,7 @@ fn a_replay_draws_and_counts() {
 }
 
 #[test]
-fn a_replay_says_what_is_wrong() {
+fn a_replay_reports_the_illegal_move() {
     for (moves, code, reason) in [
         ("LR LC RC", 3, "the moves end in - / b1 b2 / o1 o2, not in o1 o2 / - / b1 b2"),
         ("LR LR", 2, "move 2 (b2 L>R)"),
@@ -223,7 +223,7 @@ fn a_replay_says_what_is_wrong() {
 }
 
 #[test]
-fn gold_ends_are_searched_replayed_and_shown_without_levels() {
+fn gold_positions_are_shown_without_levels() {
     let dir = tempdir().unwrap();
     let ends = ["b / - / o b o", "o b / b . / o"];
     let run = |flags: &str| {
@@ -260,7 +260,7 @@ fn gold_ends_are_searched_replayed_and_shown_without_levels() {
 }
 
 #[test]
-fn gold_positions_whose_levels_are_hidden_are_refused() {
+fn ambiguous_gold_positions_are_refused() {
     let dir = tempdir().unwrap();
     let hidden = "the levels are not determined: the b in L, layer 0 and the b in L, layer 1 can be \
                   b1 and b2 or the other way round";

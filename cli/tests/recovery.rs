@@ -1,4 +1,4 @@
-//! Kills, interrupts, limits and resumes: whatever happens, every layer counts the same.
+//! Kills, interrupts, limits and resumes: every layer has the same counts.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -67,7 +67,7 @@ fn killed_and_resumed(line: &str, longest: u64, random: &mut Random) -> (Ran, u3
 }
 
 #[test]
-fn killed_at_any_moment_every_layer_counts_the_same() {
+fn layers_are_the_same_after_kills_at_random_moments() {
     let expected = undisturbed("panex 6");
     let mut random = Random(0x5eed);
     let mut kills = 0;
@@ -110,7 +110,7 @@ fn a_job_resumed_by_other_workers_keeps_its_layers() {
 }
 
 #[test]
-fn what_is_kept_is_decided_when_a_layer_is_made() {
+fn kept_layers_are_chosen_when_they_are_written() {
     let dir = tempdir().unwrap();
     let keeps = ["all", "last", "every:7", "last"];
     for (depth, keep) in (1..).zip(keeps) {
@@ -138,7 +138,7 @@ fn signal(child: &Child, signal: Signal) {
 }
 
 #[test]
-fn a_signal_stops_with_a_checkpoint_and_the_command_that_goes_on() {
+fn a_signal_stops_with_a_checkpoint_and_a_resume_command() {
     let expected = undisturbed("panex 6");
     for number in [Signal::TERM, Signal::INT] {
         let dir = tempdir().unwrap();
@@ -161,7 +161,7 @@ fn a_signal_stops_with_a_checkpoint_and_the_command_that_goes_on() {
 }
 
 #[test]
-fn a_second_process_is_refused_and_a_running_job_can_be_read() {
+fn a_second_process_is_refused_and_may_read_a_running_job() {
     let dir = tempdir().unwrap();
     let mut command = solve(dir.path(), "panex 7 --threads 1 --checkpoint-interval 10ms");
     let (mut child, stdout) = started(&mut command);
@@ -209,7 +209,7 @@ fn limits_stop_resumably() {
 }
 
 #[test]
-fn another_value_is_refused() {
+fn a_different_parameter_is_refused_at_a_resume() {
     let dir = tempdir().unwrap();
     expect(4, &mut solve(dir.path(), "panex 5 --max-layers 20"));
     let job = only_job(dir.path());

@@ -1,4 +1,4 @@
-//! Whole searches: answers, counts, and the form in which they are told.
+//! Complete searches: results, counts and output formats.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -61,7 +61,7 @@ fn json_has_every_layer_and_every_field() {
 }
 
 #[test]
-fn memory_stays_within_the_budget_and_what_the_program_itself_takes() {
+fn memory_stays_within_the_budget_and_a_fixed_overhead() {
     const MIB: u64 = 1 << 20;
     let dir = tempdir().unwrap();
     for (line, budget) in [
@@ -89,7 +89,7 @@ fn a_whole_space_has_a_radius_with_and_without_symmetry() {
 }
 
 #[test]
-fn without_symmetry_the_search_goes_from_the_start_to_the_goal() {
+fn without_symmetry_the_search_ends_at_the_goal() {
     let dir = tempdir().unwrap();
     let result = expect(0, &mut solve(dir.path(), "panex 4 --symmetry off")).event("result");
     assert_eq!((&result["moves"], &result["layers"]), (&128.into(), &128.into()));
@@ -107,7 +107,7 @@ fn hanoi_has_the_known_answers() {
 }
 
 #[test]
-fn counts_do_not_depend_on_who_counts() {
+fn counts_do_not_depend_on_threads_workers_and_shards() {
     let dir = tempdir().unwrap();
     let layers = |line: &str| expect(0, &mut solve(dir.path(), line)).layers();
     let panex = layers("panex 5");
@@ -175,7 +175,7 @@ fn folders_without_exactly_one_job_are_refused() {
 }
 
 #[test]
-fn bad_input_is_refused_before_anything_is_written() {
+fn invalid_input_is_refused_before_any_file_is_written() {
     let parent = tempdir().unwrap();
     let dir = parent.path().join("data");
     for (line, reason) in [
@@ -206,7 +206,7 @@ fn bad_input_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_variable_for_another_space_does_not_matter() {
+fn a_variable_of_another_space_is_ignored() {
     let dir = tempdir().unwrap();
     let mut command = solve(dir.path(), "hanoi 4");
     command.env("STRATA_K", "2").env("STRATA_PEGS", "4");

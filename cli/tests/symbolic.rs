@@ -1,4 +1,4 @@
-//! Symbolic jobs: the same layers as explicit ones, whatever happens to them.
+//! Symbolic jobs: same layers as explicit ones, also after kills and damage.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -47,7 +47,7 @@ fn both_engines_count_the_same() {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn layers_do_not_depend_on_threads() {
     for engine in ["symbolic", "symbolic --verify", "symbolic-lean"] {
         let [one, two] = [1, 2].map(|threads| {
             let dir = tempdir().unwrap();
@@ -73,7 +73,7 @@ fn without_digests_the_states_are_the_same() {
 }
 
 #[test]
-fn the_engine_is_chosen_where_none_is_asked_for() {
+fn auto_chooses_an_engine() {
     let chosen = |line: &str| {
         let dir = tempdir().unwrap();
         let line = format!("solve --json --progress none {line}");
@@ -97,7 +97,7 @@ fn the_engine_is_chosen_where_none_is_asked_for() {
 }
 
 #[test]
-fn what_the_engine_cannot_do_is_refused() {
+fn unsupported_flags_are_refused() {
     let dir = tempdir().unwrap();
     for (line, reason) in [
         ("hanoi 4 --pegs 6", "the symbolic engine takes up to 5"),
@@ -119,7 +119,7 @@ fn what_the_engine_cannot_do_is_refused() {
 }
 
 #[test]
-fn killed_at_any_moment_every_layer_counts_the_same() {
+fn layers_are_the_same_after_kills_at_random_moments() {
     let line = format!("panex 6 {SYMBOLIC} --threads 2 --checkpoint-interval 5ms");
     let expected = expect(0, &mut solve(tempdir().unwrap().path(), &line));
     let dir = tempdir().unwrap();
@@ -177,7 +177,7 @@ fn memory_is_a_hard_budget() {
 }
 
 #[test]
-fn damage_is_found() {
+fn damage_is_detected() {
     let dir = tempdir().unwrap();
     let line = format!("panex 5 {SYMBOLIC}");
     expect(4, &mut solve(dir.path(), &format!("{line} --max-layers 100")));
@@ -200,7 +200,7 @@ fn damage_is_found() {
 }
 
 #[test]
-fn the_way_is_traced_back_in_memory() {
+fn the_path_is_traced_back_in_memory() {
     let dir = tempdir().unwrap();
     let ran = expect(0, &mut solve(dir.path(), &format!("panex 6 {SYMBOLIC} --path")));
     // It has been replayed by other code.

@@ -1,4 +1,4 @@
-//! The sliding-tile puzzle from the command line.
+//! Sliding-tile puzzles on the command line.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -14,7 +14,7 @@ fn tiles(line: &str, board: &str) -> std::process::Command {
 }
 
 #[test]
-fn parity_tells_what_can_be_solved() {
+fn parity_decides_solvability() {
     let ran = expect(0, &mut tiles("tiles check 3x5", "6 1 2 4 5 / 7 3 _ 14 9 / 11 12 8 13 10"));
     let expected = "6 1 2 4 5 / 7 3 _ 14 9 / 11 12 8 13 10: solvable\n  \
                     inversions  20\n  \
@@ -36,7 +36,7 @@ fn parity_tells_what_can_be_solved() {
 }
 
 #[test]
-fn walks_are_made_and_checked() {
+fn walks_are_constructed_and_checked() {
     let ran = expect(0, &mut tiles("tiles walk 2x3", "_ 1 2 / 4 5 3"));
     let expected = "_ 1 2 / 4 5 3: 3 moves, checked\n  \
                     clockwise   1\n  \
@@ -103,7 +103,7 @@ fn boards_are_searched_from_both_ends() {
 }
 
 #[test]
-fn the_first_layers_of_the_15_puzzle_are_the_known_ones() {
+fn the_first_layers_of_the_15_puzzle_match_published_counts() {
     let dir = tempfile::tempdir().unwrap();
     let layers = |symmetry: &str| {
         let line = format!("tiles 4x4 --exhaust --max-layers 18 --symmetry {symmetry}");

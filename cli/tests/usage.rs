@@ -1,4 +1,4 @@
-//! The command line as a process sees it: refusals, variables, closed pipes.
+//! Command line of the process: usage errors, variables, closed pipes.
 
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
@@ -31,7 +31,7 @@ fn assert_refused(command: &mut Command, reason: &str) {
 }
 
 #[test]
-fn bad_input_is_one_line_and_exit_2() {
+fn invalid_input_is_one_line_and_exit_2() {
     assert_refused(&mut strata("slove"), "unrecognized subcommand 'slove'");
     assert_refused(&mut strata("solve"), "<DOMAIN>");
     assert_refused(&mut strata("solve panex 3 --memory 64XB"), "unknown unit");
@@ -41,7 +41,7 @@ fn bad_input_is_one_line_and_exit_2() {
 }
 
 #[test]
-fn bad_variables_are_named() {
+fn invalid_variables_are_named() {
     for (name, value) in [
         ("STRATA_THREADS", "zero"),
         ("STRATA_MEMORY", "much"),
@@ -56,7 +56,7 @@ fn bad_variables_are_named() {
 }
 
 #[test]
-fn a_flag_goes_over_its_variable() {
+fn a_flag_overrides_its_variable() {
     let mut command = strata("completions bash --progress none");
     let (code, script, stderr) = run(command.env("STRATA_PROGRESS", "rainbow"));
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
@@ -64,7 +64,7 @@ fn a_flag_goes_over_its_variable() {
 }
 
 #[test]
-fn help_tells_the_exit_codes() {
+fn help_lists_the_exit_codes() {
     for line in ["--help", "-h", "solve --help"] {
         let (code, stdout, stderr) = run(&mut strata(line));
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
@@ -80,7 +80,7 @@ fn no_command_is_a_usage_error() {
 }
 
 #[test]
-fn a_reader_who_leaves_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let mut command = strata("completions bash");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

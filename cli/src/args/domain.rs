@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use strata_space::Values;
 
 use crate::args::flags::{COMMON, SharedFlag};
-use crate::cmdline::SolveLine;
+use crate::args::line::SolveLine;
 use crate::spaces::program;
 
 /// Heading of the flags of single state spaces in help texts.

@@ -1,5 +1,9 @@
-//! Values and groups of flags that several commands share.
+//! Groups of flags and types of values that several commands share.
 
 pub(crate) mod cluster;
 pub(crate) mod domain;
 pub(crate) mod flags;
+pub(crate) mod line;
+pub(crate) mod path;
+pub(crate) mod search;
+pub(crate) mod values;

@@ -1,54 +1,54 @@
-//! Stays with a job until it ends: shows what happens in it as `solve` does, and comes back when
-//! the coordinator was away.
+//! Follows a job until it ends: displays its events as `solve` does, and reconnects.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use strata_proto::v1;
-use strata_proto::v1::job_event::Event as Told;
+use strata_proto::v1::job_event::Event as Message;
 use tonic::Streaming;
 
-use super::account::Account;
+use super::job_events::JobEvents;
 use super::record;
-use super::remote::{Attempt, Next, Remote, Signals};
+use super::remote::{Attempt, Next, Remote};
 use super::report;
 use crate::args::cluster::ClientArgs;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
+use crate::signals::Signals;
 
-/// The first pause before a lost connection is tried again; each is twice the one before.
+/// First pause before a reconnection; each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How often an answer that makes no sense is met with another try.
-const MOST_STRIKES: u32 = 4;
+/// Number of consecutive invalid replies that end the command.
+const MAX_INVALID: u32 = 4;
 
-/// How long to wait for the end of the call once the job has ended.
+/// Time to wait for the end of the call once the job has ended.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// One who follows a job.
+/// The call that follows a job, and its displays.
 pub(crate) struct Follower<'a> {
     remote: Remote<'a>,
     cluster: &'a ClientArgs,
     console: &'a Console,
     signals: Signals,
-    /// The job as it was asked for.
-    asked: String,
-    /// What is shown, from the first word on the job on.
-    shown: Option<(Account<'a>, Progress)>,
-    /// What was last said of the job's state.
+    /// Id or name of the job.
+    job: String,
+    /// Events and displays, from the first message about the job on.
+    display: Option<(JobEvents<'a>, Progress)>,
+    /// Last state that was logged.
     state: String,
-    patience: Patience,
+    backoff: Backoff,
 }
 
-/// Why a call is over.
-enum Over {
+/// Why a call ended.
+enum CallEnd {
     /// The job has ended.
     Ended,
-    /// The call is to be made again at once: layers come again.
+    /// Layers will be repeated: the call is repeated at once.
     Again,
     Lost {
         reason: String,
@@ -57,23 +57,23 @@ enum Over {
     Interrupted,
 }
 
-/// How long to wait for a coordinator that is away, and how often to be fooled.
-struct Patience {
+/// Pauses between reconnections, and a limit on invalid replies.
+struct Backoff {
     pause: Duration,
-    strikes: u32,
-    /// Whether it was said that the coordinator is away.
-    told: bool,
+    invalid: u32,
+    /// Whether the loss of the connection was logged.
+    logged: bool,
 }
 
-impl Patience {
+impl Backoff {
     fn new() -> Self {
-        Patience { pause: FIRST_PAUSE, strikes: 0, told: false }
+        Backoff { pause: FIRST_PAUSE, invalid: 0, logged: false }
     }
 
-    /// Counts answers that make no sense; silence explains them.
-    fn is_over(&mut self, answered: bool) -> bool {
-        self.strikes = if answered { self.strikes + 1 } else { 0 };
-        self.strikes >= MOST_STRIKES
+    /// Counts consecutive invalid replies; whether they are too many. A lost connection resets it.
+    fn is_exhausted(&mut self, answered: bool) -> bool {
+        self.invalid = if answered { self.invalid + 1 } else { 0 };
+        self.invalid >= MAX_INVALID
     }
 
     fn pause(&mut self) -> Duration {
@@ -84,7 +84,7 @@ impl Patience {
 }
 
 impl<'a> Follower<'a> {
-    /// One who follows the job of that id or name.
+    /// Follows the job of that id or name.
     pub(crate) fn new(
         remote: Remote<'a>,
         console: &'a Console,
@@ -95,42 +95,45 @@ impl<'a> Follower<'a> {
             cluster: remote.args,
             remote,
             console,
-            asked: job.to_owned(),
-            shown: None,
+            job: job.to_owned(),
+            display: None,
             state: String::new(),
-            patience: Patience::new(),
+            backoff: Backoff::new(),
         })
     }
 
-    /// One who follows a job that was just submitted or resumed.
+    /// Follows a job that was just submitted or resumed.
     pub(crate) fn of(
         remote: Remote<'a>,
         console: &'a Console,
         job: v1::Job,
     ) -> Result<Self, Failure> {
         let mut follower = Follower::new(remote, console, &job.id)?;
-        follower.tell_state(&job);
+        follower.log_state(&job);
         follower.begin(job);
         Ok(follower)
     }
 
-    /// Follows until the end.
+    /// Follows the job until its end, or until a signal.
+    ///
+    /// # Errors
+    /// If the job fails or the coordinator refuses the call.
     pub(crate) fn run(mut self) -> Result<ExitCode, Failure> {
         loop {
             match self.call()? {
-                Over::Ended => return self.end(),
-                Over::Interrupted => return self.detach(),
-                Over::Again => {}
-                Over::Lost { reason, answered } => {
-                    if self.patience.is_over(answered) {
+                CallEnd::Ended => return self.end(),
+                CallEnd::Interrupted => return self.detach(),
+                CallEnd::Again => {}
+                CallEnd::Lost { reason, answered } => {
+                    if self.backoff.is_exhausted(answered) {
                         return Err(Failure::new(ExitCode::Unexpected, reason));
                     }
-                    // A call that ends a moment too early is no news.
-                    if !self.patience.told && (!answered || self.patience.strikes > 1) {
-                        tracing::warn!("{reason}; trying again until the coordinator is back");
-                        self.patience.told = true;
+                    // A single early end of a call is not worth a warning.
+                    if !self.backoff.logged && (!answered || self.backoff.invalid > 1) {
+                        tracing::warn!("{reason}; reconnecting until the coordinator is back");
+                        self.backoff.logged = true;
                     }
-                    let pause = self.patience.pause();
+                    let pause = self.backoff.pause();
                     if self.remote.pause(pause, &mut self.signals) {
                         return self.detach();
                     }
@@ -139,122 +142,125 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// One call, from the job as it is until the end of whatever comes.
-    fn call(&mut self) -> Result<Over, Failure> {
-        let after = self.shown.as_ref().and_then(|(account, _)| account.depth());
-        let mut events = match self.remote.watch(&self.asked, after, &mut self.signals) {
+    /// Makes one call and displays its messages until it ends.
+    fn call(&mut self) -> Result<CallEnd, Failure> {
+        let after = self.display.as_ref().and_then(|(job_events, _)| job_events.depth());
+        let mut events = match self.remote.watch(&self.job, after, &mut self.signals) {
             Attempt::Done(events) => events,
-            Attempt::Lost { reason, answered } => return Ok(Over::Lost { reason, answered }),
+            Attempt::Lost { reason, answered } => return Ok(CallEnd::Lost { reason, answered }),
             Attempt::Refused(failure) => return Err(failure),
-            Attempt::Interrupted => return Ok(Over::Interrupted),
+            Attempt::Interrupted => return Ok(CallEnd::Interrupted),
         };
         let mut beginning = true;
         loop {
             let event = match self.next(&mut events)? {
                 Ok(event) => event,
-                Err(over) => return Ok(over),
+                Err(end) => return Ok(end),
             };
-            if std::mem::take(&mut self.patience.told) {
-                tracing::info!("connected to the coordinator again");
+            if std::mem::take(&mut self.backoff.logged) {
+                tracing::info!("reconnected to the coordinator");
             }
             let first = std::mem::take(&mut beginning);
-            if let Some(over) = self.take(event, first) {
-                return Ok(over);
+            if let Some(end) = self.take(event, first) {
+                return Ok(end);
             }
             if !first {
-                self.patience = Patience::new();
+                self.backoff = Backoff::new();
             }
         }
     }
 
-    /// The next event of a call, or why there is none.
+    /// The next message of a call, or why there is none.
     fn next(
         &mut self,
         events: &mut Streaming<v1::JobEvent>,
-    ) -> Result<Result<Told, Over>, Failure> {
-        let complete = self.shown.as_ref().is_some_and(|(account, _)| account.is_complete());
-        let ended =
-            self.shown.as_ref().is_some_and(|(account, _)| record::has_ended(account.job()));
+    ) -> Result<Result<Message, CallEnd>, Failure> {
+        let complete =
+            self.display.as_ref().is_some_and(|(job_events, _)| job_events.is_complete());
+        let ended = self
+            .display
+            .as_ref()
+            .is_some_and(|(job_events, _)| record::has_ended(job_events.job()));
         let limit = complete.then_some(LINGER);
         loop {
             return Ok(match self.remote.event(events, limit, &mut self.signals) {
                 Attempt::Done(Next::Item(v1::JobEvent { event: Some(event) })) => Ok(event),
-                // Something that only newer programs know.
+                // A message of a newer version.
                 Attempt::Done(Next::Item(_)) => continue,
-                Attempt::Done(Next::End) if ended => Err(Over::Ended),
+                Attempt::Done(Next::End) if ended => Err(CallEnd::Ended),
                 Attempt::Done(Next::End) => {
                     let reason = format!("{} ended the call", self.cluster.coordinator);
-                    Err(Over::Lost { reason, answered: true })
+                    Err(CallEnd::Lost { reason, answered: true })
                 }
-                Attempt::Done(Next::Silence) => Err(Over::Ended),
-                Attempt::Lost { .. } if complete => Err(Over::Ended),
-                Attempt::Lost { reason, .. } => Err(Over::Lost { reason, answered: false }),
+                Attempt::Done(Next::TimedOut) => Err(CallEnd::Ended),
+                Attempt::Lost { .. } if complete => Err(CallEnd::Ended),
+                Attempt::Lost { reason, .. } => Err(CallEnd::Lost { reason, answered: false }),
                 Attempt::Refused(failure) => return Err(failure),
-                Attempt::Interrupted => Err(Over::Interrupted),
+                Attempt::Interrupted => Err(CallEnd::Interrupted),
             });
         }
     }
 
-    /// Takes an event, the first of a call or another.
-    fn take(&mut self, event: Told, first: bool) -> Option<Over> {
+    /// Handles a message; `first` is that of a call.
+    fn take(&mut self, event: Message, first: bool) -> Option<CallEnd> {
         let event = match event {
-            Told::Job(job) => return self.take_job(job, first),
-            Told::Note(note) => {
-                tell(&note);
+            Message::Job(job) => return self.take_job(job, first),
+            Message::Note(note) => {
+                log_note(&note);
                 return None;
             }
             other => other,
         };
-        // A call begins with the job: without it, nothing else can be placed.
-        let (account, progress) = self.shown.as_mut()?;
+        // A call starts with the state of the job.
+        let (job_events, progress) = self.display.as_mut()?;
         match event {
-            Told::Layer(line) => match account.layer(&line) {
+            Message::Layer(line) => match job_events.layer(&line) {
                 Ok(event) => event.iter().for_each(|event| progress.emit(event)),
                 Err(_) => {
-                    let reason = format!("layers before layer {} were lost", line.depth);
-                    return Some(Over::Lost { reason, answered: true });
+                    let reason = format!("layers before layer {} are missing", line.depth);
+                    return Some(CallEnd::Lost { reason, answered: true });
                 }
             },
-            Told::RolledBack(back) => {
-                account.roll_back(back.depth).iter().for_each(|event| progress.emit(event));
+            Message::RolledBack(back) => {
+                job_events.roll_back(back.depth).iter().for_each(|event| progress.emit(event));
             }
-            Told::Checkpoint(done) => {
+            Message::Checkpoint(done) => {
                 let v1::CheckpointDone { depth, bytes, seconds } = done;
                 let checkpoint = crate::output::events::Checkpoint { depth, bytes, seconds };
                 progress.emit(&crate::output::events::Event::Checkpoint(checkpoint));
             }
-            Told::Job(_) | Told::Note(_) => {}
+            Message::Job(_) | Message::Note(_) => {}
         }
         None
     }
 
-    fn take_job(&mut self, job: v1::Job, first: bool) -> Option<Over> {
-        self.tell_state(&job);
-        let Some((account, progress)) = &mut self.shown else {
+    fn take_job(&mut self, job: v1::Job, first: bool) -> Option<CallEnd> {
+        self.log_state(&job);
+        let Some((job_events, progress)) = &mut self.display else {
             self.begin(job);
             return None;
         };
         let depth = job.depth;
-        account.update(job);
-        // A coordinator that was away may have gone back to a checkpoint in the meantime.
-        if first && depth < account.depth() {
-            account.roll_back(depth).iter().for_each(|event| progress.emit(event));
-            return Some(Over::Again);
+        job_events.update(job);
+        // The job may have rolled back while the connection was lost.
+        if first && depth < job_events.depth() {
+            job_events.roll_back(depth).iter().for_each(|event| progress.emit(event));
+            return Some(CallEnd::Again);
         }
         None
     }
 
     fn begin(&mut self, job: v1::Job) {
         let progress = Progress::start(self.console, job.expected_layers);
-        // The id stays; a name may be given to another job some day.
-        self.asked.clone_from(&job.id);
-        let account = Account::new(job, self.cluster);
-        progress.emit(&account.beginning());
-        self.shown = Some((account, progress));
+        // The id is permanent; a name may be given to another job later.
+        self.job.clone_from(&job.id);
+        let job_events = JobEvents::new(job, self.cluster);
+        progress.emit(&job_events.beginning());
+        self.display = Some((job_events, progress));
     }
 
-    /// Logs what a job waits for, when that changes. Its end is told by [`Follower::end`].
-    fn tell_state(&mut self, job: &v1::Job) {
+    /// Logs a change of the job's state. [`Follower::end`] shows its end.
+    fn log_state(&mut self, job: &v1::Job) {
         let state = format!("job {} is {}{}", job.id, record::state(job), report::why(job));
         if !record::has_ended(job) && state != self.state {
             tracing::info!("{state}");
@@ -263,11 +269,11 @@ impl<'a> Follower<'a> {
     }
 
     fn end(mut self) -> Result<ExitCode, Failure> {
-        let shown = self.shown.take();
+        let display = self.display.take();
         let Some((ending, progress)) =
-            shown.and_then(|(account, progress)| Some((account.ending()?, progress)))
+            display.and_then(|(job_events, progress)| Some((job_events.ending()?, progress)))
         else {
-            return Err(Failure::new(ExitCode::Unexpected, "the job ended without an end"));
+            return Err(Failure::new(ExitCode::Unexpected, "the job ended in an unknown state"));
         };
         progress.emit(&ending.event);
         progress.finish()?;
@@ -278,21 +284,23 @@ impl<'a> Follower<'a> {
     }
 
     fn detach(mut self) -> Result<ExitCode, Failure> {
-        if let Some((_, progress)) = self.shown.take() {
+        if let Some((_, progress)) = self.display.take() {
             progress.finish()?;
         }
-        let job = &self.asked;
+        let job = &self.job;
         let (watch, cancel) =
             (self.cluster.command("watch", job), self.cluster.command("cancel", job));
-        // With stderr closed there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "job {job} goes on; {watch} follows it, {cancel} stops it");
+        // If standard error is closed, the message is lost.
+        let _ = writeln!(
+            io::stderr(),
+            "job {job} keeps running; {watch} follows it, {cancel} stops it"
+        );
         Ok(ExitCode::Interrupted)
     }
 }
 
-/// Logs what the coordinator has to say. What is only information is shown as events, too, and is in
-/// the job's log.
-fn tell(note: &v1::LogLine) {
+/// Logs a note of the coordinator. Information is only logged for debugging: events show it.
+fn log_note(note: &v1::LogLine) {
     let text = &note.text;
     match &*note.level {
         "ERROR" => tracing::error!("{text}"),
@@ -307,15 +315,15 @@ mod tests {
 
     #[test]
     fn pauses_grow_to_a_limit() {
-        let mut patience = Patience::new();
-        let pauses: Vec<u128> = (0..6).map(|_| patience.pause().as_millis()).collect();
+        let mut backoff = Backoff::new();
+        let pauses: Vec<u128> = (0..6).map(|_| backoff.pause().as_millis()).collect();
         assert_eq!(pauses, [500, 1000, 2000, 4000, 5000, 5000]);
     }
 
     #[test]
-    fn silence_is_borne_and_nonsense_is_not() {
-        let mut patience = Patience::new();
-        assert!((0..100).all(|_| !patience.is_over(false)));
-        assert_eq!((0..4).filter(|_| patience.is_over(true)).count(), 1);
+    fn lost_connections_are_unlimited_and_invalid_replies_are_not() {
+        let mut backoff = Backoff::new();
+        assert!((0..100).all(|_| !backoff.is_exhausted(false)));
+        assert_eq!((0..4).filter(|_| backoff.is_exhausted(true)).count(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Calls to a cluster, and its jobs and workers as events, JSON lines and text.
 
-pub(crate) mod account;
 pub(crate) mod follow;
+pub(crate) mod job_events;
 pub(crate) mod record;
 pub(crate) mod remote;
 pub(crate) mod report;

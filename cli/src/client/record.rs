@@ -1,4 +1,4 @@
-//! Jobs, workers and log lines of a cluster as JSON lines, and what both forms have in common.
+//! JSON lines of jobs, workers and logs, and the conversions they share with the text form.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use strata_proto::v1;
 use strata_store::{EngineKind, Hex128};
 
-use crate::output::events::{Outcome, Summary, VERSION};
-use crate::output::exit::Failure;
+use crate::output::events::{Outcome, Summary};
+use crate::output::json::write_line;
 use crate::spaces::request::{self, Naming};
 
-/// The last second that a time of day is written for.
+/// Last second that the time format can express.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// What a job searches.
+/// The search of a job.
 pub(crate) struct Spec<'a> {
     pub(crate) space: &'a str,
     pub(crate) parameters: BTreeMap<String, String>,
@@ -24,7 +24,7 @@ pub(crate) struct Spec<'a> {
     pub(crate) engine: EngineKind,
 }
 
-/// What a job searches; nothing, if the coordinator does not say.
+/// The search of a job; empty if the coordinator does not send it.
 pub(crate) fn spec(job: &v1::Job) -> Spec<'_> {
     let Some(spec) = &job.spec else {
         return Spec {
@@ -35,12 +35,12 @@ pub(crate) fn spec(job: &v1::Job) -> Spec<'_> {
         };
     };
     let parameters = spec.parameters.iter().map(|(name, value)| (name.clone(), value.clone()));
-    // One of a later version is not known here.
+    // The engine may be one of a later version.
     let engine = EngineKind::find(&spec.engine).unwrap_or_default();
     Spec { space: &spec.space, parameters: parameters.collect(), shards: spec.shards, engine }
 }
 
-/// The job's state in a word.
+/// Name of the job's state.
 pub(crate) fn state(job: &v1::Job) -> &'static str {
     match job.state() {
         v1::JobState::Unspecified => "unknown",
@@ -54,7 +54,7 @@ pub(crate) fn state(job: &v1::Job) -> &'static str {
     }
 }
 
-/// Whether nothing more happens until somebody resumes it.
+/// Whether the job stays as it is until it is resumed.
 pub(crate) fn has_ended(job: &v1::Job) -> bool {
     use v1::JobState::{Cancelled, Done, Failed, Stopped};
     matches!(job.state(), Stopped | Cancelled | Failed | Done)
@@ -66,13 +66,13 @@ pub(crate) fn digest(digest: Option<v1::Digest>) -> String {
     Hex128([first, second]).to_string()
 }
 
-/// The time so many milliseconds after 1970 began.
+/// The time `milliseconds` after the start of 1970.
 pub(crate) fn time(milliseconds: u64) -> SystemTime {
     let time = Duration::from_millis(milliseconds).min(Duration::from_secs(LAST_SECOND));
     SystemTime::UNIX_EPOCH + time
 }
 
-/// What a finished job found, as `solve` tells it.
+/// Result of a finished job, in the form of `solve`.
 pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) -> Summary {
     let exhaustive = spec(job).parameters.get("exhaust").is_some_and(|value| value == "true");
     let outcome = match result.moves {
@@ -99,7 +99,7 @@ pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) ->
     }
 }
 
-/// Which layers a job keeps, as the flag has it.
+/// Value of `--keep-layers` of a job.
 pub(crate) fn keep(options: &v1::JobOptions) -> String {
     use v1::keep_layers::Which;
     match options.keep.and_then(|keep| keep.which) {
@@ -107,19 +107,6 @@ pub(crate) fn keep(options: &v1::JobOptions) -> String {
         Some(Which::Every(number)) => format!("every:{number}"),
         Some(Which::Last(_)) | None => "last".to_owned(),
     }
-}
-
-/// Writes a line: an object with the version and the event's name first.
-fn write_line(event: &str, fields: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a, T> {
-        v: u32,
-        event: &'a str,
-        #[serde(flatten)]
-        fields: &'a T,
-    }
-    serde_json::to_writer(&mut *out, &Line { v: VERSION, event, fields })?;
-    out.write_all(b"\n")
 }
 
 /// Writes a job.
@@ -225,24 +212,9 @@ pub(crate) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<
     write_line("log", &Fields { time, level: &line.level, text: &line.text }, out)
 }
 
-/// Whether a node is healthy.
-#[derive(Serialize)]
-pub(crate) struct HealthLine<'a> {
-    url: &'a str,
-    healthy: bool,
-    error: Option<String>,
-}
-
-impl<'a> HealthLine<'a> {
-    /// Healthy, unless there is a failure.
-    pub(crate) fn new(url: &'a str, failure: Option<&Failure>) -> Self {
-        HealthLine { url, healthy: failure.is_none(), error: failure.map(ToString::to_string) }
-    }
-
-    /// Writes the line.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        write_line("health", self, out)
-    }
+/// Seconds between two readings of a job's clock; 0 if the second is earlier.
+pub(crate) fn duration(end: f64, before: f64) -> f64 {
+    (end - before).max(0.0)
 }
 
 #[cfg(test)]
@@ -310,19 +282,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn workers_and_health() {
+    fn worker_lines_have_a_number() {
         let worker = v1::WorkerInfo { number: 2, name: "b".to_owned(), ..Default::default() };
         let value: Value = serde_json::from_str(&json(|out| write_worker(&worker, out))).unwrap();
         assert_eq!((&value["event"], &value["number"]), (&"worker".into(), &2.into()));
-        assert_eq!(
-            json(|out| HealthLine::new("http://a:1", None).write(out)),
-            "{\"v\":1,\"event\":\"health\",\"url\":\"http://a:1\",\"healthy\":true,\
-             \"error\":null}\n"
-        );
     }
 
     #[test]
-    fn what_is_kept_is_told_as_the_flag_has_it() {
+    fn kept_layers_have_the_form_of_the_flag() {
         use v1::keep_layers::Which;
         let keep = |which| {
             let keep = Some(v1::KeepLayers { which });

@@ -1,4 +1,4 @@
-//! The edge to the network: a coordinator as plain calls, over a runtime of one thread.
+//! Blocking calls to a coordinator, over a runtime of one thread.
 
 use std::error::Error;
 use std::future::Future;
@@ -8,46 +8,31 @@ use strata_net::{Connection, NetError, Security, limits};
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tonic::{Code, Response, Status, Streaming};
 
 use crate::args::cluster::ClientArgs;
 use crate::output::exit::{ExitCode, Failure};
+use crate::signals::Signals;
 
-/// The longest wait for the answer to a question.
-const ANSWER: Duration = Duration::from_secs(30);
+/// Time limit of a call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The longest wait for a node to say that it is healthy.
-const HEALTH: Duration = Duration::from_secs(5);
+/// Time limit of a health check.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A coordinator.
+/// Connection to a coordinator.
 pub(crate) struct Remote<'a> {
     pub(crate) args: &'a ClientArgs,
     security: Security,
     runtime: Runtime,
-    /// None once the connection is lost.
+    /// None after the connection was lost.
     client: Option<JobServiceClient<Connection>>,
 }
 
-/// SIGINT and SIGTERM, from the moment this is made.
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    async fn come(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-/// How an attempt ended that a signal or a lost connection may cut short.
+/// Result of a call that a signal or a lost connection may interrupt.
 pub(crate) enum Attempt<T> {
     Done(T),
-    /// The connection is lost, or was not made; and whether there was an answer at all.
+    /// The connection was lost or not made; `answered` if there was a reply, though an invalid one.
     Lost {
         reason: String,
         answered: bool,
@@ -56,112 +41,111 @@ pub(crate) enum Attempt<T> {
     Interrupted,
 }
 
-/// What comes next of a stream.
+/// Next element of a stream.
 pub(crate) enum Next<T> {
     Item(T),
-    /// The stream is over.
+    /// End of the stream.
     End,
-    /// Nothing came in time.
-    Silence,
+    /// Nothing arrived within the time limit.
+    TimedOut,
 }
 
 impl<'a> Remote<'a> {
-    /// Connects.
+    /// Connects to the coordinator.
+    ///
+    /// # Errors
+    /// If its address, token or certificates are refused, or it cannot be reached.
     pub(crate) fn connect(args: &'a ClientArgs) -> Result<Remote<'a>, Failure> {
         let security = args.security.open()?;
         let runtime = runtime()?;
         let connection = runtime.block_on(security.connect(&args.coordinator));
-        let client = Some(job_service(connection.map_err(|error| refusal(&error))?));
+        let client = Some(job_service(connection?));
         Ok(Remote { args, security, runtime, client })
     }
 
-    /// Asks a question that is answered at once.
-    fn ask<T, F>(&self, call: impl FnOnce(JobServiceClient<Connection>) -> F) -> Result<T, Failure>
+    /// Makes a call with a single reply.
+    fn call<T, F>(&self, call: impl FnOnce(JobServiceClient<Connection>) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<Response<T>, Status>>,
     {
         let Some(client) = self.client.clone() else {
-            return Err(Failure::new(ExitCode::Unreachable, "the connection is lost"));
+            return Err(Failure::new(ExitCode::Unreachable, "the connection was lost"));
         };
         let answer = self.runtime.block_on(async {
-            let late = |_| Status::deadline_exceeded(format!("no answer within {ANSWER:?}"));
-            tokio::time::timeout(ANSWER, call(client)).await.map_err(late)?
+            let late = |_| Status::deadline_exceeded(format!("no reply within {CALL_TIMEOUT:?}"));
+            tokio::time::timeout(CALL_TIMEOUT, call(client)).await.map_err(late)?
         });
         answer.map(Response::into_inner).map_err(|status| self.failure(&status))
     }
 
+    /// Submits a job.
+    ///
+    /// # Errors
+    /// Like every call: if it is refused, or the connection is lost.
     pub(crate) fn submit(&self, request: v1::SubmitRequest) -> Result<v1::Job, Failure> {
-        self.ask(|mut client| async move { client.submit(request).await })
+        self.call(|mut client| async move { client.submit(request).await })
     }
 
     pub(crate) fn list(&self) -> Result<Vec<v1::Job>, Failure> {
-        let reply = self.ask(|mut client| async move { client.list(v1::ListRequest {}).await })?;
+        let reply = self.call(|mut client| async move { client.list(v1::ListRequest {}).await })?;
         Ok(reply.jobs)
     }
 
     pub(crate) fn status(&self, job: &str) -> Result<v1::Job, Failure> {
         let job = reference(job);
-        self.ask(|mut client| async move { client.status(job).await })
+        self.call(|mut client| async move { client.status(job).await })
     }
 
     pub(crate) fn cancel(&self, job: &str) -> Result<v1::Job, Failure> {
         let job = reference(job);
-        self.ask(|mut client| async move { client.cancel(job).await })
+        self.call(|mut client| async move { client.cancel(job).await })
     }
 
     pub(crate) fn resume(&self, job: &str) -> Result<v1::Job, Failure> {
         let job = reference(job);
-        self.ask(|mut client| async move { client.resume(job).await })
+        self.call(|mut client| async move { client.resume(job).await })
     }
 
     pub(crate) fn layers(&self, job: &str) -> Result<v1::LayersReply, Failure> {
         let job = reference(job);
-        self.ask(|mut client| async move { client.layers(job).await })
+        self.call(|mut client| async move { client.layers(job).await })
     }
 
     pub(crate) fn workers(&self) -> Result<Vec<v1::WorkerInfo>, Failure> {
         let request = v1::WorkersRequest {};
-        let reply = self.ask(|mut client| async move { client.workers(request).await })?;
+        let reply = self.call(|mut client| async move { client.workers(request).await })?;
         Ok(reply.workers)
     }
 
     pub(crate) fn logs(&self, job: &str, follow: bool) -> Result<Streaming<v1::LogLine>, Failure> {
         let request = v1::LogsRequest { job: job.to_owned(), follow };
-        self.ask(|mut client| async move { client.logs(request).await })
+        self.call(|mut client| async move { client.logs(request).await })
     }
 
     pub(crate) fn look_up(&self, request: v1::LookUpRequest) -> Result<v1::Found, Failure> {
-        self.ask(|mut client| async move { client.look_up(request).await })
+        self.call(|mut client| async move { client.look_up(request).await })
     }
 
     pub(crate) fn fetch_layer(
         &self,
         layer: v1::LayerRef,
     ) -> Result<Streaming<v1::LayerPart>, Failure> {
-        self.ask(|mut client| async move { client.fetch_layer(layer).await })
+        self.call(|mut client| async move { client.fetch_layer(layer).await })
     }
 
-    /// The next item of a stream that is not watched for signals.
+    /// The next item of a stream, without regard to signals.
     pub(crate) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
         let item = self.runtime.block_on(items.message());
         item.map_err(|status| self.failure(&status))
     }
 
-    /// Begins to listen to signals, which until then end the process.
+    /// Installs the signal handlers; before, a signal ends the process.
     pub(crate) fn signals(&self) -> Result<Signals, Failure> {
         let _context = self.runtime.enter();
-        let listen = |kind| {
-            signal(kind).map_err(|error| {
-                Failure::new(ExitCode::Unexpected, format!("cannot listen to signals: {error}"))
-            })
-        };
-        Ok(Signals {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-        })
+        Signals::listen()
     }
 
-    /// Begins to watch a job, over a new connection if the old one is lost.
+    /// Starts to watch a job, over a new connection if the old one was lost.
     pub(crate) fn watch(
         &mut self,
         job: &str,
@@ -179,7 +163,7 @@ impl<'a> Remote<'a> {
                         let reason = error.to_string();
                         return Attempt::Lost { reason, answered: false };
                     }
-                    Err(error) => return Attempt::Refused(refusal(&error)),
+                    Err(error) => return Attempt::Refused(error.into()),
                 },
             };
             match connected.watch(request).await {
@@ -187,18 +171,18 @@ impl<'a> Remote<'a> {
                     *client = Some(connected);
                     Attempt::Done(events.into_inner())
                 }
-                Err(status) => cut_short(args, &status),
+                Err(status) => interrupted(args, &status),
             }
         };
         runtime.block_on(async {
             tokio::select! {
                 attempt = begin => attempt,
-                () = signals.come() => Attempt::Interrupted,
+                () = signals.next() => Attempt::Interrupted,
             }
         })
     }
 
-    /// Waits for the next event, for so long at most if there is a limit.
+    /// Waits for the next message, up to a time limit.
     pub(crate) fn event(
         &mut self,
         events: &mut Streaming<v1::JobEvent>,
@@ -211,10 +195,10 @@ impl<'a> Remote<'a> {
                 message = events.message() => match message {
                     Ok(Some(event)) => Attempt::Done(Next::Item(event)),
                     Ok(None) => Attempt::Done(Next::End),
-                    Err(status) => cut_short(self.args, &status),
+                    Err(status) => interrupted(self.args, &status),
                 },
-                () = tokio::time::sleep(limit) => Attempt::Done(Next::Silence),
-                () = signals.come() => Attempt::Interrupted,
+                () = tokio::time::sleep(limit) => Attempt::Done(Next::TimedOut),
+                () = signals.next() => Attempt::Interrupted,
             }
         });
         if let Attempt::Lost { .. } = attempt {
@@ -228,7 +212,7 @@ impl<'a> Remote<'a> {
         self.runtime.block_on(async {
             tokio::select! {
                 () = tokio::time::sleep(time) => false,
-                () = signals.come() => true,
+                () = signals.next() => true,
             }
         })
     }
@@ -238,9 +222,9 @@ impl<'a> Remote<'a> {
     }
 }
 
-/// Asks a node whether it is healthy.
+/// Checks the health of a node.
 pub(crate) fn health(url: &str, security: &Security) -> Result<Result<(), NetError>, Failure> {
-    Ok(runtime()?.block_on(strata_net::health(url, security, HEALTH)))
+    Ok(runtime()?.block_on(strata_net::health(url, security, HEALTH_TIMEOUT)))
 }
 
 fn runtime() -> Result<Runtime, Failure> {
@@ -257,18 +241,9 @@ fn reference(job: &str) -> v1::JobRef {
     v1::JobRef { job: job.to_owned() }
 }
 
-/// The failure for an error of the network.
-pub(crate) fn refusal(error: &NetError) -> Failure {
-    let code = match error {
-        NetError::Unreachable { .. } => ExitCode::Unreachable,
-        // A file, a flag or an address that is not as it must be.
-        _ => ExitCode::Usage,
-    };
-    Failure::new(code, error)
-}
-
-/// Whether a failed call is no answer but the end of a connection. A broken stream comes with its
-/// reason, an answer comes without.
+/// Whether a status reports a lost connection instead of a reply of the coordinator.
+///
+/// The status of a broken stream has a source, that of a reply has none.
 fn is_lost(status: &Status) -> bool {
     match status.code() {
         Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DeadlineExceeded => true,
@@ -277,7 +252,7 @@ fn is_lost(status: &Status) -> bool {
     }
 }
 
-fn cut_short<T>(args: &ClientArgs, status: &Status) -> Attempt<T> {
+fn interrupted<T>(args: &ClientArgs, status: &Status) -> Attempt<T> {
     if is_lost(status) {
         let reason = failure(args, status).to_string();
         Attempt::Lost { reason, answered: status.code() == Code::Unknown }
@@ -300,7 +275,7 @@ fn failure(args: &ClientArgs, status: &Status) -> Failure {
                     "{url} refuses the token in {file} ({message}): --token-file must name the cluster's"
                 )
             }
-            None => format!("{url} asks for a token: name the cluster's with --token-file"),
+            None => format!("{url} requires a token: name the cluster's with --token-file"),
         }),
         Code::NotFound => Failure::new(ExitCode::NoSuchJob, message),
         Code::InvalidArgument | Code::AlreadyExists | Code::FailedPrecondition => {
@@ -308,7 +283,7 @@ fn failure(args: &ClientArgs, status: &Status) -> Failure {
         }
         Code::DataLoss => Failure::new(ExitCode::Corrupt, message),
         Code::Unimplemented => {
-            let message = format!("{url} does not know this call: it is of another version");
+            let message = format!("{url} does not support this call: it has another version");
             Failure::new(ExitCode::Unexpected, message)
         }
         _ => Failure::new(ExitCode::Unexpected, format!("{url} failed: {message}")),

@@ -1,4 +1,4 @@
-//! Jobs, workers and log lines of a cluster for people.
+//! Text form of jobs, workers and log lines.
 
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
@@ -6,10 +6,12 @@ use std::time::{Duration, SystemTime};
 use strata_proto::v1;
 
 use super::record::{self, has_ended, state, time};
-use crate::output::units;
+use crate::output::console::Console;
+use crate::output::exit::Failure;
+use crate::output::{stdout, units};
 use crate::spaces::request::{self, Naming};
 
-/// Where a column's cells stand.
+/// Alignment of a column.
 #[derive(Clone, Copy)]
 enum Side {
     Left,
@@ -44,7 +46,7 @@ fn table<const N: usize>(
     Ok(())
 }
 
-/// The time since, in its largest unit.
+/// Time since a moment, in its largest unit.
 fn age(seconds: u64, now: SystemTime) -> String {
     let then = time(seconds.saturating_mul(1000));
     let age = now.duration_since(then).unwrap_or(Duration::ZERO).as_secs();
@@ -79,7 +81,7 @@ pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> i
         ]
     });
     let rows: Vec<_> = rows.collect();
-    // Without any name the column would be an empty one.
+    // Without names the column has no heading either.
     let name = if jobs.iter().all(|job| job.name.is_empty()) { "" } else { "name" };
     let columns = [
         ("job", Side::Left),
@@ -93,7 +95,7 @@ pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> i
     table(columns, &rows, out)
 }
 
-/// The cluster's workers and its unfinished jobs.
+/// Workers and unfinished jobs of a cluster.
 pub(crate) fn cluster(
     url: &str,
     workers: &[v1::WorkerInfo],
@@ -135,12 +137,12 @@ pub(crate) fn cluster(
     }
     writeln!(out)?;
     if unfinished.is_empty() {
-        return writeln!(out, "no job is unfinished");
+        return writeln!(out, "no unfinished jobs");
     }
     jobs(unfinished, now, out)
 }
 
-/// Everything of one job.
+/// All details of one job.
 pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}: {}{}", job.id, state(job), why(job))?;
     let mut line = |name: &str, value: &str| match value {
@@ -184,7 +186,7 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     Ok(())
 }
 
-/// What a job waits for, or why it ended.
+/// What a job is waiting for, or why it ended.
 pub(crate) fn why(job: &v1::Job) -> String {
     match job.state() {
         v1::JobState::Queued if job.queue_position > 0 => {
@@ -216,12 +218,22 @@ fn options(options: &v1::JobOptions) -> String {
     words.join(" ")
 }
 
-/// The answer to a cancellation.
+/// Result of a cancellation.
 pub(crate) fn cancelled(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
     match has_ended(job) {
         true => writeln!(out, "{} is {}", job.id, state(job)),
-        false => writeln!(out, "{} ends after its next layer", job.id),
+        false => writeln!(out, "{} stops after its next layer", job.id),
     }
+}
+
+/// Prints the id of a job that is not followed.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub(crate) fn print_detached(job: &v1::Job, console: &Console) -> Result<(), Failure> {
+    stdout::print(|out| {
+        if console.json { record::write_job(job, out) } else { writeln!(out, "{}", job.id) }
+    })
 }
 
 /// A line of a log.
@@ -246,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn ages() {
+    fn ages_use_the_largest_unit() {
         let age = |seconds: u64| age(1_795_266_000 + 7200 - seconds, now());
         assert_eq!(
             [0, 59, 60, 7199, 86_399, 200_000].map(age),
@@ -293,7 +305,7 @@ mod tests {
              0  host-0  alive                    2  1.0 GiB    61 MiB    5.0 GiB  http://a:1\n     \
              1  host-1  silent for 42.0 s        2  1.0 GiB    61 MiB    5.0 GiB  http://a:1\n\
              \n\
-             no job is unfinished\n"
+             no unfinished jobs\n"
         );
         let jobs = [example(v1::JobState::Running)];
         let text = text(|out| cluster("http://c:1", &[], &jobs, now(), out));
@@ -301,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_tells_everything() {
+    fn a_job_shows_all_details() {
         let job = v1::Job {
             name: "night".to_owned(),
             depth: Some(7),
@@ -337,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_job_tells_its_result() {
+    fn a_finished_job_shows_its_result() {
         let result = v1::JobResult { moves: Some(42), layers: 21, ..Default::default() };
         let job = v1::Job { result: Some(result), ..example(v1::JobState::Done) };
         let text = text(|out| super::job(&job, now(), out));
@@ -346,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn states_have_reasons() {
+    fn states_show_their_reasons() {
         let waiting = v1::Job {
             waiting_for: vec!["a".to_owned(), "b".to_owned()],
             ..example(v1::JobState::Waiting)
@@ -361,10 +373,10 @@ mod tests {
     }
 
     #[test]
-    fn cancellations() {
+    fn a_cancelled_job_stops_after_its_next_layer() {
         assert_eq!(
             text(|out| cancelled(&example(v1::JobState::Running), out)),
-            "panex-3-aaaaaa ends after its next layer\n"
+            "panex-3-aaaaaa stops after its next layer\n"
         );
         assert_eq!(
             text(|out| cancelled(&example(v1::JobState::Cancelled), out)),

@@ -6,8 +6,8 @@ use serde::Serialize;
 use strata::catalogue::Parameter;
 
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::spaces::program;
 
@@ -45,8 +45,6 @@ fn text(out: &mut impl Write) -> io::Result<()> {
 fn json(out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
-        v: u32,
-        event: &'static str,
         name: &'a str,
         summary: &'a str,
         usage: String,
@@ -67,15 +65,12 @@ fn json(out: &mut impl Write) -> io::Result<()> {
             help: p.help,
         });
         let line = Line {
-            v: VERSION,
-            event: "domain",
             name: domain.name,
             summary: domain.summary,
             usage: domain.usage(),
             parameters: parameters.collect(),
         };
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")?;
+        write_line("domain", &line, out)?;
     }
     Ok(())
 }

@@ -1,76 +1,78 @@
-//! The commands that speak with a cluster.
-//!
-//! `remote.rs` is the thin edge at which everything asynchronous happens; all else is plain calls.
-//! `account.rs` makes events of what happens in a job, `follow.rs` stays with a job until it ends,
-//! `record.rs` and `report.rs` show jobs and workers, `path.rs` traces moves back.
+//! `strata list`, `status`, `watch`, `logs`, `cancel` and `resume`: the jobs of a cluster.
 
-use std::io::Write;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use strata::KeepLayers;
-use strata_net::NetError;
-use strata_proto::v1;
+use clap::Args;
+use clap::builder::BoolishValueParser;
 
-use crate::args::cluster::{
-    ClientArgs, HealthArgs, JobArgs, ListArgs, LogsArgs, ResumeArgs, StatusArgs, SubmitArgs,
-};
+use crate::args::cluster::ClientArgs;
 use crate::client::follow::Follower;
-use crate::client::record::HealthLine;
-use crate::client::remote::{Remote, refusal};
-use crate::client::{account, record, remote, report};
-use crate::commands::stats::table::Row;
+use crate::client::remote::Remote;
+use crate::client::{record, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
-use crate::spaces::request;
 
-/// Runs `strata submit`.
-pub(crate) fn submit(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let space = request::open(&args.domain, &args.args, args.parameters())?;
-    let spec = v1::JobSpec {
-        space: space.name().to_owned(),
-        parameters: space.parameters().into_iter().collect(),
-        shards: args.shards.unwrap_or(0),
-        engine: args.engine.kind().unwrap_or_default().name().to_owned(),
-    };
-    drop(space);
-    let request = v1::SubmitRequest {
-        spec: Some(spec),
-        options: Some(options(args)),
-        name: args.name.clone().unwrap_or_default(),
-    };
-    let remote = Remote::connect(&args.client)?;
-    let job = remote.submit(request)?;
-    if args.detach {
-        return detached(&job, console);
-    }
-    tracing::info!("job {} submitted to {}", job.id, args.client.coordinator);
-    Follower::of(remote, console, job)?.run()
+/// Arguments of `watch` and `cancel`.
+#[derive(Debug, Args)]
+pub(crate) struct JobArgs {
+    /// Job: its id, a unique prefix of the id, or its name
+    job: String,
+
+    /// The cluster.
+    #[command(flatten)]
+    client: ClientArgs,
 }
 
-fn options(args: &SubmitArgs) -> v1::JobOptions {
-    use v1::keep_layers::Which;
-    let keep = match args.keep_layers {
-        KeepLayers::All => Which::All(true),
-        KeepLayers::Last => Which::Last(true),
-        KeepLayers::Every(number) => Which::Every(number.get()),
-    };
-    // 0 would be the coordinator's default.
-    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
-    v1::JobOptions {
-        checkpoint_interval_ms: args.checkpoint_interval.map_or(0, milliseconds),
-        max_layers: args.max_layers,
-        disk_limit_bytes: args.disk_limit,
-        keep: Some(v1::KeepLayers { which: Some(keep) }),
-    }
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The cluster.
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
 }
 
-/// Tells which job it is, for whoever comes back later.
-fn detached(job: &v1::Job, console: &Console) -> Result<ExitCode, Failure> {
-    stdout::print(|out| {
-        if console.json { record::write_job(job, out) } else { writeln!(out, "{}", job.id) }
-    })?;
-    Ok(ExitCode::Done)
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Job: its id, a unique prefix of the id, or its name
+    job: Option<String>,
+
+    /// The cluster.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// Arguments of `logs`.
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// Job: its id, a unique prefix of the id, or its name
+    job: String,
+
+    /// Print new lines until the job ends
+    #[arg(short, long, env = "STRATA_FOLLOW", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    follow: bool,
+
+    /// The cluster.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// Arguments of `resume`.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// Job: its id, a unique prefix of the id, or its name
+    job: String,
+
+    /// Print the job's id and exit
+    #[arg(long, env = "STRATA_DETACH", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    detach: bool,
+
+    /// The cluster.
+    #[command(flatten)]
+    client: ClientArgs,
 }
 
 /// Runs `strata watch`.
@@ -83,7 +85,8 @@ pub(crate) fn resume(args: &ResumeArgs, console: &Console) -> Result<ExitCode, F
     let remote = Remote::connect(&args.client)?;
     let job = remote.resume(&args.job)?;
     if args.detach {
-        return detached(&job, console);
+        report::print_detached(&job, console)?;
+        return Ok(ExitCode::Done);
     }
     Follower::of(remote, console, job)?.run()
 }
@@ -151,36 +154,25 @@ pub(crate) fn logs(args: &LogsArgs, console: &Console) -> Result<ExitCode, Failu
     Ok(ExitCode::Done)
 }
 
-/// The layer table of a cluster's job.
-pub(crate) fn layers(args: &ClientArgs, job: &str) -> Result<Vec<Row>, Failure> {
-    let mut end = 0.0;
-    let rows = Remote::connect(args)?.layers(job)?.layers.into_iter().map(|line| Row {
-        depth: line.depth,
-        states: line.states,
-        generated: line.generated,
-        regions: line.regions,
-        bytes: line.bytes,
-        digest: record::digest(line.digest),
-        seconds: account::took(line.seconds, std::mem::replace(&mut end, line.seconds)),
-    });
-    Ok(rows.collect())
-}
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
 
-/// Runs `strata health`.
-pub(crate) fn health(args: &HealthArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (security, url) = (args.client.security.open()?, args.node());
-    let failure = match remote::health(url, &security)? {
-        Ok(()) => None,
-        Err(error @ (NetError::Unreachable { .. } | NetError::Refused { .. })) => {
-            Some(Failure::new(ExitCode::Unreachable, error))
+    use crate::cli::Cli;
+
+    #[test]
+    fn malformed_values_are_refused() {
+        for line in [
+            "strata list --coordinator localhost:7070",
+            "strata list --coordinator http://",
+            "strata list --coordinator http://a/b",
+            "strata list --tls-cert mine.pem",
+            "strata health --url ftp://a",
+            "strata watch",
+            "strata logs",
+        ] {
+            let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
         }
-        Err(error) => return Err(refusal(&error)),
-    };
-    let line = HealthLine::new(url, failure.as_ref());
-    if console.json {
-        stdout::print(|out| line.write(out))?;
-    } else if failure.is_none() {
-        stdout::print(|out| writeln!(out, "{url} is healthy"))?;
     }
-    failure.map_or(Ok(ExitCode::Done), Err)
 }

@@ -6,75 +6,74 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+use strata::size::parse_size;
 use strata::{ListedState, open_layer};
 
-use crate::commands::verify;
+use crate::folder;
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
 
 /// Arguments of `layer`.
 #[derive(Debug, Args)]
 pub(crate) struct LayerArgs {
-    /// The job's folder, or a data directory that holds one job only
+    /// Folder of the job, or a data directory with a single job
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
-    /// The layer's distance from the start
+    /// Depth of the layer
     pub(crate) depth: u32,
 
-    /// Print all states, one a line; of symmetric positions the first in the order of their texts
+    /// Print all states, one per line; of symmetric states the one whose text sorts first
     #[arg(long, conflicts_with = "sample", env = "STRATA_LIST", hide_env_values = true)]
     #[arg(value_parser = clap::builder::BoolishValueParser::new())]
     list: bool,
 
-    /// Print N positions, evenly spaced in the order in which the layer is held
+    /// Print N states, evenly spaced in the order of storage
     #[arg(long, value_name = "N", env = "STRATA_SAMPLE", hide_env_values = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
 
-    /// Memory budget of a symbolic layer, which is searched for again if the job does not hold it
+    /// Memory budget of a symbolic layer, which is searched again if the job does not hold it
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
-    #[arg(env = "STRATA_MEMORY", hide_env_values = true, value_parser = units::parse_size)]
+    #[arg(env = "STRATA_MEMORY", hide_env_values = true, value_parser = parse_size)]
     memory: u64,
 }
 
-/// What is to be printed of a layer.
-enum Wanted {
+/// Output of the command.
+enum Selection {
     Count,
     All,
     Sample(u64),
 }
 
 impl LayerArgs {
-    fn wanted(&self) -> Wanted {
+    fn selection(&self) -> Selection {
         match (self.list, self.sample) {
-            (true, _) => Wanted::All,
-            (false, Some(number)) => Wanted::Sample(number),
-            (false, None) => Wanted::Count,
+            (true, _) => Selection::All,
+            (false, Some(number)) => Selection::Sample(number),
+            (false, None) => Selection::Count,
         }
     }
 }
 
 /// Runs `strata layer`.
 pub(crate) fn run(args: &LayerArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (folder, manifest) = verify::open(&verify::job_folder(&args.dir)?)?;
-    let space = verify::space(&folder, &manifest)?;
+    let (folder, manifest) = folder::open(&folder::job_folder(&args.dir)?)?;
+    let space = folder::space(&folder, &manifest)?;
     let layer = open_layer(&folder, manifest, space, args.depth, args.memory)?;
-    match args.wanted() {
-        Wanted::Count => count(args, console, layer.states()),
-        Wanted::All => list(|print| layer.visit(print)),
-        Wanted::Sample(number) => list(|print| layer.sample(number, print)),
+    match args.selection() {
+        Selection::Count => count(args, console, layer.states()),
+        Selection::All => list(|print| layer.visit(print)),
+        Selection::Sample(number) => list(|print| layer.sample(number, print)),
     }
 }
 
 fn count(args: &LayerArgs, console: &Console, states: u64) -> Result<ExitCode, Failure> {
     #[derive(Serialize)]
     struct Line {
-        v: u32,
-        event: &'static str,
         depth: u32,
         states: u64,
     }
@@ -82,9 +81,7 @@ fn count(args: &LayerArgs, console: &Console, states: u64) -> Result<ExitCode, F
         if !console.json {
             return writeln!(out, "depth {}: {} states", args.depth, units::count(states));
         }
-        let line = Line { v: VERSION, event: "layer_states", depth: args.depth, states };
-        serde_json::to_writer(&mut *out, &line)?;
-        writeln!(out)
+        write_line("layer_states", &Line { depth: args.depth, states }, out)
     })?;
     Ok(ExitCode::Done)
 }

@@ -1,6 +1,8 @@
 //! One module per command: its arguments and its run.
 
+pub(crate) mod completions;
 pub(crate) mod domains;
+pub(crate) mod health;
 pub(crate) mod jobs;
 pub(crate) mod layer;
 pub(crate) mod nodes;
@@ -9,5 +11,6 @@ pub(crate) mod path;
 pub(crate) mod replay;
 pub(crate) mod solve;
 pub(crate) mod stats;
+pub(crate) mod submit;
 pub(crate) mod tiles;
 pub(crate) mod verify;

@@ -1,16 +1,20 @@
-//! `strata path`: the moves of a cluster's job, traced back through the layers that its workers have
-//! kept. They look the states up; only the last two layers, where the searches met, come here.
+//! `strata path`: the moves of a shortest solution found by a cluster's job.
+//!
+//! The moves are traced back through the kept layers. The workers look states up in their shards;
+//! only the last two layers, where the searches met, are transferred.
 
 use std::io::Write;
 use std::sync::Arc;
 
+use clap::Args;
 use strata_explicit::{Candidate, Finder, Layers, Trace};
 use strata_net::convert;
 use strata_proto::v1;
 use strata_store::{KeptFile, Layer, RealFs};
 use tempfile::NamedTempFile;
 
-use crate::args::cluster::PathJobArgs;
+use crate::args::cluster::ClientArgs;
+use crate::args::path::PathForm;
 use crate::client::record;
 use crate::client::remote::Remote;
 use crate::output::console::Console;
@@ -18,6 +22,21 @@ use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
 use crate::spaces::moves;
 use crate::spaces::puzzle::Puzzle;
+
+/// Arguments of `path`.
+#[derive(Debug, Args)]
+pub(crate) struct PathJobArgs {
+    /// Job: its id, a unique prefix of the id, or its name
+    job: String,
+
+    /// Form and destination of the moves.
+    #[command(flatten)]
+    form: PathForm,
+
+    /// The cluster.
+    #[command(flatten)]
+    client: ClientArgs,
+}
 
 /// Runs `strata path`.
 pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Failure> {
@@ -43,7 +62,10 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
     Ok(ExitCode::Done)
 }
 
-/// The result of a job whose moves can be found.
+/// The result of a job with a path.
+///
+/// # Errors
+/// If the job has not reached a goal or has not kept its layers.
 fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
     let id = &job.id;
     let kept = record::keep(&job.options.unwrap_or_default());
@@ -66,7 +88,7 @@ fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
 struct RemoteLayers<'a> {
     remote: &'a Remote<'a>,
     job: &'a str,
-    /// Why one could not be had.
+    /// The failure that ended the trace.
     failure: Option<Failure>,
 }
 
@@ -75,7 +97,7 @@ impl RemoteLayers<'_> {
         v1::LayerRef { job: self.job.to_owned(), depth }
     }
 
-    /// Notes a failure; the error only ends the trace.
+    /// Stores a failure; the error only ends the trace.
     fn noted<T>(
         &mut self,
         depth: u32,
@@ -102,13 +124,18 @@ impl RemoteLayers<'_> {
                 (Some(Part::Bytes(bytes)), Some((_, file))) => {
                     file.write_all(&bytes).map_err(unwritten)?;
                 }
-                _ => return Err(Failure::new(ExitCode::Unexpected, "a part of no file came")),
+                _ => {
+                    return Err(Failure::new(
+                        ExitCode::Unexpected,
+                        "received bytes without a file",
+                    ));
+                }
             }
         }
         let open = |(kept, file): (KeptFile, NamedTempFile)| {
             Layer::open(Arc::new(RealFs), file.path(), &kept.expect(self.job, depth))
         };
-        // What is mapped stays when the file is gone.
+        // A mapping outlives its file.
         files.into_iter().map(|file| open(file).map_err(Failure::from)).collect()
     }
 }

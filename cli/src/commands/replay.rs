@@ -1,5 +1,4 @@
-//! `strata replay`: plays moves from standard input and checks every one, by the rules of the
-//! puzzle alone.
+//! `strata replay`: replays moves from standard input and checks each against the puzzle's rules.
 
 use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
@@ -10,8 +9,8 @@ use serde::Serialize;
 use strata_panex::{CentreTop, GoldPosition, MAX_LEVEL, Position, draw, parse_moves, replay};
 
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::spaces::gold;
 
@@ -22,26 +21,26 @@ pub(crate) struct ReplayArgs {
     #[arg(value_parser = ["panex"])]
     pub(crate) domain: String,
 
-    /// Its level
+    /// Level of the puzzle
     #[arg(value_parser = RangedU64ValueParser::<u8>::new().range(1..=MAX_LEVEL.into()))]
     pub(crate) level: u8,
 
-    /// The position to begin with: a position such as 'b2 / - / o1 b1 o2', towers or exchanged
+    /// First position: towers, exchanged, or a position such as 'b2 / - / o1 b1 o2'
     #[arg(long, value_name = "POSITION", default_value = "towers", allow_hyphen_values = true)]
     #[arg(env = "STRATA_START", hide_env_values = true)]
     pub(crate) start: String,
 
-    /// The position it must end with (exit code 3 if not)
+    /// Required last position (exit code 3 if the moves end elsewhere)
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     #[arg(env = "STRATA_GOAL", hide_env_values = true)]
     pub(crate) goal: Option<String>,
 
-    /// The positions are those of Panex Gold, without levels: 'b b / - / o o'
+    /// Positions are those of Panex Gold, without levels: 'b b / - / o o'
     #[arg(long, env = "STRATA_GOLD", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) gold: bool,
 
-    /// Draw the first and the last position, and those of --every
+    /// Draw the first and last position, and those of --every
     #[arg(long, env = "STRATA_DRAW", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) draw: bool,
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &ReplayArgs, console: &Console) -> Result<ExitCode, Fail
         for (moves, position) in &shown {
             let (moves, text) = (*moves, form(position));
             match (console.json, args.draw) {
-                (true, _) => json_line(out, Line::Position { moves, position: text })?,
+                (true, _) => write_line("position", &Shown { moves, position: &text }, out)?,
                 (false, true) if args.gold => {
                     writeln!(out, "{moves}: {text}\n{}\n", draw::gold_text(position))?;
                 }
@@ -89,7 +88,8 @@ pub(crate) fn run(args: &ReplayArgs, console: &Console) -> Result<ExitCode, Fail
         }
         match console.json {
             true => {
-                json_line(out, Line::Replayed { moves: last, position: form(&end), goal: reached })
+                let position = form(&end);
+                write_line("replayed", &Replayed { moves: last, position, goal: reached }, out)
             }
             false => writeln!(out, "{last} moves, to {}", form(&end)),
         }
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ReplayArgs, console: &Console) -> Result<ExitCode, Fail
     }
 }
 
-/// A position of the command line.
+/// Reads a position of the command line.
 fn position(flag: &str, text: &str, args: &ReplayArgs) -> Result<Position, Failure> {
     let level = args.level;
     let refused = |error: &dyn std::fmt::Display| Failure::usage(format!("--{flag}: {error}"));
@@ -115,24 +115,19 @@ fn position(flag: &str, text: &str, args: &ReplayArgs) -> Result<Position, Failu
     }
 }
 
+/// Fields of the `position` event: a position on the way.
 #[derive(Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-enum Line {
-    /// A position on the way.
-    Position { moves: u64, position: String },
-    /// The end, and whether it is the goal.
-    Replayed { moves: u64, position: String, goal: Option<bool> },
+struct Shown<'a> {
+    moves: u64,
+    position: &'a str,
 }
 
-fn json_line(out: &mut impl Write, line: Line) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Versioned {
-        v: u32,
-        #[serde(flatten)]
-        line: Line,
-    }
-    serde_json::to_writer(&mut *out, &Versioned { v: VERSION, line })?;
-    out.write_all(b"\n")
+/// Fields of the `replayed` event: the last position, and whether it is the goal.
+#[derive(Serialize)]
+struct Replayed {
+    moves: u64,
+    position: String,
+    goal: Option<bool>,
 }
 
 #[cfg(test)]
@@ -142,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    fn read_by_both(text: &str, level: u8) -> bool {
+    fn accepted_by_both(text: &str, level: u8) -> bool {
         let searched = panex::Position::parse(level, text).map(|position| position.to_string());
         let replayed = Position::parse(text, level).map(|position| position.to_string());
         assert_eq!(searched.as_ref().ok(), replayed.as_ref().ok(), "{text}");
@@ -150,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn search_and_replay_read_the_same_positions() {
+    fn search_and_replay_accept_the_same_positions() {
         for (text, right) in [
             ("b1 b2 / - / o1 o2", true),
             (" b1 b2/-/o1  o2 ", true),
@@ -168,18 +163,18 @@ mod tests {
             ("towers", false),
             ("", false),
         ] {
-            assert_eq!(read_by_both(text, 2), right, "{text}");
+            assert_eq!(accepted_by_both(text, 2), right, "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn arrangements_are_read_by_search_and_replay_or_by_neither(
+        fn search_and_replay_agree_on_every_arrangement(
             words in Just(["b1", "b2", "b3", "o1", "o2", "o3", "/", "/"].to_vec()).prop_shuffle(),
         ) {
             let columns: Vec<String> = words.split(|word| *word == "/").map(|c| c.join(" ")).collect();
             let columns = columns.iter().map(|c| if c.is_empty() { "-" } else { c });
-            read_by_both(&columns.collect::<Vec<_>>().join(" / "), 3);
+            accepted_by_both(&columns.collect::<Vec<_>>().join(" / "), 3);
         }
     }
 }

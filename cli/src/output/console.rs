@@ -1,4 +1,4 @@
-//! Standard error: who may write to it, in what form and colour; sets up logging.
+//! Standard error: progress display, logging and colours.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -10,9 +10,9 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::cli::{ColorMode, GlobalArgs, LogFormat, ProgressMode};
+use crate::output::args::{ColorMode, GlobalArgs, LogFormat, ProgressMode};
 
-/// How progress is shown, once `auto` is decided.
+/// Progress display, with `auto` resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Display {
     /// A live display.
@@ -23,18 +23,18 @@ pub(crate) enum Display {
     None,
 }
 
-/// What commands need to know about their outputs.
+/// Settings of the outputs of a command.
 pub(crate) struct Console {
     /// Whether standard output is JSON lines.
     pub(crate) json: bool,
     /// How progress is shown.
     pub(crate) display: Display,
-    /// Standard error as log lines and the live display share it.
+    /// Standard error, shared by log lines and the live display.
     pub(crate) screen: MultiProgress,
 }
 
 impl Console {
-    /// Decides what `auto` means and starts logging.
+    /// Resolves `auto` and starts logging.
     pub(crate) fn start(global: &GlobalArgs) -> Self {
         let terminal = io::stderr().is_terminal() && !variable_is("TERM", "dumb");
         let display = display(global, terminal);
@@ -65,7 +65,7 @@ fn display(global: &GlobalArgs, terminal: bool) -> Display {
         ProgressMode::Lines => Display::Lines,
         ProgressMode::None => Display::None,
         ProgressMode::Auto if global.quiet > global.verbose => Display::None,
-        // A bar between JSON log lines would spoil them for their reader.
+        // A bar would break a stream of JSON log lines.
         ProgressMode::Auto if terminal && global.log_format == LogFormat::Text => Display::Bar,
         ProgressMode::Auto => Display::Lines,
     }
@@ -83,7 +83,7 @@ fn level(global: &GlobalArgs) -> LevelFilter {
 
 fn start_logging(global: &GlobalArgs, ansi: bool, screen: MultiProgress) {
     let level = level(global);
-    // The prefix covers every crate of this workspace; libraries only speak up when it matters.
+    // The prefix covers every crate of this workspace; other libraries log warnings and errors.
     let filter =
         Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("strata", level);
     let writer = LogWriter(screen);
@@ -92,11 +92,11 @@ fn start_logging(global: &GlobalArgs, ansi: bool, screen: MultiProgress) {
         LogFormat::Text => layer.with_ansi(ansi).with_writer(writer).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).with_writer(writer).boxed(),
     };
-    // The one error is a logger that is already there, which only a test can bring about.
+    // The one error is an installed logger, which occurs only in tests.
     let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
 }
 
-/// Writes log lines to standard error without tearing the live display.
+/// Writes log lines to standard error between redraws of the live display.
 struct LogWriter(MultiProgress);
 
 impl<'a> MakeWriter<'a> for LogWriter {
@@ -107,7 +107,7 @@ impl<'a> MakeWriter<'a> for LogWriter {
     }
 }
 
-/// One line on its way to standard error.
+/// Writer of one log line.
 struct LogLine<'a>(&'a MultiProgress);
 
 impl Write for LogLine<'_> {
@@ -118,7 +118,7 @@ impl Write for LogLine<'_> {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.suspend(|| {
-            // With stderr closed there is nobody left to tell, and the run must not suffer.
+            // A closed standard error must not stop the run.
             let _ = io::stderr().lock().write_all(bytes);
         });
         Ok(())
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_means_a_bar_only_for_people() {
+    fn auto_shows_a_bar_only_on_a_terminal_with_a_text_log() {
         assert_eq!(display(&global(""), true), Display::Bar);
         assert_eq!(display(&global(""), false), Display::Lines);
         assert_eq!(display(&global("--log-format json"), true), Display::Lines);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn levels() {
+    fn verbose_and_quiet_set_the_level() {
         assert_eq!(level(&global("")), LevelFilter::INFO);
         assert_eq!(level(&global("-v")), LevelFilter::DEBUG);
         assert_eq!(level(&global("-vvv")), LevelFilter::TRACE);

@@ -1,4 +1,4 @@
-//! The events of a run: the one account of it that progress, JSON lines and logs are made from.
+//! Events of a run, from which progress displays, JSON lines and logs are made.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,18 +7,16 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use strata::Tracked;
 
-/// The version of the JSON form. Fields may be added within a version, never changed.
-pub(crate) const VERSION: u32 = 1;
+use crate::output::json::write_line;
 
-/// Something that happened in a run.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
+/// An event of a run.
+#[derive(Clone, Debug)]
 pub(crate) enum Event {
-    /// The job begins or goes on.
+    /// The job starts or resumes.
     Job(Job),
     /// A layer is complete.
     Layer(Layer),
-    /// A crash from here on loses nothing up to a depth.
+    /// Everything up to a depth is durable.
     Checkpoint(Checkpoint),
     /// The search is over.
     Result(Summary),
@@ -26,24 +24,24 @@ pub(crate) enum Event {
     Path(Path),
     /// The search ended early and can be resumed.
     Stopped(Stopped),
-    /// A job of a cluster went back to a checkpoint.
+    /// A job of a cluster rolled back to a checkpoint.
     RolledBack(RolledBack),
     /// A job of a cluster failed.
     Failed(Failed),
 }
 
-/// What is searched, and with what means.
+/// The search and its resources.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Job {
-    /// The job's name, as its folder is called.
+    /// Id of the job, the name of its folder.
     pub(crate) job: String,
     /// The state space.
     pub(crate) space: String,
-    /// Everything that fixes the result: level, k, symmetry and so on.
+    /// Parameters that determine the result: level, k, symmetry and so on.
     pub(crate) params: Map<String, Value>,
-    /// How layers are held.
+    /// Name of the engine.
     pub(crate) engine: &'static str,
-    /// Shards the states are divided among.
+    /// Number of shards.
     pub(crate) shards: u32,
     /// The folder that holds the job's folder. Empty for a job of a cluster and a search in memory:
     /// null in JSON.
@@ -57,18 +55,18 @@ pub(crate) struct Job {
     /// The memory budget. 0 for a job of a cluster, whose workers differ: null in JSON.
     #[serde(serialize_with = "null_if_default")]
     pub(crate) memory_bytes: u64,
-    /// The depth of the checkpoint the run goes on from.
+    /// Depth of the checkpoint that the run resumes from.
     pub(crate) resumed_from: Option<u32>,
 }
 
 impl Job {
-    /// Whether a cluster searches, and not this process.
+    /// Whether the search runs in a cluster, not in this process.
     pub(crate) fn is_remote(&self) -> bool {
         self.threads == 0
     }
 }
 
-/// Writes null for what only other searches have.
+/// Writes null for a field that does not apply to the search.
 fn null_if_default<T, S>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
 where
     T: Default + PartialEq + Serialize,
@@ -97,12 +95,12 @@ pub(crate) struct Layer {
     pub(crate) seconds: f64,
     /// States in all layers so far, this one included.
     pub(crate) total_states: u64,
-    /// Whether the layer was searched before the run was resumed.
+    /// Whether the layer is from a run before the resume.
     pub(crate) replayed: bool,
 }
 
 impl Layer {
-    /// What a tracker needs of it.
+    /// The figures of the progress tracker.
     pub(crate) fn tracked(&self) -> Tracked {
         let Layer { depth, states, generated, bytes, total_states, replayed, .. } = *self;
         Tracked { depth, states, generated, bytes, total_states, replayed }
@@ -112,7 +110,7 @@ impl Layer {
 /// A durable point to resume from.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checkpoint {
-    /// The last layer the checkpoint holds.
+    /// Depth of its last layer.
     pub(crate) depth: u32,
     /// Bytes made durable.
     pub(crate) bytes: u64,
@@ -124,11 +122,11 @@ pub(crate) struct Checkpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
-    /// A shortest way to the goal is known.
+    /// The goal was reached.
     Goal,
-    /// Everything was searched, as asked.
+    /// The whole space was searched, as requested.
     Exhausted,
-    /// Everything was searched and there is no goal.
+    /// The whole reachable space was searched without reaching the goal.
     NoGoal,
 }
 
@@ -156,13 +154,13 @@ pub(crate) struct Summary {
     pub(crate) seconds: f64,
     /// Peak resident memory of this process, or of the cluster's largest worker.
     pub(crate) peak_rss_bytes: Option<u64>,
-    /// Most bytes on disk at any one time.
+    /// Peak of the bytes on disk.
     pub(crate) disk_peak_bytes: u64,
-    /// Bytes that went to disk because the memory budget was full.
+    /// Bytes written to disk because the memory budget was full.
     pub(crate) spilled_bytes: u64,
     /// Bytes of layer files, headers included, over their states.
     pub(crate) bytes_per_state: Option<f64>,
-    /// The answer in one line for people, such as `X(6) = 881`.
+    /// The result in one line, such as `X(6) = 881`.
     #[serde(skip)]
     pub(crate) title: String,
 }
@@ -170,11 +168,11 @@ pub(crate) struct Summary {
 /// The moves of a shortest solution.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Path {
-    /// The moves, in the form asked for.
+    /// The moves, in the requested form.
     pub(crate) moves: Vec<String>,
     /// The file they were written to.
     pub(crate) file: Option<String>,
-    /// What stands between two of them in text.
+    /// Separator of the moves in text.
     #[serde(skip)]
     pub(crate) between: &'static str,
 }
@@ -192,15 +190,15 @@ impl Path {
 pub(crate) enum StopReason {
     /// Ctrl-C or a termination signal.
     Interrupted,
-    /// The layers asked for are done.
+    /// `--max-layers` is reached.
     MaxLayers,
-    /// The bytes allowed on disk are used.
+    /// `--disk-limit` is reached.
     DiskLimit,
     /// The disk is full.
     DiskFull,
     /// The next layer does not fit the memory budget.
     MemoryFull,
-    /// Somebody cancelled the cluster's job.
+    /// The job of a cluster was cancelled.
     Cancelled,
 }
 
@@ -224,14 +222,14 @@ pub(crate) struct Stopped {
     pub(crate) reason: StopReason,
     /// The last complete layer.
     pub(crate) depth: u32,
-    /// The command that goes on from there.
+    /// The command that resumes from there.
     pub(crate) resume_command: String,
 }
 
-/// What was told of deeper layers no longer holds: they come again.
+/// The deeper layers are invalid and will be repeated.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RolledBack {
-    /// The checkpoint the search goes on from; none if it begins anew.
+    /// Depth of the checkpoint; none if the search starts again.
     pub(crate) depth: Option<u32>,
 }
 
@@ -244,22 +242,26 @@ pub(crate) struct Failed {
     pub(crate) exit_code: u8,
     /// The last complete layer.
     pub(crate) depth: Option<u32>,
-    /// The command that goes on when the reason is gone.
+    /// The command that resumes once the cause is removed.
     pub(crate) resume_command: String,
 }
 
 impl Event {
     /// Writes the event as one line of JSON.
+    ///
+    /// # Errors
+    /// Those of the writer.
     pub(crate) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct Versioned<'a> {
-            v: u32,
-            #[serde(flatten)]
-            event: &'a Event,
+        match self {
+            Event::Job(job) => write_line("job", job, out),
+            Event::Layer(layer) => write_line("layer", layer, out),
+            Event::Checkpoint(checkpoint) => write_line("checkpoint", checkpoint, out),
+            Event::Result(summary) => write_line("result", summary, out),
+            Event::Path(path) => write_line("path", path, out),
+            Event::Stopped(stopped) => write_line("stopped", stopped, out),
+            Event::RolledBack(back) => write_line("rolled_back", back, out),
+            Event::Failed(failed) => write_line("failed", failed, out),
         }
-        let versioned = Versioned { v: VERSION, event: self };
-        serde_json::to_writer(&mut *out, &versioned)?;
-        out.write_all(b"\n")
     }
 }
 
@@ -357,7 +359,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn lines_of_clusters() {
+    fn cluster_lines() {
         assert_eq!(
             json(&Event::RolledBack(RolledBack { depth: None })),
             "{\"v\":1,\"event\":\"rolled_back\",\"depth\":null}\n"

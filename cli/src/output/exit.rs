@@ -1,39 +1,40 @@
-//! How the program ends: the table of exit codes, and the failure that prints one line.
+//! Exit codes, and the failure that prints one line.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use strata::{StopReason, WorkerError};
+use strata_net::NetError;
 use strata_space::SpaceError;
 use strata_store::StoreError;
 use strata_symbolic::StepError;
 
-/// The exit codes. Scripts rely on these numbers: they never change meaning.
+/// Exit codes. Scripts rely on these numbers: they never change meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
-    /// The command did what it was asked.
+    /// The command succeeded.
     Done = 0,
-    /// Something nobody foresaw.
+    /// An unexpected error.
     Unexpected = 1,
     /// The command line, an environment variable or an input was refused.
     Usage = 2,
-    /// No goal can be reached: everything was searched, or parity excludes it; or a replay does not end
-    /// at its goal.
+    /// The goal cannot be reached: everything was searched, or parity excludes it; or a replay does
+    /// not end at its goal.
     NoGoal = 3,
-    /// A limit was reached, or somebody cancelled it; the job can be resumed.
+    /// A limit was reached, or the job was cancelled; it can be resumed.
     Limit = 4,
     /// The job failed.
     JobFailed = 5,
-    /// Two ways to the same number of moves have found different ones.
+    /// Two methods found different numbers of moves.
     Differs = 6,
-    /// The coordinator, or the node asked, did not answer.
+    /// The coordinator, or the node checked, did not reply.
     Unreachable = 10,
     /// There is no such job.
     NoSuchJob = 11,
     /// Data on disk is damaged.
     Corrupt = 12,
-    /// Interrupted by a signal: the job can be resumed, or goes on without its follower.
+    /// Interrupted by a signal: the job can be resumed, or keeps running in the cluster.
     Interrupted = 130,
 }
 
@@ -53,7 +54,7 @@ impl ExitCode {
         ExitCode::Interrupted,
     ];
 
-    /// The code of that number.
+    /// The code with that number.
     pub(crate) fn of(number: u32) -> Option<ExitCode> {
         ExitCode::ALL.into_iter().find(|&code| code as u32 == number)
     }
@@ -63,14 +64,14 @@ impl ExitCode {
             ExitCode::Done => "done",
             ExitCode::Unexpected => "unexpected error",
             ExitCode::Usage => "usage: a flag, variable or input was refused",
-            ExitCode::NoGoal => "no goal can be reached; or a replay ends elsewhere",
+            ExitCode::NoGoal => "the goal cannot be reached; or a replay ends elsewhere",
             ExitCode::Limit => "stopped at a limit or cancelled, resumable",
             ExitCode::JobFailed => "job failed",
-            ExitCode::Differs => "two ways to the same number found different ones",
+            ExitCode::Differs => "two methods found different numbers",
             ExitCode::Unreachable => "coordinator unreachable",
             ExitCode::NoSuchJob => "no such job",
             ExitCode::Corrupt => "corrupt data",
-            ExitCode::Interrupted => "interrupted: resumable, or it goes on in the cluster",
+            ExitCode::Interrupted => "interrupted: resumable, or running on in the cluster",
         }
     }
 }
@@ -81,7 +82,7 @@ impl From<ExitCode> for std::process::ExitCode {
     }
 }
 
-/// The table of exit codes as `--help` shows it.
+/// The table of exit codes of `--help`.
 pub(crate) fn help_table() -> String {
     let mut table = String::from("Exit codes:");
     for code in ExitCode::ALL {
@@ -91,7 +92,7 @@ pub(crate) fn help_table() -> String {
     table
 }
 
-/// Why a command ended without doing what it was asked.
+/// Why a command failed: an exit code and a message of one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Failure {
@@ -101,7 +102,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A failure with the given code; line breaks in the message become blanks.
+    /// A failure with the given code; line breaks in the message become spaces.
     pub(crate) fn new(code: ExitCode, message: impl ToString) -> Self {
         let message = message.to_string();
         let lines = message.lines().map(str::trim);
@@ -114,9 +115,9 @@ impl Failure {
         Failure::new(ExitCode::Usage, message)
     }
 
-    /// Prints the one line on stderr.
+    /// Prints the line on standard error.
     pub(crate) fn report(&self) {
-        // With stderr closed there is nobody left to tell; the exit code still speaks.
+        // If standard error is closed, the exit code still reports the failure.
         let _ = writeln!(io::stderr(), "error: {self}");
     }
 }
@@ -189,12 +190,23 @@ impl From<strata::Error> for Failure {
     }
 }
 
+impl From<NetError> for Failure {
+    fn from(error: NetError) -> Failure {
+        let code = match error {
+            NetError::Unreachable { .. } => ExitCode::Unreachable,
+            // A file, a flag or an address is wrong.
+            _ => ExitCode::Usage,
+        };
+        Failure::new(code, error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_the_documented_ones() {
+    fn numbers_are_as_documented() {
         let numbers: Vec<u8> = ExitCode::ALL.iter().map(|&code| code as u8).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 130]);
         assert_eq!(ExitCode::of(12), Some(ExitCode::Corrupt));
@@ -202,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_line_a_code() {
+    fn the_table_has_one_line_per_code() {
         let table = help_table();
         assert_eq!(table.lines().count(), 1 + ExitCode::ALL.len());
         assert!(table.contains("\n   12  corrupt data"));

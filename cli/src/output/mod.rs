@@ -1,8 +1,10 @@
 //! What the program prints: results, events, progress, log lines and exit codes.
 
+pub(crate) mod args;
 pub(crate) mod console;
 pub(crate) mod events;
 pub(crate) mod exit;
+pub(crate) mod json;
 pub(crate) mod progress;
 pub(crate) mod stdout;
 pub(crate) mod units;

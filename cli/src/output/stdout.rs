@@ -1,14 +1,14 @@
-//! Buffered standard output that survives a reader who leaves (`strata … --json | head`).
+//! Buffered standard output that tolerates a closed pipe (`strata … --json | head`).
 
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 
 use crate::output::exit::{ExitCode, Failure};
 
-/// A buffered output that falls silent at the first error.
+/// A buffered output that discards everything after the first error.
 ///
-/// A closed pipe is not an error of ours: what the program does beside printing (a search of
-/// hours, say) goes on, and its exit code is what it would have been. Any other error is kept
-/// and returned by [`Output::finish`], so that a truncated result is never taken for a whole one.
+/// A closed pipe is no failure: a search continues, and the exit code is unaffected. Any other
+/// error is returned by [`Output::finish`], so that a truncated result is never mistaken for a
+/// complete one.
 pub(crate) struct Output<W: Write = Stdout> {
     out: Option<BufWriter<W>>,
     error: Option<io::Error>,
@@ -27,29 +27,32 @@ impl<W: Write> Output<W> {
         Output { out: Some(BufWriter::with_capacity(64 * 1024, out)), error: None }
     }
 
-    /// Lets `write` add to the buffer, unless the output has fallen silent.
+    /// Calls `write` with the buffer, unless an error has occurred.
     pub(crate) fn write_with(&mut self, write: impl FnOnce(&mut BufWriter<W>) -> io::Result<()>) {
         if let Some(out) = &mut self.out
             && let Err(error) = write(out)
         {
-            self.silence(error);
+            self.close(error);
         }
     }
 
-    /// Hands the buffer on.
+    /// Flushes the buffer.
     pub(crate) fn flush(&mut self) {
         self.write_with(BufWriter::flush);
     }
 
-    /// Hands the rest on and tells whether everything but a closed pipe went well.
+    /// Flushes the buffer.
+    ///
+    /// # Errors
+    /// The first error, unless it was a closed pipe.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.flush();
         self.error.take().map_or(Ok(()), Err)
     }
 
-    fn silence(&mut self, error: io::Error) {
+    fn close(&mut self, error: io::Error) {
         if let Some(out) = self.out.take() {
-            // Dropping the buffer whole would try to write it once more.
+            // Dropping the buffer would try to write it again.
             let _ = out.into_parts();
         }
         if error.kind() != ErrorKind::BrokenPipe {
@@ -58,7 +61,10 @@ impl<W: Write> Output<W> {
     }
 }
 
-/// Writes a command's answer to standard output.
+/// Writes the result of a command to standard output.
+///
+/// # Errors
+/// Those of standard output, a closed pipe excepted.
 pub(crate) fn print(
     write: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>,
 ) -> Result<(), Failure> {
@@ -79,7 +85,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A writer whose content the test can look at while it is in use.
+    /// A writer whose content a test can read while it is in use.
     #[derive(Clone, Default)]
     pub(crate) struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -100,7 +106,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A writer that refuses everything, and counts how often it was asked.
+    /// A writer that fails, and counts the attempts.
     pub(crate) struct Broken(pub(crate) ErrorKind, pub(crate) Arc<Mutex<u32>>);
 
     impl Write for Broken {
@@ -115,7 +121,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_written_arrives_at_the_flush() {
+    fn output_is_buffered_until_the_flush() {
         let shared = Shared::default();
         let mut output = Output::new(shared.clone());
         output.write_with(|out| writeln!(out, "one"));
@@ -128,7 +134,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_silences_without_an_error() {
+    fn a_closed_pipe_is_no_error() {
         let calls = Arc::default();
         let mut output = Output::new(Broken(ErrorKind::BrokenPipe, Arc::clone(&calls)));
         for _ in 0..3 {
@@ -141,7 +147,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told() {
+    fn a_full_disk_is_an_error() {
         let mut output = Output::new(Broken(ErrorKind::StorageFull, Arc::default()));
         output.write_with(|out| writeln!(out, "line"));
         let error = output.finish().unwrap_err();

@@ -1,8 +1,6 @@
-//! Sizes as people type them, and counts, bytes, rates and times as people read them.
+//! Readable forms of counts, bytes, rates and times.
 
 use std::time::Duration;
-
-pub(crate) use strata::size::parse_size;
 
 /// A count in full: `1,234,567`.
 pub(crate) fn count(value: u64) -> String {
@@ -17,7 +15,7 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
-/// A count where room is short: in full below ten million, then `1.43e9`.
+/// A short count: in full below ten million, then `1.43e9`.
 pub(crate) fn short_count(value: u64) -> String {
     if value < 10_000_000 { count(value) } else { format!("{:.2e}", value as f64) }
 }
@@ -30,7 +28,7 @@ pub(crate) fn bytes(value: u64) -> String {
     scaled(value as f64, 1024.0, &[" bytes", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"])
 }
 
-/// A number of things a second without its noun: `850`, `19.4 M`.
+/// A rate per second without its noun: `850`, `19.4 M`.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second.is_finite() && per_second > 0.0 {
         let units = ["", " k", " M", " G", " T"];
@@ -56,7 +54,7 @@ pub(crate) fn seconds(value: f64) -> String {
         return format!("{value:.1} s");
     }
     let whole = value.round();
-    // Beyond a day nobody reads the seconds, beyond an hour they are noise too.
+    // From an hour on, seconds are left out.
     let step = if whole >= 3600.0 { 60 } else { 1 };
     let rounded = whole as u64 / step * step;
     humantime::format_duration(Duration::from_secs(rounded)).to_string()
@@ -80,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts() {
+    fn counts_have_separators() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_000), "1,000");
@@ -91,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_counts() {
+    fn bytes_have_binary_units() {
         assert_eq!(bytes(0), "0 bytes");
         assert_eq!(bytes(1), "1 byte");
         assert_eq!(bytes(1023), "1023 bytes");
@@ -103,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn rates() {
+    fn rates_have_decimal_units() {
         assert_eq!(rate(0.0), "0");
         assert_eq!(rate(f64::NAN), "0");
         assert_eq!(rate(f64::INFINITY), "0");
@@ -115,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn time_spans() {
+    fn durations_are_rounded() {
         assert_eq!(seconds(0.2094), "0.21 s");
         assert_eq!(seconds(9.999), "10.0 s");
         assert_eq!(seconds(42.04), "42.0 s");
@@ -127,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_lose_no_digit(value: u64) {
+        fn counts_keep_all_digits(value: u64) {
             prop_assert_eq!(count(value).replace(',', "").parse(), Ok(value));
         }
 

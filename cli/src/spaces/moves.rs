@@ -1,26 +1,15 @@
-//! The moves of a shortest solution: replayed by themselves, then shown or written.
+//! Output of the moves of a shortest solution, after an independent replay.
 
-use crate::cli::PathForm;
+use crate::args::path::PathForm;
 use crate::output::events;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
 use crate::spaces::puzzle::{Moves, Puzzle, Shown};
 
-impl PathForm {
-    /// Refuses a file that cannot be made.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        let folder = self.path_file.as_ref().and_then(|file| file.parent());
-        match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-            Some(folder) => {
-                let folder = folder.display();
-                Err(Failure::usage(format!("--path-file: there is no folder {folder}")))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-/// Replays moves by themselves, and shows or writes them; `expected` is how many they must be.
+/// Replays moves by code that shares nothing with the search, then prints or writes them.
+///
+/// # Errors
+/// If the moves do not lead to the goal, are not `expected` in number, or cannot be written.
 pub(crate) fn show(
     puzzle: &Puzzle,
     expected: Option<u64>,
@@ -36,7 +25,7 @@ pub(crate) fn show(
     emit(shown, form, progress)
 }
 
-/// Shows moves, or writes them to the file that was asked for.
+/// Prints moves, or writes them to the file of the command line.
 pub(crate) fn emit(
     (moves, between): Shown,
     form: &PathForm,

@@ -6,7 +6,7 @@ use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;
 use strata_tiles::Board;
 
-use crate::cli::PathFormat;
+use crate::args::path::PathFormat;
 use crate::output::exit::Failure;
 use crate::spaces::program;
 

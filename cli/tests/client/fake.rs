@@ -1,4 +1,4 @@
-//! A coordinator that plays a script, served to the real binary over a real connection.
+//! A scripted coordinator, served to the real program over a real connection.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Counts and digests do not depend on how many do the work.
+//! Counts and digests do not depend on the number of workers.
 
 use crate::common::{expect, solve};
 use crate::harness::{COORDINATOR, Cluster};
@@ -25,27 +25,27 @@ fn same_with(workers: usize) {
 }
 
 #[test]
-fn one_worker_finds_what_solve_finds() {
+fn one_worker_finds_the_layers_of_solve() {
     same_with(1);
 }
 
 #[test]
-fn two_workers_find_what_solve_finds() {
+fn two_workers_find_the_layers_of_solve() {
     same_with(2);
 }
 
 #[test]
-fn three_workers_find_what_solve_finds() {
+fn three_workers_find_the_layers_of_solve() {
     same_with(3);
 }
 
 #[test]
-fn five_workers_find_what_solve_finds() {
+fn five_workers_find_the_layers_of_solve() {
     same_with(5);
 }
 
 #[test]
-fn other_spaces_are_searched_as_well() {
+fn other_spaces_are_searched() {
     let cluster = Cluster::of(2);
     for space in ["tiles 3x3 --exhaust", "hanoi 6 --pegs 4"] {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The clients of a cluster that works: they come and go, and the jobs stay.
+//! Clients of a healthy cluster: names, queues, limits, and detached jobs.
 
 use rustix::process::Signal;
 
@@ -8,14 +8,14 @@ use crate::follower::Follower;
 use crate::harness::{COORDINATOR, Cluster, eventually, fails};
 
 #[test]
-fn an_interrupted_client_leaves_its_job_at_work() {
+fn an_interrupted_client_leaves_its_job_running() {
     let cluster = Cluster::of(2);
     let follower = cluster.follow(&format!("submit {SLOW}"));
     let job = follower.job();
     follower.until_depth(100);
     follower.signal(Signal::INT);
     let ran = follower.expect(130);
-    let told = format!("job {job} goes on; strata watch {job}");
+    let told = format!("job {job} keeps running; strata watch {job}");
     assert!(ran.stderr.contains(&told), "{}", ran.stderr);
     assert_eq!(cluster.status(&job)["state"], "running");
     cluster.follow(&format!("watch {job}")).expect_answer();
@@ -24,7 +24,7 @@ fn an_interrupted_client_leaves_its_job_at_work() {
 }
 
 #[test]
-fn a_name_is_a_job() {
+fn a_name_identifies_a_job() {
     let cluster = Cluster::of(2);
     let line = format!("{SLOW} --name nightly");
     let first = cluster.submit(&line);
@@ -45,7 +45,7 @@ fn a_name_is_a_job() {
 }
 
 #[test]
-fn a_cancelled_job_goes_on_when_it_is_wanted_again() {
+fn a_cancelled_job_can_be_resumed() {
     let cluster = Cluster::of(2);
     let follower = cluster.follow(&format!("submit {SLOW}"));
     let job = follower.job();
@@ -78,7 +78,7 @@ fn a_limit_stops_resumably() {
 }
 
 #[test]
-fn jobs_wait_for_each_other() {
+fn jobs_run_one_after_another() {
     let cluster = Cluster::of(2);
     let first = cluster.follow(&format!("submit {SLOW}"));
     first.until_depth(20);

@@ -1,4 +1,4 @@
-//! Symbolic jobs in a cluster: one worker has the whole diagram.
+//! Symbolic jobs in a cluster: one worker holds the whole diagram.
 
 use rustix::process::Signal;
 
@@ -12,7 +12,7 @@ fn layers_of_one_process() -> Ran {
 }
 
 #[test]
-fn a_diagram_goes_on_after_any_death() {
+fn a_symbolic_job_survives_the_kill_of_any_node() {
     let mut cluster = Cluster::of(3);
     let follower = cluster.follow(&format!("submit {SLOW} --engine symbolic"));
     let job = follower.job();
@@ -32,7 +32,7 @@ fn a_diagram_goes_on_after_any_death() {
 }
 
 #[test]
-fn a_worker_that_leaves_takes_its_diagram_with_it_and_brings_it_back() {
+fn a_symbolic_job_waits_for_the_worker_with_its_diagram() {
     let mut cluster = Cluster::of(2);
     let follower = cluster.follow(&format!("submit {SLOW} --engine symbolic"));
     let job = follower.job();

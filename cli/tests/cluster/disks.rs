@@ -17,7 +17,7 @@ fn layer_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_damaged_checkpoint_is_never_a_wrong_number() {
+fn a_damaged_checkpoint_is_detected() {
     let mut cluster = Cluster::of(2);
     let follower = cluster.follow(&format!("submit {SLOW}"));
     let job = follower.job();

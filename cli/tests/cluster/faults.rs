@@ -1,4 +1,4 @@
-//! Nodes that are killed, paused, told to end, or never come back.
+//! Nodes that are killed, paused, terminated, or permanently lost.
 
 use std::time::Duration;
 
@@ -73,17 +73,17 @@ fn killed_at_random(seed: u64) {
 }
 
 #[test]
-fn killed_at_any_moment_every_layer_counts_the_same() {
+fn layers_are_the_same_after_kills_at_random_moments() {
     killed_at_random(0x5eed);
 }
 
 #[test]
-fn killed_at_other_moments_every_layer_counts_the_same() {
+fn layers_are_the_same_after_kills_at_other_moments() {
     killed_at_random(0xfade);
 }
 
 #[test]
-fn a_paused_worker_is_given_up_and_does_no_harm_when_it_goes_on() {
+fn a_paused_worker_is_lost_and_harmless_when_it_continues() {
     let cluster = Cluster::of(3);
     let follower = cluster.follow(&format!("submit {SLOW}"));
     follower.until_depth(150);
@@ -105,7 +105,7 @@ fn a_paused_worker_is_given_up_and_does_no_harm_when_it_goes_on() {
 }
 
 #[test]
-fn a_worker_that_was_paused_with_the_coordinator_away_is_no_harm_either() {
+fn a_worker_paused_during_a_coordinator_restart_is_harmless() {
     let mut cluster = Cluster::of(3);
     let follower = cluster.follow(&format!("submit {FAST}"));
     follower.until_depth(150);
@@ -127,7 +127,7 @@ fn without_w2(cluster: &mut Cluster, line: &str) -> Follower {
 }
 
 #[test]
-fn a_worker_that_does_not_come_back_fails_the_job_resumably() {
+fn a_permanently_lost_worker_fails_the_job_resumably() {
     let mut cluster = Cluster::empty("--worker-timeout 3s");
     (1..=3).for_each(|number| cluster.join(&format!("w{number}"), ""));
     let follower = without_w2(&mut cluster, SLOW);
@@ -150,7 +150,7 @@ fn a_worker_that_does_not_come_back_fails_the_job_resumably() {
 }
 
 #[test]
-fn with_a_shared_store_the_job_goes_on_without_a_worker() {
+fn with_a_shared_store_the_job_continues_without_a_lost_worker() {
     let store = tempfile::tempdir().unwrap();
     let store = format!("--store file://{}", store.path().join("shared").display());
     let mut cluster = Cluster::empty(&format!("--worker-timeout 2s {store}"));
@@ -165,7 +165,7 @@ fn with_a_shared_store_the_job_goes_on_without_a_worker() {
 }
 
 #[test]
-fn a_coordinator_that_is_told_to_end_makes_a_checkpoint() {
+fn a_terminated_coordinator_writes_a_checkpoint() {
     let mut cluster = Cluster::of(2);
     // No checkpoint would be due for a long time.
     let follower = cluster.follow("submit panex 6 --checkpoint-interval 10m");
@@ -183,7 +183,7 @@ fn a_coordinator_that_is_told_to_end_makes_a_checkpoint() {
 }
 
 #[test]
-fn a_worker_that_is_told_to_end_loses_nothing() {
+fn a_terminated_worker_loses_nothing() {
     let mut cluster = Cluster::of(2);
     let follower = cluster.follow("submit panex 6 --checkpoint-interval 10m");
     follower.until_depth(150);

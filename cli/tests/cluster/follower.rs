@@ -1,4 +1,4 @@
-//! A client that follows a job in the background, and the layers it tells.
+//! A client that follows a job in the background, and the layers it prints.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};

@@ -1,5 +1,5 @@
-//! A coordinator and workers as processes of the test's own binary. They end with the test; when
-//! it fails, it shows what they logged.
+//! Coordinator and workers as processes. They end with the test; if it fails, their logs are
+//! printed.
 
 use std::collections::BTreeMap;
 use std::fs::File;

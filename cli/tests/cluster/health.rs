@@ -1,4 +1,4 @@
-//! What a cluster tells those who look after it.
+//! Health checks and metrics of a cluster.
 
 use rustix::process::Signal;
 
@@ -66,7 +66,7 @@ fn health_and_metrics() {
 }
 
 #[test]
-fn nodes_say_that_they_are_healthy() {
+fn healthy_nodes_report_it() {
     let mut cluster = Cluster::empty("");
     let port = free_port();
     cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));

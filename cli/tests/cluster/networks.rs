@@ -1,4 +1,4 @@
-//! Networks that are cut, for a moment or for longer.
+//! Network cuts, short and long.
 
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ impl Cut {
 }
 
 #[test]
-fn a_short_cut_between_coordinator_and_worker_is_not_noticed() {
+fn a_short_cut_between_coordinator_and_worker_has_no_effect() {
     let cut = Cut::off_the_coordinator("6s");
     for (round, cable) in [Cable::Silent, Cable::Broken].into_iter().enumerate() {
         cut.cut(cable, 1200);
@@ -75,7 +75,7 @@ fn a_short_cut_between_coordinator_and_worker_is_not_noticed() {
 }
 
 #[test]
-fn a_short_cut_between_workers_is_not_noticed() {
+fn a_short_cut_between_workers_has_no_effect() {
     let cut = Cut::off_the_others("6s");
     for (round, cable) in [Cable::Silent, Cable::Broken].into_iter().enumerate() {
         cut.cut(cable, 1200);
@@ -85,7 +85,7 @@ fn a_short_cut_between_workers_is_not_noticed() {
 }
 
 #[test]
-fn a_long_cut_between_coordinator_and_worker_heals() {
+fn a_job_recovers_from_a_long_cut_between_coordinator_and_worker() {
     let cut = Cut::off_the_coordinator("1s");
     for (round, cable) in [Cable::Silent, Cable::Broken].into_iter().enumerate() {
         let mark = cut.cluster.mark(COORDINATOR);
@@ -100,7 +100,7 @@ fn a_long_cut_between_coordinator_and_worker_heals() {
 }
 
 #[test]
-fn a_long_cut_between_workers_heals() {
+fn a_job_recovers_from_a_long_cut_between_workers() {
     let cut = Cut::off_the_others("1s");
     cut.proxy.make(Cable::Broken);
     // Session after session is tried.
@@ -112,7 +112,7 @@ fn a_long_cut_between_workers_heals() {
 }
 
 #[test]
-fn a_long_silence_between_workers_is_noticed() {
+fn a_long_silence_between_workers_is_detected() {
     let cut = Cut::off_the_others("1s");
     cut.proxy.make(Cable::Silent);
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! The moves of a cluster's job, traced back through layers that several workers have kept.
+//! Paths of a cluster's job, traced through layers that several workers have kept.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -22,7 +22,7 @@ fn alive(cluster: &Cluster) -> usize {
 }
 
 #[test]
-fn layers_on_several_workers_lead_back_to_the_start() {
+fn a_path_is_traced_through_layers_of_several_workers() {
     let mut cluster = Cluster::of(3);
     let job = cluster.follow("submit panex 6 --keep-layers all").expect_answer();
     let job = job.event("job")["job"].as_str().unwrap().to_owned();
@@ -52,7 +52,7 @@ fn layers_on_several_workers_lead_back_to_the_start() {
 }
 
 #[test]
-fn a_way_between_any_two_positions_is_traced_back() {
+fn a_path_between_any_two_positions_is_traced() {
     let cluster = Cluster::of(2);
     let ends = ["b2 b4 / b1 o3 / o1 b3 o2 o4", "- / b1 b2 o3 / o1 o2 b3 b4 o4"];
     let mut submit = cluster.client("submit panex 4 --keep-layers all --json --progress none");

@@ -1,4 +1,4 @@
-//! A cable that can be cut: what goes through it can be held back, or the connections broken.
+//! A proxy that can delay data or break connections.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};

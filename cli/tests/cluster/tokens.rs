@@ -1,4 +1,4 @@
-//! Who is let in, and what comes of those who speak nonsense.
+//! Authentication, and malformed requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use crate::harness::{COORDINATOR, Cluster, eventually, fails, free_port};
 const SECRET: &str = "a-secret-that-is-long-enough";
 
 #[test]
-fn only_those_with_the_token_are_let_in() {
+fn calls_without_the_token_are_refused() {
     let mut cluster = Cluster::guarded("", Some(SECRET));
     cluster.join("w1", "");
     cluster.join("w2", "");
@@ -26,7 +26,7 @@ fn only_those_with_the_token_are_let_in() {
     for line in
         ["list", "submit panex 4", "status", "status x", "cancel x", "resume x", "path x", "logs x"]
     {
-        fails(2, &mut strata(&format!("{line} {at}")), "asks for a token");
+        fails(2, &mut strata(&format!("{line} {at}")), "requires a token");
         fails(2, &mut strata(&format!("{line} {at} {wrong}")), "refuses the token");
     }
     for (token, why) in [("", "no token"), (&*wrong, "wrong token")] {
@@ -53,7 +53,7 @@ fn only_those_with_the_token_are_let_in() {
 }
 
 #[test]
-fn nobody_listens_to_all_the_world_without_a_token() {
+fn public_addresses_require_a_token() {
     let dir = tempfile::tempdir().unwrap();
     let (port, http) = (free_port(), free_port());
     let data = dir.path().display();
@@ -136,7 +136,7 @@ async fn strange_calls(grpc: u16, worker: u16) {
 }
 
 #[test]
-fn nonsense_does_no_harm() {
+fn malformed_requests_do_no_harm() {
     let mut cluster = Cluster::empty("");
     let port = free_port();
     cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));

@@ -1,4 +1,4 @@
-//! What the process-level tests share: running the binary, reading its events.
+//! Helpers of the process tests: running the program, reading its events.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 #![allow(dead_code, reason = "every test file uses a part of it")]
 

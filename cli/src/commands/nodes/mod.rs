@@ -1,4 +1,5 @@
 //! `strata coordinator` and `strata worker`: the nodes of a cluster.
 
-pub(crate) mod args;
-pub(crate) mod run;
+pub(crate) mod coordinator;
+mod node;
+pub(crate) mod worker;

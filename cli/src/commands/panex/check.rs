@@ -1,4 +1,4 @@
-//! `strata panex check`: X(N) found in independent ways, side by side.
+//! `strata panex check`: X(N) by independent methods, compared.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -11,19 +11,19 @@ use super::args::CheckArgs;
 use super::choke;
 use crate::commands::solve::embedded;
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
 
-/// A way to X(N).
+/// A method that finds X(N).
 struct Check {
-    /// What it is called in the table.
+    /// Name in the table.
     name: &'static str,
     run: fn(&CheckArgs, &Console) -> Result<Answer, Failure>,
 }
 
-/// All ways, a row each.
+/// The methods, one per row.
 const CHECKS: [Check; 4] = [
     Check { name: "search over positions", run: explicit },
     Check { name: "search over diagrams", run: symbolic },
@@ -31,7 +31,7 @@ const CHECKS: [Check; 4] = [
     Check { name: "exchange of the paper", run: exchange },
 ];
 
-/// What came of a way.
+/// Result of a method.
 #[derive(Clone, Debug, PartialEq)]
 enum Answer {
     /// So many moves, and how they were found.
@@ -48,14 +48,14 @@ struct Row {
     seconds: f64,
 }
 
-/// What the rows say together.
+/// Comparison of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// All that have an answer have this one.
+    /// All results are this number.
     Agree(u64),
-    /// They have different ones.
+    /// The results differ.
     Differ,
-    /// Less than two have one: nothing was compared.
+    /// Fewer than two results: nothing was compared.
     Open,
 }
 
@@ -118,7 +118,7 @@ fn choke_points(args: &CheckArgs, _: &Console) -> Result<Answer, Failure> {
     Ok(Answer::Moves(moves.into(), "no list of moves made".to_owned()))
 }
 
-/// An upper bound: so many moves do it.
+/// An upper bound: the length of the paper's exchange.
 fn exchange(args: &CheckArgs, _: &Console) -> Result<Answer, Failure> {
     let task = Task::new(Kind::X, Some(args.level)).map_err(bug)?;
     let word = Operation::from(task).word().map_err(bug)?;
@@ -142,7 +142,7 @@ fn compare(rows: &[Row]) -> Verdict {
     }
 }
 
-/// Every answer with its name, for a message.
+/// Every result with the name of its method, for a message.
 fn answers(rows: &[Row]) -> String {
     let answer = |row: &Row| Some(format!("{} by {}", row.moves()?, row.name));
     rows.iter().filter_map(answer).collect::<Vec<_>>().join(", ")
@@ -186,10 +186,8 @@ fn text(level: u8, rows: &[Row], verdict: Verdict, out: &mut impl Write) -> io::
 fn json(level: u8, rows: &[Row], verdict: Verdict, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
-        v: u32,
-        event: &'static str,
         level: u8,
-        /// Null if less than two have an answer.
+        /// Null if fewer than two methods have a result.
         agree: Option<bool>,
         checks: Vec<Entry<'a>>,
     }
@@ -210,8 +208,7 @@ fn json(level: u8, rows: &[Row], verdict: Verdict, out: &mut impl Write) -> io::
         Entry { name, moves: row.moves(), note: row.note(), seconds }
     });
     let checks = checks.collect();
-    serde_json::to_writer(&mut *out, &Line { v: VERSION, event: "check", level, agree, checks })?;
-    out.write_all(b"\n")
+    write_line("check", &Line { level, agree, checks }, out)
 }
 
 #[cfg(test)]
@@ -231,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_neither_agrees_nor_differs() {
+    fn skipped_methods_are_not_compared() {
         for (answers, verdict) in [
             ([Some(42), Some(42), Some(42)], Verdict::Agree(42)),
             ([None, Some(42), Some(42)], Verdict::Agree(42)),
@@ -246,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_told_in_every_form() {
+    fn a_difference_is_reported_in_every_form() {
         let rows = rows([Some(1041), None, Some(42)]);
         let failure = conclude(3, &rows, compare(&rows)).unwrap_err();
         assert_eq!(failure.code, ExitCode::Differs);

@@ -4,17 +4,17 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use serde::Serialize;
+use strata::memory;
 use strata_panex::choke::{Progress, Search};
 use strata_panex::{CentreTop, Move, Position, Word, replay};
 
 use super::args::ChokeArgs;
-use super::run::write_words;
+use super::words::write_words;
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
-use strata::memory;
 
 struct Found {
     level: u8,
@@ -42,7 +42,7 @@ pub(super) fn run(args: &ChokeArgs, console: &Console) -> Result<ExitCode, Failu
     Ok(ExitCode::Done)
 }
 
-/// A search that logs how far it is.
+/// A search that logs its progress.
 pub(super) fn search(level: u8, threads: usize) -> Search<'static> {
     Search::new(level).threads(threads).on_progress(&show)
 }
@@ -60,7 +60,7 @@ fn show(progress: Progress) {
     }
 }
 
-/// Replays the moves by code that shares nothing with what found them.
+/// Replays the moves by code that shares nothing with the search.
 fn check(level: u8, path: &[Move]) -> Result<(), Failure> {
     let start = Position::start(level).map_err(unexpected)?;
     let goal = Position::goal(level).map_err(unexpected)?;
@@ -90,8 +90,6 @@ impl Found {
     fn json(&self, out: &mut impl Write) -> io::Result<()> {
         #[derive(Serialize)]
         struct Line {
-            v: u32,
-            event: &'static str,
             level: u8,
             moves: u64,
             seconds: f64,
@@ -100,15 +98,12 @@ impl Found {
         }
         let word = self.path.as_ref().map(|path| path.iter().copied().collect::<Word>());
         let line = Line {
-            v: VERSION,
-            event: "choke",
             level: self.level,
             moves: self.moves,
             seconds: self.seconds,
             peak_rss_bytes: self.peak_rss_bytes,
             word: word.map(|word| word.to_string()),
         };
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")
+        write_line("choke", &line, out)
     }
 }

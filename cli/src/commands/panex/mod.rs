@@ -6,3 +6,4 @@ mod choke;
 mod operation;
 pub(crate) mod run;
 mod table;
+mod words;

@@ -1,4 +1,4 @@
-//! `strata panex op`: an operation as a formula and as moves, and whether there is a shorter way.
+//! `strata panex op`: an operation as a formula and as moves, and whether it is shortest.
 
 use std::io::{self, Write};
 
@@ -7,11 +7,11 @@ use strata_panex::operations::{Ends, Operation, OperationError, SinkVariation, T
 use strata_panex::{CentreTop, Word, name_moves, replay};
 
 use super::args::{MoveFormat, OpArgs, Variation};
-use super::run::write_words;
+use super::words::write_words;
 use crate::commands::solve::embedded::{self, Found, Means};
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
 
@@ -20,7 +20,7 @@ struct Shown {
     operation: Operation,
     ends: Option<Ends>,
     word: Word,
-    /// What the search between its ends found, if there was one.
+    /// Result of the search between its ends, if there was one.
     searched: Option<Found>,
 }
 
@@ -75,7 +75,7 @@ impl Shown {
         embedded::search(&["panex", &level, &start, &goal], means, console)
     }
 
-    /// Refuses an operation that is not as short as can be, if that was searched.
+    /// Fails if the search found a different number of moves.
     fn compare(&self) -> Result<(), Failure> {
         let moves = self.word.len() as u64;
         match self.searched.map(|found| found.moves) {
@@ -124,8 +124,6 @@ impl Shown {
     fn json(&self, format: MoveFormat, out: &mut impl Write) -> io::Result<()> {
         #[derive(Serialize)]
         struct Line {
-            v: u32,
-            event: &'static str,
             operation: String,
             parts: Option<String>,
             start: Option<String>,
@@ -138,8 +136,6 @@ impl Shown {
         }
         let ends = self.ends.as_ref();
         let line = Line {
-            v: VERSION,
-            event: "operation",
             operation: self.operation.to_string(),
             parts: self.parts(),
             start: ends.map(|ends| ends.start.to_string()),
@@ -150,8 +146,7 @@ impl Shown {
             states: self.searched.map(|found| found.states),
             seconds: self.searched.map(|found| found.seconds),
         };
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")
+        write_line("operation", &line, out)
     }
 }
 

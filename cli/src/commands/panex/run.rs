@@ -1,5 +1,4 @@
-//! `strata panex`: what is known of the puzzle: the papers' operations and tables, X(n) by choke
-//! points, comparisons with searches over positions, drawings.
+//! Dispatch of `strata panex`, and its drawings.
 
 use std::io::Write;
 
@@ -10,9 +9,6 @@ use super::{check, choke, operation, table};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
-
-/// Moves a line of a list of moves.
-const MOVES_A_LINE: usize = 32;
 
 /// Runs `strata panex`.
 pub(crate) fn run(command: &PanexCommand, console: &Console) -> Result<ExitCode, Failure> {
@@ -39,16 +35,4 @@ fn draw(args: &DrawArgs) -> Result<ExitCode, Failure> {
         Picture::Words => writeln!(out, "{position}"),
     })?;
     Ok(ExitCode::Done)
-}
-
-/// Writes moves run together, `MOVES_A_LINE` a line.
-pub(super) fn write_words(
-    moves: &[strata_panex::Move],
-    out: &mut impl Write,
-) -> std::io::Result<()> {
-    for line in moves.chunks(MOVES_A_LINE) {
-        let words: Vec<String> = line.iter().map(ToString::to_string).collect();
-        writeln!(out, "{}", words.join(" "))?;
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! `strata panex table`: the papers' tables, each number with how it is known.
+//! `strata panex table`: the tables of the papers, with the evidence for each number.
 
 use std::io::{self, Write};
 
@@ -8,14 +8,14 @@ use strata_panex::table::{Cell, Evidence, FOOTNOTES, Table};
 
 use super::args::TableArgs;
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 
-/// Lists of moves are made up to this level: beyond, they take minutes.
+/// Highest level of lists of moves; higher ones take minutes.
 const CONSTRUCTED: u8 = 16;
 
-/// The paper's columns, and Baxter's.
+/// Columns of the paper and of Baxter.
 const TABLES: [(&str, &[Quantity]); 2] = [
     (
         "The paper",
@@ -54,7 +54,7 @@ fn name(evidence: Evidence) -> &'static str {
     }
 }
 
-/// The number, and a letter for each way to know it.
+/// The number, and a letter for each kind of evidence.
 fn cell(cell: Option<Cell>) -> [String; 2] {
     let Some(Cell { value, .. }) = cell else { return ["-".to_owned(), String::new()] };
     let letter = |evidence| match evidence {
@@ -99,8 +99,6 @@ fn text(table: &Table, out: &mut impl Write) -> io::Result<()> {
 fn json(table: &Table, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
-        v: u32,
-        event: &'static str,
         quantity: &'a str,
         n: u8,
         value: u128,
@@ -110,10 +108,8 @@ fn json(table: &Table, out: &mut impl Write) -> io::Result<()> {
         for quantity in Quantity::ALL {
             let Some(cell) = table.cell(quantity, n) else { continue };
             let evidence = cell.evidence().map(name).collect();
-            let (event, quantity) = ("number", quantity.name());
-            let line = Line { v: VERSION, event, quantity, n, value: cell.value, evidence };
-            serde_json::to_writer(&mut *out, &line)?;
-            out.write_all(b"\n")?;
+            let line = Line { quantity: quantity.name(), n, value: cell.value, evidence };
+            write_line("number", &line, out)?;
         }
     }
     Ok(())

@@ -1,14 +1,16 @@
-//! `strata solve tiles --moves clockwise`: shortest solutions without counterclockwise turns. Such
-//! moves cannot be taken back, which the search on disk relies on, so this one is made in memory,
-//! backwards from the goal, by one thread.
+//! `strata solve tiles --moves clockwise`: shortest solutions without counterclockwise turns.
+//!
+//! Such moves have no inverse, which the search on disk requires. This search runs in memory,
+//! backwards from the goal, on one thread.
 
 use std::time::Instant;
 
 use strata::catalogue::Parameters;
+use strata::memory;
 use strata_tiles::{Board, Choices, Clockwise, ClockwiseError, Level, Shape, Solvability, Word};
 
+use super::args::SolveArgs;
 use super::path;
-use crate::cli::SolveArgs;
 use crate::output::console::Console;
 use crate::output::events::{self, Event, Outcome};
 use crate::output::exit::{ExitCode, Failure};
@@ -17,13 +19,12 @@ use crate::output::units;
 use crate::spaces::moves;
 use crate::spaces::puzzle;
 use crate::spaces::request;
-use strata::memory;
 
-/// How such a search holds its layers: no engine of those that `--engine` names.
+/// Engine in the events; not a value of `--engine`.
 const ENGINE: &str = "in-memory";
 
-/// Flags that mean nothing to a search in memory.
-const WITHOUT: [&str; 11] = [
+/// Flags that do not apply to a search in memory.
+const UNSUPPORTED: [&str; 11] = [
     "threads",
     "workers",
     "data-dir",
@@ -37,7 +38,7 @@ const WITHOUT: [&str; 11] = [
     "k",
 ];
 
-/// What is to be searched.
+/// The search, checked.
 struct Task {
     start: Board,
     goal: Board,
@@ -45,19 +46,21 @@ struct Task {
     exhaust: bool,
 }
 
-/// Searches, if the command line asks for clockwise moves of sliding tiles.
+/// Searches, if the command line requests clockwise moves of sliding tiles.
 pub(super) fn run(args: &SolveArgs, console: &Console) -> Result<Option<ExitCode>, Failure> {
-    if args.domain != "tiles" || args.own.value("moves") != Some("clockwise") {
+    if args.search.domain != "tiles" || args.search.own.value("moves") != Some("clockwise") {
         return Ok(None);
     }
-    let engine = args.engine.kind().filter(|_| args.line.typed("engine"));
+    let engine = args.search.engine.kind().filter(|_| args.search.line.typed("engine"));
     let engine = engine.map(|kind| format!("engine {}", kind.name()));
-    let typed = WITHOUT.iter().find(|flag| args.line.typed(flag)).map(ToString::to_string);
+    let typed =
+        UNSUPPORTED.iter().find(|flag| args.search.line.typed(flag)).map(ToString::to_string);
     if let Some(flag) = engine.or(typed) {
         let message = format!("--{flag}: clockwise moves are searched in memory, by one thread");
         return Err(Failure::usage(message));
     }
-    let given = request::parameters(&args.domain, &args.args, args.parameters());
+    let given =
+        request::parameters(&args.search.domain, &args.search.args, args.search.parameters());
     let task = Task::read(&given?)?;
     if args.path.wanted() {
         path::check_form(&args.path.form, task.exhaust)?;
@@ -76,8 +79,8 @@ impl Task {
         };
         let exhaust = word("exhaust") == Some("true");
         if exhaust && given.contains_key("start") {
-            let message = "start cannot be so: an exhaustive search with clockwise moves begins \
-                           everywhere and ends at the goal";
+            let message = "start does not apply: an exhaustive search with clockwise moves starts from \
+                           every board and ends at the goal";
             return Err(Failure::usage(message));
         }
         let choices = match word("choices") {
@@ -97,7 +100,7 @@ impl Task {
         Ok(Task { start, goal, choices, exhaust })
     }
 
-    /// What the rules are called.
+    /// Name of the rules.
     fn rules(&self) -> &'static str {
         match self.choices {
             Choices::Free => "clockwise",
@@ -127,10 +130,10 @@ impl Task {
         pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// The beginning of the run.
+    /// The event that starts the run.
     fn job(&self, args: &SolveArgs) -> Event {
         Event::Job(events::Job {
-            // It has no folder to be named after.
+            // There is no folder to name it after.
             job: format!("tiles-{}", self.goal.shape()),
             space: "tiles".to_owned(),
             params: request::json(&self.parameters()),
@@ -157,7 +160,7 @@ impl Task {
         progress.emit(&self.job(args));
         let mut sums = Sums::default();
         let mut last = Instant::now();
-        // Layers without a board are told of only if one with a board comes after them.
+        // Empty layers are emitted only if a layer with a board follows.
         let mut empty = Vec::new();
         while let Some(level) = search.advance() {
             sums.add(level);
@@ -232,7 +235,7 @@ impl Task {
     }
 }
 
-/// What the layers so far add up to.
+/// Sums over the layers so far.
 #[derive(Default)]
 struct Sums {
     boards: u64,

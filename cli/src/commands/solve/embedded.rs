@@ -1,4 +1,4 @@
-//! Searches that other commands make: as `solve` makes them, but shown on standard error only.
+//! Searches of other commands: as in `solve`, but displayed on standard error only.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,37 +7,39 @@ use std::time::Instant;
 use clap::Args;
 use strata::{Ended, Job, StopReason, check_data_dir, lock_data_dir};
 
+use super::args::SolveArgs;
+use super::prepared::Prepared;
 use super::report;
-use super::run::{Prepared, Run, create};
-use super::signals::Signals;
-use crate::cli::{SolveArgs, available_threads};
+use super::run::{Run, create};
+use crate::args::values::{at_most, available_threads};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
-use crate::output::units;
+use crate::signals::SignalToken;
+use strata::size::parse_size;
 
-/// With what means such a search is made.
+/// Resources of the search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct Means {
     /// Threads
     #[arg(long, value_name = "N", default_value_t = available_threads())]
     #[arg(env = "STRATA_THREADS", hide_env_values = true)]
-    #[arg(value_parser = crate::cli::at_most(1024))]
+    #[arg(value_parser = at_most(1024))]
     pub(crate) threads: usize,
 
-    /// Memory budget of everything that grows
+    /// Memory budget of tables, buffers and diagrams
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
-    #[arg(env = "STRATA_MEMORY", hide_env_values = true, value_parser = units::parse_size)]
+    #[arg(env = "STRATA_MEMORY", hide_env_values = true, value_parser = parse_size)]
     pub(crate) memory: u64,
 
-    /// Folder for the search's own folder, which then stays; an unfinished search is gone on with
+    /// Folder for the search's own folder, which is kept; an unfinished search is resumed
     /// [default: a temporary folder]
     #[arg(long, value_name = "DIR", env = "STRATA_DATA_DIR", hide_env_values = true)]
     pub(crate) data_dir: Option<PathBuf>,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     /// The fewest moves; none if the goal cannot be reached.
@@ -48,10 +50,10 @@ pub(crate) struct Found {
     pub(crate) seconds: f64,
 }
 
-/// Searches what `strata solve` with these words would, whatever its variables say.
+/// Runs `strata solve` with these words, without reading the environment.
 ///
 /// # Errors
-/// As `solve`; also if the search was interrupted, or the disk is full.
+/// Those of `solve`; also if the search was interrupted, or the disk is full.
 pub(crate) fn search(words: &[&str], means: &Means, console: &Console) -> Result<Found, Failure> {
     let started = Instant::now();
     let temporary = match &means.data_dir {
@@ -72,7 +74,7 @@ pub(crate) fn search(words: &[&str], means: &Means, console: &Console) -> Result
     let data = lock_data_dir(&args.data_dir)?;
     let resumes = Job::unfinished(&data, request.spec()).is_some();
     let job = if resumes { Job::resume(&data, request)? } else { create(&data, request)? };
-    let signals = Signals::listen();
+    let signals = SignalToken::listen();
     let progress = Progress::on_screen(console, request.expected_layers());
     let run = Run {
         prepared: &prepared,
@@ -97,7 +99,7 @@ pub(crate) fn search(words: &[&str], means: &Means, console: &Console) -> Result
     }
 }
 
-/// The failure for a search that did not come to its end.
+/// The failure for a search that stopped early.
 fn early(reason: StopReason, depth: u32, temporary: bool) -> Failure {
     let (code, why) = match reason {
         StopReason::Interrupted => (ExitCode::Interrupted, "interrupted"),
@@ -105,13 +107,13 @@ fn early(reason: StopReason, depth: u32, temporary: bool) -> Failure {
         StopReason::MemoryFull => (ExitCode::Limit, "the memory budget is used up"),
         // It has no limits and no other workers.
         StopReason::MaxLayers | StopReason::DiskLimit | StopReason::Moving => {
-            (ExitCode::Unexpected, "it stopped of itself")
+            (ExitCode::Unexpected, "it stopped without a cause")
         }
     };
     let next = if temporary {
-        "it cannot be gone on with: that takes a --data-dir"
+        "it cannot be resumed without --data-dir"
     } else {
-        "the same command goes on with it"
+        "the same command resumes it"
     };
     Failure::new(code, format!("the search ended at depth {depth}: {why}; {next}"))
 }

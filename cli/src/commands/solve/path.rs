@@ -4,20 +4,24 @@ use strata::Error;
 use strata::catalogue::Space;
 use strata_symbolic::StepError;
 
-use super::run::Prepared;
-use crate::cli::{PathForm, SolveArgs};
+use super::args::SolveArgs;
+use super::prepared::Prepared;
+use crate::args::path::PathForm;
 use crate::output::exit::{ExitCode, Failure};
 
-/// Refuses a path that cannot be found, before anything is searched.
+/// Checks that the search can have a path, before anything is searched.
+///
+/// # Errors
+/// If the space has no moves, or its layers are not kept.
 pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Result<(), Failure> {
     if !space.names_moves() {
         let name = space.name();
         return Err(Failure::usage(format!("--path: {name} does not tell its moves")));
     }
     check_form(&args.path.form, prepared.request.is_exhaustive())?;
-    let keeps_all = args.keep_layers == strata::KeepLayers::All;
+    let keeps_all = args.search.keep_layers == strata::KeepLayers::All;
     let explicit = prepared.request.spec().engine.is_explicit();
-    if explicit && space.ends().is_none() && args.line.given("keep-layers") && !keeps_all {
+    if explicit && space.ends().is_none() && args.search.line.given("keep-layers") && !keeps_all {
         let name = space.name();
         let message = format!("--path: a path of {name} needs --keep-layers all");
         return Err(Failure::usage(message));
@@ -25,7 +29,7 @@ pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Res
     Ok(())
 }
 
-/// Refuses a path that leads to no goal, or a file that cannot be created.
+/// Checks that there is a goal and that the file of the path can be created.
 pub(super) fn check_form(form: &PathForm, exhaust: bool) -> Result<(), Failure> {
     if exhaust {
         return Err(Failure::usage("--path: a search of the whole space has no goal"));

@@ -1,15 +1,15 @@
-//! Events of a run for the outside, and the exit code that goes with its end.
+//! Events of a run, and its exit code.
 
 use strata::{Event, Finished, LayerEvent, Request, StopReason};
 
-use super::run::Prepared;
-use crate::cli::SolveArgs;
+use super::args::SolveArgs;
+use super::prepared::Prepared;
 use crate::output::events;
 use crate::output::exit::ExitCode;
 use crate::output::progress::Progress;
 use crate::spaces::request;
 
-/// The event as it is shown, if it is.
+/// The event of the displays; none if the library event has no counterpart.
 pub(super) fn event(request: &Request, args: &SolveArgs, event: &Event) -> Option<events::Event> {
     Some(match event {
         Event::Started { job, resumed_from } => {
@@ -59,7 +59,7 @@ fn shown(layer: &LayerEvent) -> events::Layer {
     }
 }
 
-/// Shows the result.
+/// Emits the result.
 pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finished) -> ExitCode {
     let Finished { result: found, totals, seconds } = finished;
     let (outcome, code) = match found.moves {
@@ -68,7 +68,7 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
         None => (events::Outcome::NoGoal, ExitCode::NoGoal),
     };
     let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
-    // A diagram is not kept state by state.
+    // Bytes per state are defined for the explicit engine only.
     let explicit = prepared.request.spec().engine.is_explicit();
     progress.emit(&events::Event::Result(events::Summary {
         outcome,
@@ -89,7 +89,7 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
     code
 }
 
-/// Shows an early end and how to resume.
+/// Emits an early end and the command that resumes the job.
 pub(super) fn stopped(
     args: &SolveArgs,
     progress: &Progress,
@@ -107,11 +107,11 @@ pub(super) fn stopped(
         }
         StopReason::DiskFull => (events::StopReason::DiskFull, ExitCode::Limit, None),
         StopReason::MemoryFull => (events::StopReason::MemoryFull, ExitCode::Limit, Some("memory")),
-        // Only a cluster moves shards, and it goes on at once.
+        // Only a cluster moves shards, and it continues at once.
         StopReason::Moving => (events::StopReason::Interrupted, ExitCode::Unexpected, None),
     };
     let without: Vec<&str> = without.into_iter().collect();
-    let resume_command = args.line.resume_command(&without);
+    let resume_command = args.search.line.resume_command(&without);
     progress.emit(&events::Event::Stopped(events::Stopped { reason, depth, resume_command }));
     code
 }

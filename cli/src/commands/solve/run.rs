@@ -1,61 +1,23 @@
-//! `strata solve`: the run, from the arguments to the exit code.
+//! Run of `strata solve`.
 
 use std::time::Instant;
 
 use strata::catalogue::Space;
 use strata::{
-    CancelToken, DEFAULT_SHARDS, Ended, Event, Job, KeepLayers, PathOutcome, Request, RunControl,
-    RunOptions, StopReason, check_data_dir, find_path, lock_data_dir,
+    CancelToken, Ended, Event, Job, KeepLayers, PathOutcome, Request, RunControl, RunOptions,
+    StopReason, check_data_dir, find_path, lock_data_dir,
 };
 use strata_store::{DataDir, JobDir};
 
-use super::signals::Signals;
-use super::{clockwise, engine, path, report};
-use crate::cli::SolveArgs;
+use super::args::SolveArgs;
+use super::prepared::Prepared;
+use super::{clockwise, path, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
+use crate::signals::SignalToken;
 use crate::spaces::moves;
 use crate::spaces::puzzle::{self, Puzzle};
-use crate::spaces::request::{self, Naming};
-
-/// A search that the command line asks for, checked.
-pub(super) struct Prepared {
-    pub(super) request: Request,
-    pub(super) naming: Naming,
-}
-
-impl Prepared {
-    /// Checks everything that can be checked without looking at the disk. The space, with its
-    /// tables, exists once only and goes to the engine.
-    pub(super) fn new(args: &SolveArgs) -> Result<(Prepared, Space), Failure> {
-        let space = request::open(&args.domain, &args.args, args.parameters())?;
-        let shards = args.shards.unwrap_or(DEFAULT_SHARDS);
-        let engine = engine::choose(args, &space)?;
-        let request = Request::new(&space, engine, shards, options(args))?;
-        let naming = Naming::of(&space, args.own.gold);
-        Ok((Prepared { request, naming }, space))
-    }
-
-    /// Opens the space again, with its tables.
-    fn open(&self) -> Result<Space, Failure> {
-        puzzle::reopen(self.request.spec()).map_err(Failure::usage)
-    }
-}
-
-/// Resources and limits that the command line asks for.
-fn options(args: &SolveArgs) -> RunOptions {
-    RunOptions {
-        threads: args.threads,
-        workers: args.workers,
-        memory: args.memory,
-        checkpoint_interval: args.checkpoint_interval,
-        keep_layers: args.keep_layers,
-        max_layers: args.max_layers,
-        disk_limit: args.disk_limit,
-        verify: args.verify,
-    }
-}
 
 /// Runs `strata solve`.
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
@@ -74,7 +36,7 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     } else {
         create(&data, &prepared.request)?
     };
-    let signals = Signals::listen();
+    let signals = SignalToken::listen();
     let progress = Progress::start(console, prepared.request.expected_layers());
     let run = Run {
         prepared: &prepared,
@@ -134,7 +96,7 @@ impl Run<'_> {
     fn with_path(&self, job: Job, space: Space) -> Result<ExitCode, Failure> {
         let (args, request) = (self.args, &self.prepared.request);
         let mut folder = job.folder().clone();
-        let chosen = args.line.given("keep-layers");
+        let chosen = args.search.line.given("keep-layers");
         let may_start_over = job.is_new() && !chosen && space.ends().is_some();
         let keeping = if chosen {
             request.clone()
@@ -177,7 +139,7 @@ impl Run<'_> {
         match found {
             PathOutcome::Found(found) => {
                 let puzzle = Puzzle::open(request.spec())?;
-                let (form, gold) = (&self.args.path.form, self.args.own.gold);
+                let (form, gold) = (&self.args.path.form, self.args.search.own.gold);
                 moves::show(&puzzle, expected, &found, form, gold, self.progress)?;
                 Ok(ExitCode::Done)
             }

@@ -1,3 +1,4 @@
 //! `strata stats`: the layer table of a job.
 
-pub(crate) mod table;
+pub(crate) mod run;
+mod table;

@@ -1,12 +1,23 @@
-//! The layer table of a job as an aligned table, CSV or JSON lines.
+//! Layer table of a job: aligned columns, CSV or JSON lines.
 
 use std::io::{self, Write};
 
+use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::cli::TableFormat;
-use crate::output::events::VERSION;
+use crate::output::json::write_line;
 use crate::output::units;
+
+/// Format of the layer table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Aligned columns.
+    Table,
+    /// Comma-separated values.
+    Csv,
+    /// One JSON object per line.
+    Json,
+}
 
 /// One layer of the table.
 #[derive(Clone, Debug, Serialize)]
@@ -52,19 +63,7 @@ fn write_csv(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_json(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        v: u32,
-        event: &'static str,
-        #[serde(flatten)]
-        row: &'a Row,
-    }
-    for row in rows {
-        let line = Line { v: VERSION, event: "layer", row };
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    rows.iter().try_for_each(|row| write_line("layer", row, out))
 }
 
 fn write_table(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
@@ -74,14 +73,14 @@ fn write_table(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
             *width = (*width).max(cell.len());
         }
     }
-    write_line(&COLUMNS.map(str::to_owned), &widths, out)?;
+    write_row(&COLUMNS.map(str::to_owned), &widths, out)?;
     for row in rows {
-        write_line(&cells(row), &widths, out)?;
+        write_row(&cells(row), &widths, out)?;
     }
     write_totals(rows, out)
 }
 
-fn write_line(cells: &[String; 7], widths: &[usize; 7], out: &mut impl Write) -> io::Result<()> {
+fn write_row(cells: &[String; 7], widths: &[usize; 7], out: &mut impl Write) -> io::Result<()> {
     for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let gap = if index == 0 { "" } else { "  " };
         write!(out, "{gap}{cell:>width$}")?;
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_a_versioned_line_a_layer() {
+    fn json_has_one_versioned_line_per_layer() {
         let text = text(TableFormat::Json);
         assert_eq!(text.lines().count(), 2);
         assert_eq!(
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_still_have_a_header() {
+    fn an_empty_table_has_a_header() {
         let mut out = Vec::new();
         write(&[], TableFormat::Csv, &mut out).unwrap();
         assert!(out.starts_with(b"depth,states"));

@@ -1,17 +1,17 @@
-//! The arguments of `strata tiles`.
+//! Arguments of `strata tiles`.
 
 use clap::{Args, Subcommand};
 use strata_tiles::Shape;
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TilesCommand {
-    /// Count a board's inversions and tell whether it can be solved (exit code 3 if not)
+    /// Count the inversions of a board and decide whether it is solvable (exit code 3 if not)
     Check(BoardArgs),
-    /// Solve a board by a walk without counterclockwise turns, made by construction and checked
+    /// Solve a board by a walk without counterclockwise turns, constructed and checked
     ///
-    /// The blank goes straight as long as it can, else it turns right; it has a choice on few squares
-    /// only. Squares are numbered from 1, row by row.
+    /// The blank moves straight as long as possible, else it turns right; it has a choice on few
+    /// squares only. Squares are numbered from 1, row by row.
     Walk(BoardArgs),
 }
 

@@ -1,5 +1,4 @@
-//! `strata tiles`: what is known of the sliding-tile puzzle without a search over its positions:
-//! which boards can be solved, and solutions without counterclockwise turns.
+//! Run of `strata tiles`: solvability of boards, and walks without counterclockwise turns.
 
 use std::io::{self, Write};
 
@@ -10,13 +9,13 @@ use strata_tiles::{
 
 use super::args::{BoardArgs, TilesCommand};
 use crate::output::console::Console;
-use crate::output::events::VERSION;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
 
-/// Moves a line of a list of moves.
-const MOVES_A_LINE: usize = 96;
+/// Moves per line of a list of moves.
+const MOVES_PER_LINE: usize = 96;
 
 /// Runs `strata tiles`.
 pub(crate) fn run(command: &TilesCommand, console: &Console) -> Result<ExitCode, Failure> {
@@ -34,8 +33,6 @@ fn board(args: &BoardArgs) -> Result<Board, Failure> {
 fn solvability(args: &BoardArgs, console: &Console) -> Result<ExitCode, Failure> {
     #[derive(Serialize)]
     struct Line {
-        v: u32,
-        event: &'static str,
         board: String,
         inversions: usize,
         row: Option<usize>,
@@ -48,8 +45,9 @@ fn solvability(args: &BoardArgs, console: &Console) -> Result<ExitCode, Failure>
     let solvable = found.is_solvable();
     stdout::print(|out| {
         if console.json {
-            let (v, event, board) = (VERSION, "solvability", board.to_string());
-            return json(out, &Line { v, event, board, inversions, row, odd, solvable });
+            let board = board.to_string();
+            let line = Line { board, inversions, row, odd, solvable };
+            return write_line("solvability", &line, out);
         }
         writeln!(out, "{board}: {}", if solvable { "solvable" } else { "not solvable" })?;
         writeln!(out, "  inversions  {inversions}")?;
@@ -97,7 +95,7 @@ fn walk_text(board: &Board, word: &Word, walked: &Walked, out: &mut impl Write) 
     writeln!(out, "{word:#}")?;
     let letters = word.to_string();
     // Letters are ASCII.
-    letters.as_bytes().chunks(MOVES_A_LINE).try_for_each(|line| {
+    letters.as_bytes().chunks(MOVES_PER_LINE).try_for_each(|line| {
         out.write_all(line)?;
         out.write_all(b"\n")
     })
@@ -106,8 +104,6 @@ fn walk_text(board: &Board, word: &Word, walked: &Walked, out: &mut impl Write) 
 fn walk_json(board: &Board, word: &Word, walked: &Walked, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
-        v: u32,
-        event: &'static str,
         board: String,
         moves: usize,
         clockwise: usize,
@@ -117,8 +113,6 @@ fn walk_json(board: &Board, word: &Word, walked: &Walked, out: &mut impl Write) 
         runs: String,
     }
     let line = Line {
-        v: VERSION,
-        event: "walk",
         board: board.to_string(),
         moves: word.len(),
         clockwise: walked.clockwise,
@@ -127,10 +121,5 @@ fn walk_json(board: &Board, word: &Word, walked: &Walked, out: &mut impl Write) 
         word: word.to_string(),
         runs: format!("{word:#}"),
     };
-    json(out, &line)
-}
-
-fn json(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, line)?;
-    out.write_all(b"\n")
+    write_line("walk", &line, out)
 }

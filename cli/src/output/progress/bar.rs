@@ -1,15 +1,14 @@
-//! The live display on a terminal.
+//! Live display on a terminal.
 
 use std::io;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use strata::Tracker;
+use strata::{Tracker, memory};
 
-use super::{Sink, Throttle};
+use super::sink::{Sink, Throttle};
 use crate::output::events::{Event, Layer};
 use crate::output::units;
-use strata::memory;
 
 /// Redraws are at least this far apart.
 const REDRAW: Duration = Duration::from_millis(100);
@@ -19,7 +18,7 @@ pub(super) struct Bar {
     bar: ProgressBar,
     tracker: Tracker,
     expected_layers: Option<u32>,
-    /// Whether a cluster searches: the memory of this process then says nothing.
+    /// Whether a cluster searches, which makes the memory of this process irrelevant.
     remote: bool,
     redraw: Throttle,
 }
@@ -63,7 +62,7 @@ impl Bar {
         self.bar.tick();
     }
 
-    /// The text beside and below the bar, short enough for eighty columns.
+    /// The text beside and below the bar, in lines of at most eighty columns.
     fn message(&self, now: Duration, memory: Option<u64>) -> String {
         let Some((depth, width)) = self.tracker.last() else {
             return "starting".to_owned();
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_has_every_figure() {
+    fn the_message_shows_every_figure() {
         let mut bar = bar(Some(1095));
         run(&mut bar, 100);
         let text = bar.message(Duration::from_secs(1), Some(61 << 20));
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bound_nothing_is_guessed() {
+    fn without_a_bound_there_is_no_estimate() {
         let mut bar = bar(None);
         assert_eq!(bar.message(Duration::ZERO, None), "starting");
         run(&mut bar, 100);
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn many_layers_are_few_redraws() {
+    fn redraws_are_limited() {
         let mut bar = bar(Some(10));
         run(&mut bar, 5);
         assert_eq!(bar.redraw.last, Some(Duration::ZERO));
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_is_seen() {
+    fn a_rollback_is_displayed() {
         let mut bar = bar(None);
         run(&mut bar, 100);
         bar.event(&Event::RolledBack(RolledBack { depth: Some(9) }), Duration::from_secs(1));

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::Sink;
+use super::sink::Sink;
 use crate::output::events::Event;
 use crate::output::stdout::Output;
 
-/// Writes every event; a reader sees a layer within a tick.
+/// Writes every event. Layers are flushed by the next tick, other events at once.
 pub(super) struct JsonLines<W: Write> {
     out: Output<W>,
 }
@@ -45,7 +45,7 @@ mod tests {
     use crate::output::stdout::tests::{Broken, Shared};
 
     #[test]
-    fn layers_wait_for_the_tick_and_all_else_goes_out() {
+    fn layers_are_flushed_by_the_tick_and_other_events_at_once() {
         let shared = Shared::default();
         let mut sink = JsonLines::new(Output::new(shared.clone()));
         let lines = || shared.text().lines().count();
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_who_left_does_not_matter() {
+    fn a_closed_pipe_is_ignored() {
         let calls = Arc::default();
         let broken = Broken(ErrorKind::BrokenPipe, Arc::clone(&calls));
         let mut sink = JsonLines::new(Output::new(broken));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_come_out_in_the_end() {
+    fn other_errors_are_returned_at_the_end() {
         let broken = Broken(ErrorKind::StorageFull, Arc::default());
         let mut sink = JsonLines::new(Output::new(broken));
         sink.event(&stopped(), Duration::ZERO);

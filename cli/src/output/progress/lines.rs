@@ -1,13 +1,12 @@
-//! Progress as log lines: a few layers a second, and a sign of life when nothing else is said.
+//! Progress as log lines: a few layers a second, and a heartbeat when nothing else is logged.
 
 use std::time::Duration;
 
-use strata::Tracker;
+use strata::{Tracker, memory};
 use tracing::{info, warn};
 
-use super::{Sink, Throttle};
+use super::sink::{Sink, Throttle};
 use crate::output::events::{Checkpoint, Event, Job, Layer, Summary};
-use strata::memory;
 
 /// Layer lines are at least this far apart.
 const INTERVAL: Duration = Duration::from_millis(333);
@@ -21,11 +20,11 @@ pub(super) struct Lines {
     job: String,
     layers: Throttle,
     checkpoints: Throttle,
-    /// The last layer, if no line told of it.
+    /// The last layer, if it was not logged.
     held_back: Option<Layer>,
     /// The last layer's depth.
     depth: Option<u32>,
-    /// Whether a cluster searches: the memory of this process then says nothing.
+    /// Whether a cluster searches, which makes the memory of this process irrelevant.
     remote: bool,
     last_line: Duration,
     over: bool,
@@ -55,7 +54,7 @@ impl Lines {
             Some(_) => "job resumed",
             None => "job started",
         };
-        // What is not known here is left out.
+        // Figures of other processes are left out.
         let own = |value: u64| Some(value).filter(|_| !self.remote);
         info!(
             job = %job.job,
@@ -104,7 +103,7 @@ impl Lines {
         );
     }
 
-    /// Prints the last layer if no line told of it yet.
+    /// Logs the last layer if it was not logged yet.
     fn catch_up(&mut self, now: Duration) {
         if let Some(layer) = self.held_back.take() {
             self.layer_line(&layer, now);
@@ -130,7 +129,7 @@ impl Lines {
         self.held_back = None;
         self.depth = depth;
         self.last_line = now;
-        warn!(job = %self.job, layer = depth, "search went back to a checkpoint");
+        warn!(job = %self.job, layer = depth, "search rolled back to a checkpoint");
     }
 
     fn result(&mut self, summary: &Summary) {
@@ -151,7 +150,7 @@ impl Lines {
             total = self.tracker.states(),
             elapsed = %format_args!("{:.1}s", now.as_secs_f64()),
             memory = if self.remote { None } else { memory::current() },
-            "still at work"
+            "still searching"
         );
     }
 }
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_layers_a_second_are_a_few_lines() {
+    fn layer_lines_are_limited() {
         let lines = log(|lines| {
             for depth in 0..1100 {
                 let event = layer(depth, 10, 10 * u64::from(depth + 1));
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_held_back_comes_with_a_tick() {
+    fn a_held_back_layer_is_logged_by_a_tick() {
         let lines = log(|lines| {
             lines.event(&layer(0, 1, 1), millis(0));
             lines.event(&layer(1, 1, 2), millis(1));
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_broken_every_ten_seconds() {
+    fn a_heartbeat_is_logged_every_ten_seconds() {
         let lines = log(|lines| {
             lines.event(&job(), millis(0));
             lines.event(&layer(0, 5, 5), millis(3000));
@@ -291,13 +290,13 @@ mod tests {
             lines.event(&Event::Result(summary()), millis(33_400));
             lines.tick(millis(60_000));
         });
-        let beats = lines.iter().filter(|line| line.starts_with("still at work"));
+        let beats = lines.iter().filter(|line| line.starts_with("still searching"));
         assert_eq!(beats.count(), 3, "{lines:#?}");
-        assert!(lines[2].starts_with("still at work job=panex-6 layer=0 total=5 elapsed=13.0s"));
+        assert!(lines[2].starts_with("still searching job=panex-6 layer=0 total=5 elapsed=13.0s"));
     }
 
     #[test]
-    fn replayed_layers_are_no_news() {
+    fn replayed_layers_are_not_logged() {
         let lines = log(|lines| {
             lines.event(&replayed(layer(0, 5, 5)), millis(0));
             lines.event(&replayed(layer(1, 5, 10)), millis(1000));
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_of_a_cluster_is_followed() {
+    fn jobs_of_a_cluster_are_logged_as_followed() {
         let Event::Job(job) = job() else { panic!("not a job") };
         let remote =
             Job { data_dir: String::new(), threads: 0, workers: 3, memory_bytes: 0, ..job };
@@ -324,13 +323,13 @@ mod tests {
             "job followed job=panex-6 space=panex params={\"k\":3,\"level\":6} \
              engine=explicit shards=64 workers=3"
         );
-        assert_eq!(lines[2], "search went back to a checkpoint job=panex-6 layer=0");
-        assert_eq!(lines[3], "still at work job=panex-6 layer=0 total=5 elapsed=11.0s");
+        assert_eq!(lines[2], "search rolled back to a checkpoint job=panex-6 layer=0");
+        assert_eq!(lines[3], "still searching job=panex-6 layer=0 total=5 elapsed=11.0s");
         assert_eq!(lines.len(), 4, "{lines:#?}");
     }
 
     #[test]
-    fn checkpoints_are_told() {
+    fn checkpoints_are_logged() {
         let lines = log(|lines| {
             let checkpoint =
                 Event::Checkpoint(Checkpoint { depth: 7, bytes: 1000, seconds: 0.0125 });

@@ -1,10 +1,10 @@
-//! The end of a run for people: the result on standard output, an early end on standard error.
+//! Text form of the end of a run: the result on standard output, an early end on standard error.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::Sink;
+use super::sink::Sink;
 use crate::output::events::{Event, Summary};
 use crate::output::stdout::Output;
 use crate::output::units;
@@ -12,11 +12,11 @@ use crate::output::units;
 /// Prints the result.
 pub(super) struct ResultText<W: Write> {
     out: Output<W>,
-    /// States that an earlier run searched.
+    /// States searched by an earlier run.
     replayed: u64,
-    /// Whether a cluster searches: it tells the time of all runs.
+    /// Whether a cluster searches; its time is that of all runs.
     remote: bool,
-    /// How layers are held.
+    /// Name of the engine.
     engine: &'static str,
 }
 
@@ -55,7 +55,7 @@ impl<W: Write + Send> Sink for ResultText<W> {
     }
 }
 
-/// The result as people read it.
+/// The result as text.
 fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
     let states = units::count(summary.states);
     let generated = units::count(summary.generated);
@@ -85,7 +85,7 @@ fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
     if let Some(peak) = summary.peak_rss_bytes {
         line("peak memory", &units::bytes(peak), "");
     }
-    // A search in memory has neither.
+    // A search in memory has no files and no digest.
     if !summary.digest.is_empty() {
         line("disk", &disk(summary), "");
         line("digest", &summary.digest, "");
@@ -105,7 +105,7 @@ fn disk(summary: &Summary) -> String {
     }
 }
 
-/// Tells why a run ended early and how to go on, in every mode: the command must not be lost.
+/// Prints why a run ended early and the command that resumes it, in every mode.
 pub(super) struct StopNotice<W: Write> {
     out: W,
 }
@@ -120,7 +120,7 @@ impl<W: Write + Send> Sink for StopNotice<W> {
     fn event(&mut self, event: &Event, _now: Duration) {
         if let Event::Stopped(stopped) = event {
             let depth = units::count(u64::from(stopped.depth));
-            // With stderr closed there is nobody left to tell.
+            // If standard error is closed, the message is lost.
             let _ = writeln!(
                 self.out,
                 "stopped at depth {depth}: {}\nresume with: {}",
@@ -140,7 +140,7 @@ mod tests {
     use crate::output::stdout::tests::Shared;
 
     #[test]
-    fn the_result_for_people() {
+    fn the_result_as_text() {
         assert_eq!(
             result(&summary(), "explicit", 0),
             "X(6) = 881\n  \
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_left_out_and_what_is_odd_is_told() {
+    fn unknown_figures_are_left_out_and_spills_are_shown() {
         let summary = Summary {
             outcome: Outcome::Exhausted,
             moves: None,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn replayed_states_do_not_count_as_speed() {
+    fn replayed_states_do_not_count_towards_the_rate() {
         let shared = Shared::default();
         let mut sink = ResultText::new(Output::new(shared.clone()));
         let Event::Layer(first) = layer(0, 4_078_172, 4_078_172) else {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_early_end_names_the_command() {
+    fn an_early_end_names_the_resume_command() {
         let shared = Shared::default();
         let mut sink = StopNotice::new(shared.clone());
         sink.event(&stopped(), Duration::ZERO);

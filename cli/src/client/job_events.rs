@@ -1,7 +1,7 @@
-//! What happens in a job, as events: messages of the protocol in, what the displays show out.
+//! Conversion of a job's messages to the events of the displays.
 //!
-//! Layers come in order of depth, each once. A rollback forgets the deeper ones; layers that come
-//! a second time without one, after a new connection, are passed over.
+//! Each layer is emitted once, in order of depth. A rollback drops the deeper ones. Layers that
+//! are repeated after a reconnection are ignored.
 
 use strata_proto::v1;
 
@@ -11,28 +11,28 @@ use crate::output::events::{self, Event};
 use crate::output::exit::ExitCode;
 use crate::spaces::request::{self, Naming};
 
-/// What is known of a job that is being followed.
-pub(crate) struct Account<'a> {
+/// Events of a job that is followed.
+pub(crate) struct JobEvents<'a> {
     cluster: &'a ClientArgs,
     naming: Naming,
-    /// The job as it was last told.
+    /// Last state received.
     job: v1::Job,
-    /// By depth.
-    layers: Vec<Known>,
-    /// Layers up to this depth were there before.
+    /// Layers received, by depth.
+    layers: Vec<Received>,
+    /// Layers up to this depth were complete when the job was first seen.
     replayed: Option<u32>,
 }
 
-/// A layer that was told.
+/// A layer that was received.
 #[derive(Clone, Copy)]
-struct Known {
-    /// States up to it.
+struct Received {
+    /// States of all layers up to this one.
     states: u64,
-    /// Seconds up to it.
+    /// Reading of the job's clock at its end.
     end: f64,
 }
 
-/// A layer came whose predecessor has not come.
+/// A layer arrived before its predecessor.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gap;
 
@@ -40,43 +40,43 @@ pub(crate) struct Gap;
 pub(crate) struct Ending {
     pub(crate) event: Event,
     pub(crate) code: ExitCode,
-    /// What went wrong, in a line.
+    /// Message of a failed job, one line.
     pub(crate) failure: Option<String>,
 }
 
-impl<'a> Account<'a> {
-    /// Begins with the job as it is: its layers until now will be told as replayed.
+impl<'a> JobEvents<'a> {
+    /// Starts with the state of a job; its layers so far are marked as replayed.
     pub(crate) fn new(job: v1::Job, cluster: &'a ClientArgs) -> Self {
         let spec = record::spec(&job);
         let naming = Naming::new(&job.id, spec.space, &spec.parameters);
         let replayed = job.depth;
-        Account { cluster, naming, job, layers: Vec::new(), replayed }
+        JobEvents { cluster, naming, job, layers: Vec::new(), replayed }
     }
 
-    /// The job as it was last told.
+    /// Last state received.
     pub(crate) fn job(&self) -> &v1::Job {
         &self.job
     }
 
-    /// Takes the job's new state.
+    /// Stores a new state of the job.
     pub(crate) fn update(&mut self, job: v1::Job) {
         self.job = job;
     }
 
-    /// Depth of the last layer told.
+    /// Depth of the last layer received.
     pub(crate) fn depth(&self) -> Option<u32> {
         u32::try_from(self.layers.len()).ok()?.checked_sub(1)
     }
 
-    /// Whether the job has ended and all its layers were told.
+    /// Whether the job has ended and all its layers were received.
     pub(crate) fn is_complete(&self) -> bool {
         record::has_ended(&self.job) && self.depth() >= self.job.depth
     }
 
-    /// The first event.
+    /// The event that starts the displays.
     pub(crate) fn beginning(&self) -> Event {
         let spec = record::spec(&self.job);
-        // Where a run that is under way came from is not told.
+        // The protocol does not say where a running job resumed.
         let is_running = self.job.state() == v1::JobState::Running;
         Event::Job(events::Job {
             job: self.job.id.clone(),
@@ -84,7 +84,7 @@ impl<'a> Account<'a> {
             params: request::json(&spec.parameters),
             engine: spec.engine.name(),
             shards: spec.shards,
-            // These belong to the workers, each of which has its own.
+            // Each worker has its own.
             data_dir: String::new(),
             threads: 0,
             memory_bytes: 0,
@@ -93,16 +93,19 @@ impl<'a> Account<'a> {
         })
     }
 
-    /// Takes a layer; none if it is known already.
+    /// The event of a layer; none if the layer was received before.
+    ///
+    /// # Errors
+    /// If an earlier layer is missing.
     pub(crate) fn layer(&mut self, line: &v1::LayerLine) -> Result<Option<Event>, Gap> {
         match (line.depth as usize).cmp(&self.layers.len()) {
             std::cmp::Ordering::Less => return Ok(None),
             std::cmp::Ordering::Greater => return Err(Gap),
             std::cmp::Ordering::Equal => {}
         }
-        let before = self.layers.last().copied().unwrap_or(Known { states: 0, end: 0.0 });
+        let before = self.layers.last().copied().unwrap_or(Received { states: 0, end: 0.0 });
         let total = before.states.saturating_add(line.states);
-        self.layers.push(Known { states: total, end: line.seconds });
+        self.layers.push(Received { states: total, end: line.seconds });
         Ok(Some(Event::Layer(events::Layer {
             depth: line.depth,
             states: line.states,
@@ -110,13 +113,13 @@ impl<'a> Account<'a> {
             regions: line.regions,
             bytes: line.bytes,
             digest: record::digest(line.digest),
-            seconds: took(line.seconds, before.end),
+            seconds: record::duration(line.seconds, before.end),
             total_states: total,
             replayed: self.replayed.is_some_and(|replayed| line.depth <= replayed),
         })))
     }
 
-    /// Forgets the layers after a depth, or all of them. None if there is nothing to forget.
+    /// Drops the layers after a depth, or all of them. None if there is nothing to drop.
     pub(crate) fn roll_back(&mut self, depth: Option<u32>) -> Option<Event> {
         let left = depth.map_or(0, |depth| depth as usize + 1);
         self.replayed = self.replayed.min(depth);
@@ -127,7 +130,7 @@ impl<'a> Account<'a> {
         Some(Event::RolledBack(events::RolledBack { depth }))
     }
 
-    /// How it ended, if it did.
+    /// How the job ended; none if it has not.
     pub(crate) fn ending(&self) -> Option<Ending> {
         match self.job.state() {
             v1::JobState::Done => Some(self.done()),
@@ -168,7 +171,7 @@ impl<'a> Account<'a> {
             Some(code) => code,
         };
         let error = match &*job.error {
-            "" => "the coordinator does not say why".to_owned(),
+            "" => "the coordinator gives no reason".to_owned(),
             error => error.to_owned(),
         };
         let failure = format!("job {} failed: {error}", job.id);
@@ -180,11 +183,6 @@ impl<'a> Account<'a> {
         });
         Ending { event, code, failure: Some(failure) }
     }
-}
-
-/// Time between two readings of the job's clock.
-pub(crate) fn took(end: f64, before: f64) -> f64 {
-    (end - before).max(0.0)
 }
 
 /// Why a job stopped.
@@ -223,7 +221,7 @@ mod tests {
         }
     }
 
-    fn told(event: Option<Event>) -> events::Layer {
+    fn layer_event(event: Option<Event>) -> events::Layer {
         match event {
             Some(Event::Layer(layer)) => layer,
             other => panic!("not a layer: {other:?}"),
@@ -231,63 +229,66 @@ mod tests {
     }
 
     #[test]
-    fn layers_add_up_and_come_once() {
+    fn layers_add_up_and_are_emitted_once() {
         let cluster = cluster();
-        let mut account = Account::new(job(JobState::Running), &cluster);
+        let mut job_events = JobEvents::new(job(JobState::Running), &cluster);
         for depth in 0..4 {
-            let layer = told(account.layer(&line(depth)).unwrap());
+            let layer = layer_event(job_events.layer(&line(depth)).unwrap());
             let depth = u64::from(depth);
             assert_eq!(layer.total_states, (depth + 1) * (depth + 2) / 2);
             assert_eq!(layer.seconds, if depth == 0 { 0.0 } else { 0.5 });
         }
-        assert!(account.layer(&line(2)).unwrap().is_none());
-        assert_eq!(account.layer(&line(5)).unwrap_err(), Gap);
-        assert_eq!(account.depth(), Some(3));
+        assert!(job_events.layer(&line(2)).unwrap().is_none());
+        assert_eq!(job_events.layer(&line(5)).unwrap_err(), Gap);
+        assert_eq!(job_events.depth(), Some(3));
     }
 
     #[test]
-    fn what_was_there_before_is_replayed() {
+    fn earlier_layers_are_marked_as_replayed() {
         let cluster = cluster();
         let begun = v1::Job { depth: Some(1), ..job(JobState::Running) };
-        let mut account = Account::new(begun, &cluster);
-        let replayed =
-            |account: &mut Account, depth| told(account.layer(&line(depth)).unwrap()).replayed;
-        assert_eq!([0, 1, 2].map(|depth| replayed(&mut account, depth)), [true, true, false]);
-        assert!(account.roll_back(Some(0)).is_some());
-        assert_eq!([1, 2].map(|depth| replayed(&mut account, depth)), [false, false]);
+        let mut job_events = JobEvents::new(begun, &cluster);
+        let replayed = |job_events: &mut JobEvents, depth| {
+            layer_event(job_events.layer(&line(depth)).unwrap()).replayed
+        };
+        assert_eq!([0, 1, 2].map(|depth| replayed(&mut job_events, depth)), [true, true, false]);
+        assert!(job_events.roll_back(Some(0)).is_some());
+        assert_eq!([1, 2].map(|depth| replayed(&mut job_events, depth)), [false, false]);
     }
 
     #[test]
-    fn a_rollback_forgets() {
+    fn a_rollback_drops_deeper_layers() {
         let cluster = cluster();
-        let mut account = Account::new(job(JobState::Running), &cluster);
+        let mut job_events = JobEvents::new(job(JobState::Running), &cluster);
         for depth in 0..4 {
-            account.layer(&line(depth)).unwrap();
+            job_events.layer(&line(depth)).unwrap();
         }
-        assert!(account.roll_back(Some(3)).is_none());
-        let Some(Event::RolledBack(back)) = account.roll_back(Some(1)) else { panic!("no event") };
-        assert_eq!((back.depth, account.depth()), (Some(1), Some(1)));
-        assert_eq!(told(account.layer(&line(2)).unwrap()).total_states, 6);
-        assert!(account.roll_back(None).is_some());
-        assert_eq!(account.depth(), None);
-        assert_eq!(told(account.layer(&line(0)).unwrap()).total_states, 1);
+        assert!(job_events.roll_back(Some(3)).is_none());
+        let Some(Event::RolledBack(back)) = job_events.roll_back(Some(1)) else {
+            panic!("no event")
+        };
+        assert_eq!((back.depth, job_events.depth()), (Some(1), Some(1)));
+        assert_eq!(layer_event(job_events.layer(&line(2)).unwrap()).total_states, 6);
+        assert!(job_events.roll_back(None).is_some());
+        assert_eq!(job_events.depth(), None);
+        assert_eq!(layer_event(job_events.layer(&line(0)).unwrap()).total_states, 1);
     }
 
     #[test]
     fn a_job_is_complete_when_its_layers_are() {
         let cluster = cluster();
         let done = v1::Job { depth: Some(1), ..job(JobState::Done) };
-        let mut account = Account::new(done, &cluster);
-        account.layer(&line(0)).unwrap();
-        assert!(!account.is_complete());
-        account.layer(&line(1)).unwrap();
-        assert!(account.is_complete());
-        account.update(v1::Job { depth: Some(1), ..job(JobState::Running) });
-        assert!(!account.is_complete() && account.ending().is_none());
+        let mut job_events = JobEvents::new(done, &cluster);
+        job_events.layer(&line(0)).unwrap();
+        assert!(!job_events.is_complete());
+        job_events.layer(&line(1)).unwrap();
+        assert!(job_events.is_complete());
+        job_events.update(v1::Job { depth: Some(1), ..job(JobState::Running) });
+        assert!(!job_events.is_complete() && job_events.ending().is_none());
     }
 
     #[test]
-    fn reasons_of_a_stop() {
+    fn stop_reasons_follow_the_limits() {
         use events::StopReason;
         let reasons = [
             (v1::Limit::MaxLayers, StopReason::MaxLayers),
@@ -302,10 +303,10 @@ mod tests {
     }
 
     #[test]
-    fn endings_have_codes() {
+    fn every_ending_has_an_exit_code() {
         let cluster = cluster();
         let code = |job: v1::Job| {
-            let ending = Account::new(job, &cluster).ending();
+            let ending = JobEvents::new(job, &cluster).ending();
             ending.map(|ending| (ending.code, ending.failure.is_some()))
         };
         let failed = |exit_code| v1::Job { exit_code, ..job(JobState::Failed) };
@@ -334,7 +335,7 @@ mod tests {
     fn the_first_event_names_the_search() {
         let cluster = cluster();
         let running = v1::Job { workers: 3, ..job(JobState::Running) };
-        let Event::Job(first) = Account::new(running, &cluster).beginning() else {
+        let Event::Job(first) = JobEvents::new(running, &cluster).beginning() else {
             panic!("not a job")
         };
         assert!(first.is_remote());

@@ -1,0 +1,72 @@
+//! Flags for the moves of a shortest solution.
+
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueEnum};
+
+use crate::output::exit::Failure;
+
+/// Whether to find the moves, and how to print them.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Path")]
+pub(crate) struct PathArgs {
+    /// Also print the moves of a shortest solution (keeps all layers, see --keep-layers)
+    ///
+    /// The moves are traced back through the layers. If the layers exceed the disk limit, or
+    /// --keep-layers excludes them, both halves of the path are searched again, recursively.
+    #[arg(long, env = "STRATA_PATH", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    path: bool,
+
+    /// Form and destination of the moves.
+    #[command(flatten)]
+    pub(crate) form: PathForm,
+}
+
+/// Form and destination of the moves.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Path")]
+pub(crate) struct PathForm {
+    /// Form of the moves
+    #[arg(long, value_name = "FORM", default_value = "moves")]
+    #[arg(env = "STRATA_PATH_FORMAT", hide_env_values = true)]
+    pub(crate) path_format: PathFormat,
+
+    /// Write the moves to a file (with solve, implies --path)
+    #[arg(long, value_name = "FILE", env = "STRATA_PATH_FILE", hide_env_values = true)]
+    pub(crate) path_file: Option<PathBuf>,
+}
+
+impl PathArgs {
+    /// Whether the moves are to be found.
+    pub(crate) fn wanted(&self) -> bool {
+        self.path || self.form.path_file.is_some()
+    }
+}
+
+impl PathForm {
+    /// Checks that the file can be created.
+    ///
+    /// # Errors
+    /// If its folder does not exist.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let folder = self.path_file.as_ref().and_then(|file| file.parent());
+        match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            Some(folder) => {
+                let folder = folder.display();
+                Err(Failure::usage(format!("--path-file: there is no folder {folder}")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Form of the moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PathFormat {
+    /// One per line with its tile, such as b1 L>C.
+    Moves,
+    /// All in one line, such as LC RC.
+    Words,
+}

@@ -1,0 +1,59 @@
+//! Values of flags: numbers with a limit, engines and kept layers.
+
+use clap::ValueEnum;
+use clap::builder::RangedU64ValueParser;
+use strata::KeepLayers;
+use strata_store::EngineKind;
+
+/// Engine that holds the layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// Symbolic if the space and the flags permit it, else explicit.
+    Auto,
+    /// Every state is stored.
+    Explicit,
+    /// Layers are decision diagrams.
+    Symbolic,
+    /// Decision diagrams without digests and move counts, in less memory.
+    SymbolicLean,
+}
+
+impl Engine {
+    /// The engine named; none for `auto`.
+    pub(crate) fn kind(self) -> Option<EngineKind> {
+        match self {
+            Engine::Auto => None,
+            Engine::Explicit => Some(EngineKind::Explicit),
+            Engine::Symbolic => Some(EngineKind::Symbolic),
+            Engine::SymbolicLean => Some(EngineKind::SymbolicLean),
+        }
+    }
+}
+
+/// Why a value of `--keep-layers` was refused.
+#[derive(Debug, thiserror::Error)]
+#[error("use all, last or every:K with K of at least 1")]
+pub(crate) struct KeepLayersError;
+
+/// Parses a value of `--keep-layers`.
+pub(crate) fn parse_keep_layers(text: &str) -> Result<KeepLayers, KeepLayersError> {
+    match text {
+        "all" => Ok(KeepLayers::All),
+        "last" => Ok(KeepLayers::Last),
+        _ => {
+            let number = text.strip_prefix("every:").ok_or(KeepLayersError)?;
+            let number = number.parse().map_err(|_| KeepLayersError)?;
+            Ok(KeepLayers::Every(number))
+        }
+    }
+}
+
+/// Parser of a number from 1 to `limit`.
+pub(crate) fn at_most(limit: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=limit)
+}
+
+/// Threads the machine can run at once; 1 if unknown.
+pub(crate) fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,172 @@
+//! `strata coordinator`: the coordinator of a cluster.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::BoolishValueParser;
+use strata_coordinator::{ClusterOptions, Coordinator, JournalError, ServerError};
+use strata_net::{Security, Token};
+
+use super::node;
+use crate::args::cluster::SecurityArgs;
+use crate::output::exit::{ExitCode, Failure};
+use crate::signals::Signals;
+use crate::spaces::program;
+
+/// Arguments of `coordinator`.
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorArgs {
+    /// Address for clients and workers
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7070")]
+    #[arg(env = "STRATA_LISTEN", hide_env_values = true)]
+    listen: SocketAddr,
+
+    /// Address of health and metrics over HTTP
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7080")]
+    #[arg(env = "STRATA_HTTP", hide_env_values = true)]
+    http: SocketAddr,
+
+    /// Folder of the journal
+    #[arg(long, value_name = "DIR", default_value = "./strata-coordinator")]
+    #[arg(env = "STRATA_DATA_DIR", hide_env_values = true)]
+    data_dir: PathBuf,
+
+    /// Time without a heartbeat after which a worker is lost
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    #[arg(env = "STRATA_LEASE", hide_env_values = true)]
+    #[arg(value_parser = parse_lease)]
+    lease: Duration,
+
+    /// Time to wait for a lost worker before the search continues without it
+    #[arg(long, value_name = "DURATION", default_value = "10m")]
+    #[arg(env = "STRATA_WORKER_TIMEOUT", hide_env_values = true)]
+    #[arg(value_parser = humantime::parse_duration)]
+    worker_timeout: Duration,
+
+    /// Time between checkpoints unless the job sets it, such as 500ms or 2m
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    #[arg(env = "STRATA_CHECKPOINT_INTERVAL", hide_env_values = true)]
+    #[arg(value_parser = humantime::parse_duration)]
+    checkpoint_interval: Duration,
+
+    /// Checkpoint store that all workers share, such as file:///mnt/strata
+    #[arg(long, value_name = "URL", env = "STRATA_STORE", hide_env_values = true)]
+    store: Option<String>,
+
+    /// Layers with fewer states are expanded by one worker, without exchange
+    #[arg(long, value_name = "STATES", default_value_t = ClusterOptions::NARROW)]
+    #[arg(env = "STRATA_NARROW", hide_env_values = true)]
+    narrow: u64,
+
+    /// Create the token file if there is none
+    #[arg(long, env = "STRATA_CREATE_TOKEN", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    create_token: bool,
+
+    /// Token and certificates.
+    #[command(flatten)]
+    security: SecurityArgs,
+}
+
+/// Why a lease was refused.
+#[derive(Debug, thiserror::Error)]
+enum LeaseError {
+    #[error(transparent)]
+    Malformed(#[from] humantime::DurationError),
+    #[error("must be at least 100ms")]
+    Short,
+}
+
+/// Parses a lease, which must leave time for heartbeats.
+fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
+    let lease = humantime::parse_duration(text)?;
+    if lease < Duration::from_millis(100) { Err(LeaseError::Short) } else { Ok(lease) }
+}
+
+/// Runs `strata coordinator` until a signal arrives.
+///
+/// # Errors
+/// If an address, the token file or the journal cannot be used, or serving fails.
+pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
+    let security = security(args)?;
+    let options = ClusterOptions {
+        lease: args.lease,
+        worker_timeout: args.worker_timeout,
+        checkpoint_interval: args.checkpoint_interval,
+        has_store: args.store.is_some(),
+        narrow: args.narrow,
+        puzzles: Arc::clone(program::puzzles()),
+    };
+    node::runtime()?.block_on(async {
+        let stop = Signals::listen()?.shutdown();
+        let coordinator =
+            Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
+        let coordinator = coordinator.map_err(failure)?;
+        let (grpc, http) = coordinator.addresses().map_err(failure)?;
+        tracing::info!(%grpc, %http, data = %args.data_dir.display(), "coordinator is ready");
+        coordinator.run(stop).await.map_err(failure)?;
+        tracing::info!("coordinator has ended");
+        Ok(ExitCode::Done)
+    })
+}
+
+/// Reads the token file, or creates it with `--create-token`, and the certificates.
+fn security(args: &CoordinatorArgs) -> Result<Security, Failure> {
+    if !args.create_token {
+        return args.security.open();
+    }
+    let Some(path) = &args.security.token_file else {
+        return Err(Failure::usage("--create-token needs --token-file"));
+    };
+    let token = Token::create(path).map_err(Failure::usage)?;
+    Security::open(Some(token), &args.security.tls_files()).map_err(Failure::usage)
+}
+
+fn failure(error: ServerError) -> Failure {
+    match error {
+        ServerError::Store(error) => node::store_failure(error),
+        ServerError::Journal(error @ JournalError::Corrupt { .. }) => {
+            Failure::new(ExitCode::Corrupt, error)
+        }
+        ServerError::Serve { .. } | ServerError::Thread { .. } | ServerError::Panicked { .. } => {
+            Failure::new(ExitCode::Unexpected, error)
+        }
+        _ => Failure::usage(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn defaults() {
+        let cli = Cli::try_parse_from(["strata", "coordinator"]).unwrap();
+        let Command::Coordinator(args) = cli.command else { panic!("not coordinator") };
+        assert_eq!(args.listen.to_string(), "127.0.0.1:7070");
+        assert_eq!(args.http.to_string(), "127.0.0.1:7080");
+        assert_eq!(args.data_dir, PathBuf::from("./strata-coordinator"));
+        assert_eq!((args.lease.as_secs(), args.worker_timeout.as_secs()), (10, 600));
+        assert_eq!(args.checkpoint_interval.as_secs(), 30);
+        assert_eq!((args.store, args.create_token), (None, false));
+        assert!(args.security.token_file.is_none());
+    }
+
+    #[test]
+    fn malformed_values_are_refused() {
+        for line in [
+            "strata coordinator --lease 0s",
+            "strata coordinator --lease soon",
+            "strata coordinator --http 7080",
+        ] {
+            let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The search of `strata solve`, checked before anything is written.
+
+use strata::catalogue::Space;
+use strata::{DEFAULT_SHARDS, Request, RunOptions};
+
+use super::args::SolveArgs;
+use super::engine;
+use crate::output::exit::Failure;
+use crate::spaces::puzzle;
+use crate::spaces::request::{self, Naming};
+
+/// A checked search: the request for the library, and the names for its result.
+pub(super) struct Prepared {
+    pub(super) request: Request,
+    pub(super) naming: Naming,
+}
+
+impl Prepared {
+    /// Checks everything that can be checked without the disk.
+    ///
+    /// Returns the space, with its tables, for the engine: it is not held twice.
+    ///
+    /// # Errors
+    /// If the space, its parameters or the options are refused.
+    pub(super) fn new(args: &SolveArgs) -> Result<(Prepared, Space), Failure> {
+        let space =
+            request::open(&args.search.domain, &args.search.args, args.search.parameters())?;
+        let shards = args.search.shards.unwrap_or(DEFAULT_SHARDS);
+        let engine = engine::choose(args, &space)?;
+        let request = Request::new(&space, engine, shards, options(args))?;
+        let naming = Naming::of(&space, args.search.own.gold);
+        Ok((Prepared { request, naming }, space))
+    }
+
+    /// Opens the space again, with its tables.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub(super) fn open(&self) -> Result<Space, Failure> {
+        puzzle::reopen(self.request.spec()).map_err(Failure::usage)
+    }
+}
+
+/// Resources and limits of the command line.
+fn options(args: &SolveArgs) -> RunOptions {
+    RunOptions {
+        threads: args.threads,
+        workers: args.workers,
+        memory: args.memory,
+        checkpoint_interval: args.checkpoint_interval,
+        keep_layers: args.search.keep_layers,
+        max_layers: args.search.max_layers,
+        disk_limit: args.search.disk_limit,
+        verify: args.verify,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn prepared(line: &str) -> Result<Prepared, String> {
+        let words = line.split_whitespace().map(std::ffi::OsString::from);
+        let Ok(Cli { command: Command::Solve(args), .. }) = crate::cmdline::parse(words) else {
+            panic!("not solve: {line}");
+        };
+        Prepared::new(&args).map(|(prepared, _)| prepared).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn only_given_parameters_differ_from_the_defaults() {
+        let plain = prepared("strata solve panex 6").unwrap();
+        assert_eq!(plain.request.spec().shards, 64);
+        assert_eq!(plain.request.spec().params["k"], "3");
+        let other = prepared("strata solve panex 6 -k 2 --s 5 --shards 8 --exhaust").unwrap();
+        let names: Vec<String> = other
+            .request
+            .spec()
+            .differences(plain.request.spec())
+            .into_iter()
+            .map(|(name, ..)| name)
+            .collect();
+        assert_eq!(names, ["shards", "engine", "exhaust", "k", "s"]);
+        assert!(other.request.is_exhaustive() && !plain.request.is_exhaustive());
+    }
+
+    #[test]
+    fn invalid_searches_are_refused() {
+        for (line, reason) in [
+            ("strata solve chess", "unknown space 'chess'"),
+            ("strata solve panex", "panex takes level"),
+            ("strata solve panex 0", "level must be between 1 and"),
+            ("strata solve panex 99", "level must be between 1 and"),
+            ("strata solve panex 6 --pegs 4", "panex has no parameter 'pegs'"),
+            ("strata solve hanoi 4 --symmetry off", "hanoi has no parameter 'symmetry'"),
+            ("strata solve panex 6 --workers 3 --shards 2", "3 workers cannot share 2 shards"),
+            ("strata solve panex 6 --engine explicit --memory 1MiB", "too small"),
+            ("strata solve panex 6 --memory 1000KiB", "the symbolic engine takes at least 1048576"),
+        ] {
+            let message = prepared(line).err().unwrap();
+            assert!(message.contains(reason), "{line}: {message}");
+        }
+        assert!(Cli::try_parse_from(["strata", "solve", "hanoi", "4"]).is_ok());
+    }
+}

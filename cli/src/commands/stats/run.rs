@@ -1,0 +1,124 @@
+//! Arguments and run of `strata stats`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use strata::verify;
+
+use super::table::{self, Row, TableFormat};
+use crate::args::cluster::ClientArgs;
+use crate::client::record;
+use crate::client::remote::Remote;
+use crate::folder::{job_folder, open};
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::stdout;
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// Folder of a job; a word that names no folder is a job of the cluster
+    #[arg(value_name = "JOB")]
+    dir: PathBuf,
+
+    /// Format of the table [default: table, with --json json]
+    #[arg(long, value_name = "FORMAT", env = "STRATA_FORMAT", hide_env_values = true)]
+    format: Option<TableFormat>,
+
+    /// The cluster.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+impl StatsArgs {
+    /// The format, in a run with or without `--json`.
+    fn format(&self, json: bool) -> TableFormat {
+        let default = if json { TableFormat::Json } else { TableFormat::Table };
+        self.format.unwrap_or(default)
+    }
+
+    /// The job of the cluster; none if the argument is a folder.
+    fn job(&self) -> Option<&str> {
+        let word = self.dir.to_str()?;
+        let is_name = !word.contains('/') && !self.dir.exists();
+        is_name.then_some(word)
+    }
+}
+
+/// Runs `strata stats`.
+///
+/// # Errors
+/// If there is no such job, or its history cannot be read.
+pub(crate) fn run(args: &StatsArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let rows = match args.job() {
+        Some(job) => rows_of_cluster(&args.client, job)?,
+        None => rows_of_folder(&args.dir)?,
+    };
+    stdout::print(|out| table::write(&rows, args.format(console.json), out))?;
+    Ok(ExitCode::Done)
+}
+
+/// The layer table of a job in a folder, which may be running.
+fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
+    let (folder, manifest) = open(&job_folder(dir)?)?;
+    let (_, view) = verify::with_current(&folder, manifest, |manifest| {
+        let record = manifest.checkpoint.as_ref().map(|checkpoint| &checkpoint.history);
+        folder.read_history(record)
+    })?;
+    let mut end = 0.0;
+    let rows = view.lines.into_iter().map(|line| Row {
+        depth: line.depth,
+        states: line.states,
+        generated: line.generated,
+        regions: line.regions,
+        bytes: line.bytes,
+        digest: line.digest.to_string(),
+        seconds: line.seconds - std::mem::replace(&mut end, line.seconds),
+    });
+    Ok(rows.collect())
+}
+
+/// The layer table of a cluster's job.
+fn rows_of_cluster(args: &ClientArgs, job: &str) -> Result<Vec<Row>, Failure> {
+    let mut end = 0.0;
+    let rows = Remote::connect(args)?.layers(job)?.layers.into_iter().map(|line| Row {
+        depth: line.depth,
+        states: line.states,
+        generated: line.generated,
+        regions: line.regions,
+        bytes: line.bytes,
+        digest: record::digest(line.digest),
+        seconds: record::duration(line.seconds, std::mem::replace(&mut end, line.seconds)),
+    });
+    Ok(rows.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn the_default_format_follows_json() {
+        let parse = |line: &str| match Cli::try_parse_from(line.split_whitespace()) {
+            Ok(Cli { global, command: Command::Stats(args) }) => args.format(global.json),
+            other => panic!("not stats: {other:?}"),
+        };
+        assert_eq!(parse("strata stats dir"), TableFormat::Table);
+        assert_eq!(parse("strata stats dir --json"), TableFormat::Json);
+        assert_eq!(parse("strata --json stats dir --format csv"), TableFormat::Csv);
+    }
+
+    #[test]
+    fn an_argument_is_a_folder_or_a_job_of_the_cluster() {
+        let job = |word: &str| match Cli::try_parse_from(["strata", "stats", word]) {
+            Ok(Cli { command: Command::Stats(args), .. }) => args.job().map(str::to_owned),
+            other => panic!("not stats: {other:?}"),
+        };
+        assert_eq!(job("."), None);
+        assert_eq!(job("no/such/folder"), None);
+        assert_eq!(job("panex-6-aaaaaa"), Some("panex-6-aaaaaa".to_owned()));
+    }
+}

@@ -1,0 +1,149 @@
+//! `strata submit`: submits a job to a cluster and follows it.
+
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::BoolishValueParser;
+use strata::KeepLayers;
+use strata_proto::v1;
+
+use crate::args::cluster::ClientArgs;
+use crate::args::search::SearchArgs;
+use crate::client::follow::Follower;
+use crate::client::remote::Remote;
+use crate::client::report;
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::spaces::request;
+
+/// Arguments of `submit`.
+#[derive(Debug, Args)]
+pub(crate) struct SubmitArgs {
+    /// What to search, and when to stop.
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    /// Name of the job; if a job has this name already, that job is followed
+    #[arg(long, value_name = "NAME", env = "STRATA_NAME", hide_env_values = true)]
+    #[arg(value_parser = parse_name)]
+    name: Option<String>,
+
+    /// Print the job's id and exit
+    #[arg(long, env = "STRATA_DETACH", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    detach: bool,
+
+    /// Time between checkpoints, such as 500ms or 2m [default: the coordinator's]
+    #[arg(long, value_name = "DURATION")]
+    #[arg(env = "STRATA_CHECKPOINT_INTERVAL", hide_env_values = true)]
+    #[arg(value_parser = humantime::parse_duration)]
+    checkpoint_interval: Option<Duration>,
+
+    /// The cluster.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// Why a job's name was refused.
+#[derive(Debug, thiserror::Error)]
+#[error("use at most 64 letters, digits, dots, dashes and underscores")]
+struct NameError;
+
+fn parse_name(text: &str) -> Result<String, NameError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if !(1..=64).contains(&text.len()) || !text.chars().all(plain) {
+        return Err(NameError);
+    }
+    Ok(text.to_owned())
+}
+
+/// Runs `strata submit`.
+///
+/// # Errors
+/// If the search is refused, the cluster cannot be reached, or the job fails.
+pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let search = &args.search;
+    let space = request::open(&search.domain, &search.args, search.parameters())?;
+    let spec = v1::JobSpec {
+        space: space.name().to_owned(),
+        parameters: space.parameters().into_iter().collect(),
+        shards: search.shards.unwrap_or(0),
+        engine: search.engine.kind().unwrap_or_default().name().to_owned(),
+    };
+    // Its tables may be large, and only the workers need them.
+    drop(space);
+    let request = v1::SubmitRequest {
+        spec: Some(spec),
+        options: Some(options(args)),
+        name: args.name.clone().unwrap_or_default(),
+    };
+    let remote = Remote::connect(&args.client)?;
+    let job = remote.submit(request)?;
+    if args.detach {
+        report::print_detached(&job, console)?;
+        return Ok(ExitCode::Done);
+    }
+    tracing::info!("job {} submitted to {}", job.id, args.client.coordinator);
+    Follower::of(remote, console, job)?.run()
+}
+
+fn options(args: &SubmitArgs) -> v1::JobOptions {
+    use v1::keep_layers::Which;
+    let keep = match args.search.keep_layers {
+        KeepLayers::All => Which::All(true),
+        KeepLayers::Last => Which::Last(true),
+        KeepLayers::Every(number) => Which::Every(number.get()),
+    };
+    // 0 would select the coordinator's default.
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
+    v1::JobOptions {
+        checkpoint_interval_ms: args.checkpoint_interval.map_or(0, milliseconds),
+        max_layers: args.search.max_layers,
+        disk_limit_bytes: args.search.disk_limit,
+        keep: Some(v1::KeepLayers { which: Some(keep) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn submit(line: &str) -> SubmitArgs {
+        let words = line.split_whitespace().map(std::ffi::OsString::from);
+        match crate::cmdline::parse(words) {
+            Ok(Cli { command: Command::Submit(args), .. }) => *args,
+            _ => panic!("not submit: {line}"),
+        }
+    }
+
+    #[test]
+    fn submit_accepts_the_flags_of_solve() {
+        let args = submit(
+            "strata submit hanoi 10 --pegs 4 --exhaust --shards 8 --name ten --detach \
+             --checkpoint-interval 2s --max-layers 9 --disk-limit 1GiB --keep-layers all",
+        );
+        let search = &args.search;
+        assert_eq!((&*search.domain, &*search.args), ("hanoi", &["10".to_owned()][..]));
+        let given = search.parameters();
+        let given: Vec<_> = given.iter().map(|g| (g.name, &*g.value, g.typed)).collect();
+        assert_eq!(given, [("pegs", "4", true), ("exhaust", "true", true)]);
+        assert_eq!(
+            (search.shards, search.max_layers, search.disk_limit),
+            (Some(8), Some(9), Some(1 << 30))
+        );
+        assert_eq!(args.checkpoint_interval, Some(Duration::from_secs(2)));
+        assert_eq!(args.client.coordinator, "http://127.0.0.1:7070");
+        assert!(args.detach);
+    }
+
+    #[test]
+    fn malformed_values_are_refused() {
+        for line in ["strata submit panex 3 --name a/b", "strata submit panex 3 --name="] {
+            let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}
