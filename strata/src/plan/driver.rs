@@ -236,10 +236,7 @@ where
     /// no worker has gone on.
     fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), DriveError<E>> {
         let all = answers.iter().all(|answer| answer.done.is_err());
-        let mut errors: Vec<E> =
-            answers.into_iter().filter_map(|answer| answer.done.err()).collect();
-        let worst = errors.iter().position(|error| error.exhausted().is_none());
-        let error = errors.swap_remove(worst.unwrap_or(0));
+        let Err(error) = all_done(answers) else { return Ok(()) };
         let may_save = matches!(order, Order::Advance { .. }) && all;
         match error.exhausted().filter(|_| may_save) {
             Some(reason) if self.pool.make_room().map_err(DriveError::Failed)? => {
@@ -251,8 +248,9 @@ where
 
     fn save(&mut self, depth: u32) -> Result<(), DriveError<E>> {
         self.saving = Instant::now();
-        for Answer { worker, done } in self.order(Order::Save { depth })? {
-            if let Done::Saved { depth, records } = done.map_err(DriveError::Failed)? {
+        let answers = self.order(Order::Save { depth })?;
+        for (worker, done) in all_done(answers).map_err(DriveError::Failed)? {
+            if let Done::Saved { depth, records } = done {
                 self.plan.handle(Input::Saved { worker, depth, records })?;
             }
         }
@@ -263,11 +261,64 @@ where
         let depth = publication.depth;
         let bytes = publication.records.iter().map(|record| record.bytes).sum();
         self.sink.publish(publication).map_err(DriveError::Failed)?;
-        for answer in self.order(Order::Saved { depth })? {
-            answer.done.map_err(DriveError::Failed)?;
-        }
+        all_done(self.order(Order::Saved { depth })?).map_err(DriveError::Failed)?;
         self.sink.checkpointed(depth, bytes, self.saving.elapsed());
         self.last_checkpoint = Instant::now();
         Ok(self.plan.handle(Input::Published { depth })?)
+    }
+}
+
+/// What each worker has done, or the worst failure: one that more room would not mend comes before
+/// one that it would.
+fn all_done<E: Retryable>(answers: Vec<Answer<E>>) -> Result<Vec<(usize, Done)>, E> {
+    let mut all = Vec::with_capacity(answers.len());
+    let mut worst: Option<E> = None;
+    for Answer { worker, done } in answers {
+        match done {
+            Ok(done) => all.push((worker, done)),
+            Err(error) => {
+                let is_worse =
+                    |worst: &E| worst.exhausted().is_some() && error.exhausted().is_none();
+                if worst.as_ref().is_none_or(is_worse) {
+                    worst = Some(error);
+                }
+            }
+        }
+    }
+    worst.map_or(Ok(all), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq)]
+    enum Failure {
+        Full,
+        Damaged,
+    }
+
+    impl Retryable for Failure {
+        fn exhausted(&self) -> Option<StopReason> {
+            (*self == Failure::Full).then_some(StopReason::DiskFull)
+        }
+    }
+
+    fn answers(done: impl IntoIterator<Item = Result<Done, Failure>>) -> Vec<Answer<Failure>> {
+        let answer = |(worker, done)| Answer { worker, done };
+        done.into_iter().enumerate().map(answer).collect()
+    }
+
+    #[test]
+    fn a_failure_that_room_does_not_mend_is_reported_first() {
+        let full = || Err(Failure::Full);
+        let damaged = || Err(Failure::Damaged);
+        for order in [[full(), damaged()], [damaged(), full()]] {
+            assert_eq!(all_done(answers(order)).unwrap_err(), Failure::Damaged);
+        }
+        let mixed = [Ok(Done::Acknowledged), full(), full()];
+        assert_eq!(all_done(answers(mixed)).unwrap_err(), Failure::Full);
+        let done = all_done(answers([Ok(Done::Acknowledged), Ok(Done::Acknowledged)])).unwrap();
+        assert_eq!(done.iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [0, 1]);
     }
 }
