@@ -35,12 +35,12 @@ impl Entry {
 
     /// A puzzle with tables, for the explicit engine.
     pub const fn tabled<P: Puzzle + Tabled>() -> Entry {
-        Entry::of::<P>(|parameters| Ok(Space::tabled(<P as Puzzle>::open(parameters)?)))
+        Entry::of::<P>(|parameters| Space::tabled(<P as Puzzle>::open(parameters)?))
     }
 
     /// A puzzle with tables and a nested form, for both engines.
     pub const fn nested_tabled<P: NestedPuzzle + Tabled>() -> Entry {
-        Entry::of::<P>(|parameters| Ok(Space::nested_tabled(<P as Puzzle>::open(parameters)?)))
+        Entry::of::<P>(|parameters| Space::nested_tabled(<P as Puzzle>::open(parameters)?))
     }
 
     const fn of<P: Puzzle>(open: fn(&Parameters) -> Result<Space, SpaceError>) -> Entry {

@@ -5,7 +5,7 @@ use std::fmt;
 use strata_explicit::Engine;
 use strata_space::{
     Chain, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SpaceError, StateSpace,
-    Tabled,
+    Tabled, check_tabled,
 };
 use strata_symbolic::{AnySearch, Options, StepError};
 
@@ -57,13 +57,21 @@ impl Space {
     }
 
     /// A puzzle with tables, for the explicit engine.
-    pub fn tabled<P: Puzzle + Tabled>(puzzle: P) -> Space {
-        Space::of(WithTables(puzzle), no_nested_form::<P>)
+    ///
+    /// # Errors
+    /// If the tables are outside the limits of [`check_tabled`].
+    pub fn tabled<P: Puzzle + Tabled>(puzzle: P) -> Result<Space, SpaceError> {
+        check_tabled(&puzzle)?;
+        Ok(Space::of(WithTables(puzzle), no_nested_form::<P>))
     }
 
     /// A puzzle with tables and a nested form, for both engines.
-    pub fn nested_tabled<P: NestedPuzzle + Tabled>(puzzle: P) -> Space {
-        Space::of(WithTables(puzzle), NestedForm::new::<P>)
+    ///
+    /// # Errors
+    /// If the tables are outside the limits of [`check_tabled`].
+    pub fn nested_tabled<P: NestedPuzzle + Tabled>(puzzle: P) -> Result<Space, SpaceError> {
+        check_tabled(&puzzle)?;
+        Ok(Space::of(WithTables(puzzle), NestedForm::new::<P>))
     }
 
     fn of<E: Explicit>(explicit: E, nest: Nest<E::Puzzle>) -> Space {
