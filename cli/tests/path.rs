@@ -180,7 +180,7 @@ fn illegal_ends_are_refused() {
     refused(solve(&dir, forbidden).args(["--goal", "b3 / b2 b1 / o1 o2 o3"]), reason);
     refused(&mut solve(&dir, "panex 3 --exhaust --goal towers"), "goal");
     refused(&mut solve(&dir, "hanoi 3 --start towers"), "hanoi has no parameter 'start'");
-    refused(&mut solve(&dir, "hanoi 3 --path"), "--path: hanoi does not tell its moves");
+    refused(&mut solve(&dir, "hanoi 3 --path"), "--path: hanoi does not name its moves");
     refused(&mut solve(&dir, "panex 3 --exhaust --path"), "has no goal");
     assert!(!dir.exists());
 }

@@ -106,7 +106,7 @@ fn unsupported_flags_are_refused() {
         ("panex 3 --goal towers", "--symmetry off"),
         (
             "panex 6 --memory 512KiB",
-            "512 KiB is too small: --engine symbolic takes at least 1.0 MiB",
+            "512 KiB is too small: the symbolic engine takes at least 1 MiB",
         ),
     ] {
         refused(&mut solve(dir.path(), &format!("{line} {SYMBOLIC}")), reason);

@@ -1,15 +1,17 @@
-//! Positions of Panex Gold on the command line: read where only one order of levels is legal.
+//! Positions of Panex Gold on the command line, which must determine the levels of the tiles.
 
 use strata_panex::{GoldError, GoldPosition, Position};
 
-/// Why a Gold position cannot be used.
+/// Why a Gold position was refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GoldEndError {
-    /// It is none, or its levels are not determined.
+    /// It is malformed, or does not determine the levels.
     #[error(transparent)]
     Gold(#[from] GoldError),
     /// It has another number of tiles.
-    #[error("a position of level {found}, not {level}: so many tiles are there of a colour")]
+    #[error(
+        "a position of level {found}, not {level}: the level is the number of tiles of a colour"
+    )]
     Level {
         /// Its level.
         found: u8,
@@ -18,7 +20,10 @@ pub(crate) enum GoldEndError {
     },
 }
 
-/// The position of a puzzle's level that a Gold position stands for.
+/// Reads a Gold position as a position of a level.
+///
+/// # Errors
+/// If it is malformed, ambiguous, or of another level.
 pub(crate) fn read(text: &str, level: u8) -> Result<Position, GoldEndError> {
     let position = text.parse::<GoldPosition>()?.to_position()?;
     match position.level() {

@@ -1,4 +1,4 @@
-//! The running program: its name, the puzzles it knows, and their flags.
+//! The running program: its name, its puzzles, and their flags.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,10 +13,10 @@ struct Program {
 
 static PROGRAM: OnceLock<Program> = OnceLock::new();
 
-/// Sets what the program knows, once and before anything else.
+/// Sets the puzzles of the program, once and before anything else.
 ///
 /// # Errors
-/// If the puzzles' parameters make no command line.
+/// If the parameters of the puzzles have conflicting flags.
 pub(crate) fn set(puzzles: Registry) -> Result<(), FlagError> {
     let flags = flags::shared(&puzzles)?;
     PROGRAM.get_or_init(|| Program { puzzles: Arc::new(puzzles), flags });
@@ -26,13 +26,13 @@ pub(crate) fn set(puzzles: Registry) -> Result<(), FlagError> {
 fn program() -> &'static Program {
     PROGRAM.get_or_init(|| {
         let puzzles = Registry::shipped();
-        // A test checks that those that ship with Strata go together.
+        // A test checks that the flags of the shipped puzzles are compatible.
         let flags = flags::shared(&puzzles).unwrap_or_default();
         Program { puzzles: Arc::new(puzzles), flags }
     })
 }
 
-/// The puzzles that the program knows.
+/// The puzzles of the program.
 pub(crate) fn puzzles() -> &'static Arc<Registry> {
     &program().puzzles
 }

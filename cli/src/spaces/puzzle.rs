@@ -1,4 +1,4 @@
-//! Moves of a puzzle on the command line: opened from a job, replayed, and shown.
+//! Puzzles whose moves have names: opening, independent replay, and text form.
 
 use strata::catalogue::Space;
 use strata_panex::{CentreTop, NamedMove, Position, Replay, parse_moves};
@@ -13,18 +13,21 @@ use crate::spaces::program;
 /// Moves as words: LC for Panex, U for sliding tiles.
 pub(crate) type Moves = Vec<String>;
 
-/// Moves as they are shown, and what stands between two of them.
+/// Moves in text form, and their separator.
 pub(crate) type Shown = (Vec<String>, &'static str);
 
 /// A space whose moves have names.
 pub(crate) struct Puzzle(Space);
 
 impl Puzzle {
-    /// The puzzle of a job whose moves are wanted.
+    /// Opens the puzzle of a job.
+    ///
+    /// # Errors
+    /// If the space is refused, or its moves have no names.
     pub(crate) fn open(spec: &JobSpec) -> Result<Puzzle, Failure> {
         let space = reopen(spec).map_err(Failure::usage)?;
         if !space.names_moves() {
-            return Err(Failure::usage(format!("{} does not tell its moves", space.name())));
+            return Err(Failure::usage(format!("{} does not name its moves", space.name())));
         }
         Ok(Puzzle(space))
     }
@@ -39,7 +42,7 @@ impl Puzzle {
         self.0.moves(chain)
     }
 
-    /// The moves as they are shown, if they lead from start to goal and are as many as expected.
+    /// The moves in text form, if they lead from start to goal and have the expected number.
     ///
     /// Moves of the puzzles that have a workbench are replayed by it, which shares nothing with the
     /// search. Those of Panex Gold are shown without tiles, which have no names.
@@ -62,7 +65,7 @@ impl Puzzle {
     }
 }
 
-/// Moves of any puzzle as they are shown.
+/// Text form of the moves of any puzzle.
 fn show_words(moves: &Moves, format: PathFormat) -> Shown {
     let apart = match format {
         PathFormat::Moves => "\n",
@@ -115,7 +118,7 @@ fn replay_tiles(
     Ok(show_tiles(&word, format))
 }
 
-/// Moves of the blank as they are shown.
+/// Text form of the moves of the blank.
 pub(crate) fn show_tiles(word: &strata_tiles::Word, format: PathFormat) -> Shown {
     match format {
         PathFormat::Moves => (word.iter().map(ToString::to_string).collect(), "\n"),

@@ -1,4 +1,4 @@
-//! What is searched: from the command line to a space, and from a specification to words.
+//! Search requests: spaces from the command line, and names of searches and results.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use crate::output::exit::{ExitCode, Failure};
 use crate::spaces::gold::{self, GoldEndError};
 use crate::spaces::program;
 
-/// Why the command line does not say what to search.
+/// Why the search of the command line was refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
-    /// There is no such space.
+    /// The space or its parameters were refused.
     #[error(transparent)]
     Space(#[from] SpaceError),
-    /// An end in the form of Panex Gold is not one of the puzzle.
+    /// A start or goal in the form of Panex Gold was refused.
     #[error("--{name}: {source}")]
     Gold {
-        /// Which.
+        /// Name of the parameter.
         name: &'static str,
-        /// Why not.
+        /// The reason.
         source: GoldEndError,
     },
 }
@@ -32,7 +32,7 @@ pub(crate) enum RequestError {
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Failure {
         match error {
-            // Known without a search.
+            // Decided without a search.
             RequestError::Space(SpaceError::Unsolvable { .. }) => {
                 Failure::new(ExitCode::NoGoal, error)
             }
@@ -41,13 +41,13 @@ impl From<RequestError> for Failure {
     }
 }
 
-/// The space that the command line and the environment ask for.
+/// Opens the space of the command line and the environment.
 pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result<Space, Failure> {
     let parameters = parameters(domain, values, given)?;
     Ok(program::puzzles().open(domain, &parameters).map_err(RequestError::from)?)
 }
 
-/// The parameters that the command line and the environment give.
+/// Parameters of the command line and the environment.
 pub(crate) fn parameters(
     domain: &str,
     values: &[String],
@@ -59,13 +59,13 @@ pub(crate) fn parameters(
         give_levels(values, &mut given)?;
     }
     let known = |name: &str| entry.parameters.iter().any(|parameter| parameter.name == name);
-    // A variable that means nothing here is meant for other runs.
+    // A variable without a meaning for this space may be set for other runs.
     let given = given.into_iter().filter(|given| given.typed || known(given.name));
     let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
     Ok(registry.parameters(domain, values, &flags)?)
 }
 
-/// Gives the tiles of Gold ends their levels: the space and the job's record know no others.
+/// Adds levels to the tiles of Gold positions: the space and the job's record require them.
 fn give_levels(values: &[String], given: &mut Vec<Given>) -> Result<(), RequestError> {
     let before = given.len();
     given.retain(|given| given.name != "gold");
@@ -93,13 +93,13 @@ fn value(text: &str) -> Value {
     }
 }
 
-/// A search in a few words: the space, its arguments, and what differs from the usual, as in
+/// Short form of a search: the space, its arguments, and parameters that are not default, as in
 /// `panex 7 k=2`.
 pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> String {
     let mut words = vec![space.to_owned()];
     let registry = program::puzzles();
     let Ok(entry) = registry.find(space) else {
-        // A newer coordinator may know more spaces.
+        // A newer coordinator may have more spaces.
         words.extend(parameters.iter().map(|(name, value)| format!("{name}={value}")));
         return words.join(" ");
     };
@@ -115,16 +115,16 @@ pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> Strin
     words.join(" ")
 }
 
-/// How a search and its answer are called.
+/// Names of a search and its result.
 pub(crate) struct Naming {
-    /// Space and size in one word.
+    /// Space and size as one word.
     pub(crate) label: String,
-    /// What the length of a shortest solution is called.
+    /// Name of the length of a shortest solution.
     distance: String,
 }
 
 impl Naming {
-    /// The names that a space gives; what cannot be opened here goes by the job's id.
+    /// Names from the space; a space that cannot be opened here is named after the job.
     pub(crate) fn new(job: &str, space: &str, parameters: &BTreeMap<String, String>) -> Naming {
         match program::puzzles().open(space, parameters) {
             Ok(space) => Naming::of(&space, false),
@@ -132,7 +132,7 @@ impl Naming {
         }
     }
 
-    /// The names that a space gives; with the ends as one sees them on a Gold board, if asked for.
+    /// Names from the space; with `gold`, start and goal are shown without levels.
     pub(crate) fn of(space: &Space, gold: bool) -> Naming {
         let seen =
             |end: &str| -> Option<GoldPosition> { Some((&end.parse::<Position>().ok()?).into()) };
@@ -146,7 +146,7 @@ impl Naming {
         Naming { label: space.label(), distance }
     }
 
-    /// The answer in one line.
+    /// The result in one line.
     pub(crate) fn title(&self, outcome: Outcome, moves: Option<u64>, layers: u32) -> String {
         let label = &self.label;
         match (outcome, moves) {

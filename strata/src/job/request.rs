@@ -113,9 +113,9 @@ impl Request {
             space.nested()?;
             let least = SymbolicWorker::LEAST_MEMORY;
             if options.memory < least {
-                let given = options.memory;
+                let (given, least) = (options.memory >> 10, least >> 20);
                 let why = format!(
-                    "{given} bytes are too few: the symbolic engine takes at least {least}"
+                    "{given} KiB is too small: the symbolic engine takes at least {least} MiB"
                 );
                 return refused("memory", why);
             }

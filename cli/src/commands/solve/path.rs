@@ -16,7 +16,7 @@ use crate::output::exit::{ExitCode, Failure};
 pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Result<(), Failure> {
     if !space.names_moves() {
         let name = space.name();
-        return Err(Failure::usage(format!("--path: {name} does not tell its moves")));
+        return Err(Failure::usage(format!("--path: {name} does not name its moves")));
     }
     check_form(&args.path.form, prepared.request.is_exhaustive())?;
     let keeps_all = args.search.keep_layers == strata::KeepLayers::All;

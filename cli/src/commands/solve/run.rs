@@ -153,7 +153,7 @@ impl Run<'_> {
 
 pub(super) fn create(data: &DataDir, request: &Request) -> Result<Job, Failure> {
     if let Some(job) = Job::unfinished(data, request.spec()) {
-        tracing::warn!("job {job} searches the same and is unfinished: --resume goes on with it");
+        tracing::warn!("job {job} is the same search and unfinished: --resume continues it");
     }
     Ok(Job::create(data, request)?)
 }
