@@ -1,5 +1,9 @@
 //! Disk-based breadth-first search of implicit graphs.
 //!
+//! [`Search`] runs a puzzle in this process: with checkpoints, resume, typed events, and a
+//! [`Report`] with layers and paths. [`catalogue`] opens puzzles by name. The rest is what the
+//! command line and the cluster are built from:
+//!
 //! [`Plan`] is a pure state machine, [`Driver`] carries its commands to a [`WorkerPool`] and the answers
 //! back; both are the same in one process and over a network. [`Worker`] and [`SymbolicWorker`]
 //! make the layers.

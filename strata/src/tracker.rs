@@ -1,15 +1,15 @@
-//! What displays and logs derive from layers: totals, rate, share of the work and time left.
+//! Progress of a run, derived from its layers: totals, rate, share of the work and time left.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The span the rate is taken over.
+/// Time span of the rate.
 const WINDOW: Duration = Duration::from_secs(10);
 
 /// Samples are at least this far apart, so that the window holds few of them.
 const SAMPLE: Duration = Duration::from_millis(100);
 
-/// Layers before a guess at the rest is worth showing.
+/// Fewest layers for an estimate of the rest.
 const MIN_DEPTH: u32 = 8;
 
 /// A layer as the tracker needs it.
@@ -41,7 +41,7 @@ struct Total {
 #[derive(Debug)]
 pub struct Tracker {
     expected_layers: Option<u32>,
-    /// What there is up to each depth.
+    /// Sums up to each depth.
     totals: Vec<Total>,
     /// States searched by this run, without replayed ones.
     searched: u64,
@@ -51,7 +51,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// A tracker of a search that is known to end at some depth at the latest, or not known to.
+    /// A tracker of a search. `expected_layers` is a depth by which it is known to end.
     pub fn new(expected_layers: Option<u32>) -> Self {
         Tracker {
             expected_layers,
@@ -62,7 +62,7 @@ impl Tracker {
         }
     }
 
-    /// Takes in a layer that was complete at a time since the run began.
+    /// Adds a layer that was complete `now` after the start of the run.
     pub fn layer(&mut self, layer: &Tracked, now: Duration) {
         let known = self.total();
         let before = layer.total_states.saturating_sub(layer.states);
@@ -91,7 +91,7 @@ impl Tracker {
         }
     }
 
-    /// Forgets the layers after a depth, or all of them: they come again.
+    /// Drops the layers after a depth, or all of them, because they will be searched again.
     pub fn roll_back(&mut self, depth: Option<u32>) {
         self.totals.truncate(depth.map_or(0, |depth| depth as usize + 1));
     }
@@ -137,8 +137,8 @@ impl Tracker {
         if span > 0.0 { (after - before) as f64 / span } else { 0.0 }
     }
 
-    /// A guess at the states of the whole search: they grow as a power of the depth, the power
-    /// being the one that the deeper half of the layers so far shows. None without a known end.
+    /// Estimate of the states of the whole search. They grow as a power of the depth; the deeper
+    /// half of the layers so far gives the exponent. None without a known end.
     fn expected_states(&self) -> Option<f64> {
         let end = self.expected_layers?;
         let depth = u32::try_from(self.totals.len()).ok()?.checked_sub(1)?;
@@ -153,12 +153,12 @@ impl Tracker {
         Some(whole as f64 * (f64::from(end) / f64::from(depth)).powf(power))
     }
 
-    /// The guessed share of the work that is done, in states, from 0 to 1.
+    /// Estimated share of the work that is done, in states, from 0 to 1.
     pub fn share_of_work(&self) -> Option<f64> {
         Some(self.states() as f64 / self.expected_states()?)
     }
 
-    /// The guessed time left.
+    /// Estimated time left, in seconds.
     pub fn time_left(&self) -> Option<f64> {
         let left = self.expected_states()? - self.states() as f64;
         let rate = self.rate();

@@ -1,17 +1,17 @@
-//! How the memory of a process is shared out.
+//! Memory budget of a process and its shares.
 
 use strata_explicit::KernelMemory;
 
 const MIB: usize = 1 << 20;
 
-/// The memory budget of a process and how it is shared out.
+/// The memory budget of a process and its shares.
 ///
 /// What it covers: the space's tables, caches of regions and of steps, exits that wait (of the layer being
 /// read and of the one being written) and buffers. The program itself, its stacks and what the
 /// allocator keeps back come on top: less than 64 MiB.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// What is left when tables and buffers have been taken off, in bytes.
+    /// Bytes left after tables and buffers are taken off.
     free: usize,
     /// Workers in the process.
     workers: usize,
@@ -97,7 +97,7 @@ impl Budget {
         (tables.div_ceil(MIB) + Self::BASE + tasks * Self::PER_TASK) * MIB
     }
 
-    /// What one task's kernel may keep.
+    /// Memory of one task's kernel.
     pub fn kernel(&self) -> KernelMemory {
         KernelMemory { regions: self.free / 4 / self.tasks, memo: self.free / 8 / self.tasks }
     }
@@ -107,7 +107,7 @@ impl Budget {
         self.free * 3 / 16 / self.workers
     }
 
-    /// Bytes of exits that one task gathers for each worker it sends to.
+    /// Bytes of exits that one task buffers for each receiving worker.
     pub fn outbox(&self) -> usize {
         self.free / 8 / self.tasks / self.peers
     }

@@ -1,4 +1,4 @@
-//! The life of a worker's layer files: unsynced, durable for a checkpoint, kept, removed.
+//! Life cycle of a worker's layer files: unsynced, durable for a checkpoint, kept, removed.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -11,8 +11,8 @@ use strata_store::{
 
 use crate::keep_layers::KeepLayers;
 
-/// Layers that are no longer searched but still needed: kept ones, and those that the last
-/// durable checkpoint names.
+/// Layers that the search no longer reads but that are still needed: kept ones, and those named by
+/// the last durable checkpoint.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: JobDir,
@@ -22,25 +22,25 @@ pub(crate) struct Files {
     waiting: Vec<Layer>,
     /// Bytes of all kept layers.
     kept_bytes: u64,
-    /// What the last durable checkpoint names.
+    /// Files named by the last durable checkpoint.
     pinned: HashSet<PathBuf>,
-    /// What the next checkpoint makes superfluous, by name, with its bytes.
+    /// Files that the next checkpoint makes superfluous: name to bytes.
     retired: HashMap<String, u64>,
-    /// The file of a layer that nobody needs any more.
+    /// File of a dropped layer, to be overwritten by the next one.
     spare: Option<RecycledFile>,
-    /// What an earlier session left behind.
+    /// Files of an earlier session.
     earlier: Earlier,
 }
 
-/// The checkpoint a session goes on from. Which of its layers are kept is what the history says,
-/// not what this session was told to keep.
+/// The checkpoint that a session resumes from. The history says which of its layers are kept, not
+/// the options of this session.
 #[derive(Debug, Default)]
 struct Earlier {
     /// Its depth.
     depth: Option<u32>,
     /// Files that the history names.
     kept: HashSet<PathBuf>,
-    /// Number in the names of layers that this worker put together; 0 if they were taken over as
+    /// Number in the names of layers that this worker copied together; 0 if it uses the files as
     /// they are.
     copy: u32,
 }
@@ -60,14 +60,14 @@ impl Files {
         }
     }
 
-    /// Whether a layer of that depth and expected width is written to a file at all.
+    /// Whether a layer of that depth and expected width is written to a file.
     pub(crate) fn on_disk(&self, depth: u32, states: u64) -> bool {
         /// Narrower layers stay in memory until a checkpoint: a page or less each.
         const TRIVIAL: u64 = 2048;
         states >= TRIVIAL || self.keep.keeps(depth)
     }
 
-    /// A writer of an unsynced file that only a checkpoint will name.
+    /// A writer of an unsynced file, which gets its final name in a checkpoint.
     pub(crate) fn writer(&mut self, header: LayerHeader) -> Result<LayerWriter> {
         let fs = self.folder.fs().clone();
         let path = self.folder.temp_path(&format!("layer-{:03}", self.worker));
@@ -78,7 +78,7 @@ impl Files {
         }
     }
 
-    /// The file a layer will be kept in, if it is.
+    /// The file that keeps a layer, if it is kept.
     pub(crate) fn kept(&self, layer: &Layer) -> Option<KeptFile> {
         let depth = layer.header().depth;
         let name = self.path(depth).file_name()?.to_str()?.to_owned();
@@ -101,8 +101,8 @@ impl Files {
         self.kept_bytes + self.retired.values().sum::<u64>() + spare
     }
 
-    /// The name of a layer's file once it is durable. A copy must not replace a file that the
-    /// durable manifest or the history names.
+    /// Final path of a layer's file. A copy must not replace a file that the durable manifest or the
+    /// history names.
     fn path(&self, depth: u32) -> PathBuf {
         if self.earlier.copy > 0 && self.is_earlier(depth) {
             let (worker, copy) = (self.worker, self.earlier.copy);
@@ -116,7 +116,7 @@ impl Files {
         self.earlier.depth.is_some_and(|last| depth <= last)
     }
 
-    /// Takes a layer that is no longer searched.
+    /// Takes over a layer that the search no longer reads.
     pub(crate) fn retire(&mut self, layer: Layer) -> Result<()> {
         if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
             self.kept_bytes += layer.file_bytes();
@@ -140,7 +140,7 @@ impl Files {
         Ok(())
     }
 
-    /// Makes the layers that are searched and all kept ones durable under their final names.
+    /// Makes the searched layers and all kept ones durable under their final names.
     pub(crate) fn persist(&mut self, layers: &[&Layer]) -> Result<Vec<CheckpointFile>> {
         let fs = self.folder.fs().clone();
         for layer in self.waiting.iter().chain(layers.iter().copied()) {
@@ -153,7 +153,7 @@ impl Files {
         Ok(layers.iter().filter_map(|layer| CheckpointFile::of(layer, self.worker)).collect())
     }
 
-    /// A checkpoint that names these layers is durable: what only the one before named goes.
+    /// Removes what only the previous checkpoint named. The one that names these layers is durable.
     pub(crate) fn published(&mut self, layers: &[&Layer]) -> Result<()> {
         self.pinned = layers.iter().filter_map(|layer| layer.path()).collect();
         // Nothing else is left in the folder, should this be the last one.
@@ -161,18 +161,18 @@ impl Files {
         self.retired.drain().try_for_each(|(name, _)| self.folder.remove_file(&name))
     }
 
-    /// Takes over a checkpoint of an earlier session of which the history keeps some files.
+    /// Registers the checkpoint of an earlier session. The history keeps the files in `kept`.
     pub(crate) fn resume(&mut self, depth: u32, kept: &HashSet<String>) {
         let kept = kept.iter().map(|name| self.folder.path().join(name)).collect();
         self.earlier = Earlier { depth: Some(depth), kept, copy: 0 };
     }
 
-    /// Its files are searched as they are.
+    /// Pins the checkpoint's files: the search reads them as they are.
     pub(crate) fn pin(&mut self, searched: &[&Layer]) {
         self.pinned = searched.iter().filter_map(|layer| layer.path()).collect();
     }
 
-    /// New layers are searched instead of its files: their names must be new, too.
+    /// Prepares for copies that are searched instead of the checkpoint's files: they get new names.
     pub(crate) fn replace(&mut self) -> Result<()> {
         let folder = self.folder.path();
         let listed = self.folder.fs().list(folder).map_err(|source| StoreError::Io {
@@ -185,8 +185,8 @@ impl Files {
         Ok(())
     }
 
-    /// A file of it that is this worker's to look after: unless it is searched as it is, it is kept
-    /// or goes after the next checkpoint.
+    /// Registers a checkpoint file that this worker manages. Unless the search reads it, it is kept
+    /// or removed after the next checkpoint.
     pub(crate) fn inherit(&mut self, name: &str, bytes: u64) -> Result<()> {
         let path = self.folder.file_path(name)?;
         if self.pinned.contains(&path) {

@@ -1,4 +1,4 @@
-//! Going on from a checkpoint, with whatever workers there are now.
+//! Restoring a checkpoint, with any number of workers.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -13,36 +13,37 @@ use strata_store::{
 use super::error::Result;
 use super::worker::{ENCODING, LayerReport, Worker, emit, empty, totals};
 
-/// A checkpoint to go on from, as one worker is told of it.
+/// A checkpoint to resume from, as one worker needs it.
 #[derive(Clone, Debug)]
 pub struct Restore {
     /// Depth of its last layer.
     pub depth: u32,
-    /// Its files, of all workers. The worker's folder must have its own, and those of the former
+    /// Its files, of all workers. The worker's folder must hold its own and those of the former
     /// owners of its shards.
     pub records: Vec<CheckpointFile>,
-    /// Shard to worker, when the files were written.
+    /// Owner of each shard when the files were written, by shard.
     pub owners_before: Arc<[u16]>,
-    /// Names of the files that the history keeps in the worker's folder, whatever the worker is
-    /// told to keep now.
+    /// Names of the files that the history keeps in the worker's folder. They stay, whatever the
+    /// options of this session.
     pub kept: HashSet<String>,
-    /// Names of those files that others wrote but this worker looks after as after its own: it counts
-    /// them and, unless they are kept, removes them after the next checkpoint. These are files of
-    /// workers that are gone, and copies made for this worker because their shards are its own
-    /// now. Of workers that share a folder, one at most may be told of a file.
+    /// Names of files that other workers wrote and this worker manages: it counts them and, unless
+    /// they are kept, removes them after the next checkpoint. They are files of workers that are
+    /// gone, and copies made for this worker because it owns their shards now. Of workers that
+    /// share a folder, at most one may list a file.
     pub retire: HashSet<String>,
 }
 
 impl Worker {
-    /// Loads this worker's shards of a checkpoint's two layers and sends the last one's exits.
-    /// If it had the same shards when the files were written, it takes over its own files as they
-    /// are. Otherwise it copies its shards out of the files of their former owners; its own files
-    /// are not searched any more and stay until the next checkpoint.
+    /// Loads this worker's shards of a checkpoint's two layers and sends the exits of the last one.
+    ///
+    /// If it owned the same shards when the files were written, it uses its own files as they are.
+    /// Otherwise it copies its shards from the files of their former owners. Its own files then
+    /// stay unread until the next checkpoint.
     ///
     /// # Errors
-    /// `Corrupt` if a file is damaged, not the one named, or does not count up to what the record
-    /// says; `NotFound` if one is missing; `Inconsistent` if the owners are those of another
-    /// number of shards.
+    /// `Corrupt` if a file is damaged, is another one than named, or its counts differ from the
+    /// record; `NotFound` if one is missing; `Inconsistent` if the owners are for another number of
+    /// shards.
     pub fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
         let started = Instant::now();
         let (now, before) = (&self.setup.owners, &from.owners_before);
@@ -76,8 +77,7 @@ impl Worker {
         self.resend(started)
     }
 
-    /// Whether this worker's files hold its shards and no others. One without shards begins anew:
-    /// it need not have any files.
+    /// Whether this worker's files hold exactly its shards. A worker that had none needs no files.
     fn takes_over(&self, from: &Restore) -> bool {
         let own = |owner: &u16| usize::from(*owner) == self.setup.worker;
         let mut pairs = self.setup.owners.iter().zip(&*from.owners_before);
@@ -104,7 +104,7 @@ impl Worker {
         Ok(layer)
     }
 
-    /// A new layer with this worker's shards, out of the files of their former owners.
+    /// A new layer with this worker's shards, copied from the files of their former owners.
     fn gather(&mut self, from: &Restore, depth: u32) -> Result<Layer> {
         let pieces = self.pieces(&from.owners_before);
         let former: BTreeSet<usize> = pieces.iter().map(|piece| piece.worker).collect();
@@ -130,7 +130,7 @@ impl Worker {
         Ok(writer.seal(vec![part], totals(&stats))?)
     }
 
-    /// This worker's shards in order, those of one former owner that follow each other as one.
+    /// This worker's shards in order; consecutive shards of one former owner form one group.
     fn pieces(&self, owners_before: &[u16]) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
         for (shard, (now, before)) in (0..).zip(self.setup.owners.iter().zip(owners_before)) {
@@ -147,7 +147,7 @@ impl Worker {
         pieces
     }
 
-    /// Sends the exits of the last layer and compares what it counts up to with its totals.
+    /// Sends the exits of the last layer and compares its counts with its totals.
     fn resend(&mut self, started: Instant) -> Result<LayerReport> {
         let stats = emit(&mut self.tasks, &self.threads, &self.current)?;
         let (counted, recorded) = (totals(&stats), *self.current.totals());
@@ -167,10 +167,10 @@ impl Worker {
 
 /// Shards whose states are in one file.
 struct Piece {
-    /// Who wrote the file.
+    /// Worker that wrote the file.
     worker: usize,
-    /// The first shard's beginning.
+    /// First key of the first shard.
     from: EntryKey,
-    /// The last one's end.
+    /// First key behind the last shard.
     to: EntryKey,
 }

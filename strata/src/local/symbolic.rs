@@ -1,5 +1,4 @@
-//! A worker of a symbolic job: the whole layer is one diagram in its memory, and a checkpoint is one
-//! file.
+//! Symbolic worker: the whole layer is one diagram in memory, and a checkpoint is one file.
 
 use std::time::Instant;
 
@@ -16,12 +15,12 @@ use super::work::Work;
 use super::worker::LayerReport;
 use crate::catalogue::NestedForm;
 
-/// A worker that has all of a symbolic job's states.
+/// The only worker of a symbolic job. It holds all states.
 pub struct SymbolicWorker {
     number: u32,
     folder: JobDir,
     search: Box<dyn AnySearch>,
-    /// The file of the last checkpoint, and those that only an older one named.
+    /// The file of the last checkpoint, and files that only an older one named.
     file: Option<(String, u64)>,
     older: Vec<String>,
 }

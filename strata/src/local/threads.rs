@@ -1,5 +1,7 @@
-//! The threads of a worker's tasks. A layer may take less than a millisecond, and a thread that
-//! sleeps a twentieth of one to wake up: between passes they stay awake for a moment.
+//! Threads of a worker's pass tasks.
+//!
+//! A layer may take less than a millisecond, and a sleeping thread takes a twentieth of one to wake
+//! up. So threads stay awake for a moment between passes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,24 +12,24 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::error::Result;
 
-/// How long a thread stays awake at most: some times as long as it takes to wake up.
+/// Longest time that a thread stays awake: a few times as long as waking up takes.
 const AWAKE: Duration = Duration::from_micros(250);
 
 /// Pauses of the processor in which a thread leaves a scope.
 const LEAVING: u32 = 16;
 
-/// See the module.
+/// Thread pool whose threads spin for a moment between passes.
 pub(crate) struct Threads {
-    /// None if there is but the thread that asks.
+    /// None if the calling thread is the only one.
     pool: Option<ThreadPool>,
-    /// How often they were asked.
+    /// Number of calls so far.
     calls: Arc<AtomicUsize>,
-    /// Zero where there are more threads than processors: others need them more.
+    /// Spin time; zero where there are more threads than processors.
     awake: Duration,
 }
 
 impl Threads {
-    /// So many threads, the one that asks included: one less to wake up.
+    /// A pool of `threads` threads, the calling one included.
     pub(crate) fn new(threads: usize) -> std::result::Result<Threads, ThreadPoolBuildError> {
         let builder = ThreadPoolBuilder::new().num_threads(threads - 1);
         let builder = builder.thread_name(|i| format!("pass-{}", i + 1));
@@ -37,7 +39,7 @@ impl Threads {
         Ok(Threads { pool, calls: Arc::default(), awake })
     }
 
-    /// Gives each task a share and a thread, at most as many as there are shares.
+    /// Runs each task with its share on a thread of its own; tasks without a share do not run.
     pub(crate) fn each<L: Send, S: Copy + Sync, T: Send>(
         &self,
         tasks: &mut [L],
@@ -74,7 +76,7 @@ impl Threads {
         results.into_iter().flatten().collect()
     }
 
-    /// Keeps the thread of the pool that asks for it awake until there is another call.
+    /// Keeps the calling thread of the pool awake until the next call.
     fn linger(&self, call: usize) {
         if !self.awake.is_zero() {
             let (calls, awake) = (self.calls.clone(), self.awake);
@@ -83,7 +85,7 @@ impl Threads {
     }
 }
 
-/// Waits as long as something holds, but not for longer than a while.
+/// Waits while a condition holds, for a limited time.
 fn spin(most: Duration, holds: impl Fn() -> bool) {
     let started = Instant::now();
     while holds() && started.elapsed() < most {

@@ -1,4 +1,4 @@
-//! What a worker does, whatever engine it has.
+//! Operations of a worker, common to both engines.
 
 use strata_store::CheckpointFile;
 
@@ -6,7 +6,7 @@ use super::error::Result;
 use super::restore::Restore;
 use super::worker::{LayerReport, Worker};
 
-/// A worker of a job. All functions are orders of whoever runs the job's plan.
+/// A worker of a job. Its operations are the orders of the driver.
 pub trait Work: Send {
     /// Depth of the last layer.
     fn depth(&self) -> u32;
@@ -29,13 +29,13 @@ pub trait Work: Send {
     /// See [`Worker::advance`].
     fn advance(&mut self) -> Result<LayerReport>;
 
-    /// Makes the two last layers durable.
+    /// Makes the last two layers durable.
     ///
     /// # Errors
     /// See [`Worker::save`].
     fn save(&mut self) -> Result<Vec<CheckpointFile>>;
 
-    /// Removes what only older checkpoints named.
+    /// Removes files that only older checkpoints named.
     ///
     /// # Errors
     /// See [`Worker::saved`].

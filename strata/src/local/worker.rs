@@ -1,4 +1,4 @@
-//! One worker's state: the two last layers, the inbox, the tasks.
+//! Explicit worker: the last two layers, the inbox and the pass tasks.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,15 +19,15 @@ use crate::keep_layers::KeepLayers;
 /// Encoding number of layer files: locals are `2 * index + side`.
 pub(crate) const ENCODING: u16 = 1;
 
-/// States a task must have at least for its thread to be worth waking up.
+/// Fewest states for which waking a task's thread pays.
 const STATES_PER_TASK: u64 = 1024;
 
-/// What a worker is made of. Everything but the job itself may differ between sessions.
+/// Configuration of a worker. Everything but the job itself may differ between sessions.
 #[derive(Clone)]
 pub struct Setup {
-    /// Own number; those of all workers may have gaps.
+    /// Number of this worker. The numbers of all workers may have gaps.
     pub worker: usize,
-    /// Shard to worker.
+    /// Owner of each shard, by shard.
     pub owners: Arc<[u16]>,
     /// Threads.
     pub threads: usize,
@@ -35,14 +35,14 @@ pub struct Setup {
     pub budget: Budget,
     /// Compression.
     pub encode: EncodeOptions,
-    /// Which layers stay.
+    /// Layers that stay on disk besides the last two.
     pub keep: KeepLayers,
     /// The job's folder.
     pub folder: JobDir,
 }
 
 impl Setup {
-    /// This worker's inbox; the exchange must know it before the worker exists.
+    /// Creates this worker's inbox, which the exchange needs before the worker exists.
     ///
     /// # Errors
     /// If there is no memory for compression.
@@ -72,11 +72,11 @@ pub struct LayerReport {
     pub stats: LayerStats,
     /// Bytes of the layer's file, headers included.
     pub bytes: u64,
-    /// The file it will be kept in, if it is.
+    /// The file that keeps the layer, if it is kept.
     pub kept: Option<KeptFile>,
     /// Bytes of this worker on disk when the layer was complete.
     pub disk_bytes: u64,
-    /// Bytes that stay: without what only this pass needed.
+    /// Bytes left once everything that only this pass needed is removed.
     pub disk_left: u64,
     /// Bytes spilled so far in this session.
     pub spilled_bytes: u64,
@@ -101,11 +101,11 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker without any states. `inbox` is its own (see [`Setup::inbox`]); `exchange`
-    /// delivers to the inboxes of all workers that have shards.
+    /// A worker without states. `inbox` is its own (see [`Setup::inbox`]). `exchange` delivers to
+    /// the inboxes of all workers that own shards.
     ///
     /// # Errors
-    /// If threads or compression contexts cannot be had.
+    /// If a thread cannot be started or a compression context cannot be allocated.
     pub fn new(
         setup: Setup,
         engine: Arc<Engine>,
@@ -151,8 +151,8 @@ impl Worker {
         self.current.header().depth
     }
 
-    /// Makes layer 0 of this worker's share of the seeds. All its exits are where they belong on
-    /// return.
+    /// Makes layer 0 from this worker's share of the seeds. On return all its exits are in the
+    /// inboxes of their owners.
     ///
     /// # Errors
     /// If exits cannot be delivered, or have to be spilled and that fails.
@@ -189,13 +189,13 @@ impl Worker {
         Ok(writer.seal(vec![part], totals)?)
     }
 
-    /// Turns layer d into layer d+1. All exits of the new layer are where they belong on return,
-    /// those of layer d must have arrived before.
+    /// Turns layer d into layer d+1. All exits of layer d must have arrived. On return the exits of
+    /// the new layer are in the inboxes of their owners.
     ///
     /// # Errors
     /// If an input is damaged, an output cannot be written or exits cannot be delivered. Both old
-    /// layers are still there then and can be checkpointed, but the worker cannot go on: layer d's
-    /// exits are used up.
+    /// layers remain and can be checkpointed, but the worker cannot continue: the exits of layer d
+    /// are consumed.
     pub fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
         let depth = self.depth() + 1;
@@ -233,7 +233,7 @@ impl Worker {
         Ok(report)
     }
 
-    /// Makes the two last layers durable, and all kept ones.
+    /// Makes the last two layers and all kept ones durable.
     ///
     /// # Errors
     /// If a file cannot be written, synced or renamed.
@@ -242,8 +242,7 @@ impl Worker {
         Ok(self.files.persist(&layers)?)
     }
 
-    /// The checkpoint with what [`Self::save`] returned is durable: files of the one before are
-    /// removed.
+    /// Removes the files of the previous checkpoint. The one that [`Self::save`] wrote is durable.
     ///
     /// # Errors
     /// If a file cannot be removed.

@@ -1,5 +1,5 @@
-//! The driver: carries the plan's commands to the workers and their answers back to the plan, until
-//! the search ends. The same in one process and over a network; it knows neither.
+//! Driver of a search: carries the plan's commands to the workers and their answers back to the
+//! plan. It is the same in one process and over a network.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use strata_store::{CheckpointFile, StoreError};
 use super::machine::{Command, Input, Outcome, Plan, Publication, Refusal, StopReason};
 use super::sums::{LayerPart, LayerSummary, PartReport, Totals};
 
-/// Kept layers that may wait for a checkpoint: each holds a mapping.
+/// Most kept layers that wait for a checkpoint: each holds a mapping.
 const MOST_WAITING: usize = 1024;
 
-/// What all workers are told to do.
+/// Order to all workers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Make layer 0.
@@ -23,7 +23,7 @@ pub enum Order {
         /// The depth.
         depth: u32,
     },
-    /// Make the two last layers durable.
+    /// Make the last two layers durable.
     Save {
         /// Depth of the last layer.
         depth: u32,
@@ -35,7 +35,7 @@ pub enum Order {
     },
 }
 
-/// What a worker has done.
+/// Result of an order at one worker.
 #[derive(Clone, Debug)]
 pub enum Done {
     /// It has made or loaded a layer.
@@ -54,7 +54,7 @@ pub enum Done {
         /// The files.
         records: Vec<CheckpointFile>,
     },
-    /// It has taken note.
+    /// The order is acknowledged.
     Acknowledged,
 }
 
@@ -63,13 +63,13 @@ pub enum Done {
 pub struct Answer<E> {
     /// The worker's place in the plan, from 0.
     pub worker: usize,
-    /// What became of the order.
+    /// Result of the order.
     pub done: Result<Done, E>,
 }
 
-/// What can go wrong in a worker pool or a checkpoint sink.
+/// Failure of a worker pool or a checkpoint sink.
 pub trait Retryable {
-    /// What has run out, if that is all: the search can go on once there is more of it.
+    /// The exhausted resource, if that is the whole failure: the search can resume with more of it.
     fn exhausted(&self) -> Option<StopReason>;
 }
 
@@ -87,15 +87,14 @@ pub trait WorkerPool {
     /// What can go wrong.
     type Error: Retryable;
 
-    /// Gives all workers an order and waits for all of them.
+    /// Sends an order to all workers and waits for all answers.
     ///
     /// # Errors
-    /// If there is no hope for some worker's answer.
+    /// If a worker cannot answer any more.
     fn run(&mut self, order: Order) -> Result<Vec<Answer<Self::Error>>, Self::Error>;
 
-    /// No worker could make the next layer because the disk or the memory is full: removes what only
-    /// that layer needed, so that there is room for a checkpoint of the two before. False if that
-    /// cannot be.
+    /// Removes what only the next layer needed, after no worker could make it for lack of disk or
+    /// memory. This makes room for a checkpoint of the two layers before. False if it cannot.
     ///
     /// # Errors
     /// If files cannot be removed.
@@ -107,10 +106,10 @@ pub trait CheckpointSink {
     /// What can go wrong.
     type Error;
 
-    /// Why to stop after the layer that has just been made, if there is a reason.
+    /// Reason to stop after the layer that has just been made, if there is one.
     fn stop(&mut self, last: &LayerSummary) -> Option<StopReason>;
 
-    /// Notes a complete layer down. `totals` includes it.
+    /// Records a complete layer. `totals` includes it.
     ///
     /// # Errors
     /// If that is impossible.
@@ -119,14 +118,14 @@ pub trait CheckpointSink {
     /// Makes a checkpoint durable; `totals` are those of all layers committed so far.
     ///
     /// # Errors
-    /// If that is impossible; the checkpoint before is still the last one then.
+    /// If that is impossible. The previous checkpoint then remains the last one.
     fn publish(&mut self, publication: Publication) -> Result<(), Self::Error>;
 
-    /// A checkpoint is complete; it took so long.
+    /// Notifies that a checkpoint is complete, and how long it took.
     fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration);
 }
 
-/// Why a search ended without an end.
+/// Failure of a search.
 #[derive(Debug)]
 pub enum DriveError<E> {
     /// A worker or the sink failed.
@@ -149,7 +148,7 @@ pub struct Driver<P, S> {
     sink: S,
     interval: Duration,
     last_checkpoint: Instant,
-    /// When the workers were last told to save.
+    /// Time of the last order to save.
     saving: Instant,
 }
 
@@ -232,8 +231,8 @@ where
         Ok(())
     }
 
-    /// A layer could not be made. If there is only a shortage, what is there can be saved, as long as
-    /// no worker has gone on.
+    /// Handles a layer that could not be made. If only a resource is exhausted and no worker has gone
+    /// on, the layers before are saved.
     fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), DriveError<E>> {
         let all = answers.iter().all(|answer| answer.done.is_err());
         let Err(error) = all_done(answers) else { return Ok(()) };
@@ -268,8 +267,7 @@ where
     }
 }
 
-/// What each worker has done, or the worst failure: one that more room would not mend comes before
-/// one that it would.
+/// Results of all workers, or the worst failure: an exhausted resource counts as the lesser one.
 fn all_done<E: Retryable>(answers: Vec<Answer<E>>) -> Result<Vec<(usize, Done)>, E> {
     let mut all = Vec::with_capacity(answers.len());
     let mut worst: Option<E> = None;

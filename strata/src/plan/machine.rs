@@ -1,8 +1,8 @@
-//! The state machine: it is fed with what happened and answers with what to do next.
+//! Plan of a search: a state machine from reports of workers to commands.
 //!
-//! Every layer ends in a barrier: nothing follows before all workers have reported. Whatever was
-//! asked for while a layer ran (a checkpoint, a stop) happens there. A report that does not belong
-//! to the running layer, or comes twice, is refused and changes nothing.
+//! Every layer ends in a barrier: nothing follows before all workers have reported. A checkpoint or
+//! a stop that was requested while a layer ran happens at its barrier. A report of another layer,
+//! or a second one, is refused and changes nothing.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,12 +12,12 @@ use strata_store::CheckpointFile;
 
 use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
 
-/// What a plan is made for.
+/// Options of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
     /// Number of workers, at least one.
     pub workers: usize,
-    /// When the search is over.
+    /// What ends the search, besides running out of states.
     pub rule: Finish<()>,
     /// Stop at this depth.
     pub max_layers: Option<u32>,
@@ -38,7 +38,7 @@ pub enum Start {
         last: LayerSummary,
         /// Bytes of the layer before; 0 if there is none.
         previous_bytes: u64,
-        /// Bytes of kept layers, which the workers know nothing of.
+        /// Bytes of kept layers, which the workers do not report.
         kept_bytes: u64,
     },
 }
@@ -46,9 +46,9 @@ pub enum Start {
 /// Why a search stops early; it can be resumed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// The user said so.
+    /// The user asked for it.
     Interrupted,
-    /// The depth asked for is reached.
+    /// The maximum depth is reached.
     MaxLayers,
     /// The next layer would not fit the limit.
     DiskLimit,
@@ -56,7 +56,7 @@ pub enum StopReason {
     DiskFull,
     /// The next layer does not fit the memory budget.
     MemoryFull,
-    /// The shards are to be shared out anew; the search goes on at once.
+    /// Shards are about to be reassigned; the search resumes at once.
     Moving,
 }
 
@@ -84,7 +84,7 @@ pub enum Outcome {
     Stopped(StopReason),
 }
 
-/// What happened.
+/// Input of the plan: an event.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A worker has seeded, restored or made a layer.
@@ -124,7 +124,7 @@ pub struct Publication {
     pub ending: Option<Outcome>,
 }
 
-/// What to do.
+/// Output of the plan: what to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// All workers: make layer 0.
@@ -136,20 +136,20 @@ pub enum Command {
         /// The depth.
         depth: u32,
     },
-    /// A layer is complete: note it down. Comes once for every layer, in order.
+    /// Record a complete layer. Comes once for every layer, in order.
     Commit(LayerSummary),
-    /// All workers: make the two last layers durable.
+    /// All workers: make the last two layers durable.
     Save {
         /// Depth of the last layer.
         depth: u32,
     },
-    /// Make the checkpoint durable, then tell the workers.
+    /// Make the checkpoint durable, then notify the workers.
     Publish(Box<Publication>),
-    /// It is over.
+    /// The search has ended.
     End(Outcome),
 }
 
-/// An input that does not fit; it has changed nothing.
+/// An input that does not fit the plan's state. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No such worker.
@@ -176,7 +176,7 @@ pub enum Refusal {
         /// The layer.
         depth: u32,
     },
-    /// Nobody asked for that now.
+    /// The input was not requested.
     #[error("{what} when none was asked for")]
     NotAsked {
         /// What came.
@@ -269,10 +269,10 @@ impl Plan {
         &self.totals
     }
 
-    /// Takes in what happened.
+    /// Handles an event.
     ///
     /// # Errors
-    /// If it does not fit; but for [`Refusal::Differs`] nothing has changed then.
+    /// If it does not fit. Except for [`Refusal::Differs`], nothing has changed then.
     pub fn handle(&mut self, input: Input) -> Result<(), Refusal> {
         match input {
             Input::Layer(report) => self.reported(report),
@@ -349,7 +349,7 @@ impl Plan {
         self.ending = moves.map(Outcome::Goal);
     }
 
-    /// Why to stop after a layer, if there is a reason.
+    /// Reason to stop after a layer, if there is one.
     fn limit(&self, depth: u32) -> Option<StopReason> {
         let too_deep = self.options.max_layers.is_some_and(|most| depth >= most);
         // What is spilled on the way grows with the layers.
@@ -365,8 +365,7 @@ impl Plan {
         self.last.as_ref().map_or(0, |layer| layer.bytes)
     }
 
-    /// What so many bytes become with the next layer: growth continues, shrinking is not relied
-    /// on.
+    /// Expected size with the next layer: growth continues, shrinking is not assumed.
     fn expected(&self, bytes: u64) -> u64 {
         let (last, previous) = (self.last_bytes(), self.previous_bytes);
         if previous == 0 {
@@ -465,7 +464,7 @@ impl Plan {
     }
 }
 
-/// Where a worker's answer goes, if it is the one asked for.
+/// Slot of a worker's answer, if it is the one awaited.
 fn place<T>(
     answers: &mut [Option<T>],
     worker: usize,
@@ -483,7 +482,7 @@ fn place<T>(
     }
 }
 
-/// A restored layer must count up to what was recorded. Its bytes depend on who wrote it.
+/// Checks that a restored layer has the recorded counts. Its bytes depend on the writers.
 fn same(recorded: &LayerSummary, restored: &LayerSummary) -> Result<(), Refusal> {
     let text = |layer: &LayerSummary| {
         let LayerStats { states, regions, generated, digest, .. } = layer.stats;

@@ -16,7 +16,7 @@ pub struct LayerPart {
     pub disk_left: u64,
     /// Bytes spilled so far in this session.
     pub spilled: u64,
-    /// The file the layer is kept in, if it is.
+    /// The file that keeps the layer, if it is kept.
     pub kept: Option<KeptFile>,
 }
 
@@ -40,12 +40,12 @@ pub struct LayerSummary {
     pub stats: LayerStats,
     /// Bytes of its files.
     pub bytes: u64,
-    /// The files it is kept in, by worker.
+    /// The files that keep it, by worker.
     pub kept: Vec<KeptFile>,
 }
 
 impl LayerSummary {
-    /// What a line of the history says.
+    /// The layer of a line of the history.
     #[must_use]
     pub fn of_line(line: &HistoryLine) -> LayerSummary {
         LayerSummary {
@@ -117,7 +117,7 @@ impl Totals {
         totals
     }
 
-    /// What a finished job found.
+    /// The result of a finished job.
     #[must_use]
     pub fn result(&self, moves: Option<u64>, peak_rss_bytes: u64, seconds: f64) -> JobResult {
         JobResult {
@@ -147,7 +147,7 @@ impl Totals {
     }
 }
 
-/// What all workers say of one layer.
+/// Sum of all workers' reports of one layer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
     pub(crate) layer: LayerSummary,
