@@ -15,7 +15,7 @@ use strata_store::{EntryKey, List, ListBuf};
 /// Regions and their states.
 type Layer = BTreeMap<EntryKey, Vec<Local>>;
 
-/// Exits, and the gate by which they lead back.
+/// Exits, and the exit edge by which they lead back.
 type Batch = (Option<ExitEdge>, Vec<Local>);
 
 /// What a pass made.

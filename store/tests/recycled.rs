@@ -1,4 +1,4 @@
-//! Files written anew: what is read is what was written last, and no file is left behind or taken away
+//! Recycled files: what is read is what was written last, and no file is left behind or taken away
 //! that somebody needs.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers

@@ -34,7 +34,7 @@ pub(crate) fn expected() -> &'static Expected {
     })
 }
 
-/// See the module.
+/// A client that follows a job in the background.
 pub(crate) struct Follower {
     child: Child,
     seen: Arc<Mutex<String>>,

@@ -69,7 +69,7 @@ impl Node {
     }
 }
 
-/// See the module.
+/// Coordinator and workers as processes.
 pub(crate) struct Cluster {
     dir: TempDir,
     nodes: BTreeMap<String, Node>,

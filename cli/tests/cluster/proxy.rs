@@ -34,7 +34,7 @@ impl Shared {
     }
 }
 
-/// See the module.
+/// A proxy between a client and a node.
 pub(crate) struct Proxy {
     port: u16,
     shared: Arc<Shared>,

@@ -101,7 +101,7 @@ enum Rows {
     Wide(Box<[[u32; ROW]]>),
 }
 
-/// See the module.
+/// Moves, successors and weights of all local parts.
 #[derive(Debug)]
 pub(super) struct Tables {
     rows: Rows,
