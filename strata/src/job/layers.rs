@@ -196,7 +196,7 @@ impl LayerView {
     /// If a layer file is damaged.
     pub fn visit(&self, visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>) -> Result<()> {
         match &self.content {
-            Content::Files { .. } => self.visit_files(1, visit),
+            Content::Files { layers, engine } => visit_files(layers, engine, 1, visit),
             Content::Diagram(search) => {
                 search.visit_texts(&mut |text| visit(ListedState { text, state: None }));
                 Ok(())
@@ -215,8 +215,9 @@ impl LayerView {
         visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
     ) -> Result<()> {
         match &self.content {
-            Content::Files { .. } => {
-                self.visit_files(self.states.div_ceil(number.max(1)).max(1), visit)
+            Content::Files { layers, engine } => {
+                let step = self.states.div_ceil(number.max(1)).max(1);
+                visit_files(layers, engine, step, visit)
             }
             Content::Diagram(search) => {
                 let positions = search.positions();
@@ -232,32 +233,33 @@ impl LayerView {
             }
         }
     }
+}
 
-    fn visit_files(
-        &self,
-        step: u64,
-        visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let Content::Files { layers, engine } = &self.content else { return Ok(()) };
-        let mut cursor = LayerCursor::new()?;
-        let mut at = 0_u64;
-        for layer in layers {
-            cursor.start(layer, KeyRange::ALL)?;
-            while let Some(key) = cursor.key() {
-                for local in cursor.locals()? {
-                    at += 1;
-                    if !(at - 1).is_multiple_of(step) {
-                        continue;
-                    }
-                    let state = State { region: RegionKey(key.region), local: *local };
-                    let text = engine.text(state);
-                    if visit(ListedState { text, state: Some(state) }).is_break() {
-                        return Ok(());
-                    }
+/// Shows every `step`-th state of the layer files until `visit` breaks off.
+fn visit_files(
+    layers: &[Layer],
+    engine: &Engine,
+    step: u64,
+    visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
+) -> Result<()> {
+    let mut cursor = LayerCursor::new()?;
+    let mut at = 0_u64;
+    for layer in layers {
+        cursor.start(layer, KeyRange::ALL)?;
+        while let Some(key) = cursor.key() {
+            for local in cursor.locals()? {
+                at += 1;
+                if !(at - 1).is_multiple_of(step) {
+                    continue;
                 }
-                cursor.advance()?;
+                let state = State { region: RegionKey(key.region), local: *local };
+                let text = engine.text(state);
+                if visit(ListedState { text, state: Some(state) }).is_break() {
+                    return Ok(());
+                }
             }
+            cursor.advance()?;
         }
-        Ok(())
     }
+    Ok(())
 }
