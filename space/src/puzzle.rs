@@ -109,7 +109,8 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     }
 
     /// Names of the moves along a chain of stored states, or None if it does not lead from the
-    /// start to the goal. `space` is the space of the chain's states.
+    /// start to the goal. A chain without states from the goal may end anywhere. `space` is the
+    /// space of the chain's states.
     ///
     /// By default [`Self::moves_between`] the texts of the states. Where a stored state stands for
     /// several positions, the puzzle has to find which of them is meant.

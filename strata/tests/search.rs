@@ -9,6 +9,7 @@ use strata::{
     Engine, Error, Event, KeepLayers, KeySpace, ListedState, Parameter, Parameters, Puzzle, Search,
     Seed, SpaceError, StopReason,
 };
+use strata_puzzles::panex::{End, Panex};
 
 /// Corners of a cube of `bits` dimensions; a move goes along an edge.
 struct Cube {
@@ -265,6 +266,26 @@ fn searches_from_both_ends_have_paths_on_the_side_of_the_start() {
         })
         .unwrap();
     assert_eq!((near, far), (21, 21));
+}
+
+#[test]
+fn a_path_to_symmetric_positions_leads_to_one_of_them() {
+    let parameters = [("level", "3"), ("k", "1")];
+    let keep = Search::named("panex", parameters).keep_layers(KeepLayers::All);
+    let report = keep.threads(1).run().unwrap();
+    let owned = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let panex = Panex::open(&owned.into()).unwrap();
+    for depth in 0..=report.radius() {
+        let state = any(&report, depth).state.unwrap();
+        let path = report.path_to(&state).unwrap();
+        assert_eq!(path.len() as u32, depth);
+        let end = path.iter().fold(*panex.start(), |at, name| {
+            let column = |name: &str| "LCR".find(name).unwrap();
+            let (from, to) = name.split_at(1);
+            at.moved((column(from), column(to)), panex.config().centre_top).unwrap()
+        });
+        assert_eq!(panex.locate(&end, End::Start), Some(state), "depth {depth}");
+    }
 }
 
 #[test]

@@ -7,9 +7,10 @@ use super::tile::MOVES;
 use strata_space::{Chain, State};
 
 impl Panex {
-    /// The moves, as columns `(from, to)`, of a way from the start to the goal that passes through
-    /// the states of a chain. A stored state stands for symmetric positions; which of them is
-    /// meant follows from the moves that led there. None if the chain does not lead to the goal.
+    /// The moves, as columns `(from, to)`, of a way from the start that passes through the states
+    /// of a chain. A stored state stands for symmetric positions; which of them is meant follows
+    /// from the moves that led there. None if there is no such way, or the chain has states from
+    /// the goal and does not lead there.
     pub fn unfold(&self, chain: &Chain) -> Option<Vec<(usize, usize)>> {
         let (first, onward) = chain.from_start.split_first()?;
         // The searches met in the last state of both parts.
@@ -24,7 +25,7 @@ impl Panex {
             moves.push(mv);
             at = next;
         }
-        (at == *self.goal()).then_some(moves)
+        (chain.from_goal.is_empty() || at == *self.goal()).then_some(moves)
     }
 
     /// A move from a position to one that a state stands for.

@@ -54,9 +54,9 @@ impl Tiles {
         sums[0] * origin_weight(0) + sums[1] * origin_weight(1)
     }
 
-    /// The boards of a way from the start to the goal that passes through the states of a chain. A state
-    /// may stand for two boards; which is meant follows from those before. None if the chain does not
-    /// lead to the goal.
+    /// The boards of a way from the start that passes through the states of a chain. A state may stand
+    /// for two boards; which is meant follows from those before. None if there is no such way, or the
+    /// chain has states from the goal and does not lead there.
     pub fn unfold(&self, chain: &Chain) -> Option<Vec<Board>> {
         let (first, onward) = chain.from_start.split_first()?;
         // The searches met in the last state of both parts.
@@ -69,6 +69,7 @@ impl Tiles {
             way.push(next);
         }
         let way: Vec<Board> = way.iter().map(|at| Board::written(self.shape(), at)).collect();
-        self.goal().is_none_or(|goal| way.last() == Some(goal)).then_some(way)
+        let ends = self.goal().filter(|_| !chain.from_goal.is_empty());
+        ends.is_none_or(|goal| way.last() == Some(goal)).then_some(way)
     }
 }

@@ -134,7 +134,7 @@ impl Space {
     }
 
     /// Names of the moves along a chain of stored states, or None if it does not lead from the
-    /// start to the goal.
+    /// start to the goal. A chain without states from the goal may end anywhere.
     pub fn moves(&self, chain: &Chain) -> Option<Vec<String>> {
         self.0.moves(chain)
     }

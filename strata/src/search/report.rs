@@ -109,7 +109,8 @@ impl Report {
         }
     }
 
-    /// The moves of a shortest path from the start to a state, as [`Self::layer`] lists it.
+    /// The moves of a shortest path from the start to a state, as [`Self::layer`] lists it. Where a
+    /// state stands for symmetric positions, the path leads to one of them.
     ///
     /// # Errors
     /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`,
