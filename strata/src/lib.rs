@@ -48,8 +48,12 @@ pub use plan::machine::{
 pub use plan::sums::{LayerPart, LayerSummary, PartReport, Totals};
 pub use search::builder::{Engine, Search};
 pub use search::report::Report;
+/// The traits of state spaces, with everything that an implementation of [`Tabled`] or
+/// [`space::nested::NestedSpace`] needs.
+pub use strata_space as space;
 pub use strata_space::{
-    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, State,
+    KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
+    State, Tabled,
 };
 pub use strata_symbolic::Options as SymbolicOptions;
 pub use tracker::{Tracked, Tracker};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use strata_space::{KeySpace, Puzzle, SpaceError};
+use strata_space::{KeySpace, NestedPuzzle, Puzzle, SpaceError, Tabled};
 use strata_store::{DataDir, EngineKind, JobDir, JobSpec, Manifest, RealFs, StoreError};
 use tempfile::TempDir;
 
@@ -34,6 +34,13 @@ pub enum Engine {
 type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
 
 /// A breadth-first search of one puzzle in this process.
+///
+/// The constructor follows from the traits of the puzzle:
+///
+/// | the puzzle is | without a nested form | with [`NestedPuzzle`] |
+/// |---|---|---|
+/// | a [`KeySpace`] | [`Self::new`] | [`Self::nested_keyed`] |
+/// | [`Tabled`] | [`Self::tabled`] | [`Self::nested_tabled`] |
 ///
 /// The search keeps its checkpoints in a data directory. Running the same search there again
 /// resumes it, or shows its result once more.
@@ -96,10 +103,67 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search of a puzzle of keys.
+    /// A search of a puzzle of keys, by the explicit engine.
     pub fn new<P: Puzzle + KeySpace>(puzzle: P) -> Search<'a> {
-        let open = |parameters: &_| Space::keyed(P::open(parameters)?);
-        Search::of(Space::keyed(puzzle), Arc::new(open))
+        Search::of_puzzle(puzzle, Space::keyed)
+    }
+
+    /// A search of a puzzle of keys with a nested form, by either engine.
+    ///
+    /// ```
+    /// use strata::{Engine, Search};
+    /// use strata_puzzles::Hanoi;
+    ///
+    /// # fn main() -> Result<(), strata::Error> {
+    /// let hanoi = Hanoi::new(6, 3, false)?;
+    /// for engine in [Engine::Explicit, Engine::Symbolic] {
+    ///     let report = Search::nested_keyed(hanoi.clone()).engine(engine).threads(1).run()?;
+    ///     assert_eq!(report.moves(), Some(63));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn nested_keyed<P: NestedPuzzle + KeySpace>(puzzle: P) -> Search<'a> {
+        Search::of_puzzle(puzzle, Space::nested_keyed)
+    }
+
+    /// A search of a puzzle with tables, by the explicit engine.
+    ///
+    /// ```
+    /// use strata::{Parameters, Puzzle, Search};
+    /// use strata_puzzles::tiles::Tiles;
+    ///
+    /// # fn main() -> Result<(), strata::Error> {
+    /// let size = ("size".to_owned(), "2x3".to_owned());
+    /// let exhaust = ("exhaust".to_owned(), "true".to_owned());
+    /// let tiles = Tiles::open(&Parameters::from([size, exhaust]))?;
+    /// let report = Search::tabled(tiles).threads(1).run()?;
+    /// assert_eq!((report.radius(), report.states()), (21, 360));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tabled<P: Puzzle + Tabled>(puzzle: P) -> Search<'a> {
+        Search::of_puzzle(puzzle, Space::tabled)
+    }
+
+    /// A search of a puzzle with tables and a nested form, by either engine.
+    ///
+    /// ```
+    /// use strata::{Engine, Parameters, Puzzle, Search};
+    /// use strata_puzzles::panex::Panex;
+    ///
+    /// # fn main() -> Result<(), strata::Error> {
+    /// for engine in [Engine::Explicit, Engine::Symbolic] {
+    ///     let level = ("level".to_owned(), "3".to_owned());
+    ///     let panex = Panex::open(&Parameters::from([level]))?;
+    ///     let report = Search::nested_tabled(panex).engine(engine).threads(1).run()?;
+    ///     assert_eq!(report.moves(), Some(42));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn nested_tabled<P: NestedPuzzle + Tabled>(puzzle: P) -> Search<'a> {
+        Search::of_puzzle(puzzle, Space::nested_tabled)
     }
 
     /// A search of a puzzle that ships with Strata, by name and parameters. Missing parameters
@@ -130,6 +194,14 @@ impl<'a> Search<'a> {
         let space = registry.open(name, parameters);
         let name = name.to_owned();
         Search::of(space, Arc::new(move |parameters: &_| registry.open(&name, parameters)))
+    }
+
+    /// A search of a puzzle as `space` makes one of it.
+    fn of_puzzle<P: Puzzle>(
+        puzzle: P,
+        space: fn(P) -> std::result::Result<Space, SpaceError>,
+    ) -> Search<'a> {
+        Search::of(space(puzzle), Arc::new(move |parameters: &_| space(P::open(parameters)?)))
     }
 
     fn of(space: std::result::Result<Space, SpaceError>, open: OpenParameters) -> Search<'a> {
