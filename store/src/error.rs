@@ -66,12 +66,6 @@ pub enum StoreError {
         /// The refused name.
         name: String,
     },
-    /// A layer does not fit the memory budget.
-    #[error("{what}")]
-    Memory {
-        /// Description of what does not fit.
-        what: String,
-    },
     /// The caller passed blocks, regions or totals that contradict each other.
     #[error("{} is inconsistent: {what}", file.display())]
     Inconsistent {

@@ -61,7 +61,7 @@ pub enum Error {
     /// The plan refused a worker's answer: a defect of Strata.
     #[error("the plan failed: {0}")]
     Plan(Refusal),
-    /// A layer of the symbolic engine could not be made.
+    /// A layer of a symbolic job could not be made again, for its states or a path.
     #[error(transparent)]
     Step(#[from] StepError),
     /// A path needs all layers, and the search has not kept them.

@@ -55,5 +55,5 @@ pub use strata_space::{
     KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
     State, Tabled,
 };
-pub use strata_symbolic::Options as SymbolicOptions;
+pub use strata_symbolic::{Options as SymbolicOptions, StepError};
 pub use tracker::{Tracked, Tracker};

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use strata::WorkerError;
+use strata::{Retryable, StopReason, WorkerError};
 use strata_explicit::InboxError;
 use strata_net::NetError;
 use strata_net::convert::ConvertError;
@@ -223,13 +223,15 @@ impl OrderError {
 }
 
 fn search_kind(error: &WorkerError) -> FailureKind {
-    error.store().map_or(FailureKind::Unspecified, store_kind)
+    match error.exhausted() {
+        Some(StopReason::MemoryFull) => FailureKind::MemoryFull,
+        _ => error.store().map_or(FailureKind::Unspecified, store_kind),
+    }
 }
 
 fn store_kind(error: &StoreError) -> FailureKind {
     match error {
         StoreError::Corrupt { .. } | StoreError::NotFound { .. } => FailureKind::Corrupt,
-        StoreError::Memory { .. } => FailureKind::MemoryFull,
         _ if error.is_disk_full() => FailureKind::DiskFull,
         _ => FailureKind::Unspecified,
     }
@@ -250,6 +252,7 @@ fn link_kind(error: &LinkError) -> FailureKind {
 mod tests {
     use std::io;
 
+    use strata::StepError;
     use strata_explicit::ExchangeError;
 
     use super::*;
@@ -276,6 +279,18 @@ mod tests {
             ];
             assert!(errors.iter().all(|error| error.kind() == kind), "{cause}");
         }
+    }
+
+    #[test]
+    fn a_diagram_that_is_too_large_is_reported_as_full_memory() {
+        let kind = |source| {
+            let error = WorkerError::Symbolic { folder: "job".into(), source };
+            OrderError::from(error).kind()
+        };
+        assert_eq!(kind(StepError::Memory { budget: 7 }), FailureKind::MemoryFull);
+        let many = StepError::TooMany { what: "nodes", limit: 9 };
+        assert_eq!(kind(many), FailureKind::MemoryFull);
+        assert_eq!(kind(StepError::Mismatch { level: 3 }), FailureKind::Unspecified);
     }
 
     #[test]

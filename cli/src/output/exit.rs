@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use strata::{StopReason, WorkerError};
+use strata::{Retryable, StopReason, WorkerError};
 use strata_net::NetError;
 use strata_space::SpaceError;
 use strata_store::StoreError;
@@ -137,7 +137,6 @@ impl From<StoreError> for Failure {
 fn store_code(error: &StoreError) -> ExitCode {
     match error {
         error if error.is_corrupt() => ExitCode::Corrupt,
-        StoreError::Memory { .. } => ExitCode::Limit,
         error if error.is_disk_full() => ExitCode::Limit,
         StoreError::Locked { .. } | StoreError::Exists { .. } | StoreError::Name { .. } => {
             ExitCode::Usage
@@ -166,6 +165,7 @@ impl From<strata::Error> for Failure {
             Error::Stopped { reason: StopReason::Interrupted, .. } => ExitCode::Interrupted,
             Error::Stopped { .. } => ExitCode::Limit,
             Error::Worker(WorkerError::Panicked { .. }) => ExitCode::Unexpected,
+            Error::Worker(error) if error.exhausted().is_some() => ExitCode::Limit,
             Error::Worker(error) => error.store().map_or(ExitCode::JobFailed, store_code),
             _ => ExitCode::Unexpected,
         };
@@ -219,6 +219,18 @@ mod tests {
         assert_eq!(table.lines().count(), 1 + ExitCode::ALL.len());
         assert!(table.contains("\n   12  corrupt data"));
         assert!(table.contains("\n  130  interrupted"));
+    }
+
+    #[test]
+    fn a_diagram_that_is_too_large_is_a_limit_and_a_mismatch_a_failure() {
+        let code = |source| {
+            let error = WorkerError::Symbolic { folder: "job".into(), source };
+            Failure::from(strata::Error::from(error)).code
+        };
+        assert_eq!(code(StepError::Memory { budget: 7 }), ExitCode::Limit);
+        let many = StepError::TooMany { what: "nodes", limit: 9 };
+        assert_eq!(code(many), ExitCode::Limit);
+        assert_eq!(code(StepError::Mismatch { level: 3 }), ExitCode::JobFailed);
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub fn open_layer(
 }
 
 fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> Result<LayerView> {
-    let (manifest, layers) = with_current(folder, manifest, |manifest| {
+    let (manifest, layers) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
         let mut held = open_checkpoint(folder, manifest)?;
         held.retain(|layer| layer.header().depth == depth);
@@ -142,7 +142,7 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
                 .map(|kept| open_kept(folder, depth, kept))
                 .collect::<std::result::Result<Vec<_>, _>>()
         };
-        kept.map(open).transpose()
+        Ok(kept.map(open).transpose()?)
     })?;
     let Some(layers) = layers else {
         let last = manifest.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.depth);

@@ -49,7 +49,7 @@ pub fn verify(folder: &JobDir, manifest: Manifest, space: Space) -> Result<Verif
         return verify_symbolic(folder, manifest, &space);
     }
     let mut kernel = space.engine(manifest.spec.shards).kernel(MEMORY);
-    let (manifest, (history, layers)) = with_current(folder, manifest, |manifest| {
+    let (manifest, (history, layers)) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
         Ok((history, open_checkpoint(folder, manifest)?))
     })?;
@@ -76,7 +76,7 @@ fn verify_symbolic(folder: &JobDir, manifest: Manifest, space: &Space) -> Result
         found: manifest.spec.engine.name().to_owned(),
     })?;
     let mut search = form.open(options).map_err(Error::Step)?;
-    let (manifest, (history, read)) = with_current(folder, manifest, |manifest| {
+    let (manifest, (history, read)) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
         Ok((history, read_diagrams(folder, manifest, &mut *search)?))
     })?;
@@ -88,11 +88,11 @@ fn verify_symbolic(folder: &JobDir, manifest: Manifest, space: &Space) -> Result
 ///
 /// # Errors
 /// The failure of `read` for a manifest that is still the current one.
-pub fn with_current<T>(
+pub fn with_current<T, E: From<StoreError>>(
     folder: &JobDir,
     mut manifest: Manifest,
-    mut read: impl FnMut(&Manifest) -> std::result::Result<T, StoreError>,
-) -> std::result::Result<(Manifest, T), StoreError> {
+    mut read: impl FnMut(&Manifest) -> std::result::Result<T, E>,
+) -> std::result::Result<(Manifest, T), E> {
     let mut attempts = 0;
     loop {
         match read(&manifest) {
@@ -159,7 +159,7 @@ fn read_diagrams(
     folder: &JobDir,
     manifest: &Manifest,
     search: &mut dyn AnySearch,
-) -> std::result::Result<Reread, StoreError> {
+) -> Result<Reread> {
     let mut total = Reread::default();
     for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
         load_diagram(folder, record, search)?;

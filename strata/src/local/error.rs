@@ -1,9 +1,11 @@
 //! Failures of the workers of one process.
 
 use std::io;
+use std::path::{Path, PathBuf};
 
 use strata_explicit::InboxError;
 use strata_store::StoreError;
+use strata_symbolic::StepError;
 
 use crate::plan::driver::Retryable;
 use crate::plan::machine::StopReason;
@@ -11,12 +13,20 @@ use crate::plan::machine::StopReason;
 /// Why a worker did not execute an order.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// A file could not be read or written, or the memory budget is used up.
+    /// A file could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The pass of the explicit engine failed.
     #[error(transparent)]
     Engine(#[from] strata_explicit::Error),
+    /// The symbolic engine could not make or load a layer.
+    #[error("{}", step_text(folder, *source))]
+    Symbolic {
+        /// The job's folder.
+        folder: PathBuf,
+        /// The error of the engine.
+        source: StepError,
+    },
     /// The worker panicked. The panic's own message is on standard error.
     #[error("worker {worker} panicked")]
     Panicked {
@@ -68,9 +78,54 @@ impl From<InboxError> for WorkerError {
 
 impl Retryable for WorkerError {
     fn exhausted(&self) -> Option<StopReason> {
-        self.store().and_then(StoreError::exhausted)
+        match self {
+            WorkerError::Symbolic { source: StepError::Mismatch { .. }, .. } => None,
+            // A count is used up only by a diagram that is too large.
+            WorkerError::Symbolic { .. } => Some(StopReason::MemoryFull),
+            _ => self.store().and_then(StoreError::exhausted),
+        }
+    }
+}
+
+/// A failed step in words. A mismatch names the job's folder.
+fn step_text(folder: &Path, error: StepError) -> String {
+    match error {
+        StepError::Mismatch { .. } => format!("{} is inconsistent: {error}", folder.display()),
+        StepError::Memory { .. } | StepError::TooMany { .. } => error.to_string(),
     }
 }
 
 /// The result of a worker's operations.
 pub(crate) type Result<T, E = WorkerError> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(source: StepError) -> WorkerError {
+        WorkerError::Symbolic { folder: "job".into(), source }
+    }
+
+    #[test]
+    fn a_diagram_that_is_too_large_exhausts_the_memory() {
+        for source in
+            [StepError::Memory { budget: 7 }, StepError::TooMany { what: "nodes", limit: 9 }]
+        {
+            let error = failed(source);
+            assert_eq!(error.exhausted(), Some(StopReason::MemoryFull));
+            assert_eq!(error.to_string(), source.to_string());
+            assert!(!error.is_corrupt() && error.store().is_none());
+        }
+    }
+
+    #[test]
+    fn a_mismatch_is_no_lack_of_memory() {
+        let error = failed(StepError::Mismatch { level: 3 });
+        assert_eq!(error.exhausted(), None);
+        assert!(!error.is_corrupt());
+        assert_eq!(
+            error.to_string(),
+            "job is inconsistent: a memoised step of level 3 differs from its recomputation"
+        );
+    }
+}

@@ -9,7 +9,7 @@ use strata_store::{
 };
 use strata_symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 
-use super::error::Result;
+use super::error::{Result, WorkerError};
 use super::restore::Restore;
 use super::work::Work;
 use super::worker::LayerReport;
@@ -32,7 +32,7 @@ impl SymbolicWorker {
     /// A worker that has made layer 0. Files are in `folder` and carry the worker's number.
     ///
     /// # Errors
-    /// [`StoreError::Memory`] if layer 0 does not fit.
+    /// [`WorkerError::Symbolic`] if layer 0 does not fit.
     pub fn new(
         number: usize,
         folder: JobDir,
@@ -68,15 +68,9 @@ impl SymbolicWorker {
     }
 }
 
-/// What a step that cannot be made means for the job in a folder.
-fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> StoreError + '_ {
-    move |error| match error {
-        StepError::Mismatch { .. } => {
-            let file = folder.path().to_owned();
-            StoreError::Inconsistent { file, what: error.to_string() }
-        }
-        _ => StoreError::Memory { what: error.to_string() },
-    }
+/// Adds the job's folder to the error of a step.
+fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> WorkerError + '_ {
+    move |source| WorkerError::Symbolic { folder: folder.path().to_owned(), source }
 }
 
 /// The content of a checkpoint's file.
@@ -92,22 +86,22 @@ pub fn read_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<Vec<u8>,
 /// The diagram in a checkpoint's file.
 ///
 /// # Errors
-/// If the file is missing or damaged, or is no diagram of the space.
+/// [`WorkerError::Store`] if the file is missing or damaged, or is no diagram of the space;
+/// [`WorkerError::Symbolic`] if the diagram does not fit the memory.
 pub fn load_diagram(
     folder: &JobDir,
     record: &CheckpointFile,
     search: &mut dyn AnySearch,
-) -> Result<(), StoreError> {
+) -> Result<(), WorkerError> {
     let path = folder.file_path(&record.file)?;
     let content = read_diagram(folder, record)?;
     search.load(record.depth, &content).map_err(|error| match error {
         SnapshotError::Step(error) => failed(folder)(error),
-        SnapshotError::Malformed { what, at } => StoreError::Corrupt {
-            file: path,
-            offset: at as u64,
-            expected: "a diagram of the space".to_owned(),
-            found: what.to_owned(),
-        },
+        SnapshotError::Malformed { what, at } => {
+            let expected = "a diagram of the space".to_owned();
+            let (offset, found) = (at as u64, what.to_owned());
+            StoreError::Corrupt { file: path, offset, expected, found }.into()
+        }
     })
 }
 

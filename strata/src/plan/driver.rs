@@ -75,10 +75,7 @@ pub trait Retryable {
 
 impl Retryable for StoreError {
     fn exhausted(&self) -> Option<StopReason> {
-        match self {
-            StoreError::Memory { .. } => Some(StopReason::MemoryFull),
-            _ => self.is_disk_full().then_some(StopReason::DiskFull),
-        }
+        self.is_disk_full().then_some(StopReason::DiskFull)
     }
 }
 
