@@ -74,7 +74,7 @@ pub enum SpaceError {
         why: String,
     },
     /// A value is not allowed in combination with other parameters or the engine.
-    #[error("{name} cannot be so: {why}")]
+    #[error("{name} cannot have this value: {why}")]
     Conflict {
         /// The parameter.
         name: String,
