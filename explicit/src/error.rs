@@ -18,14 +18,6 @@ pub enum Error {
     /// Exits could not be delivered to another worker.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// A layer could not be fetched from where it is kept.
-    #[error("cannot get layer {depth}: {why}")]
-    Fetch {
-        /// Depth of the layer.
-        depth: u32,
-        /// Why not.
-        why: String,
-    },
     /// No file has the neighbour that a state must have in the layer before it.
     #[error("layer {depth} has no neighbour of {state}")]
     BrokenChain {
@@ -66,7 +58,7 @@ impl Error {
         match self {
             Error::Store(error) => Some(error),
             Error::Inbox(InboxError::Refused(error) | InboxError::Incomplete(error)) => Some(error),
-            Error::Exchange(_) | Error::Fetch { .. } | Error::BrokenChain { .. } => None,
+            Error::Exchange(_) | Error::BrokenChain { .. } => None,
         }
     }
 

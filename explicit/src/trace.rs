@@ -10,23 +10,27 @@ pub type Candidate = (EntryKey, Local);
 
 /// The layers of a finished search, by depth.
 pub trait Layers {
+    /// What can go wrong: an error of the engine, or of the place that holds the layers.
+    type Error: From<Error>;
+
     /// Opens the files of a layer, of all workers.
     ///
     /// # Errors
-    /// If a file is missing or damaged.
-    fn open(&mut self, depth: u32) -> Result<Vec<Layer>>;
+    /// If a file is missing or damaged, or cannot be transferred.
+    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, Self::Error>;
 
     /// Index of the first of the sorted candidates that a layer contains.
     ///
     /// # Errors
-    /// If a file is missing or damaged.
+    /// If a file is missing or damaged, or the layer cannot be reached.
     fn any_of(
         &mut self,
         depth: u32,
         candidates: &[Candidate],
         finder: &mut Finder,
-    ) -> Result<Option<usize>> {
-        Ok(finder.any_of(&self.open(depth)?, candidates)?)
+    ) -> Result<Option<usize>, Self::Error> {
+        let files = self.open(depth)?;
+        Ok(finder.any_of(&files, candidates).map_err(Error::from)?)
     }
 }
 
@@ -122,8 +126,12 @@ impl<'a> Trace<'a> {
     /// searches have not met.
     ///
     /// # Errors
-    /// If a layer is missing or damaged, or a state has no neighbour in the layer before it.
-    pub fn chain(&mut self, depth: u32, layers: &mut dyn Layers) -> Result<Option<Chain>> {
+    /// If a layer cannot be opened or is damaged, or a state has no neighbour in the layer before it.
+    pub fn chain<L: Layers>(
+        &mut self,
+        depth: u32,
+        layers: &mut L,
+    ) -> Result<Option<Chain>, L::Error> {
         match self.space.finish() {
             Finish::Exhausted => Ok(None),
             Finish::State(goal) => {
@@ -148,13 +156,13 @@ impl<'a> Trace<'a> {
     /// before.
     ///
     /// # Errors
-    /// If a layer is missing or damaged, or a state has no neighbour in the layer before.
-    pub fn back(
+    /// If a layer cannot be opened or is damaged, or a state has no neighbour in the layer before.
+    pub fn back<L: Layers>(
         &mut self,
         state: State,
         depth: u32,
-        layers: &mut dyn Layers,
-    ) -> Result<Vec<State>> {
+        layers: &mut L,
+    ) -> Result<Vec<State>, L::Error> {
         let mut chain = vec![state];
         let mut at = state;
         let (mut moves, mut candidates) = (Vec::new(), Vec::new());

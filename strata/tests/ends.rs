@@ -122,6 +122,8 @@ struct Kept<'a> {
 }
 
 impl Layers for Kept<'_> {
+    type Error = strata_explicit::Error;
+
     fn open(&mut self, depth: u32) -> Result<Vec<Layer>> {
         Ok(open_kept(self.dir, depth, &self.files[depth as usize]))
     }

@@ -47,12 +47,9 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
     let spec = convert::spec_from(job.spec.clone())
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
     let puzzle = Puzzle::open(&spec)?;
-    let mut layers = RemoteLayers { remote: &remote, job: &job.id, failure: None };
-    let chain = Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers);
-    if let Some(failure) = layers.failure {
-        return Err(failure);
-    }
-    let moves = chain?.and_then(|chain| puzzle.moves(&chain)).ok_or_else(|| {
+    let mut layers = RemoteLayers { remote: &remote, job: &job.id };
+    let chain = Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers)?;
+    let moves = chain.and_then(|chain| puzzle.moves(&chain)).ok_or_else(|| {
         let message = format!("the layers of job {} do not lead to the goal", job.id);
         Failure::new(ExitCode::Corrupt, message)
     })?;
@@ -88,26 +85,11 @@ fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
 struct RemoteLayers<'a> {
     remote: &'a Remote<'a>,
     job: &'a str,
-    /// The failure that ended the trace.
-    failure: Option<Failure>,
 }
 
 impl RemoteLayers<'_> {
     fn layer(&self, depth: u32) -> v1::LayerRef {
         v1::LayerRef { job: self.job.to_owned(), depth }
-    }
-
-    /// Stores a failure; the error only ends the trace.
-    fn noted<T>(
-        &mut self,
-        depth: u32,
-        result: Result<T, Failure>,
-    ) -> Result<T, strata_explicit::Error> {
-        result.map_err(|failure| {
-            let why = failure.to_string();
-            self.failure = Some(failure);
-            strata_explicit::Error::Fetch { depth, why }
-        })
     }
 
     fn fetch(&self, depth: u32) -> Result<Vec<Layer>, Failure> {
@@ -141,9 +123,10 @@ impl RemoteLayers<'_> {
 }
 
 impl Layers for RemoteLayers<'_> {
-    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, strata_explicit::Error> {
-        let fetched = self.fetch(depth);
-        self.noted(depth, fetched)
+    type Error = Failure;
+
+    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, Failure> {
+        self.fetch(depth)
     }
 
     fn any_of(
@@ -151,12 +134,11 @@ impl Layers for RemoteLayers<'_> {
         depth: u32,
         candidates: &[Candidate],
         _: &mut Finder,
-    ) -> Result<Option<usize>, strata_explicit::Error> {
+    ) -> Result<Option<usize>, Failure> {
         let candidates = candidates.iter().map(|candidate| convert::candidate_to(*candidate));
         let layer = Some(self.layer(depth));
-        let found =
-            self.remote.look_up(v1::LookUpRequest { layer, candidates: candidates.collect() });
-        Ok(self.noted(depth, found)?.index.map(|index| index as usize))
+        let request = v1::LookUpRequest { layer, candidates: candidates.collect() };
+        Ok(self.remote.look_up(request)?.index.map(|index| index as usize))
     }
 }
 

@@ -61,6 +61,8 @@ impl<'a> JobLayers<'a> {
 }
 
 impl Layers for JobLayers<'_> {
+    type Error = strata_explicit::Error;
+
     fn open(&mut self, depth: u32) -> strata_explicit::Result<Vec<Layer>> {
         let folder = self.folder;
         let fs = folder.fs();
@@ -112,8 +114,9 @@ pub struct ListedState {
 /// A symbolic layer that the job's checkpoint does not hold is searched again, in `memory` bytes.
 ///
 /// # Errors
-/// [`Error::LayerNotHeld`] or [`Error::NoLayer`] if there is no such layer, [`Error::Step`] if a
-/// symbolic layer does not fit the memory, [`Error::Store`] if a file is missing or damaged.
+/// [`Error::LayerNotHeld`] or [`Error::NoLayer`] if there is no such layer, [`Error::Step`] or
+/// [`Error::Worker`] if a symbolic layer does not fit the memory, [`Error::Store`] if a file is
+/// missing or damaged.
 pub fn open_layer(
     folder: &JobDir,
     manifest: Manifest,
