@@ -51,6 +51,14 @@ pub enum NetError {
         /// The missing flag.
         missing: &'static str,
     },
+    /// A node cannot listen on an address.
+    #[error("cannot listen on {addr}: {source}")]
+    Listen {
+        /// The address.
+        addr: SocketAddr,
+        /// The operating system's error.
+        source: io::Error,
+    },
     /// The settings of a server cannot be used.
     #[error("cannot set up the server: {why}")]
     Server {

@@ -1,5 +1,5 @@
-//! Networking shared by nodes and clients: the cluster's token, TLS, connections, limits, and the
-//! conversion between messages and the types of other crates.
+//! Networking shared by nodes and clients: the cluster's token, TLS, connections, limits, the
+//! version of the protocol, and the conversion between messages and the types of other crates.
 //!
 //! A node opens one [`Security`] from its token file and its PEM files. A listener is built with
 //! [`Security::server`] and has [`Security::guard`] in front of its services. A caller connects
@@ -11,11 +11,14 @@ mod error;
 mod guard;
 mod health;
 pub mod limits;
+mod listener;
+pub mod protocol;
 mod security;
 mod token;
 
 pub use error::NetError;
 pub use guard::{Attach, Guard};
 pub use health::health;
+pub use listener::listen;
 pub use security::{Connection, Security, TlsFiles};
 pub use token::Token;

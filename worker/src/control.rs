@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use strata_net::limits;
+use strata_net::{limits, protocol};
 use strata_proto::v1;
 use strata_proto::v1::control_service_client::ControlServiceClient;
 use tokio::sync::mpsc;
@@ -104,7 +104,7 @@ async fn connect(
 
 fn hello(state: &NodeState) -> v1::Hello {
     v1::Hello {
-        protocol: 1,
+        protocol: protocol::VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         worker_id: state.identity.worker.clone(),
         instance: state.identity.instance.clone(),

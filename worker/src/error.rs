@@ -20,14 +20,6 @@ pub enum NodeError {
     /// Token, TLS files or address cannot be used.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The address cannot be listened on.
-    #[error("cannot listen on {addr}: {source}")]
-    Listen {
-        /// The address.
-        addr: SocketAddr,
-        /// The operating system's error.
-        source: std::io::Error,
-    },
     /// The worker's identity cannot be read, or is damaged.
     #[error("{}: {why}", path.display())]
     Identity {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use strata_net::protocol;
 use strata_store::RealFs;
 
 use crate::error::NodeError;
@@ -29,8 +30,7 @@ impl Identity {
         let worker = match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let text = text.trim_end();
-                let is_id = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
-                if !is_id {
+                if !protocol::is_id(text) {
                     return Err(failed("not 32 hexadecimal digits".to_owned()));
                 }
                 text.to_owned()

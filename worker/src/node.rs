@@ -53,11 +53,11 @@ impl Node {
     /// Opens the data directory and binds the address.
     ///
     /// # Errors
-    /// [`NodeError::Net`] if the node would listen beyond loopback without a token,
+    /// [`NodeError::Net`] if the node would listen beyond loopback without a token or the address
+    /// cannot be bound,
     /// [`NodeError::Store`] if the data directory cannot be used or belongs to another process,
-    /// [`NodeError::Identity`] or [`NodeError::Random`] without an identity,
-    /// [`NodeError::CheckpointStore`] if the shared store cannot be opened, and
-    /// [`NodeError::Listen`] if the address cannot be bound.
+    /// [`NodeError::Identity`] or [`NodeError::Random`] without an identity, and
+    /// [`NodeError::CheckpointStore`] if the shared store cannot be opened.
     pub async fn bind(
         options: NodeOptions,
         security: Security,
@@ -72,9 +72,7 @@ impl Node {
         let (options, files) = opened
             .await
             .map_err(|error| NodeError::Thread { source: std::io::Error::other(error) })??;
-        let failed = |source| NodeError::Listen { addr: listen, source };
-        let listener = TcpListener::bind(listen).await.map_err(failed)?;
-        let addr = listener.local_addr().map_err(failed)?;
+        let (listener, addr) = strata_net::listen(listen).await?;
         Ok(Node { options, security, files, listener, addr })
     }
 

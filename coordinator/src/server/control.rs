@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_net::limits;
+use strata_net::{limits, protocol};
 use strata_proto::v1;
 use strata_proto::v1::control_service_server::ControlService;
 use tokio::sync::mpsc;
@@ -15,9 +15,6 @@ use tonic::{Request, Response, Status, Streaming};
 use super::status::blocking;
 use crate::cluster::context::Cluster;
 use crate::entry::WorkerNumber;
-
-/// Version of the protocol that this coordinator speaks.
-const PROTOCOL: u32 = 1;
 
 /// Time in which a new connection must send its hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
@@ -85,18 +82,13 @@ fn message(message: v1::to_worker::Message) -> v1::ToWorker {
     v1::ToWorker { message: Some(message) }
 }
 
-/// Whether a text is an id of a worker or of its process: 32 hexadecimal digits.
-fn is_id(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
 fn check(hello: &v1::Hello) -> Result<(), Status> {
-    if hello.protocol != PROTOCOL {
-        let found = hello.protocol;
-        let text = format!("this coordinator speaks protocol version {PROTOCOL}, not {found}");
+    if hello.protocol != protocol::VERSION {
+        let (own, found) = (protocol::VERSION, hello.protocol);
+        let text = format!("this coordinator speaks protocol version {own}, not {found}");
         return Err(Status::failed_precondition(text));
     }
-    if !is_id(&hello.worker_id) || !is_id(&hello.instance) {
+    if !protocol::is_id(&hello.worker_id) || !protocol::is_id(&hello.instance) {
         return Err(Status::invalid_argument("worker_id and instance take 32 hexadecimal digits"));
     }
     let printable = |text: &str| text.bytes().all(|b| b.is_ascii_graphic());

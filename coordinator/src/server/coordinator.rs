@@ -37,6 +37,8 @@ pub struct Coordinator {
     security: Security,
     grpc: TcpListener,
     http: TcpListener,
+    /// The bound addresses of both.
+    addresses: (SocketAddr, SocketAddr),
     /// Holds the directory's lock.
     _data: DataDir,
 }
@@ -45,9 +47,9 @@ impl Coordinator {
     /// Opens the data directory and binds the addresses of gRPC (`listen`) and HTTP (`http`).
     ///
     /// # Errors
-    /// `Net` if an address is beyond loopback without a token; `Store` if another process uses the
-    /// directory or it cannot be written; `Journal` if the journal cannot be opened; `Listen` if an
-    /// address is taken.
+    /// `Net` if an address is beyond loopback without a token, or is taken; `Store` if another
+    /// process uses the directory or it cannot be written; `Journal` if the journal cannot be
+    /// opened.
     pub async fn bind(
         options: ClusterOptions,
         data_dir: &Path,
@@ -65,21 +67,16 @@ impl Coordinator {
             task: "opening the data directory",
             message: error.to_string(),
         })??;
-        let bind = async |addr: SocketAddr| {
-            TcpListener::bind(addr).await.map_err(|source| ServerError::Listen { addr, source })
-        };
-        let (grpc, http) = (bind(listen).await?, bind(http).await?);
-        Ok(Coordinator { cluster, security, grpc, http, _data: data })
+        let (grpc, grpc_addr) = strata_net::listen(listen).await?;
+        let (http, http_addr) = strata_net::listen(http).await?;
+        let addresses = (grpc_addr, http_addr);
+        Ok(Coordinator { cluster, security, grpc, http, addresses, _data: data })
     }
 
     /// The bound addresses of gRPC and HTTP.
-    ///
-    /// # Errors
-    /// `Listen` if the operating system does not return them.
-    pub fn addresses(&self) -> Result<(SocketAddr, SocketAddr), ServerError> {
-        let addr = SocketAddr::from(([0, 0, 0, 0], 0));
-        let failed = |source| ServerError::Listen { addr, source };
-        Ok((self.grpc.local_addr().map_err(failed)?, self.http.local_addr().map_err(failed)?))
+    #[must_use]
+    pub fn addresses(&self) -> (SocketAddr, SocketAddr) {
+        self.addresses
     }
 
     /// Serves until `stop` is ready. Then the running job saves a checkpoint, and the servers end.
@@ -97,8 +94,7 @@ impl Coordinator {
         queue: impl FnOnce(&Arc<Cluster>) + Send + 'static,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), ServerError> {
-        let (addr, _) = self.addresses()?;
-        let Coordinator { cluster, security, grpc, http, _data } = self;
+        let Coordinator { cluster, security, grpc, http, addresses: (addr, _), _data } = self;
         let (ended, mut queue_end) = oneshot::channel::<()>();
         let queue_cluster = Arc::clone(&cluster);
         let queue = thread::Builder::new().name("queue".to_owned()).spawn(move || {

@@ -20,14 +20,6 @@ pub enum ServerError {
     /// Addresses, token or certificates are refused.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The coordinator cannot listen on an address.
-    #[error("cannot listen on {addr}: {source}")]
-    Listen {
-        /// The address.
-        addr: SocketAddr,
-        /// The operating system's error.
-        source: io::Error,
-    },
     /// A server failed.
     #[error("the server on {addr} failed: {why}")]
     Serve {

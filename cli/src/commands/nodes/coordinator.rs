@@ -105,7 +105,7 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
         let coordinator =
             Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
         let coordinator = coordinator.map_err(failure)?;
-        let (grpc, http) = coordinator.addresses().map_err(failure)?;
+        let (grpc, http) = coordinator.addresses();
         tracing::info!(%grpc, %http, data = %args.data_dir.display(), "coordinator is ready");
         coordinator.run(stop).await.map_err(failure)?;
         tracing::info!("coordinator has ended");
