@@ -5,8 +5,8 @@ ARG RUNTIME_IMAGE=debian:bookworm-slim
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /src
 COPY . .
-# Names of functions stay in the program, line tables do not. The caches outlive the build, so what is
-# wanted from them is copied out.
+# The program keeps function names but no line tables. Cache mounts are not part of a layer, so the
+# program is copied out of them.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/src/target,sharing=locked \
     CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --package strata-cli \

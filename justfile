@@ -10,7 +10,7 @@ build:
 test:
     cargo test --workspace --locked
 
-# What continuous integration checks besides tests: format, lints, dependencies.
+# Run the checks of continuous integration other than tests: format, lints, dependencies.
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -29,7 +29,7 @@ bench:
 doc:
     RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked
 
-# Write the listings of public items in docs/api again.
+# Update the listings of public items in docs/api.
 surface:
     STRATA_UPDATE_SURFACE=1 cargo test -p strata-checks --test surface --locked
 
