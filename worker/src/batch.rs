@@ -15,16 +15,16 @@ use crate::state::NodeState;
 /// Why a batch was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BatchError {
-    /// A newer epoch is known here.
+    /// The batch belongs to an older epoch than this worker's newest.
     #[error("epoch {epoch} is over")]
     EpochOver { epoch: u64 },
-    /// The epoch's first order has not arrived here yet.
+    /// This worker has not yet executed the epoch's first order.
     #[error("epoch {epoch} has not begun here")]
     NotPrepared { epoch: u64 },
     /// The sender owns no shard in this epoch.
-    #[error("from is no worker of the epoch")]
+    #[error("the sender is not a worker of the epoch")]
     UnknownSender,
-    /// The layer's exits are consumed, or it comes after the next one.
+    /// The exits of this layer are already consumed, or the layer lies beyond the one that is due.
     #[error("exits of layer {depth} are not due")]
     WrongLayer { depth: u32 },
     /// Batches before this one are missing.
@@ -33,7 +33,7 @@ pub(crate) enum BatchError {
     /// The batch is damaged or not for this worker.
     #[error(transparent)]
     Refused(Arc<StoreError>),
-    /// Accepted exits are lost: the epoch fails here.
+    /// Accepted exits are lost, so the epoch fails at this worker.
     #[error(transparent)]
     Failed(EpochFailure),
 }
@@ -59,13 +59,13 @@ impl From<BatchError> for Status {
 /// Accepts a batch, or acknowledges it again if it was accepted before.
 ///
 /// # Errors
-/// As the variants of [`BatchError`] say. After `Failed`, the epoch accepts no more batches.
+/// See the variants of [`BatchError`]. After `Failed`, the epoch accepts no more batches.
 pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Receipt, BatchError> {
     let v1::Batch { epoch: number, from, sequence, depth, run } = batch;
     let epoch = current_epoch(state, number)?;
     let from = u16::try_from(from).ok().filter(|from| epoch.owners.contains(from));
     let from = from.ok_or(BatchError::UnknownSender)?;
-    // A copy of the batch over another connection waits until this one is in.
+    // A copy of the batch over another connection waits until this one is accepted.
     let mut last = epoch.received(from).lock_owned().await;
     if let Some(failure) = epoch.failure() {
         return Err(BatchError::Failed(failure.clone()));

@@ -1,4 +1,4 @@
-//! Shared store of checkpoint files: with it a job continues without a worker that is gone.
+//! Shared store of checkpoint files, with which a job can continue without a lost worker.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -33,8 +33,9 @@ pub(crate) struct CheckpointStore {
 /// Objects that this process has uploaded.
 #[derive(Debug, Default)]
 struct Uploaded {
-    /// Those of earlier checkpoints, until the last one is durable.
+    /// Objects of earlier checkpoints, until the last checkpoint is durable.
     earlier: HashSet<Key>,
+    /// Objects of the last checkpoint.
     last: HashSet<Key>,
 }
 
@@ -54,7 +55,7 @@ impl CheckpointStore {
         let failed = |why: String| NodeError::CheckpointStore { url: url.to_owned(), why };
         if let Some(folder) = url.strip_prefix("file://") {
             if !folder.starts_with('/') {
-                return Err(failed("a file URL takes an absolute path: file:///folder".to_owned()));
+                return Err(failed("a file URL needs an absolute path: file:///folder".to_owned()));
             }
             std::fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
             let local = LocalFileSystem::new_with_prefix(folder);
@@ -90,11 +91,11 @@ impl CheckpointStore {
         self.prefix.clone().join(job).join(file)
     }
 
-    /// Uploads all files of a checkpoint. Those of the last checkpoint that are still stored are
-    /// skipped.
+    /// Uploads all files of a checkpoint. Skips files that the store still has from the last
+    /// checkpoint.
     ///
     /// # Errors
-    /// [`UploadError::Local`] if a file cannot be read, otherwise why the store did not take it.
+    /// [`UploadError::Local`] if a file cannot be read, otherwise the store's error.
     pub(crate) fn upload(
         &self,
         runtime: &Handle,
@@ -144,8 +145,8 @@ impl CheckpointStore {
         writer.shutdown().await.map_err(|error| PutError::Remote(Box::new(error)))
     }
 
-    /// Deletes what only earlier checkpoints needed, once the last one is durable. Objects that
-    /// cannot be deleted stay.
+    /// Deletes the objects that only earlier checkpoints need. The last checkpoint must be durable.
+    /// Objects that cannot be deleted stay.
     pub(crate) fn delete_superseded(&self, runtime: &Handle, folder: &JobDir, own: u16) {
         let superseded: Vec<Key> = {
             let mut uploaded = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +195,7 @@ fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
             if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
                 return true;
             }
-            // The source of a wrapped error is its source, not the error itself.
+            // `io::Error::source` skips the wrapped error itself and returns that error's source.
             next = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
         }
     }

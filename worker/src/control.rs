@@ -1,6 +1,6 @@
-//! Membership in the cluster: registration, heartbeats, orders in, answers out.
+//! Membership in the cluster: registration, heartbeats, received orders, sent answers.
 //!
-//! The connection to the coordinator is made again for as long as the process lives.
+//! A lost connection to the coordinator is re-established until the coordinator rejects the worker.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::state::NodeState;
 /// Pause between two attempts to connect.
 const BACKOFF: Duration = Duration::from_millis(500);
 
-/// Stays connected. Returns when the coordinator rejects this worker for good.
+/// Keeps the worker connected. Returns when the coordinator rejects it permanently.
 pub(crate) async fn run(state: &Arc<NodeState>, orders: &Sender<v1::Order>) -> NodeError {
     let url = &state.options.coordinator;
     let mut logged = false;
@@ -75,25 +75,25 @@ async fn connect(
     );
     *logged = false;
     state.orders.set_outbound(Some(outbound.clone()));
-    let mut beats = tokio::time::interval(lease / 3);
-    let mut heard = tokio::time::Instant::now();
+    let mut heartbeats = tokio::time::interval(lease / 3);
+    let mut last_received = tokio::time::Instant::now();
     loop {
         let received = tokio::select! {
-            _ = beats.tick() => None,
-            () = state.beat_now.notified() => None,
+            _ = heartbeats.tick() => None,
+            () = state.heartbeat_now.notified() => None,
             received = incoming.message() => Some(received?),
         };
         let Some(received) = received else {
-            if heard.elapsed() > lease {
-                return Err(Status::unavailable("it has been silent for longer than the lease"));
+            if last_received.elapsed() > lease {
+                return Err(Status::unavailable("no message for longer than the lease"));
             }
-            // A slow sample of resources delays no order.
-            tokio::spawn(send_beat(Arc::clone(state), outbound.clone()));
+            // A separate task, so that slow resource sampling does not delay orders.
+            tokio::spawn(send_heartbeat(Arc::clone(state), outbound.clone()));
             continue;
         };
-        heard = tokio::time::Instant::now();
+        last_received = tokio::time::Instant::now();
         match received {
-            None => return Err(Status::unavailable("it hung up")),
+            None => return Err(Status::unavailable("the connection was closed")),
             Some(v1::ToWorker { message: Some(v1::to_worker::Message::Order(order)) }) => {
                 receive(state, orders, order);
             }
@@ -115,9 +115,9 @@ fn hello(state: &NodeState) -> v1::Hello {
     }
 }
 
-async fn send_beat(state: Arc<NodeState>, outbound: mpsc::UnboundedSender<v1::FromWorker>) {
-    let beat = state.beat().await;
-    // The connection may be gone by now.
+async fn send_heartbeat(state: Arc<NodeState>, outbound: mpsc::UnboundedSender<v1::FromWorker>) {
+    let beat = state.heartbeat().await;
+    // The connection may be lost by now.
     let _ = outbound.send(message(v1::from_worker::Message::Beat(beat)));
 }
 
@@ -133,7 +133,7 @@ fn receive(state: &NodeState, orders: &Sender<v1::Order>, order: v1::Order) {
         OrderStatus::New => {
             // An order of an older epoch that is being executed fails soon.
             state.fence(order.epoch);
-            // The executor lives as long as the process.
+            // The executor ends only with the process.
             let _ = orders.send(order);
         }
     }

@@ -63,7 +63,7 @@ impl Epoch {
         }
     }
 
-    /// Ends the epoch: whatever waits in it fails.
+    /// Ends the epoch: its pending operations fail.
     pub(crate) fn fence(&self) {
         self.over.store(true, Ordering::Release);
         self.close_links(&LinkError::EpochOver { epoch: self.number });
@@ -90,7 +90,7 @@ impl Epoch {
         self.links.values().for_each(|link| link.close(error.clone()));
     }
 
-    /// Declares exits of layers before `depth` consumed.
+    /// Marks the exits of layers before `depth` as consumed: later batches of them are refused.
     pub(crate) fn set_floor(&self, depth: u32) {
         self.floor.store(depth, Ordering::Release);
     }

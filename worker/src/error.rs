@@ -69,7 +69,7 @@ pub enum NodeError {
 /// Why a link to another worker delivers no more exits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LinkError {
-    /// A newer epoch has begun here, or the coordinator has ended this one.
+    /// A newer epoch has begun at this worker, or the coordinator has ended this one.
     #[error("epoch {epoch} is over")]
     EpochOver { epoch: u64 },
     /// This worker failed in the epoch; [`EpochFailure`] has the cause.
@@ -78,7 +78,7 @@ pub(crate) enum LinkError {
     /// The worker is not part of the epoch, or the coordinator gave no address for it.
     #[error("it has no address")]
     NoAddress,
-    /// The peer works in a newer epoch.
+    /// The peer is in a newer epoch.
     #[error("{address}: {why}")]
     Fenced { address: String, why: String },
     /// The peer's disk is full.
@@ -112,32 +112,32 @@ pub(crate) enum TransferError {
     /// The local copy cannot be written.
     #[error(transparent)]
     Local(#[from] StoreError),
-    /// The source did not send it.
+    /// The source did not send the file.
     #[error("{0}")]
     Source(String),
 }
 
-/// Why a checkpoint file of another worker is not available here.
+/// Why a checkpoint file of another worker cannot be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
     /// The local copy cannot be written.
     #[error(transparent)]
     Local(#[from] StoreError),
-    /// Neither the worker nor the shared store sent it.
+    /// Neither the worker nor the shared store sent the file.
     #[error("{file} of worker {worker} cannot be fetched: {why}")]
     Unavailable { file: String, worker: u32, why: String },
 }
 
-/// Why a checkpoint file is not in the shared store.
+/// Why a checkpoint file cannot be put into the shared store.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UploadError {
-    /// The file cannot be read here.
+    /// The local file cannot be read.
     #[error(transparent)]
     Local(#[from] StoreError),
     /// The shared store is a folder on a full disk.
     #[error("{file} cannot be put into the shared store: {why}")]
     DiskFull { file: String, why: String },
-    /// The shared store did not take it.
+    /// The shared store rejected the file or cannot be reached.
     #[error("{file} cannot be put into the shared store: {why}")]
     Unavailable { file: String, why: String },
 }
@@ -154,7 +154,7 @@ pub(crate) enum OrderError {
     /// A checkpoint file of another worker is not available.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The checkpoint is not in the shared store.
+    /// The checkpoint cannot be put into the shared store.
     #[error(transparent)]
     Upload(#[from] UploadError),
     /// Exits from other workers are lost.
@@ -163,7 +163,7 @@ pub(crate) enum OrderError {
     /// The job cannot run on this worker.
     #[error("{0}")]
     Unfit(String),
-    /// A newer epoch is known here.
+    /// The order belongs to an older epoch than this worker's newest.
     #[error("epoch {epoch} is over")]
     EpochOver { epoch: u64 },
     /// The epoch's first order did not arrive.
@@ -172,7 +172,7 @@ pub(crate) enum OrderError {
     /// The order asks for another layer than the next one.
     #[error("layer {depth} cannot follow layer {last}")]
     WrongLayer { depth: u32, last: u32 },
-    /// The thread panicked; the panic handler has printed where.
+    /// The executor's thread panicked; the panic handler has printed the location.
     #[error("the worker panicked")]
     Panicked,
 }
@@ -287,12 +287,13 @@ mod tests {
 
     #[test]
     fn failures_of_peers_are_transient() {
-        let (address, why) = ("http://w2:1".to_owned(), "it hung up".to_owned());
+        let (address, why) = ("http://w2:1".to_owned(), "the connection was closed".to_owned());
         let lost = LinkError::Unreachable { address, why: why.clone() };
         let sent = strata_explicit::Error::from(ExchangeError { to: 2, source: Box::new(lost) });
         let error = OrderError::from(WorkerError::from(sent));
         assert_eq!(error.kind(), FailureKind::Peer);
-        assert_eq!(error.to_string(), "cannot send exits to worker 2: http://w2:1: it hung up");
+        let text = error.to_string();
+        assert_eq!(text, "cannot send exits to worker 2: http://w2:1: the connection was closed");
         let fetch = FetchError::Unavailable { file: "f".to_owned(), worker: 2, why };
         assert_eq!(OrderError::from(fetch).kind(), FailureKind::Peer);
     }

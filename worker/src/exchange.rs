@@ -1,4 +1,5 @@
-//! Exchange of exits between processes: own exits go into the own inbox, others over links.
+//! Exchange of exits between processes: exits for this worker go into its inbox, all others over
+//! links.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};

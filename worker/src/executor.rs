@@ -1,4 +1,4 @@
-//! The thread that executes orders, one after the other.
+//! Executor thread: executes the coordinator's orders, one after the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -31,7 +31,8 @@ fn run_loop(state: &Arc<NodeState>, orders: &Receiver<v1::Order>) {
         let done = catch_unwind(AssertUnwindSafe(|| execute(state, &mut active, order)));
         let mut done = done.unwrap_or(Err(OrderError::Panicked));
         if let Some(failure) = active.as_ref().and_then(|job| job.epoch.failure()) {
-            // A layer without the lost exits would be wrong, and this is the cause of most errors.
+            // Replaces the order's result by the loss: a layer without the lost exits would be
+            // wrong, and most other errors follow from the loss.
             done = Err(failure.clone().into());
         }
         if matches!(done, Err(OrderError::Panicked)) {
@@ -59,7 +60,7 @@ fn execute(
     }
     match (order.what, active) {
         (Some(What::Prepare(prepare)), active) => {
-            // Files and memory of the job before must be free.
+            // Releases files and memory of the previous job first.
             state.set_current(None);
             *active = None;
             let job = ActiveJob::prepare(state, order.epoch, prepare)?;

@@ -12,9 +12,10 @@ use crate::error::{FetchError, TransferError};
 use crate::state::NodeState;
 use crate::transfer::{LocalCopy, failed};
 
-/// Fetches a file into the job's folder, under its own name. `address` is the URL of the worker
-/// that has it, if that is known; without success there, the shared store is tried. Opening the
-/// file checks its content.
+/// Fetches a file into the job's folder, under its own name.
+///
+/// `address` is the URL of the worker that has the file, if it is known. If the worker does not
+/// send the file, the shared store is tried. Opening the file later checks its content.
 ///
 /// # Errors
 /// [`FetchError::Local`] if the copy cannot be written, [`FetchError::Unavailable`] if no source
@@ -80,7 +81,7 @@ async fn from_worker(
     let mut left = record.bytes;
     while let Some(v1::FileChunk { bytes }) = chunks.message().await.map_err(source)? {
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
-            TransferError::Source("it is longer than the checkpoint says".to_owned())
+            TransferError::Source("it is longer than the checkpoint records".to_owned())
         })?;
         copy.write(&bytes).await?;
     }

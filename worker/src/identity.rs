@@ -1,4 +1,4 @@
-//! Identity of a worker: an id of its data directory, and one of its process.
+//! Identity of a worker: the ids of its data directory and of its process.
 
 use std::path::Path;
 

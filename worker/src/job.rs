@@ -1,4 +1,4 @@
-//! The job of an epoch: its worker, and the orders that make, load and save layers.
+//! Active job of an epoch: the library's worker, and the orders that expand, load and save layers.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -34,7 +34,7 @@ impl ActiveJob {
     /// Makes a worker without states. Files of the job that the order does not name are removed.
     ///
     /// # Errors
-    /// [`OrderError::Unfit`] if this worker does not know the space or has too little memory,
+    /// [`OrderError::Unfit`] if this worker does not have the space or has too little memory,
     /// [`OrderError::Malformed`] for an impossible order, otherwise those of the file system.
     pub(crate) fn prepare(
         state: &Arc<NodeState>,
@@ -145,7 +145,7 @@ impl ActiveJob {
         }
     }
 
-    /// Fetches the files of former owners of this worker's shards, and says what to load.
+    /// Fetches the files of former owners of this worker's shards, and returns what to load.
     fn fetch(&self, state: &NodeState, order: v1::Restore) -> Result<Restore, OrderError> {
         let records = order.files.into_iter().map(convert::file_from);
         let records = records.collect::<Result<Vec<_>, _>>()?;
@@ -223,7 +223,7 @@ fn layer_outcome(state: &NodeState, report: LayerReport) -> Outcome {
 }
 
 /// Links to all other members of an epoch, each with a task that delivers. `bytes` is the outbox's
-/// share of memory: batches are much smaller on their way than in an outbox.
+/// share of memory: batches are compressed, so they are much smaller than in an outbox.
 fn links(
     state: &Arc<NodeState>,
     epoch: u64,

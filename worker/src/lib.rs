@@ -1,16 +1,16 @@
 //! The worker process of a cluster: the asynchronous edge around the library's workers.
 //!
-//! A node keeps one connection to the coordinator, which carries orders in and answers out. One
-//! thread executes the orders, in order. Exits travel to other workers over connections of their
-//! own, so neither kind of traffic waits for the other.
+//! A node keeps one connection to the coordinator for orders and answers. One thread executes the
+//! orders one after the other. Exits use separate connections between workers, so neither kind of
+//! traffic waits for the other.
 //!
-//! - `node`, `options`, `identity`, `state`, `resources`: the process and what its parts share;
-//! - `control`, `orders`: membership in the cluster, and which order is next;
-//! - `executor`, `job`, `epoch`: executing orders for the job of an epoch;
+//! - `node`, `options`, `identity`, `state`, `resources`: the process and its shared state;
+//! - `control`, `orders`: membership in the cluster, and the log of orders;
+//! - `executor`, `job`, `epoch`: execution of orders for the job of an epoch;
 //! - `exchange`, `link`, `service`, `batch`: exits to and from other workers;
 //! - `fetch`, `checkpoint_store`, `transfer`: checkpoint files of other workers and the shared
 //!   store;
-//! - `error`: errors of all these, and their kinds in the protocol.
+//! - `error`: errors of these modules, and their kinds in the protocol.
 #![forbid(unsafe_code)]
 
 mod batch;

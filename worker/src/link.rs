@@ -1,5 +1,5 @@
-//! Link to another worker: batches in order, kept until acknowledged, sent again over a new
-//! connection when one breaks.
+//! Link to another worker: sends batches in order, keeps them until acknowledged, and sends them
+//! again over a new connection when one breaks.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -41,7 +41,7 @@ struct State {
     bytes: usize,
     /// Sequence number of the last batch.
     last: u64,
-    /// When a batch was last acknowledged, or queued first.
+    /// Time of the last acknowledgement, or of the first batch queued after an empty queue.
     progress: Instant,
     /// Why nothing can be sent any more.
     closed: Option<LinkError>,
@@ -63,7 +63,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A link from worker `from`. [`Link::run`] delivers.
+    /// A link from worker `from`. [`Link::run`] delivers its batches.
     pub(crate) fn new(epoch: u64, from: u16, options: LinkOptions) -> Arc<Link> {
         let state = Mutex::new(State {
             queue: VecDeque::new(),
@@ -82,7 +82,7 @@ impl Link {
     }
 
     /// Queues a batch; waits while too many bytes are unacknowledged. A receiver accepts batches
-    /// at any time, so this never waits for the receiver's own progress.
+    /// at any time, so this never waits for the receiver's pass.
     ///
     /// # Errors
     /// Why the link is closed.
@@ -154,8 +154,8 @@ impl Link {
         self.state().queue.is_empty()
     }
 
-    /// When the timeout passes if nothing is acknowledged; `None` if nothing is queued. A
-    /// connection younger than the queue has the whole timeout.
+    /// The time at which the link times out without an acknowledgement; `None` if nothing is
+    /// queued. The timeout starts at the last progress or at `connected`, whichever is later.
     fn deadline(&self, connected: Instant) -> Option<Instant> {
         let state = self.state();
         let since = state.progress.max(connected);
@@ -179,7 +179,7 @@ impl Link {
                 trying = Instant::now();
             }
             let (address, why) = (address.clone(), status.message().to_owned());
-            // A status of the transport has a source; an answer of the peer has none.
+            // A status made by the transport has a source; one sent by the peer has none.
             let answered = status.source().is_none();
             match status.code() {
                 Code::FailedPrecondition => self.close(LinkError::Fenced { address, why }),
@@ -246,12 +246,12 @@ impl Link {
                     if self.is_closed() {
                         return Ok(());
                     }
-                    // The connection is broken; the receipts have the reason.
-                    return Err(receipts.message().await.err().unwrap_or_else(hung_up));
+                    // The connection is broken; the stream of receipts has the reason.
+                    return Err(receipts.message().await.err().unwrap_or_else(closed));
                 }
                 receipt = receipts.message() => match receipt? {
                     Some(v1::Receipt { sequence }) => self.acknowledge(sequence),
-                    None => return Err(hung_up()),
+                    None => return Err(closed()),
                 }
             }
         }
@@ -262,8 +262,8 @@ fn no_receipts() -> Status {
     Status::unavailable("nothing is acknowledged")
 }
 
-fn hung_up() -> Status {
-    Status::unavailable("it hung up")
+fn closed() -> Status {
+    Status::unavailable("the connection was closed")
 }
 
 #[cfg(test)]

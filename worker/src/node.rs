@@ -1,4 +1,4 @@
-//! The worker process: start, run and orderly end.
+//! The worker process: start, run and orderly shutdown.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ pub struct Node {
     addr: SocketAddr,
 }
 
-/// What a node opens on disk.
+/// Files that a node opens.
 struct Files {
     identity: Identity,
     store: Option<CheckpointStore>,
@@ -85,7 +85,7 @@ impl Node {
     /// seconds at most, and ends. `address` is the URL at which other workers reach this one.
     ///
     /// # Errors
-    /// [`NodeError::Refused`] if the coordinator rejects this worker for good,
+    /// [`NodeError::Refused`] if the coordinator rejects this worker permanently,
     /// [`NodeError::Serve`] if the server fails, [`NodeError::Thread`] without threads.
     pub async fn run(
         self,

@@ -1,4 +1,4 @@
-//! Orders of the current epoch: which have arrived, and the answer to the last one.
+//! Log of orders: the newest epoch, the last order and its answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

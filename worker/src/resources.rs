@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Longest wait for a sample before a heartbeat goes out with the one before.
+/// Longest wait for a sample before a heartbeat is sent with the previous sample.
 const WAIT: Duration = Duration::from_millis(100);
 
 /// One sample; a value is 0 where the system does not provide it.
@@ -19,7 +19,8 @@ pub(crate) struct Resources {
     pub(crate) disk_free: u64,
 }
 
-/// Takes samples outside the asynchronous threads: a file system that hangs delays no heartbeat.
+/// Takes samples outside the asynchronous threads, so that a file system that hangs does not delay
+/// heartbeats.
 #[derive(Debug)]
 pub(crate) struct ResourceSampler {
     data_dir: PathBuf,
@@ -44,7 +45,7 @@ impl ResourceSampler {
                 *sampler.last.lock().unwrap_or_else(PoisonError::into_inner) = sample;
                 sampler.sampling.store(false, Ordering::Release);
             });
-            // In both cases the last sample is the best there is.
+            // After a timeout, too, the stored sample is the newest one.
             let _ = tokio::time::timeout(WAIT, sampled).await;
         }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)

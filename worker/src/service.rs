@@ -1,4 +1,4 @@
-//! The service that a worker offers to other workers and the coordinator: batches in, files out.
+//! Service for other workers and the coordinator: accepts batches, sends files, looks up states.
 
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -122,7 +122,7 @@ fn find(data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> 
     }
 }
 
-/// Reads a file to its end and sends it in chunks, until the caller hangs up.
+/// Reads a file and sends it in chunks, until its end or until the caller ends the call.
 fn send_chunks(mut file: std::fs::File, chunks: &mpsc::Sender<Result<v1::FileChunk, Status>>) {
     let mut buffer = vec![0; limits::CHUNK_BYTES];
     loop {

@@ -1,4 +1,4 @@
-//! State that the parts of a worker process share.
+//! Shared state of a worker process.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,7 +15,7 @@ use crate::options::NodeOptions;
 use crate::orders::OrderLog;
 use crate::resources::ResourceSampler;
 
-/// Shared state of a worker process.
+/// State that the modules of a worker process share.
 pub(crate) struct NodeState {
     pub(crate) options: NodeOptions,
     /// URL at which other workers reach this one.
@@ -32,16 +32,16 @@ pub(crate) struct NodeState {
     pub(crate) depth: AtomicU32,
     pub(crate) sent_bytes: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
-    /// The lease in milliseconds, as the coordinator sets it.
+    /// The lease in milliseconds, set by the coordinator.
     pub(crate) lease_ms: AtomicU64,
-    /// This worker's number, as the coordinator assigns it.
+    /// This worker's number, assigned by the coordinator.
     pub(crate) number: AtomicU32,
     /// The process ends after the next checkpoint.
     leaving: AtomicBool,
     /// Whether there is a current epoch.
     busy: watch::Sender<bool>,
-    /// Requests a heartbeat at once.
-    pub(crate) beat_now: tokio::sync::Notify,
+    /// Requests an immediate heartbeat.
+    pub(crate) heartbeat_now: tokio::sync::Notify,
 }
 
 impl NodeState {
@@ -71,7 +71,7 @@ impl NodeState {
             number: AtomicU32::new(0),
             leaving: AtomicBool::new(false),
             busy: watch::Sender::new(false),
-            beat_now: tokio::sync::Notify::new(),
+            heartbeat_now: tokio::sync::Notify::new(),
         })
     }
 
@@ -86,7 +86,7 @@ impl NodeState {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = epoch;
     }
 
-    /// Ends all epochs before this one: whatever waits in them fails.
+    /// Ends all epochs before this one: their pending operations fail.
     pub(crate) fn fence(&self, epoch: u64) {
         self.orders.fence(epoch);
         if let Some(current) = self.current().filter(|current| current.number < epoch) {
@@ -97,18 +97,18 @@ impl NodeState {
     /// Requests the end of the process after the next checkpoint.
     pub(crate) fn leave(&self) {
         self.leaving.store(true, Ordering::Release);
-        self.beat_now.notify_one();
+        self.heartbeat_now.notify_one();
     }
 
     /// Returns when there is no current epoch.
     pub(crate) async fn idle(&self) {
         let mut busy = self.busy.subscribe();
-        // The sender lives as long as `self`.
+        // This cannot fail: `self` holds the sender.
         let _ = busy.wait_for(|busy| !busy).await;
     }
 
     /// A heartbeat message.
-    pub(crate) async fn beat(&self) -> v1::WorkerBeat {
+    pub(crate) async fn heartbeat(&self) -> v1::WorkerBeat {
         let resources = self.resources.sample().await;
         v1::WorkerBeat {
             epoch: self.current().map_or(0, |epoch| epoch.number),
