@@ -5,7 +5,7 @@ use strata_space::{LayerStats, Local};
 use crate::kernel::Decoded;
 
 /// Reduces inside successors to the new states: adds the inbox, sorts, and removes repetitions and
-/// states of the two last layers. Records in `stats` whether two searches have met.
+/// states of the current and the previous layer. Records in `stats` whether two searches have met.
 pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut LayerStats) {
     next.extend_from_slice(inputs.inbox.locals());
     next.sort_unstable();

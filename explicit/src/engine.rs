@@ -63,7 +63,7 @@ impl Engine {
         Engine { space, shards, locals: u32::MAX, kernels }
     }
 
-    /// Prepares a space of keys. Its locals have a known bound.
+    /// Prepares a space whose states are integer keys. Its locals have a known bound.
     pub fn keyed<S: KeySpace>(space: Keyed<S>, shards: u32) -> Engine {
         let locals = 2 << space.space().local_bits();
         Engine { locals, ..Engine::direct(space, shards) }
@@ -97,8 +97,8 @@ impl Engine {
         EntryKey::in_shards(region.0, self.space.shard_hash(region), self.shards)
     }
 
-    /// Exclusive bound of locals: twice the number of indices. For a space with neither tables nor
-    /// keys the bound is not known, and this is `u32::MAX`.
+    /// Exclusive bound of locals: twice the number of indices. For a space that is neither
+    /// [`Tabled`] nor made of a `KeySpace` the bound is unknown, and this is `u32::MAX`.
     pub fn locals(&self) -> u32 {
         self.locals
     }

@@ -1,4 +1,4 @@
-//! A pass over a layer, and the tasks that do it, one a thread.
+//! A pass over a layer, and its tasks, one per thread.
 
 use strata_space::{ExitEdge, LayerStats, Local, State};
 use strata_store::{
@@ -165,12 +165,16 @@ impl Output for PassOutput<'_> {
     }
 
     fn damaged(&self, at: EntryKey) -> Error {
-        // The block's checksum is right. Reading the whole file finds the damaged place.
+        // The block's checksum matched, so the damage is in its content. Verifying the whole file
+        // gives its offset.
         let files = [Some(self.pass.current), self.pass.previous];
         let found = files.into_iter().flatten().find_map(|file| file.verify(&mut |_, _| ()).err());
         let error = found.unwrap_or_else(|| StoreError::Inconsistent {
             file: self.pass.current.name(),
-            what: format!("the states of region {at} could only be read the second time"),
+            what: format!(
+                "the states of region {at} could not be decoded, but the file verified without \
+                 an error"
+            ),
         });
         error.into()
     }
@@ -178,8 +182,13 @@ impl Output for PassOutput<'_> {
 
 impl ExitSink for PassOutput<'_> {
     #[inline]
-    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
-        self.outboxes.send(target, back, locals)
+    fn send(
+        &mut self,
+        target: EntryKey,
+        inverse: Option<ExitEdge>,
+        locals: &[Local],
+    ) -> Result<()> {
+        self.outboxes.send(target, inverse, locals)
     }
 }
 

@@ -86,7 +86,7 @@ pub struct Trace<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// A trace in a space that was searched with so many shards.
+    /// A trace in a space that was searched with `shards` shards.
     ///
     /// # Errors
     /// If there is no memory for decompression contexts.
@@ -183,7 +183,8 @@ impl<'a> Trace<'a> {
         Ok(chain)
     }
 
-    /// A state of one file of which the other side is in `other`, which may be the same file.
+    /// A state of one file whose counterpart, the same state with the other side, is in `other`.
+    /// Both may be the same file.
     fn both_sides(&mut self, one: &Layer, other: &Layer) -> Result<Option<State>> {
         let [a, b] = &mut self.cursors;
         a.start(one, KeyRange::ALL)?;

@@ -1,5 +1,5 @@
-//! Runs that come as images: what they carry arrives like any other run, and what a worker must
-//! not have does not.
+//! Tests of run images: their exits arrive as those of other runs do, and exits of foreign shards
+//! or locals are refused.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,14 +49,14 @@ fn encoder(block_bytes: usize) -> BlockEncoder {
     BlockEncoder::new(EncodeOptions { zstd_level: 1, block_bytes }).unwrap()
 }
 
-/// What comes out at the other end of a wire.
+/// The run as the receiver opens it from the image's bytes.
 fn sent(batches: &[Batch], depth: u32, block_bytes: usize) -> Layer {
     let made = run_image(&run(batches), &mut encoder(block_bytes), JOB, depth).unwrap();
     let bytes = made.into_image().unwrap();
     Layer::from_bytes(bytes, "batch", &run_header(JOB, depth)).unwrap()
 }
 
-/// A layer that lies about nothing but what the test wants it to.
+/// A sealed layer with valid checksums and the given content, which may be invalid.
 fn sealed(header: LayerHeader, batches: &[Batch]) -> Layer {
     let writer = LayerWriter::memory(header).unwrap();
     let mut encoder = encoder(100);
@@ -137,7 +137,7 @@ proptest! {
         }).sum();
         prop_assert!(held <= memory as u64);
         prop_assert_eq!(imaged.spilled_bytes() > 0, memory < 1 << 30 && files(dir.path()) > 0);
-        // Merging goes on as many arrive: a pass gets few of them.
+        // Images are merged while they arrive, so a pass gets few of them.
         let images = found.iter().filter(|run| matches!(run, Run::Image(_))).count();
         prop_assert!(images < 2 * 16, "{} images", images);
         imaged.recycle(found).unwrap();
@@ -177,7 +177,7 @@ fn refused(inbox: &Inbox, depth: u32, image: Layer, bounds: &Bounds<'_>, wanted:
 }
 
 #[test]
-fn what_is_not_the_workers_is_refused() {
+fn exits_of_foreign_shards_and_locals_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let good = [batch(1, 4, &[7, 9]), batch(3, 2, &[LOCALS - 1])];
     let ours = Bounds { owns: &|shard| [1, 3].contains(&shard), locals: LOCALS };

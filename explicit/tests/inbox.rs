@@ -1,4 +1,5 @@
-//! Inboxes that spill: what goes in comes out, in few files, and the files go away.
+//! Tests of spilling inboxes: all accepted exits are returned, from few files, which are removed
+//! after the pass.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::BTreeSet;
@@ -115,7 +116,7 @@ fn runs_are_spilled_where_they_exceed_the_share() {
     let spilled = files(dir.path());
     assert!(spilled > 0);
     assert_eq!(read(&runs), (0..5).flat_map(exits).collect());
-    // Memory that has been taken counts no more: the next layer but one has the whole share.
+    // Runs that were taken no longer count: the layer two passes later has the whole share.
     for number in 5..8 {
         inbox.accept(5, run(&exits(number))).unwrap();
     }

@@ -1,5 +1,5 @@
-//! Kernels: steps that are remembered are those that are made, and nothing is left of a pass that
-//! was given up.
+//! Tests of kernels: memoised expansions equal computed ones, and a discarded pass leaves nothing
+//! behind.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use strata_store::{EntryKey, List, ListBuf};
 /// Regions and their states.
 type Layer = BTreeMap<EntryKey, Vec<Local>>;
 
-/// Exits, and the exit edge by which they lead back.
+/// Exits, with their inverse exit edge.
 type Batch = (Option<ExitEdge>, Vec<Local>);
 
 /// What a pass made.
@@ -27,8 +27,13 @@ struct Made {
 }
 
 impl ExitSink for Made {
-    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
-        self.exits.entry(target).or_default().push((back, locals.to_vec()));
+    fn send(
+        &mut self,
+        target: EntryKey,
+        inverse: Option<ExitEdge>,
+        locals: &[Local],
+    ) -> Result<()> {
+        self.exits.entry(target).or_default().push((inverse, locals.to_vec()));
         Ok(())
     }
 }
@@ -68,12 +73,12 @@ fn engine() -> Engine {
     panex(5, SymmetryUse::On)
 }
 
-/// Gives a kernel all regions of a pass. It is told where exits come from, or not.
-fn offer(
+/// Runs a pass with a kernel, with or without the inverse edges of exits.
+fn run_pass(
     kernel: &mut dyn Kernel,
     (current, previous): (&Layer, &Layer),
     before: &Made,
-    told: bool,
+    with_inverse: bool,
 ) -> Made {
     let mut made = Made::default();
     let (mut a, mut b) = (ListBuf::default(), ListBuf::default());
@@ -82,8 +87,8 @@ fn offer(
     keys.dedup();
     for at in keys {
         let mut inbox = Batches::default();
-        before.exits.get(&at).into_iter().flatten().for_each(|(back, batch)| {
-            inbox.push(back.filter(|_| told), batch);
+        before.exits.get(&at).into_iter().flatten().for_each(|(inverse, batch)| {
+            inbox.push(inverse.filter(|_| with_inverse), batch);
         });
         let list = |layer: &Layer| layer.get(&at).cloned().unwrap_or_default();
         let (now, then) = (list(current), list(previous));
@@ -93,12 +98,17 @@ fn offer(
     made
 }
 
-/// The first so many layers.
+/// The layers up to a depth, searched with inverse edges.
 fn search(engine: &Engine, kernel: &mut dyn Kernel, depth: usize) -> Vec<Made> {
-    search_told(engine, kernel, depth, true)
+    search_with(engine, kernel, depth, true)
 }
 
-fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: bool) -> Vec<Made> {
+fn search_with(
+    engine: &Engine,
+    kernel: &mut dyn Kernel,
+    depth: usize,
+    with_inverse: bool,
+) -> Vec<Made> {
     let mut seeds = Made::default();
     for (at, seed) in engine.seeds() {
         seeds.next.entry(at).or_default().push(seed.local);
@@ -111,7 +121,7 @@ fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: boo
     let (mut layers, empty) = (vec![seeds], Layer::new());
     for d in 0..depth {
         let previous = d.checked_sub(1).map_or(&empty, |before| &layers[before].next);
-        let mut made = offer(kernel, (&layers[d].next, previous), &layers[d], told);
+        let mut made = run_pass(kernel, (&layers[d].next, previous), &layers[d], with_inverse);
         let mut rest = Made::default();
         kernel.finish(&mut rest).unwrap();
         made.next.append(&mut rest.next);
@@ -125,12 +135,13 @@ fn search_told(engine: &Engine, kernel: &mut dyn Kernel, depth: usize, told: boo
 }
 
 #[test]
-fn remembered_steps_are_those_that_are_made() {
+fn memoised_expansions_equal_computed_ones() {
     let engine = engine();
     let kernel = |memo| engine.kernel(KernelMemory { regions: 1 << 20, memo });
     let made = search(&engine, &mut *kernel(0), 172);
     assert_eq!(made.iter().map(|layer| layer.stats.states).sum::<u64>(), 218_854);
-    // In a large memory, all of it the second time; told by another kernel; and in a memory that forgets most.
+    // With a large memo table, where the second run hits every time; with entries of another
+    // kernel; with a table that drops most entries.
     let (mut large, mut other) = (kernel(64 << 20), kernel(64 << 20));
     for _ in 0..2 {
         assert_eq!(search(&engine, &mut *large, 172), made);
@@ -140,29 +151,29 @@ fn remembered_steps_are_those_that_are_made() {
 }
 
 #[test]
-fn nothing_is_left_of_a_pass_that_was_given_up() {
+fn a_discarded_pass_leaves_nothing_behind() {
     let engine = engine();
     let mut kernel = engine.kernel(KernelMemory { regions: 1 << 20, memo: 1 << 20 });
     let layers = search(&engine, &mut *kernel, 3);
-    offer(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
+    run_pass(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
     kernel.discard();
     let mut made = Made::default();
     kernel.finish(&mut made).unwrap();
     assert_eq!(made, Made::default());
-    // Without word of that, it waits.
-    offer(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
+    // Without `discard`, the regions stay pending.
+    run_pass(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
     kernel.finish(&mut made).unwrap();
     assert_eq!(made.next, layers[3].next);
 }
 
 #[test]
-fn what_is_not_sent_back_is_known_there() {
+fn skipped_inverse_exits_lead_to_known_states() {
     let spaces: [(Engine, usize); 4] =
         [(engine(), 172), (panex(4, SymmetryUse::Off), 90), (tiles(false), 31), (tiles(true), 31)];
     for (engine, depth) in spaces {
         let memory = KernelMemory { regions: 1 << 20, memo: 1 << 20 };
-        let all = search_told(&engine, &mut *engine.kernel(memory), depth, false);
-        let sent = search_told(&engine, &mut *engine.kernel(memory), depth, true);
+        let all = search_with(&engine, &mut *engine.kernel(memory), depth, false);
+        let sent = search_with(&engine, &mut *engine.kernel(memory), depth, true);
         let count =
             |made: &Made| made.exits.values().flatten().map(|(_, b)| b.len()).sum::<usize>();
         for (d, (all, fewer)) in all.iter().zip(&sent).enumerate() {

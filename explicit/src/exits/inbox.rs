@@ -1,7 +1,7 @@
 //! Inboxes: exits that wait for a worker's next pass, in memory or spilled to disk.
 //!
-//! An inbox accepts every run at once. Runs that exceed its share of memory are merged into a
-//! sorted run on disk, so no sender waits for a receiver.
+//! An inbox accepts every run at once. Runs beyond its share of memory are merged into a sorted run
+//! on disk, so no sender waits for the receiver's pass.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +47,7 @@ pub struct Inbox {
     fs: Arc<dyn Fs>,
     options: InboxOptions,
     /// By parity of the layer's depth.
-    waiting: [Mutex<Waiting>; 2],
+    pending: [Mutex<PendingExits>; 2],
     /// Empty runs whose memory is reused.
     recycled: Mutex<Vec<MemoryRun>>,
     encoder: Mutex<BlockEncoder>,
@@ -60,7 +60,7 @@ pub struct Inbox {
 
 /// Exits of one layer that have been accepted and not been taken.
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingExits {
     memory: Vec<MemoryRun>,
     /// By the number of merges, so that each image is merged a logarithmic number of times.
     images: Vec<Vec<Arc<Layer>>>,
@@ -69,7 +69,7 @@ struct Waiting {
     files: Vec<Arc<Layer>>,
 }
 
-impl Waiting {
+impl PendingExits {
     /// Removes and returns the runs in memory and the images.
     fn take_memory(&mut self) -> Vec<Run> {
         let memory = std::mem::take(&mut self.memory).into_iter();
@@ -115,7 +115,7 @@ impl Inbox {
             fs,
             encoder: Mutex::new(BlockEncoder::new(options.encode)?),
             options,
-            waiting: Default::default(),
+            pending: Default::default(),
             recycled: Mutex::default(),
             next_file: AtomicU64::new(0),
             spilled_bytes: AtomicU64::new(0),
@@ -124,8 +124,8 @@ impl Inbox {
         })
     }
 
-    fn waiting(&self, depth: u32) -> MutexGuard<'_, Waiting> {
-        lock(&self.waiting[(depth & 1) as usize])
+    fn pending(&self, depth: u32) -> MutexGuard<'_, PendingExits> {
+        lock(&self.pending[(depth & 1) as usize])
     }
 
     /// Fails if accepted exits are lost.
@@ -150,17 +150,17 @@ impl Inbox {
     }
 
     fn store(&self, depth: u32, run: MemoryRun) -> strata_store::Result<()> {
-        let mut waiting = self.waiting(depth);
+        let mut pending = self.pending(depth);
         if run.is_empty() {
             self.recycle_memory(run);
             return Ok(());
         }
-        if waiting.bytes + run.capacity_bytes() <= self.options.memory {
-            waiting.bytes += run.capacity_bytes();
-            waiting.memory.push(run);
+        if pending.bytes + run.capacity_bytes() <= self.options.memory {
+            pending.bytes += run.capacity_bytes();
+            pending.memory.push(run);
             return Ok(());
         }
-        self.spill(depth, waiting, Run::Memory(Arc::new(run)))
+        self.spill(depth, pending, Run::Memory(Arc::new(run)))
     }
 
     /// Accepts a run of exits of layer `depth` from an image, after checking all of it.
@@ -186,60 +186,62 @@ impl Inbox {
             return Ok(());
         }
         let bytes = image.file_bytes() as usize;
-        let mut waiting = self.waiting(depth);
-        if waiting.bytes + bytes > self.options.memory {
-            return self.spill(depth, waiting, Run::Image(Arc::new(image)));
+        let mut pending = self.pending(depth);
+        if pending.bytes + bytes > self.options.memory {
+            return self.spill(depth, pending, Run::Image(Arc::new(image)));
         }
-        waiting.bytes += bytes;
-        waiting.add_image(0, image);
+        pending.bytes += bytes;
+        pending.add_image(0, image);
         let mut level = 0;
-        while let Some(images) = waiting.take_full_level(level) {
-            drop(waiting);
+        while let Some(images) = pending.take_full_level(level) {
+            drop(pending);
             let freed: usize = images.iter().map(memory_bytes).sum();
             if freed > self.options.memory / 2 {
-                // Merging in memory needs as much again, and they would be spilled soon anyway.
+                // A merge in memory would double the memory of the images, which would be spilled
+                // soon anyway.
                 return self.write_out(depth, images, freed);
             }
             let writer = LayerWriter::memory(run_header(&self.options.job, depth))?;
             let merged = self.merge(writer, &images)?;
-            waiting = self.waiting(depth);
-            waiting.bytes = waiting.bytes.saturating_sub(freed) + merged.file_bytes() as usize;
+            pending = self.pending(depth);
+            pending.bytes = pending.bytes.saturating_sub(freed) + merged.file_bytes() as usize;
             level += 1;
-            waiting.add_image(level, merged);
+            pending.add_image(level, merged);
         }
         Ok(())
     }
 
-    /// Writes all runs in memory to a file, with a last run that exceeds the limit. Few large runs
-    /// are cheaper to write and to merge than many small ones.
+    /// Writes all runs in memory, and the new run that exceeds the limit, to one file. Few large
+    /// runs are cheaper to write and to merge than many small ones.
     fn spill(
         &self,
         depth: u32,
-        mut waiting: MutexGuard<'_, Waiting>,
+        mut pending: MutexGuard<'_, PendingExits>,
         last: Run,
     ) -> strata_store::Result<()> {
-        let mut runs = waiting.take_memory();
-        drop(waiting);
+        let mut runs = pending.take_memory();
+        drop(pending);
         // Threads that write out other runs at the same time subtract those themselves.
         let freed = runs.iter().map(memory_bytes).sum();
         runs.push(last);
         self.write_out(depth, runs, freed)
     }
 
-    /// Writes runs to a file. They have been taken from memory, where they count `freed` bytes.
+    /// Writes runs to a file. They were removed from [`PendingExits`], and `freed` bytes are
+    /// subtracted from its size.
     fn write_out(&self, depth: u32, runs: Vec<Run>, freed: usize) -> strata_store::Result<()> {
         let file = self.merge_to_file(depth, &runs)?;
         self.recycle(runs)?;
-        let mut waiting = self.waiting(depth);
-        waiting.bytes = waiting.bytes.saturating_sub(freed);
-        waiting.files.push(Arc::new(file));
-        if waiting.files.len() >= MAX_FILES {
-            let files = std::mem::take(&mut waiting.files);
-            drop(waiting);
+        let mut pending = self.pending(depth);
+        pending.bytes = pending.bytes.saturating_sub(freed);
+        pending.files.push(Arc::new(file));
+        if pending.files.len() >= MAX_FILES {
+            let files = std::mem::take(&mut pending.files);
+            drop(pending);
             let runs: Vec<Run> = files.into_iter().map(Run::File).collect();
             let merged = self.merge_to_file(depth, &runs)?;
             self.recycle(runs)?;
-            self.waiting(depth).files.push(Arc::new(merged));
+            self.pending(depth).files.push(Arc::new(merged));
         }
         Ok(())
     }
@@ -250,9 +252,9 @@ impl Inbox {
     /// [`InboxError::Incomplete`] if some of them are lost.
     pub fn take(&self, depth: u32) -> Result<Vec<Run>, InboxError> {
         self.check_complete()?;
-        let mut waiting = std::mem::take(&mut *self.waiting(depth));
-        let mut runs = waiting.take_memory();
-        runs.extend(waiting.files.into_iter().map(Run::File));
+        let mut pending = std::mem::take(&mut *self.pending(depth));
+        let mut runs = pending.take_memory();
+        runs.extend(pending.files.into_iter().map(Run::File));
         Ok(runs)
     }
 

@@ -78,11 +78,16 @@ impl Outboxes {
 
 impl ExitSink for Outboxes {
     #[inline]
-    fn send(&mut self, target: EntryKey, back: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
+    fn send(
+        &mut self,
+        target: EntryKey,
+        inverse: Option<ExitEdge>,
+        locals: &[Local],
+    ) -> Result<()> {
         let to = usize::from(self.owners[target.shard as usize]);
         let slot = usize::from(self.slots[to]);
         let (_, run) = &mut self.runs[slot];
-        run.push(target, back, locals);
+        run.push(target, inverse, locals);
         if run.bytes() >= self.limit {
             self.send_run(slot)?;
         }

@@ -9,7 +9,7 @@ use crate::kernel::Batches;
 
 /// Header of one batch of exits in a run. Sorting moves headers, so they are small.
 #[derive(Copy, Clone, Debug)]
-struct Head {
+struct BatchHeader {
     shard: u32,
     /// The high and the low half of the region's key.
     region: [u64; 2],
@@ -18,7 +18,7 @@ struct Head {
     inverse: Option<ExitEdge>,
 }
 
-impl Head {
+impl BatchHeader {
     #[inline]
     fn key(&self) -> EntryKey {
         let [high, low] = self.region.map(u128::from);
@@ -29,7 +29,7 @@ impl Head {
 /// Distance, in batches, of the prefetch while a run is read.
 const PREFETCH: usize = 8;
 
-const HEAD_BYTES: usize = size_of::<Head>();
+const HEADER_BYTES: usize = size_of::<BatchHeader>();
 const LOCAL_BYTES: usize = size_of::<Local>();
 
 /// Bits of a batch's position in a run.
@@ -39,13 +39,13 @@ const POSITION_BITS: u32 = 32;
 #[derive(Debug, Default)]
 pub struct SortBuffers {
     keys: Vec<u128>,
-    heads: Vec<Head>,
+    headers: Vec<BatchHeader>,
 }
 
 /// Exits in memory: batches of locals, each for one region.
 #[derive(Debug, Default)]
 pub struct MemoryRun {
-    heads: Vec<Head>,
+    headers: Vec<BatchHeader>,
     locals: Vec<Local>,
 }
 
@@ -58,54 +58,55 @@ impl MemoryRun {
         let EntryKey { shard, region } = key;
         let region = [(region >> 64) as u64, region as u64];
         let (from, len) = (self.locals.len() as u32, locals.len() as u32);
-        self.heads.push(Head { shard, region, from, len, inverse });
+        self.headers.push(BatchHeader { shard, region, from, len, inverse });
         self.locals.extend_from_slice(locals);
     }
 
     /// Bytes in use while the run is being sorted.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.heads.len() * (2 * HEAD_BYTES + size_of::<u128>()) + self.locals.len() * LOCAL_BYTES
+        self.headers.len() * (2 * HEADER_BYTES + size_of::<u128>())
+            + self.locals.len() * LOCAL_BYTES
     }
 
     /// Bytes allocated.
     pub fn capacity_bytes(&self) -> usize {
-        self.heads.capacity() * HEAD_BYTES + self.locals.capacity() * LOCAL_BYTES
+        self.headers.capacity() * HEADER_BYTES + self.locals.capacity() * LOCAL_BYTES
     }
 
     /// Whether there are no exits.
     pub fn is_empty(&self) -> bool {
-        self.heads.is_empty()
+        self.headers.is_empty()
     }
 
     /// Removes all exits and keeps the memory.
     pub fn clear(&mut self) {
-        self.heads.clear();
+        self.headers.clear();
         self.locals.clear();
     }
 
     /// Sorts the batches by region. Reading requires a sorted run.
     pub fn sort(&mut self, buffers: &mut SortBuffers) {
-        let (shards, regions) = self.heads.iter().fold((0, 0), |(shards, regions), head| {
-            let EntryKey { shard, region } = head.key();
+        let (shards, regions) = self.headers.iter().fold((0, 0), |(shards, regions), header| {
+            let EntryKey { shard, region } = header.key();
             (shards | shard, regions | region)
         });
         let region_bits = u128::BITS - regions.leading_zeros();
         if region_bits + (u32::BITS - shards.leading_zeros()) > u128::BITS - POSITION_BITS {
-            self.heads.sort_unstable_by_key(|head| (head.shard, head.region));
+            self.headers.sort_unstable_by_key(|header| (header.shard, header.region));
             return;
         }
         // Most keys are short: key and position fit into one integer.
         buffers.keys.clear();
-        buffers.keys.extend((0..).zip(&self.heads).map(|(position, head): (u32, _)| {
-            let EntryKey { shard, region } = head.key();
+        buffers.keys.extend((0..).zip(&self.headers).map(|(position, header): (u32, _)| {
+            let EntryKey { shard, region } = header.key();
             let key = u128::from(shard).unbounded_shl(region_bits) | region;
             key << POSITION_BITS | u128::from(position)
         }));
         buffers.keys.sort_unstable();
-        buffers.heads.clear();
-        buffers.heads.extend(buffers.keys.iter().map(|key| self.heads[*key as u32 as usize]));
-        std::mem::swap(&mut self.heads, &mut buffers.heads);
+        buffers.headers.clear();
+        buffers.headers.extend(buffers.keys.iter().map(|key| self.headers[*key as u32 as usize]));
+        std::mem::swap(&mut self.headers, &mut buffers.headers);
     }
 
     /// Calls `visit` once for each region, in order, with its locals sorted and deduplicated.
@@ -117,9 +118,9 @@ impl MemoryRun {
         mut visit: impl FnMut(EntryKey, &[Local]) -> strata_store::Result<()>,
     ) -> strata_store::Result<()> {
         let mut all = Vec::new();
-        for group in self.heads.chunk_by(|a, b| a.key() == b.key()) {
+        for group in self.headers.chunk_by(|a, b| a.key() == b.key()) {
             all.clear();
-            group.iter().for_each(|head| all.extend_from_slice(self.batch(head)));
+            group.iter().for_each(|header| all.extend_from_slice(self.batch(header)));
             all.sort_unstable();
             all.dedup();
             visit(group[0].key(), &all)?;
@@ -127,8 +128,8 @@ impl MemoryRun {
         Ok(())
     }
 
-    fn batch(&self, head: &Head) -> &[Local] {
-        &self.locals[head.from as usize..][..head.len as usize]
+    fn batch(&self, header: &BatchHeader) -> &[Local] {
+        &self.locals[header.from as usize..][..header.len as usize]
     }
 }
 
@@ -154,9 +155,11 @@ impl RunCursor {
         match run {
             Run::Memory(run) => {
                 let at = |key: Option<EntryKey>, default| {
-                    key.map_or(default, |key| run.heads.partition_point(|head| head.key() < key))
+                    key.map_or(default, |key| {
+                        run.headers.partition_point(|header| header.key() < key)
+                    })
                 };
-                let (next, end) = (at(range.start, 0), at(range.end, run.heads.len()));
+                let (next, end) = (at(range.start, 0), at(range.end, run.headers.len()));
                 Ok(RunCursor::Memory { run: run.clone(), next, end })
             }
             Run::Image(layer) | Run::File(layer) => {
@@ -170,7 +173,7 @@ impl RunCursor {
     #[inline]
     pub(crate) fn key(&self) -> Option<EntryKey> {
         match self {
-            RunCursor::Memory { run, next, end } => (next < end).then(|| run.heads[*next].key()),
+            RunCursor::Memory { run, next, end } => (next < end).then(|| run.headers[*next].key()),
             RunCursor::File { cursor } => cursor.key(),
         }
     }
@@ -180,13 +183,13 @@ impl RunCursor {
     pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> strata_store::Result<()> {
         match self {
             RunCursor::Memory { run, next, end } => {
-                while next < end && run.heads[*next].key() == key {
-                    let head = &run.heads[*next];
-                    out.push(head.inverse, run.batch(head));
+                while next < end && run.headers[*next].key() == key {
+                    let header = &run.headers[*next];
+                    out.push(header.inverse, run.batch(header));
                     *next += 1;
                     // Sorting has scattered the batches: prefetch a later one.
-                    if let Some(head) = run.heads.get(*next + PREFETCH) {
-                        std::hint::black_box(run.locals.get(head.from as usize).copied());
+                    if let Some(header) = run.headers.get(*next + PREFETCH) {
+                        std::hint::black_box(run.locals.get(header.from as usize).copied());
                     }
                 }
             }
@@ -271,9 +274,9 @@ mod tests {
                 expected.push((key(parts), i));
             }
             run.sort(&mut buffers);
-            prop_assert!(run.heads.is_sorted_by_key(Head::key));
+            prop_assert!(run.headers.is_sorted_by_key(BatchHeader::key));
             let mut found: Vec<(EntryKey, u32)> =
-                run.heads.iter().map(|head| (head.key(), run.batch(head)[0])).collect();
+                run.headers.iter().map(|header| (header.key(), run.batch(header)[0])).collect();
             found.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(found, expected);

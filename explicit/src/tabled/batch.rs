@@ -91,7 +91,7 @@ impl ExpansionBatch {
     }
 
     /// Adds a region. Equal inputs become equal bytes: inbox batches are sorted by header and hash,
-    /// and the lengths of a list's columns follow from its first column.
+    /// and the first column of a list determines the lengths of the others.
     #[inline]
     pub(super) fn push(&mut self, at: EntryKey, inputs: Inputs<'_>) {
         let Inputs { current, previous, inbox } = inputs;

@@ -37,19 +37,19 @@ fn expand<S: Tabled, const W: usize>(
     marks.exclude(inputs.previous);
     marks.exclude(inputs.current);
     for local in inputs.inbox.locals() {
-        marks.offer(local >> 1);
+        marks.add_candidate(local >> 1);
     }
     for local in inputs.current {
         let index = local >> 1;
         let inside = space.inside_successors(class, index);
         if inside.more {
             for_each_kind(space.legal_moves(class, index).inside, |kind| {
-                marks.offer(space.neighbour(index, kind));
+                marks.add_candidate(space.neighbour(index, kind));
             });
         } else {
             // Unused places hold the state itself, which is excluded.
             for next in inside.first {
-                marks.offer(next);
+                marks.add_candidate(next);
             }
         }
     }

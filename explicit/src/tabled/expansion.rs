@@ -18,7 +18,7 @@ pub(super) struct Expansion<'a> {
     pub(super) next: List<'a>,
     /// Number of legal moves of the new states.
     pub(super) generated: u32,
-    /// The weight_sums of their weights within the region, by side and image.
+    /// Sums of their weights within the region, by side and image.
     pub(super) weight_sums: [[Weight; 2]; 2],
     /// The exit edges in use, ascending, each with its number of exits.
     pub(super) exits: &'a [ExitCount],

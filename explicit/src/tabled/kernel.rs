@@ -276,8 +276,8 @@ impl<S: Tabled> TabledKernel<S> {
         keep_new(inputs, &mut self.next, stats);
     }
 
-    /// Correction of the digest for states whose two images are one position: their weight is
-    /// counted once.
+    /// Correction of the digest for states that are their own image: without it their weight would
+    /// be counted twice.
     fn double_count_correction(&self, slot: usize, states: &[Local]) -> Weight {
         let (region, space) = (self.regions.at(slot), &*self.space);
         let fixed = states.iter().filter(|local| space.is_fixed(&region.class, *local >> 1));

@@ -4,15 +4,15 @@
 
 use strata_space::{Local, MAX_INDICES};
 
-/// Sets of known and of offered indices below 64 * `W`. The size is a constant, so no access needs
-/// a bounds check.
+/// Sets of excluded and of candidate indices below 64 * `W`. The size is a constant, so accesses
+/// need no bounds check.
 pub(super) struct Marks<const W: usize> {
     /// Indices that are not new.
-    known: Box<[u64; W]>,
+    excluded: Box<[u64; W]>,
     /// Indices that may be new. All zero between regions.
-    offered: Box<[u64; W]>,
-    /// The 64ths of the set in which an index was offered, a bit each. One register: a word in
-    /// memory for each would make every store wait for the last one.
+    candidates: Box<[u64; W]>,
+    /// The 64ths of the set that have a candidate, one bit each. Kept in a register: flags in
+    /// memory would make each store depend on the one before.
     parts: u64,
 }
 
@@ -21,13 +21,13 @@ impl<const W: usize> Marks<W> {
 
     pub(super) fn new() -> Self {
         let () = Self::SIZES;
-        Marks { known: bytemuck::zeroed_box(), offered: bytemuck::zeroed_box(), parts: 0 }
+        Marks { excluded: bytemuck::zeroed_box(), candidates: bytemuck::zeroed_box(), parts: 0 }
     }
 
     /// Starts a region.
     #[inline(always)]
     pub(super) fn begin(&mut self) {
-        self.known.fill(0);
+        self.excluded.fill(0);
     }
 
     /// Marks the indices of some locals as not new.
@@ -35,15 +35,15 @@ impl<const W: usize> Marks<W> {
     pub(super) fn exclude(&mut self, locals: &[Local]) {
         for local in locals {
             let index = (local >> 1) as usize;
-            self.known[(index / 64) & (W - 1)] |= 1 << (index & 63);
+            self.excluded[(index / 64) & (W - 1)] |= 1 << (index & 63);
         }
     }
 
-    /// Offers an index that is new unless it is excluded.
+    /// Adds an index that is new unless it is excluded.
     #[inline(always)]
-    pub(super) fn offer(&mut self, index: u32) {
+    pub(super) fn add_candidate(&mut self, index: u32) {
         let word = (index as usize / 64) & (W - 1);
-        self.offered[word] |= 1 << (index & 63);
+        self.candidates[word] |= 1 << (index & 63);
         self.parts |= 1 << (word / (W / 64));
     }
 
@@ -55,9 +55,11 @@ impl<const W: usize> Marks<W> {
             let first = parts.trailing_zeros() as usize * (W / 64);
             parts &= parts - 1;
             let words = first..first + W / 64;
-            let known = &self.known[words.clone()];
-            for ((at, offered), known) in (first..).zip(&mut self.offered[words]).zip(known) {
-                let mut left = std::mem::take(offered) & !known;
+            let excluded = &self.excluded[words.clone()];
+            for ((at, candidates), excluded) in
+                (first..).zip(&mut self.candidates[words]).zip(excluded)
+            {
+                let mut left = std::mem::take(candidates) & !excluded;
                 while left != 0 {
                     let index = at as u32 * 64 + left.trailing_zeros();
                     out.push(index << 1 | side);
@@ -107,14 +109,14 @@ mod tests {
     fn new_indices_are_drained_once_and_in_order() {
         let mut marks = Marks::<64>::new();
         for round in 0..600u32 {
-            let offers = [7, 4095, 64, 7, round, 63, 64, 0];
+            let added = [7, 4095, 64, 7, round, 63, 64, 0];
             marks.begin();
             marks.exclude(&[63 << 1, 1]);
-            offers.iter().for_each(|index| marks.offer(*index));
+            added.iter().for_each(|index| marks.add_candidate(*index));
             let mut out = Vec::new();
             marks.drain(1, &mut out);
             let mut expected: Vec<u32> =
-                offers.into_iter().filter(|i| ![63, 0].contains(i)).map(|i| i << 1 | 1).collect();
+                added.into_iter().filter(|i| ![63, 0].contains(i)).map(|i| i << 1 | 1).collect();
             expected.sort_unstable();
             expected.dedup();
             assert_eq!(out, expected, "round {round}");

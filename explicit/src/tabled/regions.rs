@@ -88,7 +88,7 @@ pub(super) struct RegionCache<S: Tabled> {
     max_sets: usize,
     victim: usize,
     classes: Arc<ClassNumbers<S::Class>>,
-    /// Class numbers that this cache has looked up, to spare the lock.
+    /// Class numbers that this cache has looked up, to avoid the lock.
     numbers: FxHashMap<S::Class, u32>,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct SuccessorSummary {
     /// By side and image.
     weight_sums: [[Weight; 2]; 2],
     /// States with an exit.
-    border: Vec<Local>,
+    with_exits: Vec<Local>,
     /// States with an exit, by exit edge.
     by_edge: Vec<Vec<Local>>,
     exits: Vec<ExitCount>,
@@ -43,7 +43,7 @@ impl SuccessorSummary {
         states: &[Local],
         inbox: &Batches,
     ) {
-        self.border.clear();
+        self.with_exits.clear();
         self.generated = 0;
         self.weight_sums = Default::default();
         // In most regions all states have one side.
@@ -51,12 +51,13 @@ impl SuccessorSummary {
             let side = (run[0] & 1) as usize;
             let mut weight_sums = DigestSums::default();
             let weights = space.local_weights(side);
-            self.generated += scan(space, class, run, weights, &mut weight_sums, &mut self.border);
+            self.generated +=
+                scan(space, class, run, weights, &mut weight_sums, &mut self.with_exits);
             for (sum, more) in self.weight_sums[side].iter_mut().zip(weight_sums.total()) {
                 *sum += more;
             }
         }
-        for local in &self.border {
+        for local in &self.with_exits {
             let index = local >> 1;
             for_each_kind(space.legal_moves(class, index).exits, |kind| {
                 self.by_edge[usize::from(space.exit_edge(index, kind))].push(*local);
@@ -64,7 +65,7 @@ impl SuccessorSummary {
         }
         self.exits.clear();
         self.exit_locals.clear();
-        if self.border.is_empty() {
+        if self.with_exits.is_empty() {
             return;
         }
         inbox.iter().for_each(|(inverse, batch)| self.skip_inverse(inverse, batch));
@@ -119,7 +120,7 @@ const BIT_COUNT: [u8; 1 << MAX_MOVE_KINDS] = {
     count
 };
 
-/// Adds up the weights of new states of one side, appends those with an exit to `border`, and
+/// Adds up the weights of new states of one side, appends those with an exit to `with_exits`, and
 /// returns the number of legal moves.
 #[inline(always)]
 fn scan<S: Tabled>(
@@ -128,23 +129,23 @@ fn scan<S: Tabled>(
     states: &[Local],
     weights: &[[Weight; 2]],
     weight_sums: &mut DigestSums,
-    border: &mut Vec<Local>,
+    with_exits: &mut Vec<Local>,
 ) -> u32 {
     let count = |mask: u8| u32::from(BIT_COUNT[usize::from(mask & (BIT_COUNT.len() - 1) as u8)]);
     let mut moves = 0;
     // Few states have an exit, and the branch is hard to predict. Writing every state and advancing
     // only past those to keep needs no branch.
-    let mut kept = border.len();
-    border.resize(kept + states.len(), 0);
+    let mut kept = with_exits.len();
+    with_exits.resize(kept + states.len(), 0);
     for local in states {
         let index = local >> 1;
         let legal = space.legal_moves(class, index);
         moves += count(legal.inside) + count(legal.exits);
         weight_sums.add(&weights[index as usize]);
-        border[kept] = *local;
+        with_exits[kept] = *local;
         kept += usize::from(legal.exits != 0);
     }
-    border.truncate(kept);
+    with_exits.truncate(kept);
     moves
 }
 

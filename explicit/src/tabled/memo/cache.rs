@@ -332,7 +332,7 @@ mod tests {
         assert!(bytes <= 64 << 10, "{bytes} bytes");
     }
 
-    /// Number of lookups for so many regions, in batches of 13.
+    /// Number of lookups for `regions` regions, in batches of 13.
     fn lookups(memo: &mut Memo, regions: u32, key: impl Fn(u32) -> u32) -> u32 {
         let mut count = 0;
         for first in (0..regions).step_by(13) {
