@@ -5,11 +5,11 @@
 //! The same contents recur below many configurations: a layer of 10^10 states is a diagram of about
 //! ten thousand nodes, and a step creates a few hundred.
 //!
-//! A node holds two layers, the current one and the one before, so new states are found below each
-//! node by itself. Nodes are compared by content. One test is probabilistic: a 64-bit fingerprint
-//! tells whether the incoming sets equal those of a memoised step.
+//! A node holds two layers, the current one and the one before, so the new states below a node are
+//! found without other nodes. Nodes are compared by content. One test is probabilistic: the
+//! incoming sets are compared with those of a memoised step by a 64-bit fingerprint.
 //!
-//! The folders, each of which uses only those above it:
+//! The modules; each uses only those listed before it:
 //!
 //! - `memory`: budget, prefetching, growth of large lists
 //! - `index`: numbers for the space's configurations and classes

@@ -5,8 +5,8 @@
 pub struct Options {
     /// Memory budget in bytes.
     pub memory: usize,
-    /// Keeps all layers in memory, for [`Search::shortest_path`](crate::Search::shortest_path).
-    /// Nothing is collected then.
+    /// Keeps all layers in memory, for [`Search::shortest_path`](crate::Search::shortest_path). The
+    /// search then never drops old layers to free memory.
     pub keep_layers: bool,
     /// Counts moves and computes digests. Takes 40 bytes a node.
     pub digests: bool,

@@ -102,7 +102,7 @@ impl DerivedData {
         exits_out: &mut Vec<u32>,
     ) -> Result<(), StepError> {
         if let Some(stats) = &mut self.stats {
-            stats.push_inner(index, inner.level, inner.configs, inner.below)?;
+            stats.push_inner(index, inner.level, inner.configs, inner.children)?;
         }
         if inner.moves == 0 {
             return Ok(());

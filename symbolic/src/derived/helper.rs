@@ -109,10 +109,10 @@ impl<C: Copy + Send + Sync + 'static> HelperThread<C> {
     #[inline(always)]
     pub(crate) fn push(&mut self, node: NewNode<'_>) -> bool {
         match node {
-            NewNode::Inner(InnerNode { level, moves, configs, below }) => {
+            NewNode::Inner(InnerNode { level, moves, configs, children }) => {
                 let first = u32::from(moves) | u32::from(level) << LEVEL_SHIFT;
                 self.words.extend([first, configs.0 as u32, (configs.0 >> u32::BITS) as u32]);
-                self.words.extend_from_slice(below);
+                self.words.extend_from_slice(children);
             }
             NewNode::Leaf { moves, exits, stats } => {
                 self.words.push(u32::from(moves) | LEAF_FLAG);
@@ -229,13 +229,13 @@ impl HelperState {
                 }
             } else {
                 let configs = ConfigSet(join(after[0], after[1]));
-                let (below, after) = after[2..].split_at(configs.0.count_ones() as usize);
+                let (children, after) = after[2..].split_at(configs.0.count_ones() as usize);
                 rest = after;
                 NewNode::Inner(InnerNode {
                     level: (first >> LEVEL_SHIFT) as u8,
                     moves,
                     configs,
-                    below,
+                    children,
                 })
             };
             nodes += 1;

@@ -10,7 +10,7 @@ use crate::node::reference::Ref;
 
 /// Exit sets of all nodes, by number.
 pub(super) struct NodeExits {
-    /// By node: the place in `words` of its exit moves, which its exit sets follow.
+    /// By node: an index into `words`. There lie the node's exit moves, followed by its exit sets.
     begins: Vec<u32>,
     words: Vec<u32>,
     share: BudgetShare,

@@ -88,10 +88,10 @@ impl NodeStatsTable {
         index: &SharedIndex<C>,
         level: u8,
         configs: ConfigSet,
-        below: &[u32],
+        children: &[u32],
     ) -> Result<(), StepError> {
         let mut sum = NodeStats::default();
-        for (config, set) in configs.iter().zip(below) {
+        for (config, set) in configs.iter().zip(children) {
             let NodeStats { moves, digest, flipped_digest } = self.get(Ref::from_word(*set));
             let [own, flip] = index.config(level, config).weights;
             sum.moves += moves;

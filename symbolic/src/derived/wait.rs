@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 /// Polls before blocking: some 80 microseconds. Waking a blocked thread takes 50 microseconds.
 const SPINS: u32 = 1 << 12;
 
-/// While messages come late, only one in this many receives spins; the others block at once. Where
-/// both threads share a core, spinning keeps the other thread from working.
+/// After a spin without success the next receives block at once: only every `SPIN_INTERVAL`-th one
+/// spins. Where both threads share a core, spinning delays the other thread.
 const SPIN_INTERVAL: u32 = 16;
 
 /// Adaptive wait for messages.

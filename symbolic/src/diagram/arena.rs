@@ -49,10 +49,10 @@ pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) reused_steps: u32,
     /// Scratch of a step: incoming sets, as a stack.
     pub(crate) incoming: Vec<Ref>,
-    /// Scratch of a step, one a level: incoming sets by configuration.
+    /// Scratch buffers of steps, one per level: incoming sets by configuration.
     pub(crate) incoming_sets: Vec<IncomingSets>,
     /// Scratch: child references of the nodes under construction, as a stack.
-    pub(crate) below_words: Vec<u32>,
+    pub(crate) child_words: Vec<u32>,
     /// Scratch: the list to look up.
     pub(crate) packed: PackedList,
     /// Scratch: a node's exit sets, by move.
@@ -65,7 +65,7 @@ impl<S: NestedSpace> Diagram<S> {
         let Options { memory, digests, verify, threads, .. } = options;
         let index = SpaceIndex::new(space);
         let all = usize::from(index.top_level()) + 1;
-        // No list takes as much when the budget is full.
+        // A single list takes at most half of the budget.
         let prealloc_bytes = memory / 2;
         let share = BudgetShare::new(memory);
         let mut nodes = Vec::new();
@@ -89,7 +89,7 @@ impl<S: NestedSpace> Diagram<S> {
             reused_steps: 0,
             incoming: Vec::new(),
             incoming_sets: vec![IncomingSets::default(); all],
-            below_words: Vec::new(),
+            child_words: Vec::new(),
             packed: PackedList::default(),
             exit_scratch: Vec::new(),
             index,
@@ -116,7 +116,7 @@ impl<S: NestedSpace> Diagram<S> {
     /// Clears what an unfinished step left in the scratch stacks.
     pub(crate) fn clear_scratch(&mut self) {
         self.incoming.clear();
-        self.below_words.clear();
+        self.child_words.clear();
     }
 
     #[inline(always)]
@@ -160,7 +160,7 @@ impl<S: NestedSpace> Diagram<S> {
 
     pub(crate) fn flip_child(&self, level: u8, child: Child) -> Child {
         let config = self.index.config(level, child.config).flip;
-        Child { config, below: child.below.flip() }
+        Child { config, set: child.set.flip() }
     }
 
     /// The states of a leaf set, flipped if the reference is.
@@ -179,7 +179,8 @@ impl<S: NestedSpace> Diagram<S> {
         LeafSets { current: flip(sets.current), previous: flip(sets.previous) }
     }
 
-    /// The exit set of a set by a move: the states that permit it, after it.
+    /// The exit set of a set for a move: the states in which a larger piece can make the move, each
+    /// as it is after the move.
     #[inline(always)]
     pub(crate) fn exit_set(&self, set: Ref, kind: usize) -> Ref {
         let flipped = set.is_flipped();
@@ -215,13 +216,13 @@ impl<S: NestedSpace> Diagram<S> {
     pub(crate) fn read_children(&self, id: usize, children: &mut Vec<Child>) {
         children.clear();
         for child in self.stored_children(id) {
-            prefetch(&self.nodes, child.below.id());
+            prefetch(&self.nodes, child.set.id());
             children.push(child);
         }
         for child in children.iter() {
-            let child = self.node(child.below);
-            // A step visits new children itself. Of the others it reads the exits beyond the inline
-            // ones.
+            let child = self.node(child.set);
+            // A step expands children without a memoised step, so their content is read. Of other
+            // children it reads only exit sets that are not inline.
             if child.next == 0 || child.inline_exits[INLINE_EXITS - 1] != 0 {
                 prefetch(self.content.bytes_from(child.begin_byte()), 0);
             }

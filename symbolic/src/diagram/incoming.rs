@@ -8,9 +8,9 @@ use crate::node::reference::Ref;
 #[derive(Clone)]
 pub(crate) struct IncomingSets {
     pub(crate) configs: ConfigSet,
-    /// By configuration: the last set's place in `links`, plus 1.
+    /// By configuration: the last set's index in `links`, plus 1.
     heads: [u32; 64],
-    /// A set, and the place of the one before it plus 1.
+    /// A set, and the index of the one before it plus 1.
     links: Vec<(Ref, u32)>,
     /// The children of the node itself.
     pub(crate) own_children: Vec<Child>,

@@ -16,7 +16,7 @@ use crate::node::record::{CONTENT_UNIT, EXIT_BYTES, EXIT_MASK_BITS, LeafSets, No
 use crate::node::reference::Ref;
 
 impl<S: NestedSpace> Diagram<S> {
-    /// The node of a class with these configurations. Its children are the `below_words` from
+    /// The node of a class with these configurations. Its children are the `child_words` from
     /// `base` on, which are removed.
     ///
     /// # Errors
@@ -32,14 +32,14 @@ impl<S: NestedSpace> Diagram<S> {
             return Ok(Ref::EMPTY);
         }
         let flip_class = self.index.flip_class(class);
-        let below = &mut self.below_words[base..];
+        let children = &mut self.child_words[base..];
         let (configs, orientation) =
-            canonicalise(&self.index.shared, level, configs, below, flip_class.cmp(&class));
+            canonicalise(&self.index.shared, level, configs, children, flip_class.cmp(&class));
         let class = if orientation == Orientation::Flipped { flip_class } else { class };
-        let below = &self.below_words[base..];
-        let key = hash_list(class, configs, below);
+        let children = &self.child_words[base..];
+        let key = hash_list(class, configs, children);
         self.node_table.prefetch(key);
-        self.packed.pack(below);
+        self.packed.pack(children);
         // Nearly all nodes are new, and this hides the latency of the table's prefetch.
         let (mask, states) = self.summarise(level, configs, base)?;
         let Diagram { nodes, content, config_sets, packed, .. } = &*self;
@@ -61,7 +61,7 @@ impl<S: NestedSpace> Diagram<S> {
                 id
             }
         };
-        self.below_words.truncate(base);
+        self.child_words.truncate(base);
         Ok(orientation.reference(id))
     }
 
@@ -76,9 +76,9 @@ impl<S: NestedSpace> Diagram<S> {
         let mut mask = 0;
         let mut states = 0u64;
         for (config, at) in configs.iter().zip(base..) {
-            let below = Ref::from_word(self.below_words[at]);
-            states = states.saturating_add(self.states(below));
-            for kind in bits(self.exit_moves(below).into()) {
+            let set = Ref::from_word(self.child_words[at]);
+            states = states.saturating_add(self.states(set));
+            for kind in bits(self.exit_moves(set).into()) {
                 if let Shift::Outside(_) = self.index.shift(level, config, kind)? {
                     mask |= 1 << kind;
                 }
@@ -162,10 +162,10 @@ impl<S: NestedSpace> Diagram<S> {
         configs: ConfigSet,
         base: usize,
     ) -> Result<(), StepError> {
-        let below_words = std::mem::take(&mut self.below_words);
-        let inner = InnerNode { level, moves, configs, below: &below_words[base..] };
+        let child_words = std::mem::take(&mut self.child_words);
+        let inner = InnerNode { level, moves, configs, children: &child_words[base..] };
         let done = self.derive_node(NewNode::Inner(inner));
-        self.below_words = below_words;
+        self.child_words = child_words;
         done
     }
 

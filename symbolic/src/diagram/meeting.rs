@@ -57,8 +57,8 @@ fn meet<S: NestedSpace>(
     } else {
         for child in diagram.stored_children(a.id()) {
             let image = index.config(level, child.config).exchange;
-            if let Some(other) = diagram.below(level, b, image) {
-                let found = meet(diagram, level - 1, child.below, other, known);
+            if let Some(other) = diagram.child_of(level, b, image) {
+                let found = meet(diagram, level - 1, child.set, other, known);
                 meeting.even |= found.even;
                 meeting.odd |= found.odd;
                 if meeting.is_complete() {

@@ -10,7 +10,7 @@ use crate::node::reference::Ref;
 
 impl<S: NestedSpace> Diagram<S> {
     /// The child of a set at a configuration, flipped if the reference is.
-    pub(crate) fn below(&self, level: u8, set: Ref, config: ConfigId) -> Option<Ref> {
+    pub(crate) fn child_of(&self, level: u8, set: Ref, config: ConfigId) -> Option<Ref> {
         if set == Ref::EMPTY {
             return None;
         }
@@ -18,15 +18,15 @@ impl<S: NestedSpace> Diagram<S> {
         let stored = if flipped { self.index.config(level, config).flip } else { config };
         let list = self.child_list(set.id());
         let is_there = list.configs.contains(stored);
-        let below = || self.content.below(list, list.configs.rank(stored)).flip_if(flipped);
-        is_there.then(below)
+        let child = || self.content.child_at(list, list.configs.rank(stored)).flip_if(flipped);
+        is_there.then(child)
     }
 
     /// Whether a state is a current one of a layer.
     pub(crate) fn contains(&self, top: Ref, state: &NestedState<S::Config>) -> bool {
         let levels = (self.index.leaf_level() + 1..=self.index.top_level()).rev();
         let leaf = levels.zip(&state.configs).try_fold(top, |set, (level, config)| {
-            self.below(level, set, self.index.find_config(level, *config)?)
+            self.child_of(level, set, self.index.find_config(level, *config)?)
         });
         leaf.is_some_and(|leaf| self.leaf(leaf).current >> state.leaf & 1 == 1)
     }
@@ -38,10 +38,10 @@ impl<S: NestedSpace> Diagram<S> {
         let (mut set, mut left) = (top, at);
         for level in (self.index.leaf_level() + 1..=self.index.top_level()).rev() {
             for child in self.children(level, set) {
-                let states = self.states(child.below);
+                let states = self.states(child.set);
                 if left < states {
                     state.configs.push(self.index.config(level, child.config).config);
-                    set = child.below;
+                    set = child.set;
                     break;
                 }
                 left -= states;
@@ -81,7 +81,7 @@ impl<S: NestedSpace> Diagram<S> {
         }
         for child in self.children(level, set) {
             state.configs.push(self.index.config(level, child.config).config);
-            let ended = self.visit_below(level - 1, child.below, state, visit);
+            let ended = self.visit_below(level - 1, child.set, state, visit);
             state.configs.pop();
             ended?;
         }

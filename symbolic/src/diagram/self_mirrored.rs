@@ -42,7 +42,7 @@ fn count_below<S: NestedSpace>(
     } else {
         for child in diagram.stored_children(id) {
             if diagram.index.config(level, child.config).flip == child.config {
-                let below = count_below(diagram, level - 1, child.below, known);
+                let below = count_below(diagram, level - 1, child.set, known);
                 sums.states += below.states;
                 sums.moves += below.moves;
             }

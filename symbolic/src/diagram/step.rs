@@ -39,11 +39,12 @@ impl<S: NestedSpace> Diagram<S> {
         Ok(next)
     }
 
-    /// The successor of a set of a class. Its incoming sets are `incoming` from `from` on, which
-    /// are removed.
+    /// The successor of a set of a class. Its incoming sets are the entries of `self.incoming` from
+    /// index `from` on; they are removed.
     fn step(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
         if from == self.incoming.len() && self.node(set).has_no_states() {
-            // The previous states are no longer needed either.
+            // Without current states and incoming sets the successor is empty, whatever the
+            // previous states are.
             return Ok(Ref::EMPTY);
         }
         // A set and its flip share one step. For a self-mirrored set the fingerprint of the
@@ -168,7 +169,7 @@ impl<S: NestedSpace> Diagram<S> {
         for set in &self.incoming[from..] {
             self.exit_sets.prefetch(*set);
         }
-        // The scratch buffer is free: only one step of a level is under way.
+        // The level's scratch buffer is free: at most one step per level is in progress.
         let mut incoming_sets = std::mem::take(&mut self.incoming_sets[usize::from(level)]);
         self.read_children(set.id(), &mut incoming_sets.own_children);
         let next = self.collect_incoming(level, from, &mut incoming_sets);
@@ -184,22 +185,22 @@ impl<S: NestedSpace> Diagram<S> {
         class: ClassId,
         incoming_sets: &IncomingSets,
     ) -> Result<Ref, StepError> {
-        let base = self.below_words.len();
+        let base = self.child_words.len();
         let mut configs = ConfigSet::default();
         let own: ConfigSet = incoming_sets.own_children.iter().map(|child| child.config).collect();
         let mut children = incoming_sets.own_children.iter();
         for config in ConfigSet(own.0 | incoming_sets.configs.0).iter() {
             let child = if own.contains(config) { children.next() } else { None };
-            let below = child.map_or(Ref::EMPTY, |child| child.below);
+            let set = child.map_or(Ref::EMPTY, |child| child.set);
             let from = self.incoming.len();
             self.incoming.extend(incoming_sets.at(config));
             let inner = self.index.inner_class(class, config)?;
-            let next = self.step(level - 1, inner, below, from)?;
+            let next = self.step(level - 1, inner, set, from)?;
             if next != Ref::EMPTY {
                 prefetch(&self.nodes, next.id());
                 self.executor.prefetch(next);
                 configs.insert(config);
-                self.below_words.push(next.word());
+                self.child_words.push(next.word());
             }
         }
         self.intern(level, class, configs, base)
@@ -219,15 +220,15 @@ impl<S: NestedSpace> Diagram<S> {
                 if set.is_flipped() {
                     child = self.flip_child(level, child);
                 }
-                incoming_sets.push(child.config, child.below);
+                incoming_sets.push(child.config, child.set);
             }
         }
         self.incoming.truncate(from);
         for at in 0..incoming_sets.own_children.len() {
-            let Child { config, below } = incoming_sets.own_children[at];
-            for kind in bits(self.exit_moves(below).into()) {
+            let Child { config, set } = incoming_sets.own_children[at];
+            for kind in bits(self.exit_moves(set).into()) {
                 if let Shift::Inside(config) = self.index.shift(level, config, kind)? {
-                    incoming_sets.push(config, self.exit_set(below, kind));
+                    incoming_sets.push(config, self.exit_set(set, kind));
                 }
             }
         }

@@ -47,12 +47,12 @@ fn build(
         let config = diagram.index.number_config(level, state.configs[at]).unwrap();
         below.entry(config).or_default().push((state.clone(), *current));
     }
-    let base = diagram.below_words.len();
+    let base = diagram.child_words.len();
     let configs: ConfigSet = below.keys().copied().collect();
     for (config, states) in below {
         let inner = diagram.index.inner_class(class, config).unwrap();
         let set = build(diagram, level - 1, inner, at + 1, &states);
-        diagram.below_words.push(set.word());
+        diagram.child_words.push(set.word());
     }
     diagram.intern(level, class, configs, base).unwrap()
 }

@@ -34,7 +34,7 @@ struct Candidate {
 /// Exit sets of one node under construction: by move, then by configuration.
 struct ExitsByMove {
     configs: [ConfigSet; MAX_MOVE_KINDS as usize],
-    below: [[u32; 64]; MAX_MOVE_KINDS as usize],
+    children: [[u32; 64]; MAX_MOVE_KINDS as usize],
 }
 
 /// Tables of exit sets by content, with scratch buffers.
@@ -47,7 +47,7 @@ pub(crate) struct ExitInterner {
     /// Scratch.
     by_move: Box<ExitsByMove>,
     /// Scratch: child references of the sets under construction, one set after another.
-    below_words: Vec<u32>,
+    child_words: Vec<u32>,
     /// Scratch: the list to look up.
     packed: PackedList,
 }
@@ -57,7 +57,7 @@ impl ExitInterner {
     pub(crate) fn new(share: BudgetShare, prealloc_bytes: usize) -> ExitInterner {
         let by_move = ExitsByMove {
             configs: [ConfigSet::default(); MAX_MOVE_KINDS as usize],
-            below: [[0; 64]; MAX_MOVE_KINDS as usize],
+            children: [[0; 64]; MAX_MOVE_KINDS as usize],
         };
         ExitInterner {
             table: CompactTable::new(prealloc_bytes),
@@ -65,7 +65,7 @@ impl ExitInterner {
             recent: Box::new([(0, 0); RECENT_SETS]),
             share,
             by_move: Box::new(by_move),
-            below_words: Vec::new(),
+            child_words: Vec::new(),
             packed: PackedList::default(),
         }
     }
@@ -94,7 +94,7 @@ impl ExitInterner {
         exits_out: &mut Vec<u32>,
     ) -> Result<(), StepError> {
         self.group_by_move(index, nodes, node);
-        self.below_words.clear();
+        self.child_words.clear();
         let none = Candidate {
             configs: ConfigSet::default(),
             orientation: Orientation::AsIs,
@@ -114,7 +114,7 @@ impl ExitInterner {
             }
         }
         for (at, one) in candidates.iter().enumerate() {
-            let end = candidates.get(at + 1).map_or(self.below_words.len(), |next| next.begin);
+            let end = candidates.get(at + 1).map_or(self.child_words.len(), |next| next.begin);
             exits_out.push(self.intern_candidate(exit_sets, one, end)?.word());
         }
         Ok(())
@@ -130,9 +130,9 @@ impl ExitInterner {
     ) {
         let by_move = &mut *self.by_move;
         by_move.configs = [ConfigSet::default(); MAX_MOVE_KINDS as usize];
-        for (config, word) in node.configs.iter().zip(node.below) {
-            let below = Ref::from_word(*word);
-            let (id, flipped) = (below.id(), below.is_flipped());
+        for (config, word) in node.configs.iter().zip(node.children) {
+            let set = Ref::from_word(*word);
+            let (id, flipped) = (set.id(), set.is_flipped());
             let stored = nodes.exit_moves(id);
             for kind in bits(stored.into()) {
                 let set = Ref::from_word(nodes.exit_set(id, kind)).flip_if(flipped);
@@ -140,7 +140,7 @@ impl ExitInterner {
                 // The shift is known since the node was interned.
                 if let Some(Shift::Outside(config)) = index.shift(node.level, config, kind) {
                     by_move.configs[kind].insert(config);
-                    by_move.below[kind][usize::from(config)] = set.word();
+                    by_move.children[kind][usize::from(config)] = set.word();
                 }
             }
         }
@@ -149,13 +149,13 @@ impl ExitInterner {
     /// The node's exit set by a move, not looked up yet. Prefetches what the look-up reads.
     #[inline(always)]
     fn candidate<C>(&mut self, index: &SharedIndex<C>, level: u8, kind: usize) -> Candidate {
-        let (begin, by_move) = (self.below_words.len(), &self.by_move);
+        let (begin, by_move) = (self.child_words.len(), &self.by_move);
         let configs = by_move.configs[kind];
-        let below = configs.iter().map(|config| by_move.below[kind][usize::from(config)]);
-        self.below_words.extend(below);
-        let below = &mut self.below_words[begin..];
-        let (configs, orientation) = canonicalise(index, level, configs, below, Ordering::Equal);
-        let key = hash_list(0, configs, below);
+        let children = configs.iter().map(|config| by_move.children[kind][usize::from(config)]);
+        self.child_words.extend(children);
+        let children = &mut self.child_words[begin..];
+        let (configs, orientation) = canonicalise(index, level, configs, children, Ordering::Equal);
+        let key = hash_list(0, configs, children);
         self.table.prefetch(key);
         prefetch(&self.recent[..], key as usize % RECENT_SETS);
         Candidate { configs, orientation, begin, key }
@@ -173,7 +173,7 @@ impl ExitInterner {
         if configs == ConfigSet::default() {
             return Ok(Ref::EMPTY);
         }
-        self.packed.pack(&self.below_words[begin..end]);
+        self.packed.pack(&self.child_words[begin..end]);
         let (packed, ExitSets { content, config_sets }) = (&self.packed, &*exit_sets);
         let matches = |id| content.matches(config_sets, id as usize * UNIT, configs, packed);
         let slot = key as usize % RECENT_SETS;

@@ -1,4 +1,5 @@
-//! Exit sets: the states of a node that permit a larger piece's move, after that move.
+//! Exit sets: the states of a node in which a larger piece can make a move, each as it is after the
+//! move.
 
 pub(crate) mod intern;
 pub(crate) mod sets;

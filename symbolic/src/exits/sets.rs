@@ -12,7 +12,7 @@ use crate::node::reference::Ref;
 /// Bytes in a unit: contents begin at multiples of it.
 pub(super) const UNIT: usize = 4;
 
-/// Exit sets by number: packed lists, or words of leaf states. The number is the place, in units.
+/// Exit sets by number: packed lists, or words of leaf states. The number is the offset, in units.
 pub(crate) struct ExitSets {
     pub(super) content: ContentStore<UNIT>,
     pub(super) config_sets: ConfigSetTable,

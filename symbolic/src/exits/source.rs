@@ -17,5 +17,5 @@ pub(crate) struct InnerNode<'a> {
     pub(crate) level: u8,
     pub(crate) moves: u16,
     pub(crate) configs: ConfigSet,
-    pub(crate) below: &'a [u32],
+    pub(crate) children: &'a [u32],
 }

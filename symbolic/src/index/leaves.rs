@@ -1,4 +1,4 @@
-//! Tables of the leaf states: what does not depend on the class.
+//! Class-independent tables of the leaf states: images, exits and weights.
 
 use strata_space::Weight;
 use strata_space::nested::MAX_MOVE_KINDS;

@@ -12,7 +12,7 @@ use crate::node::reference::Ref;
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Child {
     pub(crate) config: ConfigId,
-    pub(crate) below: Ref,
+    pub(crate) set: Ref,
 }
 
 /// Bytes of a list's header: the number of its configuration set in 20 bits, and the width of a
@@ -57,7 +57,7 @@ impl<const UNIT: usize> ContentStore<UNIT> {
         &mut self.bytes
     }
 
-    /// Place of the next content, in units.
+    /// Offset of the next content, in units.
     pub(crate) fn end_unit(&self) -> usize {
         (self.bytes.len() - PADDING) / UNIT
     }
@@ -107,9 +107,9 @@ impl<const UNIT: usize> ContentStore<UNIT> {
         ChildList { configs: sets.get(set), begin: at + HEADER, width }
     }
 
-    /// The reference of the child at a place of a list.
+    /// The reference of the child at an index of a list.
     #[inline(always)]
-    pub(crate) fn below(&self, list: ChildList, at: usize) -> Ref {
+    pub(crate) fn child_at(&self, list: ChildList, at: usize) -> Ref {
         let bit = at * list.width as usize;
         let word = self.u64_at(list.begin + bit / 8) >> (bit % 8);
         Ref::from_word((word & ((1 << list.width) - 1)) as u32)
@@ -118,8 +118,8 @@ impl<const UNIT: usize> ContentStore<UNIT> {
     /// The children of a list.
     #[inline(always)]
     pub(crate) fn children(&self, list: ChildList) -> impl Iterator<Item = Child> {
-        let below = (0..).map(move |at| self.below(list, at));
-        list.configs.iter().zip(below).map(|(config, below)| Child { config, below })
+        let sets = (0..).map(move |at| self.child_at(list, at));
+        list.configs.iter().zip(sets).map(|(config, set)| Child { config, set })
     }
 
     /// Whether the list at a byte offset equals a packed one with these configurations.
@@ -147,13 +147,13 @@ pub(crate) struct PackedList {
 
 impl PackedList {
     /// Packs references, one for each configuration of the list.
-    pub(crate) fn pack(&mut self, below: &[u32]) {
-        let all = below.iter().fold(0, |all, word| all | word);
+    pub(crate) fn pack(&mut self, children: &[u32]) {
+        let all = children.iter().fold(0, |all, word| all | word);
         self.width = (u32::BITS - all.leading_zeros()).max(MIN_WIDTH);
         self.bytes.clear();
         self.bytes.resize(HEADER, 0);
         let (mut word, mut bits) = (0u64, 0);
-        for set in below {
+        for set in children {
             word |= u64::from(*set) << bits;
             bits += self.width;
             if bits >= u32::BITS {
@@ -189,24 +189,24 @@ mod tests {
         let mut expected = Vec::new();
         for bits in 1..=32 {
             for len in [1, 2, 3, 7, 64] {
-                let below: Vec<u32> = (0..len)
+                let children: Vec<u32> = (0..len)
                     .map(|at| 0x9e37_79b9u32.wrapping_mul(at + bits) >> (32 - bits))
                     .collect();
                 let configs = ConfigSet(u64::MAX >> (64 - len));
-                packed.pack(&below);
+                packed.pack(&children);
                 let at = store.end_unit() * 2;
                 store.push(4, packed.finish(sets.number(configs).unwrap()));
                 assert!(store.matches(&sets, at + 4, configs, &packed));
                 assert!(!store.matches(&sets, at + 4, ConfigSet(configs.0 << 1), &packed));
-                expected.push((at, configs, below));
+                expected.push((at, configs, children));
             }
         }
-        for (at, configs, below) in expected {
+        for (at, configs, children) in expected {
             assert_eq!(store.u32_at(at), 0);
             let list = store.list_at(&sets, at + 4);
             assert_eq!(list.configs, configs);
-            let read = (0..below.len()).map(|place| store.below(list, place).word());
-            assert!(read.eq(below.iter().copied()));
+            let read = (0..children.len()).map(|place| store.child_at(list, place).word());
+            assert!(read.eq(children.iter().copied()));
         }
     }
 }

@@ -16,9 +16,9 @@ const MIX2: u64 = 0xa076_1d64_78bd_642f;
 
 /// Hash of a class and a list of children.
 #[inline]
-pub(crate) fn hash_list(class: ClassId, configs: ConfigSet, below: &[u32]) -> u64 {
+pub(crate) fn hash_list(class: ClassId, configs: ConfigSet, children: &[u32]) -> u64 {
     let mut hash = mix(configs.0 ^ MIX, u64::from(class) ^ MIX2);
-    let mut pairs = below.chunks_exact(2);
+    let mut pairs = children.chunks_exact(2);
     for pair in &mut pairs {
         let word = u64::from(pair[0]) | u64::from(pair[1]) << 32;
         hash = mix(hash ^ word, MIX);

@@ -42,7 +42,7 @@ pub(crate) fn canonicalise<C>(
     index: &SharedIndex<C>,
     level: u8,
     configs: ConfigSet,
-    below: &mut [u32],
+    children: &mut [u32],
     class_order: Ordering,
 ) -> (ConfigSet, Orientation) {
     if class_order == Ordering::Greater {
@@ -55,16 +55,16 @@ pub(crate) fn canonicalise<C>(
         return (configs, Orientation::AsIs);
     }
     let (mut places, mut flipped) = ([0; 64], [0; 64]);
-    for (config, word) in flips.zip(&*below) {
+    for (config, word) in flips.zip(&*children) {
         places[usize::from(config)] = Ref::from_word(*word).flip().word();
     }
     for (place, config) in flipped.iter_mut().zip(flip_configs.iter()) {
         *place = places[usize::from(config)];
     }
-    let flipped = &flipped[..below.len()];
-    let orientation = Orientation::from_flip_order(order.then_with(|| flipped.cmp(below)));
+    let flipped = &flipped[..children.len()];
+    let orientation = Orientation::from_flip_order(order.then_with(|| flipped.cmp(children)));
     if orientation == Orientation::Flipped {
-        below.copy_from_slice(flipped);
+        children.copy_from_slice(flipped);
         return (flip_configs, orientation);
     }
     (configs, orientation)

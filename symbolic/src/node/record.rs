@@ -45,7 +45,7 @@ pub(crate) struct Node {
     pub(crate) incoming: u64,
     /// Successor of the memoised step, as a word; 0 if there is none.
     pub(crate) next: u32,
-    /// Place of its bytes in units: exit sets beyond the inline ones, then the content.
+    /// Offset of its bytes in units: exit sets beyond the inline ones, then the content.
     pub(crate) begin: u32,
     /// Class, and mask of exit moves.
     pub(crate) meta: u32,

@@ -1,9 +1,9 @@
-//! Hash table of numbers that stays nearly full.
+//! Unique table: a compact hash table of node or exit-set numbers that stays nearly full.
 //!
-//! Numbers lie in the order of their hashes, in lines of 16. The position of a line determines the
-//! leading part of a hash; the rest is stored beside the number, in the bits that the number leaves
-//! free. So the table can grow by an eighth at a time without looking at what the numbers stand
-//! for.
+//! Numbers are stored in the order of their hashes, in lines of 16. The position of a line
+//! determines the leading part of a hash; the rest is stored beside the number, in the bits that
+//! the number leaves free. So the table can grow by an eighth at a time without recomputing hashes
+//! from the items.
 
 use hashbrown::HashTable;
 

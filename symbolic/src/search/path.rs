@@ -59,14 +59,14 @@ impl<S: NestedSpace> Search<S> {
         let (mut a, mut b): (Ref, Ref) = (top, top);
         for level in (index.leaf_level() + 1..=index.top_level()).rev() {
             let image = |config: ConfigId| index.config(level, config).exchange;
-            let mut below = diagram
-                .children(level, a)
-                .filter_map(|child| Some((child, diagram.below(level, b, image(child.config))?)));
-            let found =
-                below.find(|(child, other)| wanted(meets(diagram, level - 1, child.below, *other)));
+            let mut children = diagram.children(level, a).filter_map(|child| {
+                Some((child, diagram.child_of(level, b, image(child.config))?))
+            });
+            let found = children
+                .find(|(child, other)| wanted(meets(diagram, level - 1, child.set, *other)));
             let (child, other) = found?;
             met.configs.push(index.config(level, child.config).config);
-            (a, b) = (child.below, other);
+            (a, b) = (child.set, other);
         }
         let other = diagram.leaf(b);
         let other = if meeting.odd { other.previous } else { other.current };

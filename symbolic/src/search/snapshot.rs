@@ -6,7 +6,7 @@
 //!    words (16 bytes each).
 //! 2. The number of nodes (4 bytes), then the nodes. A node begins with its level (1 byte). A leaf
 //!    has its current and previous states (8 bytes each). An inner node has the number of children
-//!    (1 byte), and for each the configuration's place in its level's list (1 byte) and a reference
+//!    (1 byte), and for each the configuration's index in its level's list (1 byte) and a reference
 //!    (4 bytes).
 //! 3. The reference of the top node.
 //!
@@ -74,15 +74,15 @@ impl Writer {
         } else {
             let children: Vec<(u8, u32)> = diagram
                 .stored_children(id)
-                .map(|Child { config, below }| {
-                    let below = self.reference(diagram, level - 1, below);
-                    (self.config(level, config), below)
+                .map(|Child { config, set }| {
+                    let set = self.reference(diagram, level - 1, set);
+                    (self.config(level, config), set)
                 })
                 .collect();
             self.nodes.extend([level, children.len() as u8]);
-            for (config, below) in children {
+            for (config, set) in children {
                 self.nodes.push(config);
-                self.nodes.extend(below.to_le_bytes());
+                self.nodes.extend(set.to_le_bytes());
             }
         }
         self.count += 1;
@@ -284,7 +284,7 @@ impl<S: NestedSpace> Builder<'_, S> {
             ParsedNode::Leaf(sets) => self.diagram.intern_leaf(own_class, *sets)?,
             ParsedNode::Inner(_, children) => {
                 let children = children.clone();
-                let base = self.diagram.below_words.len();
+                let base = self.diagram.child_words.len();
                 let mut configs = ConfigSet::default();
                 for (config, below) in children {
                     let inner = self.diagram.index.inner_class(own_class, config)?;
@@ -293,7 +293,7 @@ impl<S: NestedSpace> Builder<'_, S> {
                     };
                     if below != Ref::EMPTY {
                         configs.insert(config);
-                        self.diagram.below_words.push(below.word());
+                        self.diagram.child_words.push(below.word());
                     }
                 }
                 self.diagram.intern(level, own_class, configs, base)?

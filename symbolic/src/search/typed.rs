@@ -87,8 +87,8 @@ impl<S: NestedSpace> Search<S> {
         let start = LeafSets { current: 1 << leaf, previous: 0 };
         let mut set = diagram.intern_leaf(classes[numbers.len()], start)?;
         for (level, at) in (first..=top).zip((0..numbers.len()).rev()) {
-            let base = diagram.below_words.len();
-            diagram.below_words.push(set.word());
+            let base = diagram.child_words.len();
+            diagram.child_words.push(set.word());
             let configs = ConfigSet::from_iter([numbers[at]]);
             set = diagram.intern(level, classes[at], configs, base)?;
         }
@@ -146,7 +146,7 @@ impl<S: NestedSpace> Search<S> {
         self.collections += 1;
         let kept = self.replace_by(&bytes, self.options.memory);
         if kept.is_err() {
-            // A layer is small: exceeding the budget is better than losing it.
+            // The last layer is small: it is kept even if it exceeds the budget.
             self.replace_by(&bytes, usize::MAX)?;
             self.diagram.share.exhaust(self.options.memory);
         }
