@@ -25,7 +25,7 @@ const MAX_IMPORTS: u32 = 16;
 impl Tree {
     /// Finds the module that the longest prefix of a path leads to.
     ///
-    /// The path stands in module `from`. Returns `None` if its first segment is no module of
+    /// The path is written in module `from`. Returns `None` if its first segment is no module of
     /// this crate: a name of another crate, an item, a type parameter.
     pub fn resolve(&self, from: ModuleId, segments: &[String]) -> Option<ModuleId> {
         self.prefix(from, segments, MAX_IMPORTS).map(|(module, _)| module)
@@ -33,7 +33,7 @@ impl Tree {
 
     /// Finds what a path leads to, through re-exports; several items may share a name.
     ///
-    /// The path stands in module `from`. Returns nothing if it leads out of the crate, or into
+    /// The path is written in module `from`. Returns nothing if it leads out of the crate, or into
     /// an item such as an enum.
     pub fn definitions(&self, from: ModuleId, segments: &[String]) -> Vec<Definition> {
         self.defined(from, segments, MAX_IMPORTS)
@@ -106,7 +106,7 @@ impl Tree {
         Some((module, used))
     }
 
-    /// The module that a name means in a module: declared there or imported.
+    /// The module that a name refers to inside another module: declared there or imported.
     fn child(&self, module: ModuleId, name: &str, imports: u32) -> Option<ModuleId> {
         if let Some(child) = self.modules[module].children.get(name) {
             return Some(*child);

@@ -1,9 +1,9 @@
-//! Public items of a library, one a line.
+//! Public items of a library, one per line.
 //!
-//! Items are listed under the shortest path that reaches them from outside; other paths to the
-//! same item follow as `use` lines. Under a type stand its public fields, variants, methods and
-//! the traits it implements. Bodies, documentation and private parts are left out. Features and
-//! other conditions of an item stand behind it in brackets.
+//! Items are listed under the shortest path that reaches them from outside; other paths to the same
+//! item follow as `use` lines. Public fields, variants, methods and implemented traits follow the
+//! type they belong to. Bodies, documentation and private parts are left out. Features and other
+//! conditions follow an item in brackets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -315,7 +315,7 @@ impl Surface<'_> {
             if !matches!(visibility, Visibility::Public(_)) || is_for_tests(attributes) {
                 continue;
             }
-            // A block with bounds of its own says so behind each of its items.
+            // The generics of the `impl` block are appended to each of its items.
             let context = match block.generics.params.is_empty() {
                 true => String::new(),
                 false => format!(" in {context}"),

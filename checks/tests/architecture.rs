@@ -25,32 +25,36 @@ const TILES: &str = "strata-tiles";
 const CHECKS: &str = "strata-checks";
 
 /// A crate and the crates of the workspace that it may use.
-struct Room {
+struct CrateRule {
     name: &'static str,
     /// For building and running.
     uses: &'static [&'static str],
-    /// For its own tests, examples and benchmarks besides.
+    /// Additional crates for its own tests, examples and benchmarks.
     tests_use: &'static [&'static str],
 }
 
-const ROOMS: [Room; 14] = [
-    Room { name: SPACE, uses: &[], tests_use: &[] },
-    Room { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
-    Room { name: STORE, uses: &[], tests_use: &[] },
-    Room { name: EXPLICIT, uses: &[SPACE, STORE], tests_use: &[PUZZLES] },
-    Room { name: SYMBOLIC, uses: &[SPACE], tests_use: &[PUZZLES] },
-    Room { name: LIBRARY, uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC], tests_use: &[] },
-    Room { name: PROTO, uses: &[], tests_use: &[] },
-    Room { name: NET, uses: &[PROTO, SPACE, STORE], tests_use: &[] },
-    Room {
+const CRATE_RULES: [CrateRule; 14] = [
+    CrateRule { name: SPACE, uses: &[], tests_use: &[] },
+    CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
+    CrateRule { name: STORE, uses: &[], tests_use: &[] },
+    CrateRule { name: EXPLICIT, uses: &[SPACE, STORE], tests_use: &[PUZZLES] },
+    CrateRule { name: SYMBOLIC, uses: &[SPACE], tests_use: &[PUZZLES] },
+    CrateRule { name: LIBRARY, uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC], tests_use: &[] },
+    CrateRule { name: PROTO, uses: &[], tests_use: &[] },
+    CrateRule { name: NET, uses: &[PROTO, SPACE, STORE], tests_use: &[] },
+    CrateRule {
         name: WORKER,
         uses: &[LIBRARY, PROTO, NET, SPACE, STORE, EXPLICIT],
         tests_use: &[PUZZLES],
     },
-    Room { name: COORDINATOR, uses: &[LIBRARY, PROTO, NET, SPACE, STORE], tests_use: &[PUZZLES] },
-    Room { name: PANEX, uses: &[], tests_use: &[] },
-    Room { name: TILES, uses: &[], tests_use: &[] },
-    Room {
+    CrateRule {
+        name: COORDINATOR,
+        uses: &[LIBRARY, PROTO, NET, SPACE, STORE],
+        tests_use: &[PUZZLES],
+    },
+    CrateRule { name: PANEX, uses: &[], tests_use: &[] },
+    CrateRule { name: TILES, uses: &[], tests_use: &[] },
+    CrateRule {
         name: CLI,
         uses: &[
             SPACE,
@@ -68,7 +72,7 @@ const ROOMS: [Room; 14] = [
         ],
         tests_use: &[],
     },
-    Room { name: CHECKS, uses: &[], tests_use: &[] },
+    CrateRule { name: CHECKS, uses: &[], tests_use: &[] },
 ];
 
 /// Crates that search any space, so that no puzzle is named in their code.
@@ -94,10 +98,10 @@ fn crates_use_lower_ones_only() {
     let metadata = metadata(root()).unwrap();
     let packages = metadata.workspace_packages();
     let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
-    let listed: BTreeSet<&str> = ROOMS.iter().map(|room| room.name).collect();
+    let listed: BTreeSet<&str> = CRATE_RULES.iter().map(|rule| rule.name).collect();
     assert_eq!(members, listed, "a crate is missing from the list or gone");
-    for room in ROOMS {
-        let package = packages.iter().find(|package| package.name == room.name).unwrap();
+    for rule in CRATE_RULES {
+        let package = packages.iter().find(|package| package.name == rule.name).unwrap();
         let built = dependencies(package, &[DependencyKind::Normal, DependencyKind::Build]);
         let tested = dependencies(package, &[DependencyKind::Development]);
         let refused = |used: &String, allowed: &[&[&str]]| {
@@ -105,21 +109,21 @@ fn crates_use_lower_ones_only() {
                 && !allowed.iter().any(|names| names.contains(&used.as_str()))
         };
         let built: Vec<String> =
-            built.into_iter().filter(|used| refused(used, &[room.uses])).collect();
-        assert!(built.is_empty(), "{} must not depend on {built:?}", room.name);
-        let allowed = [room.uses, room.tests_use];
+            built.into_iter().filter(|used| refused(used, &[rule.uses])).collect();
+        assert!(built.is_empty(), "{} must not depend on {built:?}", rule.name);
+        let allowed = [rule.uses, rule.tests_use];
         let tested: Vec<String> =
             tested.into_iter().filter(|used| refused(used, &allowed)).collect();
-        assert!(tested.is_empty(), "tests of {} must not depend on {tested:?}", room.name);
+        assert!(tested.is_empty(), "tests of {} must not depend on {tested:?}", rule.name);
     }
 }
 
 #[test]
-fn rooms_are_listed_from_the_lowest_up() {
-    for (position, room) in ROOMS.iter().enumerate() {
-        for used in room.uses.iter().chain(room.tests_use) {
-            let is_lower = ROOMS[..position].iter().any(|lower| lower.name == *used);
-            assert!(is_lower, "{} is listed before {used}", room.name);
+fn crates_are_listed_from_the_lowest_up() {
+    for (position, rule) in CRATE_RULES.iter().enumerate() {
+        for used in rule.uses.iter().chain(rule.tests_use) {
+            let is_lower = CRATE_RULES[..position].iter().any(|lower| lower.name == *used);
+            assert!(is_lower, "{} is listed before {used}", rule.name);
         }
     }
 }

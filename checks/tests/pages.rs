@@ -1,4 +1,4 @@
-//! Links and paths in the pages lead to something.
+//! Tests that links and paths in the pages point to existing targets.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::BTreeSet;
