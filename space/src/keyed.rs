@@ -1,4 +1,4 @@
-//! Puzzles whose states are integer keys: the short way to a state space, without tables.
+//! Puzzles whose states are integer keys, and the adapter that makes a state space of them.
 
 use crate::digest::{Weight, mix};
 use crate::error::SpaceError;

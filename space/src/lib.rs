@@ -5,8 +5,8 @@
 //! Most successors are then in the same region as the state and can be deduplicated there. A space
 //! that also implements [`Tabled`] is searched by table look-ups.
 //!
-//! The shortest way to add a puzzle is [`KeySpace`]: key in, successor keys out. [`Keyed`] makes a
-//! [`StateSpace`] of it and takes the high bits of the key as the region:
+//! The simplest way to add a puzzle is [`KeySpace`]: a function from a key to its successor keys.
+//! [`Keyed`] wraps it as a [`StateSpace`] with the high bits of the key as the region:
 //!
 //! ```
 //! use strata_space::{KeySpace, Keyed, Seed};

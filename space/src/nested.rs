@@ -2,10 +2,10 @@
 //!
 //! A state is a list of **configurations**, one for each level from the highest down, and a **leaf
 //! state** for the lowest levels together. A configuration says how a level's own pieces lie among
-//! the larger ones. Smaller pieces move without regard to each other's levels, with two rules:
+//! the larger ones. The pieces of a level move independently of other levels, except for two rules:
 //!
-//! - Larger pieces restrict smaller ones only by their **class**. What the levels up to k may do
-//!   depends on the class of everything above k, and on nothing else.
+//! - Larger pieces restrict smaller ones only through their **class**: the legal moves of the
+//!   levels up to k depend only on the class of everything above k.
 //! - A larger piece moves only if no smaller one is in its way. For the levels below, such a move
 //!   is an **exit**: it changes them in a way that depends neither on the class nor on which piece
 //!   moves.
@@ -66,7 +66,7 @@ pub trait NestedSpace: Send + Sync + 'static {
     /// How one level's pieces lie among the larger ones.
     type Config: Copy + Eq + Ord + Hash + Debug + Send + Sync;
 
-    /// What the pieces above a level allow the level and those below it.
+    /// Class: the restrictions that the pieces above a level put on it and on the levels below.
     type Class: Clone + Eq + Hash + Debug + Send + Sync;
 
     /// Number of levels, at least 1.

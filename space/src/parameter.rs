@@ -53,9 +53,10 @@ pub struct Flag {
     pub values: Values,
     /// Help, if it is not the parameter's.
     pub help: Option<&'static str>,
-    /// A value of this puzzle, appended to the help with the puzzle's name.
+    /// An example value, appended to the help together with the puzzle's name.
     pub example: Option<&'static str>,
-    /// Whether many puzzles have it in one sense: help texts do not name the puzzle then.
+    /// Whether the parameter means the same in many puzzles. Help texts then do not name the
+    /// puzzle.
     pub general: bool,
 }
 

@@ -67,7 +67,8 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// Whether commands print paths as named moves. [`Self::moves_along`] works either way.
     const NAMES_MOVES: bool = true;
 
-    /// Parameters with which a part of a path is searched from both of its ends.
+    /// Parameter values with which a search between two positions runs from both ends. They are
+    /// used to find paths by midpoints.
     const BOTH_ENDS: &'static [(&'static str, &'static str)] = &[];
 
     /// Opens the puzzle. Missing parameters take their defaults; unknown ones were refused before.
@@ -76,8 +77,8 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// If a parameter without a default is missing, or a value is wrong.
     fn open(parameters: &Parameters) -> Result<Self, SpaceError>;
 
-    /// Every parameter with the value in force: the identity of a search. [`Self::open`] makes the
-    /// same puzzle of them.
+    /// Every parameter with the value in force: the identity of a search. [`Self::open`] returns an
+    /// equal puzzle for them.
     fn parameters(&self) -> Parameters;
 
     /// Name and size in one word, used in names of jobs and folders. By default the name and the
@@ -102,8 +103,8 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Start and goal in text form, if the parameters `start` and `goal` accept any state. Paths
-    /// are then found in parts where layers are not kept.
+    /// Start and goal in text form, if the parameters `start` and `goal` accept any state. If
+    /// layers are not kept, paths can then be found by midpoints.
     fn ends(&self) -> Option<[String; 2]> {
         None
     }
@@ -118,18 +119,18 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         let states = chain.from_start.iter();
         // The searches met in the last state of both parts.
         let back = chain.from_goal.split_last().map_or(&[][..], |(_, back)| back);
-        let way: Vec<String> =
+        let path: Vec<String> =
             states.chain(back.iter().rev()).map(|state| space.text(*state)).collect();
-        self.moves_between(&way)
+        self.moves_between(&path)
     }
 
     /// Names of the moves between positions in text form, of which each is one move from the one
     /// before; None if one is not. By default a move is named by the position it leads to.
-    fn moves_between(&self, way: &[String]) -> Option<Vec<String>> {
-        way.split_first().map(|(_, moves)| moves.to_vec())
+    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
+        path.split_first().map(|(_, moves)| moves.to_vec())
     }
 
-    /// Message of the error if the symbolic engine is asked for and there is no [`NestedPuzzle`].
+    /// Message of the error if the symbolic engine is requested and there is no [`NestedPuzzle`].
     fn no_nested_form() -> String {
         format!("{} has no nested form, which the symbolic engine needs", Self::NAME)
     }

@@ -8,9 +8,9 @@ pub struct RegionKey(pub u128);
 /// The local part of a state and its side: `2 * index + side`.
 ///
 /// The index is a pure function of the state, never of the order of discovery: it is written to
-/// files and sent between workers. The side says which of two searches, or which of two
-/// mirror-image families of states, reached the state. Both sides of an index are adjacent in a
-/// sorted list, so a merge sees two searches meet.
+/// files and sent between workers. The side says from which end the state was reached: 0 for the
+/// start, 1 for the goal, possibly as the image of a state reached from the start. Both sides of an
+/// index are adjacent in a sorted list, so a merge detects a meeting.
 pub type Local = u32;
 
 /// A state as engines store it.

@@ -10,7 +10,8 @@ use crate::state_space::StateSpace;
 /// A kind of move of a [`Tabled`] space, from 0.
 pub type MoveKind = u8;
 
-/// The largest number of move kinds of a [`Tabled`] space: masks of move kinds are bytes.
+/// The largest number of move kinds of a [`Tabled`] space: seven fit the byte masks and the cached
+/// targets of a region.
 pub const MAX_MOVE_KINDS: MoveKind = 7;
 
 /// The largest number of local indices of a [`Tabled`] space: sets of indices are bit sets of fixed
@@ -22,7 +23,8 @@ pub const MAX_EXIT_EDGES: ExitEdge = ExitEdge::MAX - 1;
 
 /// An exit edge of a region of a [`Tabled`] space, from 0.
 ///
-/// An exit edge stands for all moves from one region to one other region.
+/// An exit edge stands for moves of one kind from one region to one other region. A scattering edge
+/// leads to several regions, see [`Tabled::first_scattering_edge`].
 pub type ExitEdge = u16;
 
 /// The legal moves of a state: masks with one bit for each [`MoveKind`].
@@ -114,8 +116,8 @@ pub trait Tabled: StateSpace {
     ) {
     }
 
-    /// Sum of the weights that are no product of a region's and a local part's weight, over the
-    /// positions that these states of a region stand for. By default there are none.
+    /// Sum of the weights of positions that these states of a region stand for and whose weight is
+    /// not the product of a region's and a local part's weight. By default there are none.
     fn unfactored_weight(&self, _region: RegionKey, _locals: &[Local]) -> Weight {
         Weight::ZERO
     }
