@@ -1,4 +1,4 @@
-//! Towers of Hanoi with any number of pegs: the example of a space of keys.
+//! Towers of Hanoi with any number of pegs: the example of a [`KeySpace`](strata_space::KeySpace).
 
 mod nested;
 mod puzzle;

@@ -5,10 +5,10 @@ use strata_space::nested::{
 };
 use strata_space::{Finish, KeySpace, SpaceError, Weight};
 
-use super::state_space::{Hanoi, PEG_BITS, peg, weigh};
+use super::state_space::{Hanoi, PEG_BITS, disc_weight, peg};
 
-/// Towers of Hanoi as a nested space: a configuration is a disc's peg, a move a pair of pegs between
-/// which the smallest disc that may goes one way or the other.
+/// Towers of Hanoi as a nested space. A configuration is a disc's peg. A move kind is a pair of
+/// pegs; the smaller of their top discs moves to the other peg.
 #[derive(Debug)]
 pub struct NestedHanoi {
     hanoi: Hanoi,
@@ -157,11 +157,12 @@ impl NestedSpace for NestedHanoi {
     }
 
     fn config_weight(&self, level: u8, peg: u8) -> Weight {
-        weigh(u32::from(level) - 1, peg.into())
+        disc_weight(u32::from(level) - 1, peg.into())
     }
 
     fn leaf_weight(&self, leaf: u8) -> Weight {
-        let discs = (0..self.leaf_discs).map(|disc| weigh(disc, self.leaf_peg(leaf, disc).into()));
+        let discs =
+            (0..self.leaf_discs).map(|disc| disc_weight(disc, self.leaf_peg(leaf, disc).into()));
         discs.fold(Weight::ONE, |product, disc| product * disc)
     }
 

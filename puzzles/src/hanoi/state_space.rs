@@ -51,7 +51,7 @@ impl Hanoi {
 }
 
 /// A disc's part of a state's weight; discs from 0, the smallest.
-pub(super) fn weigh(disc: u32, peg: u64) -> Weight {
+pub(super) fn disc_weight(disc: u32, peg: u64) -> Weight {
     Weight::hash(u64::from(disc) << PEG_BITS | peg)
 }
 
@@ -87,9 +87,9 @@ impl KeySpace for Hanoi {
         }
     }
 
-    /// A product over discs, so that it can be had from sets that are nested.
+    /// A product over discs, so that the symbolic engine can compute it level by level.
     fn weight(&self, key: u64) -> Weight {
-        let discs = (0..self.discs).map(|disc| weigh(disc, peg(key, disc)));
+        let discs = (0..self.discs).map(|disc| disc_weight(disc, peg(key, disc)));
         discs.fold(Weight::ONE, |product, disc| product * disc)
     }
 

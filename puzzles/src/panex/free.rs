@@ -1,8 +1,8 @@
-//! The order of free tiles: those that can move while no large tile does.
+//! Numbering order of the arrangements of free tiles: small tiles with no large tile above them.
 //!
 //! A local part is an arrangement of *buried* tiles (those under large ones) and one of the free
-//! tiles. What the free ones can do among themselves depends only on which they are and how many
-//! fit on each column, and decides in which order their arrangements are numbered.
+//! tiles. The moves among free tiles depend only on which tiles these are and how many fit on each
+//! column. The arrangements are numbered in an order derived from these moves.
 
 use rustc_hash::FxHashMap;
 
@@ -42,10 +42,9 @@ pub(super) struct Free {
 }
 
 impl Free {
-    /// All legal arrangements, in an order such that states met in one layer of a search tend to
-    /// be neighbours: by connected component, and within it by the distance from the
-    /// arrangements with most columns free for a large tile to leave, which is where searches
-    /// come in.
+    /// All legal arrangements, ordered by connected component, then by distance from the
+    /// arrangements in which most columns let a large tile leave. Exits arrive at these, so states
+    /// of one layer tend to get neighbouring numbers.
     pub(super) fn ordered(&self) -> Vec<[Column; 3]> {
         let mut drafts = Vec::new();
         self.place(0, 0, self.tiles, [Column::default(); 3], &mut drafts);

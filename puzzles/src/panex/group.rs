@@ -24,10 +24,9 @@ impl End {
 
 /// Symmetries by which states are identified, as sets of bits by [`Symmetry::number`].
 ///
-/// What *fixes* both ends maps positions at some distance from an end to others at the same
-/// distance. What *exchanges* the ends maps what is reached from the one to what is reached from
-/// the other: the search from the goal is then the image of the search from the start, and need
-/// not be made.
+/// A symmetry that *fixes* both ends maps each position to one at the same distance from either
+/// end. A symmetry that *exchanges* the ends maps the search from the start to the search from the
+/// goal, so only one of them is run.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Group {
     fixing: u8,
@@ -46,9 +45,10 @@ impl Group {
         let fixes = |s| start.image(s) == *start && goal.image(s) == *goal;
         let exchanges = |s| start.image(s) == *goal && goal.image(s) == *start;
         let fixing = bits(&Symmetry::ALL, &fixes);
-        // A position that is its own image under an exchange would be reached from both ends with
-        // one side bit. `'` and `*` have none (with two tiles `'` has), `*'` has many. Where `'` fixes
-        // the ends (two tiles again), what would be left is no group.
+        // An exchange must not fix any position: a position that is its own image would be reached
+        // from both ends with one side bit. `'` fixes positions only with two tiles, `*` fixes
+        // none, `*'` fixes many. If `'` fixes the ends (only with two tiles), `*` without `*'`
+        // would not make a group.
         let mirrored = fixing >> Symmetry::MIRROR.number() & 1 == 1;
         let exchanging = if mirrored || start == goal {
             0
@@ -58,7 +58,7 @@ impl Group {
         Group { fixing, exchanging }
     }
 
-    /// The same without the exchanges.
+    /// The group without the symmetries that exchange the ends.
     #[must_use]
     pub(super) fn without_exchanges(self) -> Group {
         Group { exchanging: 0, ..self }
@@ -74,8 +74,8 @@ impl Group {
         members(self.exchanging).next()
     }
 
-    /// One that fixes both ends, besides the identity. There is one at most: `*` fixes no position,
-    /// so with `'` and `*'` it would be all or nothing.
+    /// A symmetry that fixes both ends, besides the identity. There is at most one: two of them
+    /// would generate `*`, which fixes no position.
     pub(super) fn fixing(self) -> Option<Symmetry> {
         members(self.fixing).find(|s| *s != Symmetry::IDENTITY)
     }
@@ -85,8 +85,8 @@ impl Group {
         u32::from(self.exchanging >> symmetry.number() & 1)
     }
 
-    /// The images of a state's arrangement that make up the positions it stands for on a side: two
-    /// at most. Without an exchange both sides stand for the same ones.
+    /// The symmetries that map a state's arrangement to the positions that it stands for on a side:
+    /// at most two. Without an exchange they are the same for both sides.
     pub(super) fn images(self, side: usize) -> impl Iterator<Item = Symmetry> {
         let exchanged = side == 1 && self.exchanging != 0;
         members(if exchanged { self.exchanging } else { self.fixing })

@@ -16,8 +16,8 @@ const EXCHANGE: Symmetry = Symmetry::MIRROR;
 
 /// The Panex puzzle as a nested space. The leaf holds the tiles of level 1.
 ///
-/// A configuration is written with tiles of level 1 in place of the level's own: which level it is
-/// of, it does not say.
+/// A configuration contains tiles of level 1 in place of the level's own, so equal configurations
+/// of all levels are equal values.
 #[derive(Debug)]
 pub struct NestedPanex {
     config: PanexConfig,
@@ -26,19 +26,20 @@ pub struct NestedPanex {
     leaves: Numbering,
 }
 
-/// How many tiles may still come above each of a column's larger tiles, top first: least values
-/// over the tile and all deeper ones. Those that bind nothing have the value [`LOOSE`].
+/// Slack of each of a column's larger tiles, top first: how many tiles may still be put above it
+/// and all deeper ones. [`UNLIMITED`] stands for slacks that never restrict a smaller tile.
 type Slacks = Vec<u8>;
 
-/// More than there can be smaller tiles above.
-const LOOSE: u8 = u8::MAX;
+/// More than the number of smaller tiles.
+const UNLIMITED: u8 = u8::MAX;
 
 impl NestedPanex {
     /// The nested form of a search.
     ///
     /// # Errors
-    /// As of [`Panex::new`](super::Panex::new), and [`SpaceError::Conflict`] for a symmetric search between positions other than the towers: its
-    /// layers are not sets of positions reached from one of them.
+    /// Those of [`Panex::new`](super::Panex::new), and [`SpaceError::Conflict`] for a symmetric
+    /// search between positions other than the towers: its layers are not sets of positions reached
+    /// from one of them.
     pub fn new(config: PanexConfig) -> Result<NestedPanex, SpaceError> {
         let Checked { config, start, goal } = config.checked()?;
         if !config.exchanges_towers() && config.symmetry == SymmetryUse::On {
@@ -69,7 +70,7 @@ impl NestedPanex {
         levels.zip(configs).fold(nothing, |large, (level, config)| add_level(&large, level, config))
     }
 
-    /// How many more small tiles each column of a leaf state takes at least.
+    /// Whether each column of a leaf state is legal and takes one more small tile.
     fn has_room(&self, slacks: &[Slacks; 3], tokens: &Tokens) -> [bool; 3] {
         COLUMNS.map(|column| {
             let (mut above, mut small) = (0, 0);
@@ -119,11 +120,11 @@ fn add_level(large: &Position, level: u8, config: &Tokens) -> Position {
     whole
 }
 
-/// Least values over each entry and all after it, as far as small tiles can tell them apart: a
-/// small tile has at most `limit` tiles above it, so there are at most `limit + 1` of them above a
-/// larger one, and at most `limit` larger ones above them.
+/// Suffix minima of slacks, reduced to what can matter. A small tile has at most `limit` tiles
+/// above it. So at most `limit + 1` small tiles are above a larger one, and at most `limit` larger
+/// ones above them.
 fn least_slacks(mut slacks: Slacks, limit: u8) -> Slacks {
-    let mut least = LOOSE;
+    let mut least = UNLIMITED;
     for slack in slacks.iter_mut().rev() {
         least = if *slack > limit { least } else { least.min(*slack) };
         *slack = least;
@@ -163,7 +164,8 @@ impl NestedSpace for NestedPanex {
             let mut larger = class[column].iter();
             let mut slacks = Slacks::new();
             let mut own = 0;
-            let lowered = |slack: u8, own: u8| if slack == LOOSE { LOOSE } else { slack - own };
+            let lowered =
+                |slack: u8, own: u8| if slack == UNLIMITED { UNLIMITED } else { slack - own };
             for token in config.columns[column].items() {
                 if token.is_some() {
                     let limit = self.config.centre_top.limit(level, column);
@@ -292,7 +294,7 @@ fn image_of_leaf(leaves: &Numbering, leaf: u8, symmetry: Symmetry) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panex::state_space::{Panex, weigh};
+    use crate::panex::state_space::{Panex, position_weight};
     use strata_space::nested::successors;
 
     fn space(level: u8, centre_top: CentreTop) -> NestedPanex {
@@ -362,7 +364,7 @@ mod tests {
                 assert_eq!(space.decode_config(space.encode_config(*config)), Some(*config));
                 weight * space.config_weight(level, *config)
             });
-            assert_eq!(weight, weigh(&position, 5));
+            assert_eq!(weight, position_weight(&position, 5));
             let next = position.moves(CentreTop::Forbid);
             position = next[(step * 7 + step / 5) % next.len()];
         }

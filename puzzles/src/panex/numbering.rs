@@ -1,9 +1,10 @@
 //! The numbers of local parts.
 //!
-//! A number means the same in every region, process and file: it says where the small tiles are
-//! among the large ones, whichever these are. First come arrangements with few tiles under few
-//! large ones (others hardly occur, and small gaps between numbers in use make small files);
-//! the free tiles of each follow in the order of [`super::free`].
+//! A number means the same in every region, process and file: the places of the small tiles among
+//! the large ones, independent of which large tiles these are. Arrangements with few tiles under
+//! few large ones have the smallest numbers, because others hardly occur: small gaps between used
+//! numbers make small files. The arrangements of the free tiles of each follow in the order of
+//! [`super::free`].
 
 use rustc_hash::FxHashMap;
 
@@ -21,13 +22,13 @@ pub(super) struct Numbering {
 impl Numbering {
     /// Numbers the arrangements of the tiles of levels up to k.
     pub(super) fn new(k: u8, centre_top: CentreTop) -> Numbering {
-        let mut burials = Burials { k, centre_top, found: Vec::new() };
-        burials.column(0, Burial { left: TileSet::all(k), ..Burial::default() });
-        let mut found = burials.found;
-        found.sort_unstable_by_key(|burial| (burial.depth, pack(burial.columns)));
+        let mut enumerator = BuriedEnumerator { k, centre_top, found: Vec::new() };
+        enumerator.column(0, BuriedTiles { left: TileSet::all(k), ..BuriedTiles::default() });
+        let mut found = enumerator.found;
+        found.sort_unstable_by_key(|buried| (buried.depth, pack(buried.columns)));
         let mut orders: FxHashMap<Free, Vec<[Column; 3]>> = FxHashMap::default();
         let mut tokens = Vec::new();
-        for Burial { left: tiles, columns, .. } in found {
+        for BuriedTiles { left: tiles, columns, .. } in found {
             let room = COLUMNS.map(|column| room(columns[column], column, k, centre_top));
             let free = Free { tiles, room, centre_top };
             for order in orders.entry(free).or_insert_with(|| free.ordered()) {
@@ -67,50 +68,51 @@ fn room(buried: Column, column: usize, k: u8, centre_top: CentreTop) -> u8 {
     rooms.min().unwrap_or(k + 1)
 }
 
-/// Some tiles under large ones, and those that are left.
+/// An arrangement of buried tiles (small tiles under large ones), and the free tiles.
 #[derive(Copy, Clone, Default)]
-struct Burial {
+struct BuriedTiles {
     columns: [Column; 3],
     left: TileSet,
     /// Large tiles above, summed over the tiles.
     depth: u16,
 }
 
-/// Lists all burials, column by column.
-struct Burials {
+/// Lists all arrangements of buried tiles, column by column.
+struct BuriedEnumerator {
     k: u8,
     centre_top: CentreTop,
-    found: Vec<Burial>,
+    found: Vec<BuriedTiles>,
 }
 
-impl Burials {
-    fn column(&mut self, column: usize, burial: Burial) {
+impl BuriedEnumerator {
+    fn column(&mut self, column: usize, buried: BuriedTiles) {
         if column == 3 {
-            self.found.push(burial);
+            self.found.push(buried);
             return;
         }
-        self.column(column + 1, burial);
-        self.extend(column, burial, 0);
+        self.column(column + 1, buried);
+        self.extend(column, buried, 0);
     }
 
-    /// Extends a column by a large tile, then by tiles; every tile may be the last.
-    fn extend(&mut self, column: usize, burial: Burial, large: u8) {
-        let above = burial.columns[column].len();
+    /// Extends a column downwards by a large tile and by each small tile that fits, recursively. A
+    /// column can end after any small tile.
+    fn extend(&mut self, column: usize, buried: BuriedTiles, large: u8) {
+        let above = buried.columns[column].len();
         if above > self.k {
             return;
         }
-        let mut longer = burial;
-        longer.columns[column] = burial.columns[column].with_below(None);
+        let mut longer = buried;
+        longer.columns[column] = buried.columns[column].with_below(None);
         self.extend(column, longer, large + 1);
         if large == 0 {
             return;
         }
         let limit = |level| self.centre_top.limit(level, column);
-        let fitting: Vec<_> = burial.left.tiles().filter(|t| limit(t.level()) >= above).collect();
+        let fitting: Vec<_> = buried.left.tiles().filter(|t| limit(t.level()) >= above).collect();
         for tile in fitting {
-            let mut longer = burial;
-            longer.columns[column] = burial.columns[column].with_below(Some(tile));
-            longer.left = burial.left.without(tile);
+            let mut longer = buried;
+            longer.columns[column] = buried.columns[column].with_below(Some(tile));
+            longer.left = buried.left.without(tile);
             longer.depth += u16::from(large);
             self.column(column + 1, longer);
             self.extend(column, longer, large);

@@ -116,13 +116,13 @@ impl Puzzle for Panex {
         Some(self.unfold(chain)?.into_iter().map(move_name).collect())
     }
 
-    fn moves_between(&self, way: &[String]) -> Option<Vec<String>> {
+    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         let level = self.config().level;
         let read = |text: &String| Position::parse(level, text).ok();
-        let positions: Vec<Position> = way.iter().map(read).collect::<Option<_>>()?;
+        let positions: Vec<Position> = path.iter().map(read).collect::<Option<_>>()?;
         let between = |pair: &[Position]| {
-            let leads = |door: &(usize, usize)| {
-                pair[0].moved(*door, CentreTop::Allow).as_ref() == Some(&pair[1])
+            let leads = |mv: &(usize, usize)| {
+                pair[0].moved(*mv, CentreTop::Allow).as_ref() == Some(&pair[1])
             };
             MOVES.into_iter().find(leads).map(move_name)
         };
@@ -154,7 +154,7 @@ fn word(position: &Position, level: u8) -> String {
     }
 }
 
-/// A number of which all beyond 255 are out of range.
+/// A number as a byte: numbers above 255 become 255, which is out of range everywhere.
 fn small(number: Option<u32>) -> Option<u8> {
     number.map(|number| u8::try_from(number).unwrap_or(u8::MAX))
 }
@@ -219,12 +219,12 @@ mod tests {
     #[test]
     fn moves_are_named_by_their_columns() {
         let panex = open(&[("level", "2")]).unwrap();
-        let way = ["b1 b2 / - / o1 o2", "b2 / b1 / o1 o2", "b2 / - / b1 o1 o2"];
-        let way = way.map(str::to_owned);
-        assert_eq!(panex.moves_between(&way[..2]), Some(vec!["LC".to_owned()]));
-        assert_eq!(panex.moves_between(&[way[1].clone(), way[0].clone()]).unwrap(), ["CL"]);
-        assert_eq!(panex.moves_between(&["b2".to_owned(), way[0].clone()]), None);
-        let far = [way[0].clone(), "b2 / o1 / b1 o2".to_owned()];
+        let path = ["b1 b2 / - / o1 o2", "b2 / b1 / o1 o2", "b2 / - / b1 o1 o2"];
+        let path = path.map(str::to_owned);
+        assert_eq!(panex.moves_between(&path[..2]), Some(vec!["LC".to_owned()]));
+        assert_eq!(panex.moves_between(&[path[1].clone(), path[0].clone()]).unwrap(), ["CL"]);
+        assert_eq!(panex.moves_between(&["b2".to_owned(), path[0].clone()]), None);
+        let far = [path[0].clone(), "b2 / o1 / b1 o2".to_owned()];
         assert_eq!(panex.moves_between(&far), None);
     }
 

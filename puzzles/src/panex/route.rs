@@ -1,4 +1,4 @@
-//! From a chain of stored states to the moves that a solver makes.
+//! Expansion of a chain of stored states into a list of moves.
 
 use super::group::End;
 use super::position::Position;
@@ -7,10 +7,10 @@ use super::tile::MOVES;
 use strata_space::{Chain, State};
 
 impl Panex {
-    /// The moves, as columns `(from, to)`, of a way from the start that passes through the states
-    /// of a chain. A stored state stands for symmetric positions; which of them is meant follows
-    /// from the moves that led there. None if there is no such way, or the chain has states from
-    /// the goal and does not lead there.
+    /// The moves, as columns `(from, to)`, of a path from the start through the states of a chain.
+    /// A stored state stands for symmetric positions; the moves before it determine which of them
+    /// is meant. None if there is no such path, or if the chain has states from the goal and does
+    /// not lead there.
     pub fn unfold(&self, chain: &Chain) -> Option<Vec<(usize, usize)>> {
         let (first, onward) = chain.from_start.split_first()?;
         // The searches met in the last state of both parts.

@@ -4,7 +4,7 @@ use super::config::{Checked, PanexConfig, SymmetryUse};
 use super::group::{End, Group};
 use super::numbering::Numbering;
 use super::position::Position;
-use super::tables::{Class, GUARD, Tables, UNLIMITED, lanes, moves_from, pack};
+use super::tables::{Class, GUARD, Tables, UNLIMITED, fields, moves_from, pack};
 use super::tile::{COLUMNS, MOVES, Stack, Symmetry, Tile};
 use super::tokens::{CentreTop, Config};
 use strata_space::mix;
@@ -34,16 +34,16 @@ impl Panex {
     /// The state space of a configuration, with its tables.
     ///
     /// # Errors
-    /// As of [`PanexConfig::check`]; [`SpaceError::State`] if an end is not a legal position of the
-    /// level; [`SpaceError::Conflict`] if an end uses the centre's top layer while it is forbidden, or
-    /// if an exhaustive search has a goal.
+    /// Those of [`PanexConfig::check`]; [`SpaceError::State`] if an end is not a legal position of
+    /// the level; [`SpaceError::Conflict`] if an end uses the centre's top layer while it is
+    /// forbidden, or if an exhaustive search has a goal.
     pub fn new(config: PanexConfig) -> Result<Panex, SpaceError> {
         let Checked { config, start, goal } = config.checked()?;
         let PanexConfig { level, k, .. } = config;
         let group = match config.symmetry {
             SymmetryUse::Off => Group::TRIVIAL,
-            // Only here a class can be its own mirror image: with both tiles of level 1 in the
-            // centre. An exhaustive search then leaves the mirror out.
+            // At level 1 with the centre's top layer a class can be its own mirror image, with both
+            // tiles in the centre. An exhaustive search then omits the mirror.
             SymmetryUse::On
                 if level == 1 && config.centre_top == CentreTop::Allow && config.exhaust =>
             {
@@ -121,9 +121,8 @@ impl Panex {
         RegionKey(key)
     }
 
-    /// Slacks of one column's large tiles, top first, as suffix minima: entry i is how many tiles
-    /// may still come above the i-th tile and all deeper ones, [`UNLIMITED`] for more than there
-    /// can be small ones in a column.
+    /// Slack of each large tile of a column, top first: how many tiles may still be put above it
+    /// and all deeper ones. [`UNLIMITED`] if that exceeds the number of small tiles in a column.
     fn slacks(&self, large: &Position, column: usize) -> Stack<u8> {
         let mut least = UNLIMITED;
         let mut slacks = Stack::default();
@@ -165,7 +164,7 @@ fn config(position: &Position, level: u8) -> Config {
 }
 
 /// A position's weight: the product of the weights of its levels' configurations.
-pub(super) fn weigh(position: &Position, level: u8) -> Weight {
+pub(super) fn position_weight(position: &Position, level: u8) -> Weight {
     let levels = (1..=level).map(|l| Weight::hash(config(position, l).word(l)));
     levels.fold(Weight::ONE, |product, level| product * level)
 }
@@ -218,11 +217,12 @@ impl StateSpace for Panex {
         let position = self.position(state);
         let other = self.group.fixing().map(|s| position.image(s));
         let other = other.filter(|other| *other != position);
-        let second = other.map_or(Weight::ZERO, |other| weigh(&other, self.config.level));
-        (weigh(&position, self.config.level) + second) * origin_weight(self.origin(state))
+        let second = other.map_or(Weight::ZERO, |other| position_weight(&other, self.config.level));
+        (position_weight(&position, self.config.level) + second) * origin_weight(self.origin(state))
     }
 
-    /// The first in the order of their texts of the positions reached from one end.
+    /// Of the positions that the state stands for, reached from one end, the one whose text sorts
+    /// first.
     fn text(&self, state: State) -> String {
         let position = self.position(state);
         let other = self.group.fixing().map(|s| position.image(s).to_string());
@@ -249,9 +249,9 @@ impl Tabled for Panex {
         };
         for column in COLUMNS {
             let slacks = self.slacks(&large, column);
-            for lane in lanes() {
-                let slack = slacks.items().get(lane).copied().unwrap_or(UNLIMITED);
-                class.supply |= pack(column, lane, slack.min(UNLIMITED));
+            for field in fields() {
+                let slack = slacks.items().get(field).copied().unwrap_or(UNLIMITED);
+                class.supply |= pack(column, field, slack.min(UNLIMITED));
             }
         }
         class

@@ -1,8 +1,9 @@
-//! What local parts can do, in tables that hold for all regions.
+//! Tables of local parts, valid for all regions: legal moves, successors, images and weights.
 //!
-//! Whether a column takes another tile depends on the region too, but only through how each of
-//! its large tiles' slack compares with the number of small tiles above it. Both are packed into
-//! one word, so that all columns are compared at once.
+//! Whether a column accepts another tile depends on the region only through a comparison for each
+//! large tile. Its slack (the *supply*) is compared with the number of small tiles above it plus
+//! one (the *demand*). Supplies and demands of all columns are packed into one word each, a field
+//! per large tile with a guard bit, so that one subtraction compares them all.
 
 use rustc_hash::FxHashMap;
 
@@ -12,45 +13,46 @@ use super::tile::{CENTRE, COLUMNS, MOVES, Symmetry};
 use super::tokens::{CentreTop, Column, Config, Tokens};
 use strata_space::{LegalMoves, Local, Weight};
 
-/// Bits of one large tile in a packed word, and large tiles of one column.
-const LANE: u32 = 4;
-const LANES: u32 = 5;
+/// Bits of a field in a packed word (one field per large tile), and fields of a column.
+const FIELD_BITS: u32 = 4;
+const FIELDS: u32 = 5;
 
-/// Bits of one column: its lanes, and one to which they can carry.
-const COLUMN: u32 = LANE * LANES + 1;
+/// Bits of one column: its fields, and a carry bit.
+const COLUMN: u32 = FIELD_BITS * FIELDS + 1;
 
 /// One bit of every column.
 const UNITS: u64 = 1 | 1 << COLUMN | 1 << (2 * COLUMN);
 
-/// The top bit of every lane.
+/// The guard bit of every field: its top bit.
 pub(super) const GUARD: u64 = 0x8_8888 * UNITS;
 
 /// The carry bit of every column.
 const CARRY: u64 = UNITS << (COLUMN - 1);
 
-/// What carries out of a column in which any guard bit is set.
+/// Added to the guard bits of a column, sets its carry bit if any guard bit is set.
 const ROUND_UP: u64 = (1 << (COLUMN - 1)) - 8;
 
-/// In a supply: takes any number of tiles.
+/// Supply of a tile that any number of small tiles can be put on.
 pub(super) const UNLIMITED: u8 = 6;
 
-/// In a demand: more than any supply.
+/// Demand that exceeds any supply.
 const IMPOSSIBLE: u8 = 7;
 
-/// Puts numbers below 8 for the large tiles of each column, top first, into one word.
-pub(super) fn pack(column: usize, lane: usize, value: u8) -> u64 {
-    u64::from(value) << (COLUMN * column as u32 + LANE * lane as u32)
+/// A packed word with a value below 8 in one field: that of a column's large tile at `field`,
+/// counted from the top.
+pub(super) fn pack(column: usize, field: usize, value: u8) -> u64 {
+    u64::from(value) << (COLUMN * column as u32 + FIELD_BITS * field as u32)
 }
 
-/// Large tiles of a column that a word has lanes for.
-pub(super) fn lanes() -> std::ops::Range<usize> {
-    0..LANES as usize
+/// The fields of a column.
+pub(super) fn fields() -> std::ops::Range<usize> {
+    0..FIELDS as usize
 }
 
-/// What a region allows.
+/// Class of a region: the restrictions on its local parts.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Class {
-    /// How many tiles each large tile bears, with all guard bits set.
+    /// The slack of each large tile, packed, with all guard bits set.
     pub(super) supply: u64,
     /// Moves from columns that have a large tile.
     pub(super) from_large: u8,
@@ -94,7 +96,7 @@ const ROW: usize = 4;
 /// In a row's last place: there are more than a row holds.
 const MORE: u32 = u32::MAX;
 
-/// Inside successors by [`Tables::place`], filled up with the own index.
+/// Inside successors by [`Tables::place`]; unused entries hold the index itself.
 #[derive(Debug)]
 enum Rows {
     Narrow(Box<[[u16; ROW]]>),
@@ -109,7 +111,8 @@ pub(super) struct Tables {
     legality: Box<[Legality]>,
     /// Indices are below 2 to the power of this.
     stride: u32,
-    /// How many tiles each large tile must bear for a column to take one more.
+    /// By index: the supply that each large tile needs for its column to accept one more tile,
+    /// packed.
     demands: Box<[u64]>,
     /// By move: the index behind it if a small tile moves.
     moved: [Box<[u32]>; MOVES.len()],
@@ -124,7 +127,8 @@ pub(super) struct Tables {
 impl Tables {
     pub(super) fn new(numbering: &Numbering, k: u8, centre_top: CentreTop, group: Group) -> Tables {
         let all = || (0..numbering.len()).map(|index| numbering.tokens(index));
-        // Local parts that no region allows have no number: their own stands in.
+        // A move to a local part that no region allows has no number; the entry then holds the
+        // local part's own number.
         let renamed = |rename: &dyn Fn(&Tokens) -> Option<Tokens>| -> Box<[u32]> {
             let number = |tokens: Tokens| numbering.index(&tokens);
             all()
@@ -187,7 +191,7 @@ impl Tables {
     /// Position of an index's row and legality, for a class.
     #[inline(always)]
     fn place(&self, class: &Class, index: usize) -> usize {
-        // No lane borrows from the next: a guard bit is lost where demand exceeds supply.
+        // No field borrows from the next: a guard bit is lost where demand exceeds supply.
         let short = !(class.supply - self.demands[index]) & GUARD;
         let full = (short + ROUND_UP * UNITS) & CARRY;
         // The product moves the three bits side by side to the top.
@@ -273,7 +277,7 @@ fn row(index: usize, small: u8, moved: &[Box<[u32]>; MOVES.len()]) -> [u32; ROW]
 fn demand(tokens: &Tokens, centre_top: CentreTop) -> u64 {
     let mut word = 0;
     for column in COLUMNS {
-        let mut demands = [0; LANES as usize];
+        let mut demands = [0; FIELDS as usize];
         let (mut small, mut large) = (0u8, 0u8);
         let mut full = false;
         for item in tokens.columns[column].items() {
@@ -288,17 +292,18 @@ fn demand(tokens: &Tokens, centre_top: CentreTop) -> u64 {
                 }
             }
         }
-        // Supplies are suffix minima: what holds for the first large tile below holds for all.
+        // Supplies are suffix minima, so the demands of all large tiles below the last small one
+        // can be the same.
         demands[usize::from(large)..].fill(small + 1);
-        for lane in lanes() {
-            word |= pack(column, lane, if full { IMPOSSIBLE } else { demands[lane] });
+        for field in fields() {
+            word |= pack(column, field, if full { IMPOSSIBLE } else { demands[field] });
         }
     }
     word
 }
 
-/// The weights of a local part, by side and image. `known` holds those of single levels: there are
-/// few, and each is met often.
+/// The weights of a local part, by side and image. `known` caches the weights of single levels:
+/// they are few and recur often.
 fn weights(
     tokens: &Tokens,
     k: u8,

@@ -1,4 +1,4 @@
-//! Positions read from text, and what is wrong with those that are not legal.
+//! Parsing of positions from text, and its errors.
 
 use super::position::Position;
 use super::tile::{COLUMNS, Tile};

@@ -162,8 +162,8 @@ impl Tokens {
         Tokens { columns }
     }
 
-    /// What becomes of the local part when a small tile goes from the top of one column to the
-    /// top of another; None if there is none on top.
+    /// The local part after a small tile moves from the top of one column to the top of another;
+    /// None if there is no small tile on top.
     #[must_use]
     pub fn move_tile(&self, from: usize, to: usize) -> Option<Tokens> {
         let tile = self.columns[from].top()??;
@@ -192,7 +192,7 @@ impl Tokens {
 pub enum CentreTop {
     /// Such positions are never useful and are left out.
     Forbid,
-    /// They are states like others; L and R are cut off from each other meanwhile.
+    /// They are states like others. While the tile is there, no tile can move between L and R.
     Allow,
 }
 

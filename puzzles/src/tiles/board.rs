@@ -7,7 +7,7 @@ use strata_space::SpaceError;
 /// The most squares: a region's key holds 23 tiles of five bits, and one tile at least is local.
 pub const MAX_SQUARES: u8 = 25;
 
-/// What stands where, in the order in which squares are read, 0 for the blank.
+/// Tiles in reading order, 0 for the blank.
 pub(super) type Reading = [u8; MAX_SQUARES as usize];
 
 /// Why a text is not a board. The first wrong token is named, rows and columns counted from 1.
@@ -96,7 +96,7 @@ impl Shape {
 
     /// The squares, numbered row by row from 0, in the order in which they are read: line by line,
     /// every second line backwards, so that neighbours in the order are neighbours on the board.
-    pub(super) fn path(self) -> Vec<u8> {
+    pub(super) fn reading_order(self) -> Vec<u8> {
         let line = self.line();
         let square = |at: u8| {
             let (number, offset) = (at / line, at % line);
@@ -150,7 +150,7 @@ impl Board {
             }
             if tokens.len() != shape.columns.into() {
                 let at = match (tokens.get(usize::from(shape.columns)), tokens.last()) {
-                    (Some(first), _) => format!("'{first}' is too many"),
+                    (Some(first), _) => format!("'{first}' is one too many"),
                     (None, Some(last)) => format!("more must come after '{last}'"),
                     (None, None) => "it is empty".into(),
                 };
@@ -169,8 +169,8 @@ impl Board {
         self.shape
     }
 
-    /// The board after the blank has moved some rows down and columns to the right, if there are
-    /// so many.
+    /// The board after the blank has moved some rows down and columns to the right; None if it
+    /// would leave the board.
     pub(super) fn moved(&self, down: i8, right: i8) -> Option<Board> {
         let blank = self.tiles.iter().position(|tile| *tile == 0)? as u8;
         let (row, column) = (blank / self.shape.columns, blank % self.shape.columns);
@@ -181,19 +181,19 @@ impl Board {
         Some(next)
     }
 
-    /// What is read on the squares.
+    /// The tiles in reading order.
     pub(super) fn reading(&self) -> Reading {
         let mut reading = [0; MAX_SQUARES as usize];
-        for (tile, square) in reading.iter_mut().zip(self.shape.path()) {
+        for (tile, square) in reading.iter_mut().zip(self.shape.reading_order()) {
             *tile = self.tiles[usize::from(square)];
         }
         reading
     }
 
-    /// The board that is read so.
+    /// The board with these tiles in reading order.
     pub(super) fn written(shape: Shape, reading: &Reading) -> Board {
         let mut tiles = vec![0; shape.squares().into()];
-        for (tile, square) in reading.iter().zip(shape.path()) {
+        for (tile, square) in reading.iter().zip(shape.reading_order()) {
             tiles[usize::from(square)] = *tile;
         }
         Board { shape, tiles }
@@ -229,10 +229,10 @@ mod tests {
 
     #[test]
     fn neighbours_in_the_order_are_neighbours_on_the_board() {
-        let path = |text: &str| Shape::parse(text).unwrap().path();
-        assert_eq!(path("3x4"), [0, 4, 8, 9, 5, 1, 2, 6, 10, 11, 7, 3]);
-        assert_eq!(path("3x2"), [0, 1, 3, 2, 4, 5]);
-        assert_eq!(path("2x2"), [0, 1, 3, 2]);
+        let reading_order = |text: &str| Shape::parse(text).unwrap().reading_order();
+        assert_eq!(reading_order("3x4"), [0, 4, 8, 9, 5, 1, 2, 6, 10, 11, 7, 3]);
+        assert_eq!(reading_order("3x2"), [0, 1, 3, 2, 4, 5]);
+        assert_eq!(reading_order("2x2"), [0, 1, 3, 2]);
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         let error = |text: &str| Board::parse(shape, text).unwrap_err().to_string();
         assert_eq!(error("1 2 3"), "it has 1 rows, not 2");
         assert_eq!(error("1 2 / 3"), "row 1 has 2 tokens, not 3: more must come after '2'");
-        assert_eq!(error("1 2 3 4 / 5 _"), "row 1 has 4 tokens, not 3: '4' is too many");
+        assert_eq!(error("1 2 3 4 / 5 _"), "row 1 has 4 tokens, not 3: '4' is one too many");
         assert_eq!(error("1 2 3 / 4 2 _"), "row 2, column 2: '2' is there twice");
         assert_eq!(
             error("1 2 3 / 4 6 _"),

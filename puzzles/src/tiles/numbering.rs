@@ -1,6 +1,6 @@
 //! Numbers of local parts: where tiles 1 to k are among the tiles, and where the blank is.
 //!
-//! Digit t tells how many tiles with greater numbers come before tile t. The sum of all digits of a
+//! Digit t is the number of greater tiles that come before tile t. The sum of all digits of a
 //! position, those of the large tiles included, is its number of inversions, whose parity no move
 //! changes. So a region has local parts of one parity only, and these have neighbouring numbers.
 //! The blank's place is the lowest digit: a move along the order changes the number by one.

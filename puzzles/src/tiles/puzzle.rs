@@ -87,9 +87,9 @@ impl Puzzle for Tiles {
         boards.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
     }
 
-    fn moves_between(&self, way: &[String]) -> Option<Vec<String>> {
+    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         let read = |text: &String| Board::parse(self.shape(), text).ok();
-        let boards: Vec<Board> = way.iter().map(read).collect::<Option<_>>()?;
+        let boards: Vec<Board> = path.iter().map(read).collect::<Option<_>>()?;
         boards.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
     }
 
@@ -119,13 +119,13 @@ fn config(read: ParameterReader<'_>) -> Result<TilesConfig, SpaceError> {
     if read.choice("moves", &["any", "clockwise"])? == Some(1) {
         return Err(SpaceError::Conflict {
             name: "moves".into(),
-            why: "clockwise moves cannot be taken back, only solve searches them".into(),
+            why: "clockwise moves are not reversible: only `strata solve` searches them".into(),
         });
     }
     if read.text("choices").is_some_and(|choices| choices != "free") {
         return Err(SpaceError::Conflict {
             name: "choices".into(),
-            why: "only clockwise moves can have fewer".into(),
+            why: "only clockwise moves can have limited choices".into(),
         });
     }
     let sorted = Board::goal(shape);
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn moves_are_named_by_the_blanks_direction() {
         let tiles = open(&[("size", "2x3")]).unwrap();
-        let way = ["1 2 3 / 4 5 _", "1 2 _ / 4 5 3", "1 _ 2 / 4 5 3", "1 5 2 / 4 _ 3"];
-        let mut way = way.map(str::to_owned);
-        assert_eq!(tiles.moves_between(&way).unwrap(), ["U", "L", "D"]);
-        way.reverse();
-        assert_eq!(tiles.moves_between(&way).unwrap(), ["U", "R", "D"]);
-        assert_eq!(tiles.moves_between(&[way[0].clone(), way[2].clone()]), None);
+        let path = ["1 2 3 / 4 5 _", "1 2 _ / 4 5 3", "1 _ 2 / 4 5 3", "1 5 2 / 4 _ 3"];
+        let mut path = path.map(str::to_owned);
+        assert_eq!(tiles.moves_between(&path).unwrap(), ["U", "L", "D"]);
+        path.reverse();
+        assert_eq!(tiles.moves_between(&path).unwrap(), ["U", "R", "D"]);
+        assert_eq!(tiles.moves_between(&[path[0].clone(), path[2].clone()]), None);
     }
 
     #[test]
@@ -186,8 +186,8 @@ mod tests {
     #[test]
     fn clockwise_moves_are_refused() {
         for (name, value, why) in [
-            ("moves", "clockwise", "clockwise moves cannot be taken back"),
-            ("choices", "limited", "only clockwise moves can have fewer"),
+            ("moves", "clockwise", "clockwise moves are not reversible"),
+            ("choices", "limited", "only clockwise moves can have limited choices"),
         ] {
             let error = open(&[("size", "3x3"), (name, value)]).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

@@ -1,4 +1,5 @@
-//! States that stand for two boards: which of the two is held, what scatters, what the other weighs.
+//! Canonical states under a transposition: the state of a board, scattering moves, weights of
+//! images, and paths.
 
 use std::cmp::Ordering;
 
@@ -8,7 +9,7 @@ use super::tables::behind;
 use strata_space::{Chain, Local, RegionKey, State, Weight};
 
 impl Tiles {
-    /// The state that is held for a board.
+    /// The canonical state of a board.
     #[inline]
     pub(super) fn canonical(&self, reading: &Reading, side: u32) -> State {
         let state = self.state(reading, side);
@@ -39,7 +40,8 @@ impl Tiles {
         }));
     }
 
-    /// What the images of a region's boards weigh that are not the boards themselves.
+    /// Sum of the weights of the images of a region's boards, without boards that are their own
+    /// images.
     pub(super) fn image_weight(&self, region: RegionKey, locals: &[Local]) -> Weight {
         let Some(symmetry) = &self.symmetry else { return Weight::ZERO };
         let large = self.large(region);
@@ -48,28 +50,28 @@ impl Tiles {
             let reading = symmetry.reading(local >> 1, &large);
             let image = symmetry.image(&reading);
             if symmetry.order(local >> 1).is_ne() || image != reading {
-                sums[(local & 1) as usize] += symmetry.weigh(&image);
+                sums[(local & 1) as usize] += symmetry.weight(&image);
             }
         }
         sums[0] * origin_weight(0) + sums[1] * origin_weight(1)
     }
 
-    /// The boards of a way from the start that passes through the states of a chain. A state may stand
-    /// for two boards; which is meant follows from those before. None if there is no such way, or the
-    /// chain has states from the goal and does not lead there.
+    /// The boards of a path from the start through the states of a chain. A state may stand for two
+    /// boards; the board before it determines which one is meant. None if there is no such path, or
+    /// if the chain has states from the goal and does not lead there.
     pub fn unfold(&self, chain: &Chain) -> Option<Vec<Board>> {
         let (first, onward) = chain.from_start.split_first()?;
         // The searches met in the last state of both parts.
         let back = chain.from_goal.split_last().map_or(&[][..], |(_, back)| back);
         (self.locate(self.start(), 0) == *first).then_some(())?;
-        let mut way = vec![self.start().reading()];
+        let mut path = vec![self.start().reading()];
         for state in onward.iter().chain(back.iter().rev()) {
             let is_next = |next: &Reading| self.canonical(next, state.local & 1) == *state;
-            let next = self.neighbours(way.last()?).find(is_next)?;
-            way.push(next);
+            let next = self.neighbours(path.last()?).find(is_next)?;
+            path.push(next);
         }
-        let way: Vec<Board> = way.iter().map(|at| Board::written(self.shape(), at)).collect();
+        let path: Vec<Board> = path.iter().map(|at| Board::written(self.shape(), at)).collect();
         let ends = self.goal().filter(|_| !chain.from_goal.is_empty());
-        ends.is_none_or(|goal| way.last() == Some(goal)).then_some(way)
+        ends.is_none_or(|goal| path.last() == Some(goal)).then_some(path)
     }
 }

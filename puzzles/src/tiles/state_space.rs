@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::board::{Board, Reading, Shape};
 use super::numbering::{Numbering, digits, insert};
 use super::symmetry::{Symmetry, Transposition};
-use super::tables::{ExitEdges, Jump, MOVE_KINDS, Tables, behind, weigh};
+use super::tables::{ExitEdges, Jump, MOVE_KINDS, Tables, behind, digit_weight};
 use strata_space::mix;
 use strata_space::{
     EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, MAX_INDICES, MoveKind,
@@ -167,11 +167,11 @@ fn parity(board: &Board) -> u32 {
     digits.into_iter().map(u32::from).sum::<u32>() & 1
 }
 
-/// What the weight of a position is multiplied with, so that a digest tells from which end it was
-/// reached.
+/// Factor of a position's weight by the end from which it was reached, so that the digests of the
+/// two searches differ.
 pub(super) fn origin_weight(side: usize) -> Weight {
     // No tile has so great a number.
-    if side == 0 { Weight::ONE } else { weigh(u8::MAX, 0) }
+    if side == 0 { Weight::ONE } else { digit_weight(u8::MAX, 0) }
 }
 
 impl StateSpace for Tiles {
@@ -202,7 +202,7 @@ impl StateSpace for Tiles {
             + self.unfactored_weight(state.region, &[state.local])
     }
 
-    /// The first in the order of their texts of the boards the state stands for.
+    /// Of the boards that the state stands for, the one whose text sorts first.
     fn text(&self, state: State) -> String {
         let reading = self.reading(state);
         let text = |reading: &Reading| Board::written(self.shape, reading).to_string();
@@ -264,7 +264,7 @@ impl Tabled for Tiles {
     }
 
     fn inverse_exit(&self, edge: ExitEdge, _: u8) -> Option<ExitEdge> {
-        (edge < self.edges.len()).then(|| self.edges.back(edge))
+        (edge < self.edges.len()).then(|| self.edges.inverse(edge))
     }
 
     fn needs_canonicalising(&self, (): &()) -> bool {
@@ -299,7 +299,7 @@ impl Tabled for Tiles {
     fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2] {
         let large = self.large(region);
         let digit = |at: usize| large[..at].iter().filter(|other| **other > large[at]).count();
-        let weights = (0..large.len()).map(|at| weigh(large[at], digit(at) as u8));
+        let weights = (0..large.len()).map(|at| digit_weight(large[at], digit(at) as u8));
         let product = weights.fold(Weight::ONE, |product, weight| product * weight);
         [0, 1].map(|side| [product * origin_weight(side), Weight::ZERO])
     }

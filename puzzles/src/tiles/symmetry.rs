@@ -4,10 +4,10 @@
 //! tiles, with the blank as tile 0 and r(0) = 0. The image Mp of a board p has r(p(s)) on the
 //! square T(s). T keeps neighbours, so M maps moves to moves, and MM is the identity if rr is.
 //!
-//! **When it is used.** M fixes a board b if and only if r(b(s)) = b(T(s)) for every square s. That
-//! asks for b's blank on the diagonal, and then says what r is: r = bTb⁻¹, for which rr is the
-//! identity. So a single end has such an M if its blank is on the diagonal; two ends have one if both
-//! blanks are, and both give the same r. Otherwise there is no symmetry here.
+//! **When it is used.** M fixes a board b if and only if r(b(s)) = b(T(s)) for every square s. This
+//! requires that b's blank is on the diagonal, and it determines r: r = bTb⁻¹, so rr is the
+//! identity. So a single end has such an M if its blank is on the diagonal; two ends have one if
+//! both blanks are, and both give the same r. Otherwise there is no symmetry here.
 //!
 //! **Why layers are unions of orbits.** M is an automorphism of the graph of boards. If it fixes an
 //! end e, then d(e, Mp) = d(Me, Mp) = d(e, p): a layer of the search from e has Mp if it has p.
@@ -16,19 +16,20 @@
 //! those of the last two layers. And where p is reached from one end and Mp from the other, p is
 //! reached from both: the searches meet in the same layers, after the same number of moves.
 //!
-//! **Which of the two is held.** M does not map regions to regions: whether two tiles are read in the
-//! same order after a transposition depends on where they are. But where the small tiles and the
-//! blank are in p tells where those of them are in Mp that r leaves among themselves. So mostly
-//! the local part tells by itself which of p and Mp is held: the one with the lesser squares, those
-//! of tiles before that of the blank. Only where they are the same are the states compared. Moves
-//! from a local part that may be held to one that surely is are in the tables like all others. The
-//! other moves *scatter* a region's states, and are worked out one by one.
+//! **Which of the two is stored.** M does not map regions to regions: whether two tiles are read in
+//! the same order after a transposition depends on where they are. But the squares of the small
+//! tiles and the blank in p determine their squares in Mp, for those small tiles that r maps to
+//! small tiles. So the local part alone usually determines the canonical board, the one that is
+//! stored: the one whose list of squares (of those tiles, then of the blank) is smaller. If the
+//! lists are equal, the states are compared. A move is in the tables if its source may be canonical
+//! and its target certainly is. The other moves *scatter* a region's states and are computed one by
+//! one.
 
 use std::cmp::Ordering;
 
 use super::board::{Board, MAX_SQUARES, Reading, Shape};
 use super::numbering::Numbering;
-use super::tables::weigh;
+use super::tables::digit_weight;
 use strata_space::Weight;
 
 /// A transposition that fixes the ends of a search.
@@ -50,12 +51,13 @@ impl Transposition {
 
     fn of(board: &Board) -> Option<Transposition> {
         let side = board.shape().side()?;
-        let path = board.shape().path();
-        let place = |square: u8| path.iter().position(|at| *at == square).unwrap_or_default() as u8;
+        let order = board.shape().reading_order();
+        let place =
+            |square: u8| order.iter().position(|at| *at == square).unwrap_or_default() as u8;
         let transposed = |square: &u8| place(square % side * side + square / side);
-        let places: Vec<u8> = path.iter().map(transposed).collect();
+        let places: Vec<u8> = order.iter().map(transposed).collect();
         let reading = board.reading();
-        let mut tiles = vec![0; path.len()];
+        let mut tiles = vec![0; order.len()];
         for (tile, to) in reading.iter().zip(&places) {
             tiles[usize::from(*tile)] = reading[usize::from(*to)];
         }
@@ -72,8 +74,8 @@ impl Transposition {
         image
     }
 
-    /// Whether a board is held (less), its image is (greater), or the places of the blank, tile 0, and
-    /// of tiles 1 to k do not tell (equal).
+    /// Less if the board is canonical, greater if its image is, equal if the places of the blank
+    /// (tile 0) and of tiles 1 to k do not determine it.
     fn compare(&self, places: &[u8]) -> Ordering {
         let stays = |tile: &u8| usize::from(self.tiles[usize::from(*tile)]) < places.len();
         let tiles = (1..places.len() as u8).filter(stays).chain([0]);
@@ -85,7 +87,7 @@ impl Transposition {
     }
 }
 
-/// What is looked up where a transposition is used.
+/// Lookup tables of a space whose boards are identified under a transposition.
 #[derive(Debug)]
 pub(super) struct Symmetry {
     transposition: Transposition,
@@ -93,7 +95,7 @@ pub(super) struct Symmetry {
     orders: Vec<Ordering>,
     /// By index: the places of the blank and of the small tiles.
     places: Vec<u8>,
-    /// How many these are of an index.
+    /// Number of places per index: the stride of `places`.
     row: usize,
     weights: ReadingWeights,
 }
@@ -110,7 +112,7 @@ impl Symmetry {
         for index in 0..locals.len() {
             let places = locals.places(index);
             let order = places.as_ref().map(|places| transposition.compare(places));
-            // What stands for nothing is not held.
+            // Indices without a local part are never canonical.
             orders.push(order.unwrap_or(Ordering::Greater));
             all.extend(places.unwrap_or_else(|| vec![0; row]));
         }
@@ -154,10 +156,10 @@ impl Symmetry {
         self.places[index as usize * self.row]
     }
 
-    /// What a board weighs.
+    /// The digest weight of a board.
     #[inline]
-    pub(super) fn weigh(&self, reading: &Reading) -> Weight {
-        self.weights.weigh(reading)
+    pub(super) fn weight(&self, reading: &Reading) -> Weight {
+        self.weights.weight(reading)
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -165,7 +167,7 @@ impl Symmetry {
     }
 }
 
-/// The most weights of one group of tiles: with more the cache holds them no more.
+/// Limit of the weights of one group of tiles: a larger table would exceed the processor's cache.
 const MOST_PRODUCTS: usize = 1 << 12;
 
 /// Weights of boards: as the product of a region's and a local part's weight, but for any board.
@@ -193,7 +195,8 @@ impl ReadingWeights {
             let values = usize::from(tiles - tile) + 1;
             let fits = |group: &&mut Group| group.products.len() * values <= MOST_PRODUCTS;
             let shift = DIGIT_BITS * u32::from(tile);
-            let weights: Vec<Weight> = (0..values).map(|digit| weigh(tile, digit as u8)).collect();
+            let weights: Vec<Weight> =
+                (0..values).map(|digit| digit_weight(tile, digit as u8)).collect();
             match groups.last_mut().filter(fits) {
                 Some(group) => {
                     let all = group.products.iter();
@@ -209,12 +212,12 @@ impl ReadingWeights {
     }
 
     #[inline]
-    fn weigh(&self, reading: &Reading) -> Weight {
+    fn weight(&self, reading: &Reading) -> Weight {
         const DIGIT: u128 = (1 << DIGIT_BITS) - 1;
         // A one for every tile there can be.
         const ONES: u128 = ((1 << (DIGIT_BITS * MAX_SQUARES as u32)) - 1) / DIGIT;
-        // How many greater tiles have been read, by tile: its digit when its turn comes. The blank's
-        // is its place.
+        // By tile: the number of greater tiles read so far. When the tile itself is read, this is
+        // its digit. The digit of the blank is its place.
         let (mut greater, mut digits) = (0, 0);
         for tile in &reading[..self.squares] {
             let shift = DIGIT_BITS * u32::from(*tile);

@@ -48,7 +48,7 @@ pub(super) struct ExitEdges {
 /// Effect of an exit edge on the order of the large tiles.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Jump {
-    /// Whether the tile goes on in the order, and not back.
+    /// Whether the tile moves forward in the order, not back.
     pub(super) on: bool,
     /// Which of the large tiles it is in the order, from 0.
     pub(super) tile: u8,
@@ -76,7 +76,7 @@ impl ExitEdges {
     }
 
     /// The edge of the inverse move.
-    pub(super) fn back(self, edge: ExitEdge) -> ExitEdge {
+    pub(super) fn inverse(self, edge: ExitEdge) -> ExitEdge {
         let Jump { on, tile, past } = self.jump(edge);
         let tile = if on { tile + past } else { tile - past };
         self.number(Jump { on: !on, tile, past })
@@ -104,8 +104,8 @@ pub(super) fn behind(shape: Shape, blank: u8, kind: usize) -> Option<u8> {
     to.filter(|to| *to < shape.squares())
 }
 
-/// Moves the blank in an order of tiles. Returns where the tile was that changed places with it,
-/// and where it is then.
+/// Moves the blank in an order of tiles. Returns the old and the new place of the tile that changed
+/// places with it.
 pub(super) fn move_blank(order: &mut [u8], from: u8, to: u8) -> (usize, usize) {
     let (was, is) = if to > from { (to - 1, from) } else { (to, from - 1) };
     let (was, is) = (usize::from(was), usize::from(is));
@@ -126,8 +126,8 @@ fn jump(before: &[u8], was: usize, is: usize, small: u8) -> Option<Jump> {
 }
 
 impl Tables {
-    /// Of local parts, `order` says whether their boards are held (less), or their images (greater),
-    /// or some of both (equal).
+    /// `order` gives for each local part whether its boards are canonical (less), their images are
+    /// (greater), or some of both (equal).
     pub(super) fn new(
         shape: Shape,
         small: u8,
@@ -147,7 +147,7 @@ impl Tables {
         let large: Vec<u8> = (small + 1..shape.squares()).collect();
         for index in 0..size {
             let Some((local, blank)) = locals.digits(index as u32) else { continue };
-            tables.weights[index][0] = weigh_local(&local, blank);
+            tables.weights[index][0] = local_weight(&local, blank);
             let before = insert(&local, &large);
             for kind in 0..MOVE_KINDS {
                 let Some(to) = behind(shape, blank, kind) else { continue };
@@ -222,12 +222,13 @@ impl Tables {
 }
 
 /// The weight of one tile's digit.
-pub(super) fn weigh(tile: u8, digit: u8) -> Weight {
+pub(super) fn digit_weight(tile: u8, digit: u8) -> Weight {
     Weight::hash(u64::from(tile) << 8 | u64::from(digit))
 }
 
-/// A position weighs the product over its tiles' digits, and the blank's place as that of tile 0.
-fn weigh_local(digits: &[u8], blank: u8) -> Weight {
-    let tiles = (1..).zip(digits).map(|(tile, digit)| weigh(tile, *digit));
-    tiles.fold(weigh(0, blank), |product, weight| product * weight)
+/// The weight of a local part is the product of the weights of its tiles' digits; the blank counts
+/// as tile 0 with its place as digit.
+fn local_weight(digits: &[u8], blank: u8) -> Weight {
+    let tiles = (1..).zip(digits).map(|(tile, digit)| digit_weight(tile, *digit));
+    tiles.fold(digit_weight(0, blank), |product, weight| product * weight)
 }

@@ -17,7 +17,7 @@ fn plain_moves(position: &Position, centre_top: CentreTop) -> Vec<Position> {
     position.moves(centre_top)
 }
 
-/// Successors of a state as the tables have them.
+/// Successors of a state, computed from the tables.
 fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
     let (index, side) = (state.local >> 1, state.local & 1);
     let class = space.class(state.region);
@@ -135,7 +135,7 @@ proptest! {
         if symmetry == SymmetryUse::On {
             stands_for.insert(position.image(Symmetry::BOTH));
         }
-        let expected: Weight = stands_for.iter().map(|p| weigh(p, level)).sum();
+        let expected: Weight = stands_for.iter().map(|p| position_weight(p, level)).sum();
         prop_assert_eq!(found, expected);
     }
 }

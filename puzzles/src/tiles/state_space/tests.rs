@@ -1,4 +1,4 @@
-//! The space against plain boards.
+//! Tests of the tiles space, compared with moves on plain boards.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -130,7 +130,7 @@ fn walk(space: &Tiles, side: u32) -> usize {
 }
 
 #[test]
-fn tables_say_what_moves_do() {
+fn tables_agree_with_moves() {
     for (size, start, k) in [
         ("2x2", "1 2 / 3 _", 2),
         ("3x3", "8 1 3 / 4 _ 2 / 7 6 5", 3),
@@ -157,15 +157,15 @@ fn tables_say_what_moves_do() {
 #[test]
 fn weights_do_not_depend_on_k() {
     let start = "5 2 11 4 / 1 10 7 8 / 9 6 3 _";
-    let weigh = |k: u8, side: u32| -> Digest {
+    let digest_of = |k: u8, side: u32| -> Digest {
         let space = open("3x4", start, Some(k));
         let mut states = vec![State { local: space.seeds()[0].local | side, ..space.seeds()[0] }];
         space.moves(states[0], &mut states);
         states.into_iter().map(|state| space.weight(state)).sum()
     };
-    assert_eq!(weigh(1, 0), weigh(4, 0));
-    assert_eq!(weigh(2, 1), weigh(3, 1));
-    assert_ne!(weigh(2, 0), weigh(2, 1));
+    assert_eq!(digest_of(1, 0), digest_of(4, 0));
+    assert_eq!(digest_of(2, 1), digest_of(3, 1));
+    assert_ne!(digest_of(2, 0), digest_of(2, 1));
 }
 
 /// The image of a text of a board, by the definition: transposed and renamed so that `start` is its
@@ -207,12 +207,12 @@ fn a_state_is_an_orbit_of_boards() {
                 let texts: Vec<String> = here.iter().map(|state| space.text(*state)).collect();
                 assert_eq!(texts.len(), orbits.len(), "{size} {k}");
                 assert_eq!(texts.into_iter().collect::<BTreeSet<_>>(), orbits, "{size} {k}");
-                let weigh = |text: &String| {
+                let digest_of = |text: &String| {
                     let board = Board::parse(space.shape, text).unwrap();
                     all.weight(all.locate(&board, 0))
                 };
                 let weights = here.iter().map(|state| space.weight(*state));
-                assert_eq!(weights.sum::<Digest>(), layer.iter().map(weigh).sum());
+                assert_eq!(weights.sum::<Digest>(), layer.iter().map(digest_of).sum());
                 let mut next = Vec::new();
                 here.iter().for_each(|state| space.moves(*state, &mut next));
                 next.sort_unstable();
@@ -246,7 +246,7 @@ fn ends_must_be_fixed_by_one_transposition() {
     // The same pairs of tiles on other pairs of squares.
     assert!(fixes("3x3", sorted, Some("5 4 8 / 2 1 7 / 6 3 _")));
     assert!(!fixes("2x3", "1 2 3 / 4 5 _", None));
-    // The symmetry is used only where it is wanted.
+    // The symmetry is used only if it is requested.
     assert!(open("3x3", sorted, None).symmetry.is_none());
 }
 
