@@ -76,7 +76,7 @@ fn operations_that_are_not_shortest_are_detected() {
     assert!(ran.stdout.contains("  least  58, searched: "), "{}", ran.stdout);
     let message = "error: L Baxter-T_5 has 60 moves, searched: 58 moves\n";
     assert!(ran.stderr.ends_with(message), "{}", ran.stderr);
-    refused(&mut strata("panex op 4 --search"), "4 leads between no two positions of its own");
+    refused(&mut strata("panex op 4 --search"), "4 has no start and goal of its own");
     refused(&mut strata("panex op T 15 --search --moves none"), "level must be between 1 and 14");
 }
 

@@ -28,10 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let moves = if path {
         let moves = search.moves()?;
-        let told = started.elapsed();
+        let elapsed = started.elapsed();
         let count = moves.len();
         check(level, moves)?;
-        eprintln!("\nreplayed; the list took {:.2} s", told.as_secs_f64());
+        eprintln!("\nreplayed; the list took {:.2} s", elapsed.as_secs_f64());
         count
     } else {
         search.least_moves()? as usize
@@ -46,7 +46,7 @@ fn show(progress: Progress) {
     let Progress { level, done, classes, elapsed } = progress;
     let mut err = std::io::stderr().lock();
     let seconds = elapsed.as_secs_f64();
-    // What cannot be shown is not missed.
+    // Progress is optional: errors of standard error are ignored.
     let _ = write!(err, "\rlevel {level}: {done} of {classes} tables, {seconds:.1} s   ");
     if done == classes {
         let _ = writeln!(err);

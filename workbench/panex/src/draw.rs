@@ -23,7 +23,7 @@ pub fn text(position: &Position) -> String {
     lines(position, Tile::to_string).join("\n")
 }
 
-/// The position as text, as one sees it on a board of Panex Gold: without levels.
+/// The position as text in the form of Panex Gold, without levels.
 ///
 /// ```
 /// use strata_panex::{draw, Position};

@@ -120,7 +120,7 @@ pub enum FormulaError {
     Undefined {
         /// The quantity.
         quantity: Quantity,
-        /// The n asked for.
+        /// The requested n.
         n: u32,
         /// The least n.
         least: u32,
@@ -130,7 +130,7 @@ pub enum FormulaError {
     TooLarge {
         /// The quantity.
         quantity: Quantity,
-        /// The n asked for.
+        /// The requested n.
         n: u32,
     },
 }

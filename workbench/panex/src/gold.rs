@@ -1,12 +1,11 @@
 //! Positions of Panex Gold, whose tiles look alike apart from their colour.
 //!
-//! Gold has the same moves as Panex Silver and the same least number of moves for the exchange:
-//! whatever is done with Gold tiles is done with tiles that have levels, only unseen, so a Gold
-//! solution is a sequence of legal moves from the start that ends with the blue tiles standing on
-//! R and the orange ones on L. A standing tower fills the layers 1 to n, and as a tile of level l
-//! rests no deeper than layer l, the lowest must have level n, the next one n - 1, and so on: the
-//! end is the goal with levels, too. The other way round, hiding the levels makes a Gold solution of
-//! any other.
+//! Gold has the same moves as Panex Silver and the same least number of moves for the exchange.
+//! Gold tiles have levels that are not visible, so a Gold solution is a sequence of legal moves
+//! from the start that ends with the blue tiles on R and the orange ones on L. A complete tower
+//! fills layers 1 to n, and a tile of level l rests no deeper than layer l. So its lowest tile has
+//! level n, the next one n - 1, and so on: the end is the goal with levels, too. Conversely, any
+//! solution with levels is a Gold solution when the levels are hidden.
 
 use std::fmt;
 use std::str::FromStr;
@@ -102,7 +101,7 @@ pub enum GoldError {
         /// Their levels in one of the orders.
         levels: [u8; 2],
     },
-    /// The tiles do not make a position, which levels that fit their layers always do.
+    /// The tiles are not a position. This cannot happen if the levels fit their layers.
     #[error(transparent)]
     Position(#[from] PositionError),
 }
@@ -152,8 +151,9 @@ impl GoldPosition {
                 }
             }
         }
-        // The tile that needs the k-th most gets the k-th highest level: if that does not fit,
-        // nothing does, and if no neighbours in this order can be exchanged, nothing else fits.
+        // Tiles sorted by layer get the free levels in ascending order. If this assignment is
+        // illegal, no assignment is legal. If no two adjacent tiles can exchange their levels, it
+        // is the only one.
         resting.sort_by_key(|place| place.layer);
         let matched: Vec<(GoldPlace, u8)> = resting.into_iter().zip(left).collect();
         if let Some((place, _)) = matched.iter().find(|(place, level)| *level < place.layer) {

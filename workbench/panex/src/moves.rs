@@ -46,7 +46,7 @@ impl Move {
         }
     }
 
-    /// The way back.
+    /// The inverse move.
     #[must_use]
     pub fn inverse(self) -> Move {
         match self {
@@ -94,8 +94,8 @@ impl fmt::Display for Move {
 
 /// A sequence of moves, one byte each.
 ///
-/// Text form: moves apart by white space, `LC RC CL`. A word says nothing about positions: whether
-/// its moves are legal depends on where it begins.
+/// Text form: moves apart by white space, `LC RC CL`. A word has no position: the legality of its
+/// moves depends on the position to which it is applied.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Word(Vec<Move>);
 

@@ -1,12 +1,12 @@
-//! Positions, their rules, symmetries and moves. Nothing here is shared with the search engine:
-//! what it finds is checked by this code.
+//! Positions, their rules, symmetries and moves. This code checks results of the search engine and
+//! shares nothing with it.
 
 use crate::moves::Move;
 use crate::tile::{Colour, Column, MAX_LEVEL, Tile};
 
 /// Whether a tile may be on the centre column's top layer, where it blocks the whole track.
 ///
-/// Such a tile must leave in the very next move, so no shortest way between two other positions
+/// Such a tile must leave in the very next move, so no shortest path between two other positions
 /// needs one.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum CentreTop {
@@ -79,7 +79,7 @@ pub enum PositionError {
         /// The tiles.
         tiles: Vec<Tile>,
     },
-    /// All tiles are there, but not as the rules want it.
+    /// All tiles are there, but a rule is broken.
     #[error(transparent)]
     Rule(#[from] RuleError),
 }

@@ -53,7 +53,7 @@ impl Replay {
     /// Makes one move and returns it with the tile it moved. After an error nothing has changed.
     ///
     /// # Errors
-    /// Says which move is illegal, or names another tile, and why.
+    /// If the move is illegal, or names another tile than the one that is there.
     pub fn step(&mut self, next: impl Into<NamedMove>) -> Result<NamedMove, ReplayError> {
         let mv: NamedMove = next.into();
         let number = self.moves + 1;
@@ -91,7 +91,7 @@ impl Replay {
 /// the first one included. Returns the replay at its end.
 ///
 /// # Errors
-/// Says which move is illegal, or names another tile, and why.
+/// If the move is illegal, or names another tile than the one that is there.
 pub fn replay<M: Into<NamedMove>>(
     start: &Position,
     moves: impl IntoIterator<Item = M>,
@@ -110,7 +110,7 @@ pub fn replay<M: Into<NamedMove>>(
 /// Names the tile of every move of a word, for the text form `b1 L>C`.
 ///
 /// # Errors
-/// Says which move is illegal from there, and why.
+/// If a move is illegal. The error names the move and the reason.
 pub fn name_moves(start: &Position, word: &[Move]) -> Result<Vec<NamedMove>, ReplayError> {
     let mut replay = Replay::new(start.clone(), CentreTop::Allowed)?;
     word.iter().map(|mv| replay.step(mv)).collect()
@@ -119,7 +119,7 @@ pub fn name_moves(start: &Position, word: &[Move]) -> Result<Vec<NamedMove>, Rep
 /// Every `step`-th position of a replay, and the last one, with the number of moves before it.
 ///
 /// # Errors
-/// Says which move is illegal, or names another tile, and why.
+/// If the move is illegal, or names another tile than the one that is there.
 pub fn positions_every<M: Into<NamedMove>>(
     step: std::num::NonZeroU64,
     start: &Position,

@@ -6,22 +6,22 @@ use crate::position::CentreTop;
 use crate::replay::{ReplayError, replay};
 use crate::tile::MAX_LEVEL;
 
-/// A way to know a number.
+/// Kind of evidence for a number.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Evidence {
-    /// A breadth-first search over positions, with this project's engine, found no shorter way.
+    /// A breadth-first search over positions, with this project's engine, found no shorter path.
     Searched,
-    /// A list of so many moves was made and replayed. (That there is no shorter one is another
-    /// matter.)
+    /// A list of this many moves was constructed and replayed. This does not show that it is
+    /// shortest.
     Constructed,
-    /// A search over choke points, with [`crate::choke`], found no shorter way.
+    /// A search over choke points, with [`crate::choke`], found no shorter path.
     ChokePoint,
     /// Others have found it by a search and published it.
     Published,
 }
 
 impl Evidence {
-    /// All ways.
+    /// All kinds.
     pub const ALL: [Evidence; 4] =
         [Evidence::Searched, Evidence::Constructed, Evidence::ChokePoint, Evidence::Published];
 }
@@ -44,19 +44,19 @@ impl Cell {
         Evidence::ALL.into_iter().filter(|evidence| self.known[*evidence as usize])
     }
 
-    /// Whether the formula is all there is.
+    /// Whether the formula is the only evidence.
     pub fn is_formula_only(&self) -> bool {
         self.known == [false; Evidence::ALL.len()]
     }
 }
 
-/// What a table does not take.
+/// Why a table cannot be made, or a result cannot be entered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
     /// More rows than levels, or none.
     #[error("a table has 1 to {MAX_LEVEL} rows, not {rows}")]
     Rows {
-        /// Rows asked for.
+        /// Requested rows.
         rows: u8,
     },
     /// A cell that the table does not have.
@@ -121,9 +121,9 @@ pub const X: [u128; 18] = [
     2_593_021, 6_260_271, 15_113_807, 36_488_145,
 ];
 
-/// To which level this project's engine has searched a quantity, with `strata solve` and
-/// `strata panex op --search`: from its least level on, S and S-bar in all their variations, and
-/// to level 9 the right versions as well as the left ones.
+/// Highest level to which this project's engine has searched a quantity, with `strata solve` and
+/// `strata panex op --search`. The searches begin at the least level and cover S and S-bar in all
+/// variations; up to level 9 they cover the right versions as well as the left ones.
 pub const SEARCHED: [(Quantity, u8); 5] = [
     (Quantity::T, 10),
     (Quantity::TBar, 10),
@@ -132,12 +132,12 @@ pub const SEARCHED: [(Quantity, u8); 5] = [
     (Quantity::X, 8),
 ];
 
-/// To which level X(n) was found with choke points here.
+/// Highest level for which X(n) was found with choke points here.
 pub const X_CHOKE_POINTS: u8 = 18;
 
-/// To which level X(n) was published: 1 to 6 by the paper's authors and 7 to 9 by David Bagley (2002
-/// and 2004, reported by Baxter), who searched positions, 10 to 13 by Derek Kisman (2010), who
-/// searched over choke points.
+/// Highest level for which X(n) was published: 1 to 6 by the paper's authors and 7 to 9 by David
+/// Bagley (2002 and 2004, reported by Baxter), who searched positions, 10 to 13 by Derek Kisman
+/// (2010), who searched over choke points.
 pub const X_PUBLISHED: u8 = 13;
 
 /// The papers' tables up to some level.
@@ -277,7 +277,7 @@ fn replayed(task: Task) -> Result<u128, TableError> {
     Ok(end.moves().into())
 }
 
-/// A slip in the papers, for the column it concerns.
+/// An error in the papers, for the column it concerns.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Footnote {
     /// Column.
@@ -286,7 +286,7 @@ pub struct Footnote {
     pub text: &'static str,
 }
 
-/// The slips in the papers. The numbers here are the right ones.
+/// The errors in the papers. The numbers here are the corrected ones.
 pub const FOOTNOTES: [Footnote; 7] = [
     Footnote {
         quantity: Quantity::TBar,

@@ -1,4 +1,4 @@
-//! `docs/panex.md` shows what the crate draws and knows.
+//! Tests that the drawings, numbers and words of `docs/panex.md` are those of the crate.
 
 use strata_panex::formulas::Quantity;
 use strata_panex::operations::{Kind, Operation, Task};

@@ -1,5 +1,4 @@
-//! A plain breadth-first search, as slow and simple as can be, confirms that the operations are as
-//! short as the papers say.
+//! Tests that operations have least length, by a plain breadth-first search.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::HashSet;
@@ -9,8 +8,8 @@ use strata_panex::operations::{Ends, Kind, Operation, SinkVariation, Task};
 use strata_panex::table::{Evidence, Table};
 use strata_panex::{CentreTop, Position};
 
-/// The least number of moves between two positions, by search from both ends. Moves can be taken
-/// back, so a layer can only lead to itself, the layer before it and the next one.
+/// The least number of moves between two positions, by search from both ends. Moves are reversible,
+/// so a layer leads only to itself, the layer before it and the next one.
 fn distance(start: &Position, goal: &Position, centre_top: CentreTop) -> u64 {
     let mut layers = [HashSet::from([start.clone()]), HashSet::from([goal.clone()])];
     let mut before = [HashSet::new(), HashSet::new()];

@@ -18,7 +18,7 @@ pub struct Shape {
     columns: u8,
 }
 
-/// A shape that there is not.
+/// Why a shape is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// Not two numbers.
@@ -117,7 +117,7 @@ pub struct Board {
     blank: usize,
 }
 
-/// Numbers that make no board.
+/// Why numbers are not a board.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     /// Too many or too few.

@@ -1,10 +1,10 @@
-//! The checker of restricted walks. It takes nothing from the solver: it knows the rules of
-//! theorems 3 and 4 only, and reads from the moves themselves which squares were settled when.
+//! Checker of restricted walks. It shares only the board with the solver: it applies the rules of
+//! theorems 3 and 4 and derives from the moves when each square was settled.
 
 use crate::board::{Board, Shape};
 use crate::moves::{Move, Turn};
 
-/// What a walk that keeps the rules does.
+/// Turns and choices of a valid walk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Walked {
     /// Right turns.
@@ -88,8 +88,8 @@ impl Side {
     }
 }
 
-/// The squares, from 1, on which theorems 3 and 4 leave a choice: those of the side but its
-/// corners. min(N, P) - 2 in number if N and P are at least 3, else max(N, P) - 2.
+/// The squares, from 1, on which theorems 3 and 4 leave a choice: the squares of the side without
+/// its corners. min(N, P) - 2 in number if N and P are at least 3, else max(N, P) - 2.
 pub fn choice_squares(shape: Shape) -> Vec<usize> {
     let (rows, columns) = (shape.rows(), shape.columns());
     match Side::of(shape) {

@@ -1,14 +1,14 @@
 //! Shortest solutions without counterclockwise turns, by an exact search in memory.
 //!
-//! A state is a board and the move made next; it is joined to the states whose move may follow:
-//! straight on or a right turn, where the rules leave a choice. Moves cannot be taken back, so this
-//! graph is directed, and a search of it has to remember all states: the neighbours of a layer may
-//! lie in any layer before it. (Reversing a walk does not help: what was a right turn is then a left
+//! A state is a board and its next move. Its successors are the states after that move whose own
+//! move may follow it: straight on or a right turn, as the rules allow. Moves are not reversible,
+//! so this graph is directed. The neighbours of a layer may lie in any earlier layer, so the search
+//! marks all visited states. (Reversing a walk does not help: what was a right turn is then a left
 //! turn.) The search goes backwards from the goal, so that one search gives the distances of all
 //! boards. The first move is free, and so is the heading at the end.
 //!
-//! Memory is three bits a state: a word for each order of the tiles, with a bit for each of the
-//! blank's squares and each move. Where a walk is wanted, two bytes a state come on top.
+//! A search takes three bits per state: a word for each order of the tiles, with a bit for each of
+//! the blank's squares and each move. If a walk is requested, two bytes per state are added.
 
 use crate::board::{Board, Shape};
 use crate::check::{Side, choice_squares};
@@ -51,7 +51,7 @@ impl Choices {
     }
 }
 
-/// A search that cannot be.
+/// Why a search cannot run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClockwiseError {
     /// The states do not fit a word of 64 bits, or memory.
@@ -75,16 +75,16 @@ pub struct Level {
     pub depth: u32,
     /// Boards that no shorter walk takes to the goal.
     pub boards: u64,
-    /// Boards with a next move, of which the same holds.
+    /// Pairs of a board and a next move that begin no shorter walk to the goal.
     pub states: u64,
 }
 
-/// The step back from a state to one whose move comes before.
+/// A predecessor of a state: a state whose move leads to it.
 #[derive(Copy, Clone, Debug)]
-struct Back {
+struct Predecessor {
     /// Bit of the earlier state.
     bit: u32,
-    /// Which of the moves between rows it goes back over; none if the order stays.
+    /// Which of the moves between rows leads from the one to the other; none if the order stays.
     across: Option<usize>,
 }
 
@@ -95,14 +95,14 @@ pub struct Clockwise {
     choices: Choices,
     orders: Orders,
     /// By bit.
-    back: Vec<Vec<Back>>,
+    predecessors: Vec<Vec<Predecessor>>,
     jumps: Vec<Jump>,
     /// Depth of the last layer.
     depth: Option<u32>,
     seen: Vec<u64>,
     current: Vec<u64>,
     next: Vec<u64>,
-    /// The depth of each state, if walks are wanted.
+    /// The depth of each state, if walks are requested.
     depths: Vec<u16>,
 }
 
@@ -119,8 +119,8 @@ impl Clockwise {
         Orders::count(shape)?.checked_mul(word)
     }
 
-    /// A search for walks to a goal, which may not take more than `memory` bytes. Only with `walks`
-    /// can it tell the moves.
+    /// A search for walks to a goal, which may not take more than `memory` bytes. [`Self::walk`]
+    /// requires `walks`.
     ///
     /// # Errors
     /// If it needs more memory.
@@ -137,7 +137,7 @@ impl Clockwise {
             return Err(ClockwiseError::Memory { shape, bytes });
         };
         let orders = Orders::of(goal);
-        let (back, jumps) = steps_back(shape, choices);
+        let (predecessors, jumps) = predecessors(shape, choices);
         let depths = if walks { vec![0; count * 4 * shape.squares()] } else { Vec::new() };
         let empty = || vec![0; count];
         let (seen, current, next) = (empty(), empty(), empty());
@@ -146,7 +146,7 @@ impl Clockwise {
             goal,
             choices,
             orders,
-            back,
+            predecessors,
             jumps,
             depth: None,
             seen,
@@ -176,7 +176,7 @@ impl Clockwise {
     fn before_goal(&mut self) {
         for mv in Move::ALL {
             let mut board = self.goal.clone();
-            if board.step(back(mv)) {
+            if board.step(inverse(mv)) {
                 let (order, _) = self.orders.read(&board);
                 let bit = bit(board.blank() - 1, mv);
                 self.next[self.orders.rank(&order)] |= 1 << bit;
@@ -224,11 +224,11 @@ impl Clockwise {
             }
             let (mut same, mut used) = (0, 0u64);
             for_bits(current, |bit| {
-                for back in &self.back[bit] {
-                    match back.across {
-                        None => same |= 1 << back.bit,
+                for from in &self.predecessors[bit] {
+                    match from.across {
+                        None => same |= 1 << from.bit,
                         Some(jump) => {
-                            across[jump] |= 1 << back.bit;
+                            across[jump] |= 1 << from.bit;
                             used |= 1 << jump;
                         }
                     }
@@ -266,7 +266,7 @@ impl Clockwise {
     }
 
     /// A shortest walk from a board that the layers so far hold. None if they do not, or no walks
-    /// were asked for.
+    /// were requested.
     pub fn walk(&self, board: &Board) -> Option<Word> {
         let (mut board, mut moves) = (board.clone(), Vec::new());
         let shape = board.shape();
@@ -292,8 +292,8 @@ fn bit(cell: usize, mv: Move) -> u32 {
     4 * cell as u32 + mv as u32
 }
 
-/// The move that takes a move back.
-fn back(mv: Move) -> Move {
+/// The inverse move.
+fn inverse(mv: Move) -> Move {
     mv.right_turn().right_turn()
 }
 
@@ -309,13 +309,13 @@ fn for_bits(mut word: u64, mut visit: impl FnMut(usize)) {
     }
 }
 
-/// The steps back from every state, by its bit, and the jumps of those that change the order.
-fn steps_back(shape: Shape, choices: Choices) -> (Vec<Vec<Back>>, Vec<Jump>) {
+/// The predecessors of every state, by its bit, and the jumps of those that change the order.
+fn predecessors(shape: Shape, choices: Choices) -> (Vec<Vec<Predecessor>>, Vec<Jump>) {
     let mut jumps = Vec::new();
     let mut all = vec![Vec::new(); 4 * shape.squares()];
     for cell in 0..shape.squares() {
         for before in Move::ALL {
-            let Some((from, jump)) = Orders::moved(shape, cell, back(before)) else { continue };
+            let Some((from, jump)) = Orders::moved(shape, cell, inverse(before)) else { continue };
             let followers = Move::ALL.into_iter().filter(|next| {
                 shape.beside(cell, *next).is_some() && choices.allow(shape, cell, before, *next)
             });
@@ -327,7 +327,7 @@ fn steps_back(shape: Shape, choices: Choices) -> (Vec<Vec<Back>>, Vec<Jump>) {
                     })
                 });
                 let bit_before = bit(from, before);
-                all[bit(cell, next) as usize].push(Back { bit: bit_before, across });
+                all[bit(cell, next) as usize].push(Predecessor { bit: bit_before, across });
             }
         }
     }

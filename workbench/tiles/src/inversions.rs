@@ -2,7 +2,7 @@
 
 use crate::board::Board;
 
-/// What theorem 1 says of a board.
+/// Solvability of a board by theorem 1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Solvability {
     /// NI: pairs of tiles of which the greater comes first, row by row.

@@ -15,7 +15,7 @@ pub(crate) struct Orders {
 /// Where a tile is in an order, before and after a move.
 pub(crate) type Jump = (usize, usize);
 
-/// An order of at most 15 tiles; what comes behind the last is of no meaning.
+/// An order of at most 15 tiles; entries after the last tile are ignored.
 pub(crate) type Order = [u8; 16];
 
 impl Orders {

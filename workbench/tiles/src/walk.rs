@@ -1,5 +1,5 @@
-//! Solutions by construction in which the blank never turns counterclockwise and has a choice on
-//! few squares: theorem 3 (two rows) and theorem 4 of the paper, with its slips mended.
+//! Constructed solutions in which the blank never turns counterclockwise and has a choice on few
+//! squares: theorems 3 (two rows) and 4 of the paper, with errors corrected.
 //!
 //! The blank goes straight while the next square lies in the working region, else it turns right.
 //! On the bottom row it goes left until a column that the procedure chooses, and turns up there. So
@@ -34,7 +34,7 @@ pub enum WalkError {
 }
 
 /// A walk of the blank that takes a board to the usual goal by the rules of theorems 3 and 4;
-/// [`crate::check`] tells its turns and choices.
+/// [`crate::check`] returns its turns and choices.
 ///
 /// # Errors
 /// If the board cannot be solved.
@@ -63,7 +63,7 @@ pub fn walk(board: &Board) -> Result<Word, WalkError> {
     Ok(Word::from(moves))
 }
 
-/// The blank's way on a board of at least as many rows as columns, or of two rows.
+/// The blank's walk on a board of at least as many rows as columns, or of two rows.
 struct Walker {
     board: Board,
     /// The blank's home is one of the last two rows' and columns' squares.
@@ -154,7 +154,8 @@ impl Walker {
 
     /// Walks until a condition holds, turning up in column `turn`.
     fn go(&mut self, turn: usize, until: impl Fn(&Walker) -> bool) -> Result<(), WalkError> {
-        // A ring has fewer squares than the board, and after as many rounds everything is back.
+        // Limit of moves: a ring has fewer squares than the board, and after that many rounds every
+        // tile is back in its place. Reaching the limit is a bug.
         let most = self.moves.len() + 2 * self.shape().squares().pow(2);
         while !until(self) {
             if self.moves.len() == most {

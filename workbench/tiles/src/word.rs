@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use crate::moves::Move;
 
-/// A list of moves. Text form: letters; what stands in parentheses is repeated as often as the
-/// number behind them says. `{:#}` writes repetitions in this form.
+/// A list of moves. Text form: letters; a part in parentheses is repeated by the number after it.
+/// `{:#}` writes repetitions in this form.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Word(Vec<Move>);
 
@@ -22,14 +22,14 @@ pub enum WordError {
         /// What stands there.
         found: char,
     },
-    /// Parentheses that do not match, or are in each other.
+    /// Parentheses that do not match or are nested.
     #[error("character {at}: this parenthesis has no match")]
     Parenthesis {
         /// Where, from 1.
         at: usize,
     },
     /// A repetition without a number.
-    #[error("character {at}: ')' is followed by how often to repeat")]
+    #[error("character {at}: ')' must be followed by a number of repetitions")]
     Count {
         /// Where, from 1.
         at: usize,
@@ -42,7 +42,7 @@ pub enum WordError {
 /// The shortest repeated part that is written in parentheses: no walk around squares is shorter.
 const SHORTEST: usize = 4;
 
-/// The longest one: the way around the largest board.
+/// The longest one: the path around the largest board.
 const LONGEST: usize = 64;
 
 impl Word {
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(error("U(D"), "character 2: this parenthesis has no match");
         assert_eq!(error("U(D(L)2)2"), "character 4: this parenthesis has no match");
         assert_eq!(error("U)2"), "character 2: this parenthesis has no match");
-        assert_eq!(error("(UR)D"), "character 4: ')' is followed by how often to repeat");
+        assert_eq!(error("(UR)D"), "character 4: ')' must be followed by a number of repetitions");
         assert_eq!(error("(URDL)99999999999999999999999"), "more than 10000000 moves");
         assert_eq!(error("(UR)5000000U"), "more than 10000000 moves");
     }

@@ -1,5 +1,5 @@
-//! The paper's worked sequences, as far as they are right; `docs/tiles.md` lists the slips. Its
-//! figures 13 to 19 show tile 12 twice and no 9; here the one in the last row or column is the 9.
+//! Tests of the paper's correct example sequences; `docs/tiles.md` lists the errors. Its figures 13
+//! to 19 show tile 12 twice and no 9; here the one in the last row or column is the 9.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use strata_tiles::{Board, Move, Turn, Word, walk};

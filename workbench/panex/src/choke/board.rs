@@ -1,4 +1,4 @@
-//! Segments found on explicit tiles: the lowest level of the recursion.
+//! Base level of the recursion: segments found by breadth-first search over positions.
 
 use rustc_hash::FxHashSet;
 
@@ -16,7 +16,7 @@ pub(super) struct Board {
     small: u8,
     /// By tile.
     levels: Vec<u8>,
-    /// The rows of what carries the lowest tile of each column.
+    /// By column: the row of the support below the lowest tile.
     ground: [u8; 3],
     /// The levels of the small tiles in every shape.
     shapes: [Stacks; 5],
@@ -72,7 +72,7 @@ impl Board {
         stacks
     }
 
-    /// Which pairs have the second tile to the left of the first, a bit a level from bit 0.
+    /// Pairs whose second tile is to the left of the first, as a bit mask: bit l - 1 for level l.
     ///
     /// The tipped tile 1 counts as still on the centre column.
     pub(super) fn swaps(&self, stacks: &Stacks) -> usize {
@@ -129,13 +129,13 @@ impl Board {
         self.top_row(column, stack) > u8::from(column == 1)
     }
 
-    /// Breadth-first search from a position that does not go on from useful positions (but for
-    /// the first one), in order of moves.
+    /// Breadth-first search from a position. It does not expand useful positions other than the
+    /// first. Visits are in order of moves.
     pub(super) fn segments(&self, start: Stacks) -> Vec<Visit> {
         self.search(start, |visit| visit.moves == 0 || visit.useful.is_none())
     }
 
-    /// Breadth-first search from a position, going on from the positions that `expand` names.
+    /// Breadth-first search from a position that expands the visits for which `expand` is true.
     pub(super) fn search(&self, start: Stacks, expand: impl Fn(&Visit) -> bool) -> Vec<Visit> {
         let useful = self.useful(&start);
         let mut visits = vec![Visit { stacks: start, moves: 0, useful, from: None }];

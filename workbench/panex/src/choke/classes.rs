@@ -35,12 +35,12 @@ pub(super) struct Class {
     pub(super) row_nodes: Vec<usize>,
 }
 
-/// What a search needs to know of a [`Node`].
+/// The parts of a [`Node`] that a search reads.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct SearchNode {
-    /// The class whose tables the edges use; none where the search does not go on.
+    /// The class whose tables the edges use; none if the search does not expand the node.
     pub(super) class: Option<ClassId>,
-    /// The pattern that it is as a useful position.
+    /// Its pattern, if it is a useful position.
     useful: Option<Pattern>,
     /// By row of the class.
     pub(super) edges: Vec<Edge>,
@@ -78,7 +78,7 @@ pub(super) fn pattern_of(board: &Board, visit: &Visit) -> Option<Pattern> {
 }
 
 impl Structure {
-    /// The structure, made when it is first asked for.
+    /// The structure, computed at the first call.
     pub(super) fn shared() -> &'static Self {
         static SHARED: LazyLock<Structure> = LazyLock::new(Structure::find);
         &SHARED
@@ -148,7 +148,8 @@ impl Partition {
 }
 
 impl Occurring {
-    /// Follows segments into segments, from the start of the puzzle, until nothing new occurs.
+    /// Collects all signatures that occur: starts with that of the whole puzzle and adds the
+    /// signatures of its nodes until there are no new ones.
     fn find() -> Self {
         let mut signatures = Vec::new();
         let mut tables: FxHashMap<Signature, BaseTable> = FxHashMap::default();
@@ -190,7 +191,8 @@ impl Occurring {
             let nodes = search_nodes(&self.graphs[first], partition);
             let node_of = |p: &Pattern| nodes.iter().position(|n| n.useful.as_ref() == Some(p));
             let row_nodes: Vec<usize> = table.patterns.iter().filter_map(node_of).collect();
-            // Otherwise one level's table would not say where the next level's edges lead.
+            // Every pattern of the base table must be a useful node of the graph, so that rows mean
+            // the same on all levels.
             assert_eq!(row_nodes.len(), table.patterns.len(), "ends differ between levels");
             Class { patterns: table.patterns, base: table.costs, nodes, row_nodes }
         };
@@ -211,7 +213,7 @@ fn search_nodes(graph: &[Node], partition: &Partition) -> Vec<SearchNode> {
     graph.iter().map(search_node).collect()
 }
 
-/// An edge seen from where it leads to.
+/// An incoming edge of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Incoming {
     pub(super) from: usize,

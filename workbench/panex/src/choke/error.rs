@@ -15,7 +15,7 @@ pub enum ChokeError {
     /// The puzzle has at least one tile of each colour.
     #[error("the level must be between 1 and {MAX_LEVEL}, not {level}")]
     Level {
-        /// The level asked for.
+        /// The requested level.
         level: u8,
     },
     /// Sums of distances came too close to the greatest number.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::board::{Board, moves_to};
 use super::classes::{BASE, ClassId, Structure};
 use super::error::{ChokeError, MAX_LEVEL};
-use super::kernel::{Checked, Vectors};
+use super::kernel::{AvailableVectors, Vectors};
 use super::run::{OnProgress, Run};
 use super::shape::Shape;
 use super::tables::{Keep, Tables};
@@ -54,7 +54,8 @@ impl<'a> Search<'a> {
         Self { progress: Some(progress), ..self }
     }
 
-    /// Gives up soon after the flag was set.
+    /// Sets a flag that cancels the search soon after it becomes true: it then returns
+    /// [`ChokeError::Cancelled`].
     pub fn cancel(self, cancel: &'a AtomicBool) -> Self {
         Self { cancel: Some(cancel), ..self }
     }
@@ -70,8 +71,8 @@ impl<'a> Search<'a> {
         let run = self.run();
         let structure = Structure::shared();
         let mut tables = Tables::base(structure);
-        for wanted in self.wanted(structure) {
-            tables = tables.next(structure, &wanted, Keep::Rows, &run)?;
+        for needed in self.needed(structure) {
+            tables = tables.next(structure, &needed, Keep::Rows, &run)?;
         }
         Ok(top::meet(structure, &tables, &run)?.moves)
     }
@@ -88,8 +89,8 @@ impl<'a> Search<'a> {
         let run = self.run();
         let structure = Structure::shared();
         let mut tables = vec![Tables::base(structure)];
-        for wanted in self.wanted(structure) {
-            let next = tables[tables.len() - 1].next(structure, &wanted, Keep::Everything, &run)?;
+        for needed in self.needed(structure) {
+            let next = tables[tables.len() - 1].next(structure, &needed, Keep::Everything, &run)?;
             tables.push(next);
         }
         let meeting: Meeting = top::meet(structure, &tables[tables.len() - 1], &run)?;
@@ -107,15 +108,15 @@ impl<'a> Search<'a> {
     fn run(&self) -> Run<'a> {
         Run {
             threads: self.threads.max(1),
-            vectors: Checked::new(self.vectors),
+            vectors: AvailableVectors::new(self.vectors),
             cancel: self.cancel,
             progress: self.progress,
             started: Instant::now(),
         }
     }
 
-    /// The classes whose tables are needed of the levels above the base and below the puzzle's.
-    fn wanted(&self, structure: &Structure) -> Vec<Vec<ClassId>> {
+    /// For each level above the base and below the puzzle's: the classes whose tables are needed.
+    fn needed(&self, structure: &Structure) -> Vec<Vec<ClassId>> {
         let mut levels = Vec::new();
         let mut needed = Structure::needed(&structure.top);
         for _ in BASE + 1..self.level {

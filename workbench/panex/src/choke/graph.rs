@@ -1,8 +1,8 @@
-//! How a segment of level N + 1 is put together from segments of level N.
+//! Graph of a segment of level N + 1: its nodes, and its edges, which are segments of level N.
 //!
-//! The two tiles X, x of level N + 1 are lower tiles to the segments of level N. A node tells the
-//! small tiles' shape and where X, x and the slot tiles A, B, C are; an edge is one way in which
-//! a segment of level N can end. This does not depend on N.
+//! The two tiles X, x of level N + 1 are lower tiles to the segments of level N. A node is the
+//! small tiles' shape and the places of X, x and the slot tiles A, B, C; an edge is one possible
+//! end of a segment of level N. This does not depend on N.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ const RIGHT: u8 = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) place: Place,
-    /// The signature of level N whose tables say how to go on.
+    /// The signature of level N whose tables give the edges of this node.
     pub(super) signature: Signature,
     /// The signature is that of the mirror image.
     pub(super) mirrored: bool,
-    /// What the position is a useful position of level N + 1 as, if it is one.
+    /// The pattern of the position at level N + 1, if it is a useful position there.
     pub(super) useful: Option<Pattern>,
-    /// By pattern of the signature; none where the search does not go on.
+    /// By pattern of the signature; none if the search does not expand the node.
     pub(super) edges: Vec<Edge>,
 }
 
@@ -49,20 +49,20 @@ pub(super) struct Edge {
 /// Where a search ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
-    /// At the next useful positions: one segment.
+    /// Up to the next useful positions: one segment.
     Segment,
-    /// Nowhere: everything that can be reached.
+    /// All reachable positions.
     Everything,
 }
 
 /// The lower tiles' levels and the supports' rows, relative to N.
 struct Frame {
-    /// A, B, C, X, x; what an absent tile has is never looked at.
+    /// A, B, C, X, x; entries of absent tiles are not read.
     levels: [u8; 5],
     support: [u8; 3],
 }
 
-/// What a node looks like from level N.
+/// A node in terms of level N: the signature, and the tiles in its slots.
 struct View {
     signature: Signature,
     mirrored: bool,
@@ -142,7 +142,8 @@ impl Frame {
         View { signature: Signature { shape, lower, support }, mirrored, slots, rest }
     }
 
-    /// X and x on top of the towers' columns and room in the third make a useful position.
+    /// The position is useful at level N + 1 if X and x are the topmost lower tiles of the towers'
+    /// columns and the third column has room.
     fn useful(&self, place: Place) -> Option<Pattern> {
         let Place { shape, mut stacks } = place;
         let [left, right] = shape.towers();

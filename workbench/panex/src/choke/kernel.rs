@@ -1,4 +1,5 @@
-//! The inner loop: least sums of distances and a table's row, swap vectors added by XOR.
+//! Inner loop of the search: min-plus combination of distances with a row of a table, where swap
+//! vectors add by XOR.
 //!
 //! It is written so that the compiler turns it into vector instructions, and compiled a second
 //! time for processors that have more of them. The only unsafe code is the call of that variant.
@@ -6,9 +7,9 @@
 
 use super::error::UNREACHED;
 
-/// Values in a tile, the unit that is worked on or skipped, where there are as many.
-const TILE: usize = 256;
-/// Tiles in a group, which is skipped as a whole.
+/// Values in a block of a row, the unit that is processed or skipped. Shorter rows are one block.
+const BLOCK: usize = 256;
+/// Blocks in a group, which is skipped as a whole.
 const GROUP: usize = 16;
 /// Values whose order inside a vector is fixed when the code is compiled.
 const LANES: usize = 16;
@@ -42,22 +43,22 @@ impl Vectors {
 
 /// Vector instructions that were found to be available.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Checked(Vectors);
+pub(super) struct AvailableVectors(Vectors);
 
-impl Checked {
-    /// The wanted instructions, or the fastest ones if they are missing.
-    pub(super) fn new(wanted: Option<Vectors>) -> Self {
-        let usable = wanted.filter(|vectors| vectors.is_available());
+impl AvailableVectors {
+    /// The requested instructions, or the fastest available ones.
+    pub(super) fn new(requested: Option<Vectors>) -> Self {
+        let usable = requested.filter(|vectors| vectors.is_available());
         Self(usable.unwrap_or_else(|| Vectors::available()[0]))
     }
 }
 
-/// One row of a table with the least values of its tiles and groups.
+/// One row of a table with the least values of its blocks and groups.
 pub(super) struct Row<'a> {
     costs: &'a [u32],
-    /// The binary logarithm of a tile's length.
-    tile_bits: u32,
-    tile_least: Vec<u32>,
+    /// The binary logarithm of a block's length.
+    block_bits: u32,
+    block_least: Vec<u32>,
     group_least: Vec<u32>,
 }
 
@@ -65,16 +66,16 @@ impl<'a> Row<'a> {
     /// A row of a power of two of values.
     pub(super) fn new(costs: &'a [u32]) -> Self {
         let least = |costs: &[u32]| costs.iter().copied().min().unwrap_or(UNREACHED);
-        let tile = tile_of(costs.len());
-        let tile_least: Vec<u32> = costs.chunks(tile).map(least).collect();
-        let group_least = tile_least.chunks(GROUP).map(least).collect();
-        Self { costs, tile_bits: tile.ilog2(), tile_least, group_least }
+        let block = block_len(costs.len());
+        let block_least: Vec<u32> = costs.chunks(block).map(least).collect();
+        let group_least = block_least.chunks(GROUP).map(least).collect();
+        Self { costs, block_bits: block.ilog2(), block_least, group_least }
     }
 }
 
-/// The length of a tile where rows have this many values.
-pub(super) fn tile_of(row: usize) -> usize {
-    row.min(TILE)
+/// The length of a block in rows with this many values.
+pub(super) fn block_len(row: usize) -> usize {
+    row.min(BLOCK)
 }
 
 /// A settled swap vector and its distance.
@@ -84,17 +85,17 @@ pub(super) struct Settled {
     pub(super) cost: u32,
 }
 
-/// What is known of a tile of distances.
+/// Bounds of a block of distances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Tile {
+pub(super) struct BlockBounds {
     /// No unsettled value is less.
     pub(super) least_open: u32,
     /// No value is greater; 0 if all are settled.
     pub(super) worst: u32,
 }
 
-impl Tile {
-    /// Of values of which those below the ceiling are settled.
+impl BlockBounds {
+    /// The bounds of these values. Those below `ceiling` are settled.
     #[inline(always)]
     pub(super) fn of(costs: &[u32], ceiling: u32) -> Self {
         let open = |&cost: &u32| if cost >= ceiling { cost } else { UNREACHED };
@@ -107,7 +108,7 @@ impl Tile {
 /// Distances by swap vector, as many as the row has values.
 pub(super) struct Target<'a> {
     pub(super) costs: &'a mut [u32],
-    pub(super) tiles: &'a mut [Tile],
+    pub(super) blocks: &'a mut [BlockBounds],
 }
 
 /// Settled distances to be spread along a row.
@@ -119,11 +120,16 @@ pub(super) struct Batch<'a> {
 impl Target<'_> {
     /// Lowers `costs[v ^ w]` to `v.cost + row[w]` for every settled v of the batches and every w.
     ///
-    /// All values below the ceiling are settled; the tiles are brought up to date.
-    pub(super) fn receive(&mut self, vectors: Checked, batches: &[Batch<'_>], ceiling: u32) {
+    /// All values below the ceiling are settled; the blocks' bounds are updated.
+    pub(super) fn receive(
+        &mut self,
+        vectors: AvailableVectors,
+        batches: &[Batch<'_>],
+        ceiling: u32,
+    ) {
         match vectors.0 {
             Vectors::Portable => self.receive_all(batches, ceiling),
-            // SAFETY: `Checked` is only made of instructions that the processor has.
+            // SAFETY: `AvailableVectors` holds only instructions that the processor has.
             #[cfg(target_arch = "x86_64")]
             Vectors::Avx2 => unsafe { self.receive_avx2(batches, ceiling) },
         }
@@ -137,79 +143,81 @@ impl Target<'_> {
 
     #[inline(always)]
     fn receive_all(&mut self, batches: &[Batch<'_>], ceiling: u32) {
-        let tile = self.costs.len() / self.tiles.len();
+        let block = self.costs.len() / self.blocks.len();
         let mut near = Vec::new();
-        let groups = self.tiles.chunks_mut(GROUP).zip(self.costs.chunks_mut(tile * GROUP));
-        for (index, (tiles, costs)) in groups.enumerate() {
-            for (summary, costs) in tiles.iter_mut().zip(costs.chunks(tile)) {
+        let groups = self.blocks.chunks_mut(GROUP).zip(self.costs.chunks_mut(block * GROUP));
+        for (index, (blocks, costs)) in groups.enumerate() {
+            for (summary, costs) in blocks.iter_mut().zip(costs.chunks(block)) {
                 if summary.least_open < ceiling {
-                    *summary = Tile::of(costs, ceiling);
+                    *summary = BlockBounds::of(costs, ceiling);
                 }
             }
             for batch in batches {
-                spread_group(index, tiles, costs, batch, ceiling, &mut near);
+                spread_group(index, blocks, costs, batch, ceiling, &mut near);
             }
         }
     }
 }
 
-/// Spreads a batch to one group of tiles. `near` is scratch space.
+/// Spreads a batch to one group of blocks. `near` is scratch space.
 #[inline(always)]
 fn spread_group(
     index: usize,
-    tiles: &mut [Tile],
+    blocks: &mut [BlockBounds],
     costs: &mut [u32],
     batch: &Batch<'_>,
     ceiling: u32,
     near: &mut Vec<Settled>,
 ) {
-    let worst = tiles.iter().map(|tile| tile.worst).fold(0, u32::max);
+    let worst = blocks.iter().map(|block| block.worst).fold(0, u32::max);
     if worst == 0 {
         return;
     }
     let Batch { row, settled } = batch;
     near.clear();
     near.extend(settled.iter().copied().filter(|s| {
-        let group = index ^ ((s.swaps as usize >> row.tile_bits) / GROUP);
+        let group = index ^ ((s.swaps as usize >> row.block_bits) / GROUP);
         s.cost + row.group_least[group] < worst
     }));
     if near.is_empty() {
         return;
     }
-    for (i, (tile, out)) in tiles.iter_mut().zip(costs.chunks_mut(1 << row.tile_bits)).enumerate() {
-        spread_tile(index * GROUP + i, tile, out, row, near, ceiling);
+    for (i, (block, out)) in
+        blocks.iter_mut().zip(costs.chunks_mut(1 << row.block_bits)).enumerate()
+    {
+        spread_block(index * GROUP + i, block, out, row, near, ceiling);
     }
 }
 
 #[inline(always)]
-fn spread_tile(
+fn spread_block(
     index: usize,
-    tile: &mut Tile,
+    block: &mut BlockBounds,
     out: &mut [u32],
     row: &Row<'_>,
     near: &[Settled],
     ceiling: u32,
 ) {
-    let worst = tile.worst;
+    let worst = block.worst;
     if worst == 0 {
         return;
     }
-    let length = 1 << row.tile_bits;
+    let length = 1 << row.block_bits;
     let mut changed = false;
     for s in near {
         let swaps = s.swaps as usize;
-        let from = index ^ (swaps >> row.tile_bits);
-        if s.cost + row.tile_least[from] < worst {
+        let from = index ^ (swaps >> row.block_bits);
+        if s.cost + row.block_least[from] < worst {
             changed = true;
             lower_tile(out, &row.costs[from * length..][..length], swaps & (length - 1), s.cost);
         }
     }
     if changed {
-        *tile = Tile::of(out, ceiling);
+        *block = BlockBounds::of(out, ceiling);
     }
 }
 
-/// Lowers `out[v ^ w]` to `cost + row[w]`, inside a tile.
+/// Lowers `out[v ^ w]` to `cost + row[w]`, inside a block.
 #[inline(always)]
 fn lower_tile(out: &mut [u32], row: &[u32], v: usize, cost: u32) {
     if out.len() < LANES {
@@ -297,17 +305,17 @@ mod tests {
             spread_plainly(&mut expected, &row, &settled);
             for vectors in Vectors::available() {
                 let mut costs = before.clone();
-                let tile = tile_of(size);
-                let mut tiles: Vec<Tile> =
-                    costs.chunks(tile).map(|c| Tile::of(c, CEILING)).collect();
-                let all_settled: Vec<bool> = tiles.iter().map(|t| t.worst == 0).collect();
-                let mut target = Target { costs: &mut costs, tiles: &mut tiles };
+                let block = block_len(size);
+                let mut blocks: Vec<BlockBounds> =
+                    costs.chunks(block).map(|c| BlockBounds::of(c, CEILING)).collect();
+                let all_settled: Vec<bool> = blocks.iter().map(|t| t.worst == 0).collect();
+                let mut target = Target { costs: &mut costs, blocks: &mut blocks };
                 let batch = Batch { row: &Row::new(&row), settled: &settled };
-                target.receive(Checked::new(Some(vectors)), &[batch], CEILING);
-                for (t, chunk) in costs.chunks(tile).enumerate() {
+                target.receive(AvailableVectors::new(Some(vectors)), &[batch], CEILING);
+                for (t, chunk) in costs.chunks(block).enumerate() {
                     if !all_settled[t] {
-                        prop_assert_eq!(chunk, &expected[t * tile..][..tile]);
-                        prop_assert_eq!(tiles[t], Tile::of(chunk, CEILING));
+                        prop_assert_eq!(chunk, &expected[t * block..][..block]);
+                        prop_assert_eq!(blocks[t], BlockBounds::of(chunk, CEILING));
                     }
                 }
             }
@@ -317,8 +325,8 @@ mod tests {
     #[test]
     fn instructions_that_are_missing_are_not_used() {
         for vectors in Vectors::available() {
-            assert_eq!(Checked::new(Some(vectors)).0, vectors);
+            assert_eq!(AvailableVectors::new(Some(vectors)).0, vectors);
         }
-        assert_eq!(Checked::new(None).0, Vectors::available()[0]);
+        assert_eq!(AvailableVectors::new(None).0, Vectors::available()[0]);
     }
 }

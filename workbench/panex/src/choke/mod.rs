@@ -15,24 +15,26 @@
 //! - A **segment** leads from a useful position to another, with none in between. At most three
 //!   lower tiles move in it: the top two of C, and the top one of the column without a tower if
 //!   that is L or R.
-//! - A **signature** is all that a segment's possibilities depend on: the shape, those three
-//!   tiles' levels and the rows of what lies below them, all relative to N.
-//! - A **table** tells, for a signature, the least number of moves of a segment by how it ends:
-//!   shape and arrangement of the three tiles (a *pattern*, one row of the table), and for which
-//!   levels the two colours have exchanged their left-to-right order (a *swap vector*, N bits).
+//! - A **signature** is everything that determines a useful position's segments: the shape, those
+//!   three tiles' levels and the rows of what lies below them, all relative to N.
+//! - A **table** of a signature holds the least number of moves of a segment, by its end. An end is
+//!   a *pattern* (the shape and the arrangement of the three tiles: one row of the table) and a
+//!   *swap vector* (N bits: the levels at which the two colours have exchanged their left-to-right
+//!   order).
 //!
 //! # Recursion
-//! For N = 2 a breadth-first search with explicit tiles makes the tables. A segment of level
-//! N + 1 is a chain of segments of level N, in which the two tiles of level N + 1 are lower
-//! tiles. What is between them is a node: a shape and the columns of the (at most five) lower
-//! tiles that move, at most 82 nodes a signature, times a swap vector. The node's own signature
-//! follows from exact rows, so nothing illegal is overlooked. Table entries are the edges; swap
+//! For N = 2 a breadth-first search over positions makes the tables. A segment of level N + 1 is a
+//! chain of segments of level N, in which the two tiles of level N + 1 are lower tiles. The
+//! positions between segments are the nodes: a shape and the columns of the (at most five) lower
+//! tiles that move, times a swap vector. A signature has at most 82 nodes. A node's own signature
+//! is computed from exact rows, so no illegal move is allowed. Table entries are the edges; swap
 //! vectors add by XOR. The nodes do not depend on N, and signatures with equal base tables and
-//! equal graphs have equal tables on every level: 858 signatures can occur, in 38 classes. So
-//! each level costs the same number of tables, with twice as long rows.
+//! equal graphs have equal tables on every level: 858 signatures can occur, in 38 classes. So each
+//! level costs the same number of tables, with twice as long rows.
 //!
-//! X(N) is the distance between start and goal in a graph of 15 nodes times 2^N swap vectors. As
-//! the way back is the way forth with the colours exchanged, half of it is searched.
+//! X(N) is the distance between start and goal in a graph of 15 nodes times 2^N swap vectors. The
+//! inverse of a solution with the colours exchanged is a solution, so only half of the distance is
+//! searched.
 //!
 //! # Speed
 //! A table is found by Dijkstra's algorithm, a bucket of distances at a time. Inside a bucket
@@ -42,10 +44,10 @@
 //! the worst value, which on high levels is nearly everywhere.
 //!
 //! # Moves
-//! For a move list the distances of all nodes of all levels are kept. A segment is walked back
-//! from its end: for each step an entry of the lower level's tables is found that makes up the
-//! difference, and is expanded in turn. Entries that come again are expanded once; there are
-//! some thousands of different ones.
+//! For a move list the distances of all nodes of all levels are kept. A segment is walked back from
+//! its end: for each step, the search finds an entry of the lower level's tables that equals the
+//! difference of two distances, and expands it in turn. Repeated entries are expanded once; there
+//! are some thousands of different ones.
 
 mod board;
 mod classes;

@@ -1,8 +1,8 @@
-//! Move lists, told from the distances that all levels kept.
+//! Move lists, reconstructed from the distances kept for all levels.
 //!
-//! A segment of level N + 1 is walked back from its end to its start, step by step: the step into
-//! a node is one whose distance and table entry add up to the node's distance. Each step is a
-//! segment of level N and is expanded in turn, down to explicit tiles.
+//! A segment of level N + 1 is walked back from its end to its start, step by step: the step into a
+//! node is one whose distance and table entry add up to the node's distance. Each step is a segment
+//! of level N and is expanded in turn, down to moves of tiles.
 
 use std::rc::Rc;
 
@@ -16,8 +16,9 @@ use super::tables::Tables;
 use super::top::Meeting;
 use crate::Move;
 
-/// One entry of a table. A class's signatures have equal tables but not the same moves: what one
-/// of them allows may be illegal for another. So entries belong to signatures here.
+/// One entry of a table. The signatures of a class have equal tables but not equal moves: a move
+/// may be legal for one and illegal for another. So an entry is identified by its signature, not by
+/// its class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Entry {
     level: u8,
@@ -93,7 +94,7 @@ impl Tracer<'_> {
                 let w = (0..half).find(|&w| row[w] > 0 && from[low ^ w] + row[w] == cost)?;
                 Some((Step { node: edge.from, row: edge.row, swaps: w }, before ^ w))
             });
-            // Every distance but the start's was reached by such a sum.
+            // Each node but the start has an incoming step whose sum equals its distance.
             let (step, before) = step.expect("a distance has a step that leads to it");
             steps.push(step);
             (node, swaps) = (step.node, before);

@@ -1,13 +1,13 @@
-//! What a run is told and tells: threads, progress and the wish to stop.
+//! Settings of a run: threads, progress reports and cancellation.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::ChokeError;
-use super::kernel::Checked;
+use super::kernel::AvailableVectors;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
     /// The level whose tables are being made; the puzzle's own in the last search.
@@ -26,7 +26,7 @@ pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 /// The settings of a run.
 pub(super) struct Run<'a> {
     pub(super) threads: usize,
-    pub(super) vectors: Checked,
+    pub(super) vectors: AvailableVectors,
     pub(super) cancel: Option<&'a AtomicBool>,
     pub(super) progress: Option<OnProgress<'a>>,
     pub(super) started: Instant,
@@ -62,9 +62,9 @@ impl Counter<'_> {
     }
 
     fn report(&self, done: usize) {
-        if let Some(tell) = self.run.progress {
+        if let Some(report) = self.run.progress {
             let elapsed = self.run.started.elapsed();
-            tell(Progress { level: self.level, done, classes: self.classes, elapsed });
+            report(Progress { level: self.level, done, classes: self.classes, elapsed });
         }
     }
 }

@@ -9,21 +9,21 @@ use std::collections::BinaryHeap;
 use super::classes::{ClassId, Incoming, SearchNode, incoming};
 use super::error::UNREACHED;
 use super::graph::Reach;
-use super::kernel::{Batch, Checked, Row, Settled, Target, Tile, tile_of};
+use super::kernel::{AvailableVectors, Batch, BlockBounds, Row, Settled, Target, block_len};
 use super::run::for_each;
 
-/// Below this many sums a bucket is not worth sharing among threads.
-const WORTH_SHARING: usize = 1 << 22;
+/// Least number of sums for which a bucket is divided among threads.
+const MIN_SHARED_SUMS: usize = 1 << 22;
 
 /// The tables of level N as the search of level N + 1 reads them.
 pub(super) struct Lower<'a> {
     /// N: how many bits a swap vector has.
     bits: u32,
-    /// By class and row; no rows where the class was not asked for.
+    /// By class and row; empty for classes that are not needed.
     rows: Vec<Vec<LowerRow<'a>>>,
     /// How wide a bucket is.
     width: u32,
-    vectors: Checked,
+    vectors: AvailableVectors,
 }
 
 struct LowerRow<'a> {
@@ -34,7 +34,12 @@ struct LowerRow<'a> {
 
 impl<'a> Lower<'a> {
     /// `costs` gives the row's values by class and row.
-    pub(super) fn new(bits: u32, costs: &[Vec<&'a [u32]>], largest: u32, vectors: Checked) -> Self {
+    pub(super) fn new(
+        bits: u32,
+        costs: &[Vec<&'a [u32]>],
+        largest: u32,
+        vectors: AvailableVectors,
+    ) -> Self {
         let width = bucket_width(bits, largest);
         let lower_row = |&costs: &&'a [u32]| {
             let entries = costs.iter().copied().zip(0..);
@@ -66,13 +71,13 @@ fn bucket_width(bits: u32, largest: u32) -> u32 {
 /// The distances of one node by swap vector, one bit more than the lower level's.
 struct Field {
     costs: Vec<u32>,
-    tiles: Vec<Tile>,
+    blocks: Vec<BlockBounds>,
 }
 
 /// A search from node 0 with no pair exchanged.
 pub(super) struct Search<'a> {
     nodes: &'a [SearchNode],
-    /// Whether the search goes on from positions of the node (apart from the very start).
+    /// Whether positions of the node are expanded. The start always is.
     expands: Vec<bool>,
     lower: &'a Lower<'a>,
     /// By node.
@@ -87,9 +92,9 @@ impl<'a> Search<'a> {
     /// A segment that comes back to node 0, with pairs exchanged, ends there.
     pub(super) fn new(nodes: &'a [SearchNode], lower: &'a Lower<'a>, reach: Reach) -> Self {
         let size = 2 * lower.half();
-        let tiles = size / tile_of(lower.half());
-        let unknown = Tile { least_open: UNREACHED, worst: UNREACHED };
-        let field = |_| Field { costs: vec![UNREACHED; size], tiles: vec![unknown; tiles] };
+        let blocks = size / block_len(lower.half());
+        let unknown = BlockBounds { least_open: UNREACHED, worst: UNREACHED };
+        let field = |_| Field { costs: vec![UNREACHED; size], blocks: vec![unknown; blocks] };
         let mut fields: Vec<Field> = (0..nodes.len()).map(field).collect();
         fields[0].costs[0] = 0;
         let heap = BinaryHeap::from([Reverse(pack(0, 0, 0))]);
@@ -109,16 +114,17 @@ impl<'a> Search<'a> {
         self.fields[node].costs[swaps]
     }
 
-    /// The least distance from which the search has to go on.
+    /// The least unsettled distance.
     pub(super) fn next(&self) -> Option<u32> {
         if !self.heap.is_empty() {
             return Some(0);
         }
-        let open = self.expanding().flat_map(|(_, field)| field.tiles.iter().map(|t| t.least_open));
+        let open =
+            self.expanding().flat_map(|(_, field)| field.blocks.iter().map(|t| t.least_open));
         open.min().filter(|&least| least < UNREACHED)
     }
 
-    /// The nodes that the search goes on from.
+    /// The nodes that are expanded.
     fn expanding(&self) -> impl Iterator<Item = (usize, &Field)> {
         self.fields.iter().enumerate().filter(|&(node, _)| self.expands[node])
     }
@@ -160,7 +166,7 @@ impl<'a> Search<'a> {
             node.edges.len() * (halves[0].len() + halves[1].len())
         };
         let sums: usize = self.nodes.iter().zip(&self.settled).map(edges).sum();
-        let shared = sums * self.lower.half() >= WORTH_SHARING;
+        let shared = sums * self.lower.half() >= MIN_SHARED_SUMS;
         let Self { nodes, lower, fields, incoming, settled, .. } = self;
         let targets = fields.iter_mut().zip(incoming.iter());
         for_each(if shared { threads } else { 1 }, targets, |(field, incoming)| {
@@ -170,14 +176,14 @@ impl<'a> Search<'a> {
     }
 
     fn collect_open(&mut self, ceiling: u32) {
-        let tile = tile_of(self.lower.half());
+        let block = block_len(self.lower.half());
         let mut open = std::mem::take(&mut self.heap);
         for (node, field) in self.expanding() {
-            for (t, summary) in field.tiles.iter().enumerate() {
-                // Values of earlier buckets are settled: `least_open` tells what is new.
+            for (t, summary) in field.blocks.iter().enumerate() {
+                // Values of earlier buckets are settled: `least_open` shows what is new.
                 if summary.least_open < ceiling {
                     let values =
-                        field.costs[t * tile..][..tile].iter().zip(t as u32 * tile as u32..);
+                        field.costs[t * block..][..block].iter().zip(t as u32 * block as u32..);
                     let new = values.filter(|&(&c, _)| c < ceiling && c >= summary.least_open);
                     open.extend(new.map(|(&c, swaps)| Reverse(pack(c, node, swaps))));
                 }
@@ -189,7 +195,7 @@ impl<'a> Search<'a> {
     /// Follows the entries that stay inside the bucket.
     fn follow_light(&mut self, node: usize, swaps: u32, cost: u32, ceiling: u32) {
         let Some(class) = self.nodes[node].class else { return };
-        let (lower, tile) = (self.lower, tile_of(self.lower.half()) as u32);
+        let (lower, block) = (self.lower, block_len(self.lower.half()) as u32);
         for (row, edge) in self.nodes[node].edges.iter().enumerate() {
             let to = edge.to as usize;
             let from = swaps ^ u32::from(edge.flips) << lower.bits;
@@ -200,7 +206,7 @@ impl<'a> Search<'a> {
                 let known = &mut field.costs[target as usize];
                 if sum < *known {
                     *known = sum;
-                    let summary = &mut field.tiles[(target / tile) as usize];
+                    let summary = &mut field.blocks[(target / block) as usize];
                     summary.least_open = summary.least_open.min(sum);
                     if self.expands[to] {
                         self.heap.push(Reverse(pack(sum, to, target)));
@@ -212,7 +218,8 @@ impl<'a> Search<'a> {
 }
 
 impl Field {
-    /// Takes in all that was settled below the ceiling, this node's own values included.
+    /// Lowers the distances by everything settled below the ceiling, this node's own values
+    /// included.
     fn receive(
         &mut self,
         nodes: &[SearchNode],
@@ -222,8 +229,8 @@ impl Field {
         ceiling: u32,
     ) {
         let halves = self.costs.chunks_mut(lower.half()).enumerate();
-        let tiles = self.tiles.chunks_mut(lower.half() / tile_of(lower.half()));
-        for ((half, costs), tiles) in halves.zip(tiles) {
+        let blocks = self.blocks.chunks_mut(lower.half() / block_len(lower.half()));
+        for ((half, costs), blocks) in halves.zip(blocks) {
             let batch = |edge: &Incoming| {
                 let class = nodes[edge.from].class?;
                 let settled = settled[edge.from][half ^ usize::from(edge.flips)].as_slice();
@@ -231,7 +238,7 @@ impl Field {
                 (!settled.is_empty()).then_some(Batch { row, settled })
             };
             let batches: Vec<Batch<'_>> = incoming.iter().filter_map(batch).collect();
-            Target { costs, tiles }.receive(lower.vectors, &batches, ceiling);
+            Target { costs, blocks }.receive(lower.vectors, &batches, ceiling);
         }
     }
 }

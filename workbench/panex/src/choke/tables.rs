@@ -12,8 +12,8 @@ use super::search::{Lower, Search};
 /// The tables of level N: for each class and row 2^N numbers of moves, by swap vector.
 pub(super) struct Tables {
     pub(super) level: u8,
-    /// By class and node of the class's graph; the rows are those of its useful nodes. Empty
-    /// where they were not asked for.
+    /// By class and node of the class's graph; the rows are those of its useful nodes. Empty for
+    /// classes that are not needed.
     classes: Vec<Vec<Vec<u32>>>,
     /// The greatest number in a row.
     largest: u32,
@@ -24,12 +24,12 @@ pub(super) struct Tables {
 pub(super) enum Keep {
     /// The tables' rows.
     Rows,
-    /// Those of all nodes, from which paths can be told.
+    /// The distances of all nodes, from which paths can be reconstructed.
     Everything,
 }
 
 impl Tables {
-    /// The tables that come from explicit tiles.
+    /// The tables of the base level.
     pub(super) fn base(structure: &Structure) -> Self {
         let with_rows = |class: &super::classes::Class| {
             let mut costs = vec![Vec::new(); class.nodes.len()];
@@ -43,23 +43,23 @@ impl Tables {
         Self { level: BASE, classes, largest }
     }
 
-    /// The next level's tables of the wanted classes.
+    /// The next level's tables of the requested classes.
     ///
     /// # Errors
     /// If the run is cancelled or the next level's costs do not fit.
     pub(super) fn next(
         &self,
         structure: &Structure,
-        wanted: &[ClassId],
+        requested: &[ClassId],
         keep: Keep,
         run: &Run<'_>,
     ) -> Result<Self, ChokeError> {
         let level = self.level + 1;
-        let needed = Structure::needed(wanted.iter().flat_map(|&c| &structure.classes[c].nodes));
+        let needed = Structure::needed(requested.iter().flat_map(|&c| &structure.classes[c].nodes));
         let lower = self.as_lower(structure, &needed, run);
-        let counter = run.counter(level, wanted.len());
+        let counter = run.counter(level, requested.len());
         // The largest first, so that no thread is left with one of them at the end.
-        let mut order = wanted.to_vec();
+        let mut order = requested.to_vec();
         order.sort_by_key(|&c| Reverse(structure.classes[c].nodes.len()));
         let classes = vec![Vec::new(); structure.classes.len()];
         let results = Mutex::new(Ok((classes, 0)));
@@ -109,7 +109,7 @@ impl Tables {
         Ok((costs, most))
     }
 
-    /// Sums of distances up to this one and entries of these tables must be told from
+    /// Checks that a distance up to `greatest_distance` plus an entry of these tables is less than
     /// `UNREACHED`.
     pub(super) fn check_sums(&self, greatest_distance: u32) -> Result<(), ChokeError> {
         if greatest_distance + self.largest < UNREACHED {
@@ -145,7 +145,7 @@ impl Tables {
     }
 }
 
-/// The greatest number that stands for a number of moves.
+/// The greatest number of moves in some rows, without unreached entries.
 pub(super) fn largest<'a>(costs: impl IntoIterator<Item = &'a Vec<u32>>) -> u32 {
     let reached = |costs: &Vec<u32>| costs.iter().copied().filter(|&c| c < UNREACHED).max();
     costs.into_iter().filter_map(reached).max().unwrap_or(0)

@@ -7,13 +7,13 @@ use super::run::Run;
 use super::search::Search;
 use super::tables::{Tables, largest};
 
-/// Where the way forth and the way back meet.
+/// Meeting of the two halves of a shortest path.
 ///
-/// The way from the start to the goal, taken backwards with the colours exchanged, leads from
-/// the start to the goal again. So what is at a distance d from the start is, with all pairs
-/// exchanged, at that distance from the goal.
+/// The inverse of a path from the start to the goal, with the colours exchanged, is another such
+/// path. So a position at distance d from the start has an image, with all pairs exchanged, at
+/// distance d from the goal.
 pub(super) struct Meeting {
-    /// X(N): the least moves of a way through here.
+    /// X(N): the least number of moves of a path through this position.
     pub(super) moves: u32,
     pub(super) node: usize,
     pub(super) swaps: usize,
@@ -36,12 +36,12 @@ pub(super) fn meet(
     let mut search = Search::new(nodes, &rows, Reach::Everything);
     let all = (2 << lower.level) - 1;
     let mut best = u32::MAX;
-    // Nothing that is settled later than half way can be the nearer half of a better way.
+    // Distances greater than half of the best sum cannot give a shorter path.
     while let Some(least) = search.next().filter(|&least| least < best.div_ceil(2)) {
         run.check()?;
         search.settle(least);
-        let ways = search.settled().map(|(node, swaps, c)| c + search.cost(node, swaps ^ all));
-        best = ways.min().map_or(best, |way| way.min(best));
+        let sums = search.settled().map(|(node, swaps, c)| c + search.cost(node, swaps ^ all));
+        best = sums.min().map_or(best, |sum| sum.min(best));
         search.spread(least, run.threads);
     }
     let costs = search.into_costs();

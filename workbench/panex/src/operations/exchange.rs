@@ -8,7 +8,7 @@ use super::sides::{L, R, four, moves};
 use super::task::{Kind, Task};
 use crate::moves::Move::{CL, CR, LC, LR, RC, RL};
 
-/// What Y and Y-bar begin with.
+/// Common first moves of Y and Y-bar.
 const Y_COMMON: [crate::moves::Move; 12] = [RC, LR, CR, CL, RC, RC, LR, LR, LR, CL, CL, RC];
 
 const W: [crate::moves::Move; 13] = [RL, CL, CR, LC, LC, RL, RL, RL, CR, LR, LC, RL, RL];

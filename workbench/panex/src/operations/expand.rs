@@ -29,7 +29,7 @@ impl Operation {
         let mut word = Word::with_capacity(capacity as usize);
         let mut expander = Expander::default();
         match &self.term {
-            // A task that is all there is need not be kept for further use.
+            // An operation that is a single task is expanded without memoising it.
             Term::Task(task) => expander.append(&task.definition(), self.transform, &mut word),
             _ => expander.append(self, Transform::default(), &mut word),
         }

@@ -54,7 +54,7 @@ impl Operation {
         }
     }
 
-    /// The way back.
+    /// The inverse operation.
     #[must_use]
     pub fn inverse(self) -> Operation {
         self.transformed(Transform { inverse: true, ..Transform::default() })
@@ -91,7 +91,7 @@ impl Operation {
     }
 
     /// The positions between which a task leads; none for "4", V, words, sequences and parts, which
-    /// have no place of their own.
+    /// apply to many positions.
     ///
     /// # Errors
     /// As [`Task::ends`].

@@ -5,8 +5,8 @@ use super::task::{Kind, Task};
 use super::transform::Transform;
 use crate::moves::Word;
 
-/// Left and right versions of the operations, so that formulas read like the papers'. Levels must
-/// be in the operations' ranges, which the definitions see to.
+/// Left and right versions of the operations, so that formulas read like the papers'. Callers must
+/// keep levels within the operations' ranges; the definitions do.
 #[derive(Copy, Clone)]
 pub(super) struct Side {
     mirror: bool,

@@ -9,13 +9,13 @@ use crate::tile::MAX_LEVEL;
 /// The most moves a list may have: 2^30, a GiB of memory.
 pub const MAX_WORD: u32 = 1 << 30;
 
-/// An operation that cannot be had.
+/// Why an operation does not exist or cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
     /// No operation of that name.
     #[error("unknown operation '{name}' (known: {})", Kind::ALL.map(Kind::name).join(", "))]
     Unknown {
-        /// Name asked for.
+        /// Requested name.
         name: String,
     },
     /// A level that the operation does not have.
@@ -23,7 +23,7 @@ pub enum OperationError {
     LevelRange {
         /// Operation.
         kind: Kind,
-        /// Level asked for.
+        /// Requested level.
         level: u8,
         /// Its least level.
         least: u8,
@@ -51,7 +51,7 @@ pub enum OperationError {
         /// Moves, where they can be counted.
         len: Option<u128>,
     },
-    /// A variation of S asked of something else, or for a tile that is out of range.
+    /// A variation of S requested for another operation, or for a tile that is out of range.
     #[error("{task} has no such variation: {reason}")]
     Variation {
         /// Operation.
@@ -59,8 +59,8 @@ pub enum OperationError {
         /// Why not.
         reason: &'static str,
     },
-    /// A task without positions of its own.
-    #[error("{task} leads between no two positions of its own")]
+    /// A task that applies to many positions.
+    #[error("{task} has no start and goal of its own: it applies to many positions")]
     NoEnds {
         /// Operation.
         task: Task,
@@ -83,7 +83,7 @@ pub enum Kind {
     SBar,
     /// "4": the two topmost tiles of C change places.
     Four,
-    /// C: the tile n goes from R to L, the towers 1..n-1 stay what and where they are.
+    /// C: the tile n goes from R to L; the towers 1..n-1 are unchanged.
     C,
     /// X: the towers 1..n change places: X(n) moves to n = 4, then U(n).
     X,

@@ -1,4 +1,4 @@
-//! The paper's tower transfers T, T-bar and sinks S, S-bar: all as short as can be.
+//! The paper's tower transfers T, T-bar and sinks S, S-bar, all of least length.
 
 use super::formula::Operation;
 use super::sides::{L, four, moves};

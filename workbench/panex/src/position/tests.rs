@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-/// All legal positions that come of putting more tiles below those in the columns.
+/// All legal positions that extend the columns downwards with the remaining tiles.
 fn with_more(level: u8, columns: &[Vec<Tile>; 3], tiles: &[Tile], found: &mut Vec<Position>) {
     if tiles.is_empty() {
         found.extend(Position::new(level, columns.clone()));

@@ -1,4 +1,5 @@
-//! Whole searches, and the recursion against explicit tiles.
+//! Tests of choke points: complete searches, and the recursion compared with searches over
+//! positions.
 
 mod puzzle;
 mod recursion;
@@ -67,15 +68,15 @@ fn levels_out_of_range_are_refused() {
 }
 
 #[test]
-fn progress_is_told_and_the_flag_is_heeded() {
+fn progress_is_reported_and_cancellation_takes_effect() {
     let seen = Mutex::new(Vec::new());
     let flag = AtomicBool::new(false);
-    let tell = |progress: Progress| {
+    let report = |progress: Progress| {
         seen.lock().unwrap().push(progress);
         // The last search of level 6, after all its tables.
         flag.store(progress.level == 6, Ordering::Relaxed);
     };
-    let search = Search::new(6).threads(2).on_progress(&tell).cancel(&flag);
+    let search = Search::new(6).threads(2).on_progress(&report).cancel(&flag);
     assert_eq!(search.least_moves(), Err(ChokeError::Cancelled));
     let seen = seen.into_inner().unwrap();
     for level in 3..6 {

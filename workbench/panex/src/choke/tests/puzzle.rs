@@ -1,4 +1,4 @@
-//! Every useful position of the real puzzle, and every segment from it, against the tables.
+//! Comparison of the tables with every segment from every useful position of the real puzzle.
 
 use std::collections::{BTreeMap, BTreeSet};
 

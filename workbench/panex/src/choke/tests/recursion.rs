@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::super::classes::{BaseTable, Structure};
 use super::super::error::UNREACHED;
 use super::super::graph::{self, Reach};
-use super::super::kernel::Checked;
+use super::super::kernel::AvailableVectors;
 use super::super::run::Run;
 use super::super::signature::{LEVEL_CAP, Pattern, ROW_CAP, Signature};
 use super::super::tables::{Keep, Tables};
@@ -101,7 +101,7 @@ pub(super) fn next_level(tables: &Tables) -> Tables {
     let structure = Structure::shared();
     let run = Run {
         threads: 2,
-        vectors: Checked::new(None),
+        vectors: AvailableVectors::new(None),
         cancel: None,
         progress: None,
         started: Instant::now(),
