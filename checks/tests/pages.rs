@@ -58,8 +58,8 @@ fn links(text: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).collect()
 }
 
-/// What stands in backticks and is a path of the repository: it has a slash and ends in one, or
-/// in the extension of a source.
+/// Quoted text that is a path of the repository: it has a slash and ends in one, or in the
+/// extension of a source.
 fn paths(text: &str) -> Vec<String> {
     let prose = prose(text);
     let quoted = prose.split('`').skip(1).step_by(2);

@@ -99,7 +99,8 @@ impl<'a> Trace<'a> {
     /// the goal. None if they have not met.
     ///
     /// `last` is the layer of depth `depth`, and `before` the layer before it. The state has side
-    /// 0. If both searches are one by symmetry, it stands for either end.
+    /// 0. If a symmetry exchanges the ends, the state stands for a position of each of the two
+    ///    searches.
     ///
     /// # Errors
     /// If a layer is damaged.

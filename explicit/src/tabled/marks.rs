@@ -1,6 +1,6 @@
 //! Sets of local indices of one region as bits.
 //!
-//! A set fits into the first-level cache, and its elements come out in order without sorting.
+//! A set fits into the first-level cache, and its elements are drained in order without sorting.
 
 use strata_space::{Local, MAX_INDICES};
 

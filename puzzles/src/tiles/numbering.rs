@@ -27,7 +27,7 @@ impl Numbering {
         (1..self.small).map(|t| u32::from(self.tiles + 1 - t)).product()
     }
 
-    /// Number of indices. Some stand for no local part.
+    /// Number of indices. Some have no local part.
     pub(super) fn len(self) -> u32 {
         2 * self.prefixes() * self.half() * self.squares()
     }
@@ -47,7 +47,7 @@ impl Numbering {
         number * self.squares() + u32::from(blank)
     }
 
-    /// Digits and the blank's place; none of an index that stands for nothing.
+    /// Digits and the blank's place; None for an index without a local part.
     pub(super) fn digits(self, index: u32) -> Option<(Vec<u8>, u8)> {
         let blank = index % self.squares();
         let number = index / self.squares();
@@ -65,8 +65,8 @@ impl Numbering {
         (last <= u32::from(self.tiles - self.small)).then_some((digits, blank as u8))
     }
 
-    /// The places of the blank and of tiles 1 to k among all squares; none of an index that stands for
-    /// nothing.
+    /// The places of the blank and of tiles 1 to k among all squares; None for an index without a
+    /// local part.
     pub(super) fn places(self, index: u32) -> Option<Vec<u8>> {
         let (digits, blank) = self.digits(index)?;
         let others = vec![self.tiles + 1; (self.tiles - self.small).into()];

@@ -26,7 +26,7 @@ pub(crate) enum NewNode<'a> {
 /// Computes and stores the derived data of nodes, in the order of their numbers, from 1 on.
 pub(crate) struct DerivedData {
     exits: ExitInterner,
-    /// None if statistics are not wanted.
+    /// None if statistics are not requested.
     stats: Option<NodeStatsTable>,
     /// The first error. After it nothing more is derived.
     error: Option<StepError>,
@@ -54,7 +54,7 @@ impl DerivedData {
         self.exits.len()
     }
 
-    /// Statistics of a set; None if statistics are not wanted.
+    /// Statistics of a set; None if statistics are not requested.
     pub(crate) fn stats(&self, set: Ref) -> Option<NodeStats> {
         Some(self.stats.as_ref()?.get(set))
     }

@@ -50,7 +50,7 @@ impl NodeStats {
     }
 }
 
-/// Statistics by node. At 40 bytes a node they take half as much memory as everything else.
+/// Statistics by node. At 40 bytes per node they take half as much memory as everything else.
 pub(crate) struct NodeStatsTable {
     stats: Vec<NodeStats>,
     share: BudgetShare,

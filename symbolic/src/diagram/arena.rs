@@ -38,7 +38,7 @@ pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) executor: Executor<S::Config>,
     /// The first node whose derived data has not been received.
     pub(crate) first_underived: usize,
-    /// Statistics of the last layer; None if they are not wanted.
+    /// Statistics of the last layer; None if they are not requested.
     pub(crate) top_stats: Option<NodeStats>,
     /// Memoised steps beyond the one kept in each node, by node and fingerprint.
     pub(crate) step_overflow: FxHashMap<(u32, u64), Ref>,

@@ -1,7 +1,7 @@
 //! Step of a node: its successor in the next layer.
 //!
-//! The successor holds what is reached from the node's current states and what comes in from its
-//! parent, less the current and the previous states. Steps are memoised by node and by a
+//! The successor holds the states reached from the node's current states and the incoming sets of
+//! its parent, without the current and the previous states. Steps are memoised by node and by a
 //! fingerprint of the incoming sets.
 
 use strata_space::nested::{NestedSpace, Shift};
