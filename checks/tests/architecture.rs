@@ -94,7 +94,7 @@ fn dependencies(package: &Package, kinds: &[DependencyKind]) -> Vec<String> {
 }
 
 #[test]
-fn crates_use_lower_ones_only() {
+fn crates_use_only_lower_crates() {
     let metadata = metadata(root()).unwrap();
     let packages = metadata.workspace_packages();
     let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
@@ -130,7 +130,7 @@ fn crates_are_listed_from_the_lowest_up() {
 
 /// A user's program needs no crate but the library and the command line.
 #[test]
-fn an_own_puzzle_uses_the_library_and_the_command_line_only() {
+fn a_users_puzzle_uses_only_the_library_and_the_command_line() {
     let manifest = root().join("examples/own-puzzle/Cargo.toml");
     if !manifest.is_file() {
         return;

@@ -77,7 +77,7 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn links_lead_to_pages_and_headings() {
+fn links_point_to_pages_and_headings() {
     let mut broken = Vec::new();
     for (page, text) in pages() {
         for link in links(&text) {

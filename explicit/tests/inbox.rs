@@ -127,7 +127,7 @@ fn runs_are_spilled_where_they_exceed_the_share() {
 }
 
 #[test]
-fn an_inbox_that_lost_exits_gives_none_out() {
+fn an_inbox_that_lost_exits_stays_incomplete() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("gone");
     let inbox = inbox(&folder, 20_000);

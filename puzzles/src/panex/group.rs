@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_fixes_or_exchanges_both_ends_is_used() {
+    fn only_symmetries_that_fix_or_exchange_both_ends_are_used() {
         use Symmetry as S;
         let towers = "b1 b2 / - / o1 o2";
         for (start, goal, all, exchange) in [

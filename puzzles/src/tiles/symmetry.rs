@@ -10,11 +10,11 @@
 //! both blanks are, and both give the same r. Otherwise there is no symmetry here.
 //!
 //! **Why layers are unions of orbits.** M is an automorphism of the graph of boards. If it fixes an
-//! end e, then d(e, Mp) = d(Me, Mp) = d(e, p): a layer of the search from e has Mp if it has p.
-//! So it is enough to hold one board of each orbit {p, Mp}. The neighbours of Mp are the images of
-//! those of p: the orbits of the next layer are those of the neighbours of the boards held, without
-//! those of the last two layers. And where p is reached from one end and Mp from the other, p is
-//! reached from both: the searches meet in the same layers, after the same number of moves.
+//! end e, then d(e, Mp) = d(Me, Mp) = d(e, p): a layer of the search from e has Mp if it has p. So
+//! it is enough to store one board of each orbit {p, Mp}. The neighbours of Mp are the images of
+//! those of p: the orbits of the next layer are those of the neighbours of the stored boards,
+//! without those of the last two layers. And where p is reached from one end and Mp from the other,
+//! p is reached from both: the searches meet in the same layers, after the same number of moves.
 //!
 //! **Which of the two is stored.** M does not map regions to regions: whether two tiles are read in
 //! the same order after a transposition depends on where they are. But the squares of the small

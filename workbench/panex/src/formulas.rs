@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_formula_does_not_give_is_an_error() {
+    fn undefined_values_of_a_formula_are_errors() {
         assert_eq!(Quantity::X.formula(5), Err(FormulaError::Unknown));
         let error = Quantity::U.formula(4).unwrap_err();
         assert_eq!(error.to_string(), "U(4) is not defined, n begins at 5");

@@ -294,7 +294,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_move_is_one_byte_and_knows_its_columns() {
+    fn a_move_is_one_byte_with_its_columns() {
         assert_eq!(size_of::<Move>(), 1);
         for mv in Move::ALL {
             assert_eq!(Move::between(mv.from(), mv.to()), Some(mv));
@@ -312,7 +312,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn errors_say_which_move_and_why() {
+    fn errors_name_the_move_and_the_reason() {
         for (text, message) in [
             (
                 "LC XY",

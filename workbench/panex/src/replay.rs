@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_which_move_and_why() {
+    fn errors_name_the_move_and_the_reason() {
         let start = Position::start(2).unwrap();
         let fails = |moves: &str, centre_top| {
             let moves = parse_moves(moves).unwrap();

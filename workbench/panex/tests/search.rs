@@ -46,7 +46,7 @@ fn check(task: Task, Ends { start, goal }: &Ends, centre_top: CentreTop) {
 }
 
 #[test]
-fn towers_are_moved_in_as_few_moves_as_can_be() {
+fn tower_transfers_have_least_length() {
     for kind in [Kind::T, Kind::TBar] {
         for level in 1..=5 {
             let task = task(kind, level);
@@ -56,7 +56,7 @@ fn towers_are_moved_in_as_few_moves_as_can_be() {
 }
 
 #[test]
-fn tiles_sink_in_as_few_moves_as_can_be_in_all_variations() {
+fn sinks_have_least_length_in_all_variations() {
     for kind in [Kind::S, Kind::SBar] {
         for level in 2..=5 {
             let task = task(kind, level);
@@ -111,7 +111,7 @@ fn every_segment_between_the_checkpoints_of_level_4_is_the_shortest() {
 }
 
 #[test]
-fn what_the_table_calls_searched_is_what_a_search_finds() {
+fn numbers_marked_as_searched_equal_those_of_a_search() {
     let table = Table::new(5).unwrap();
     let mut searched = 0;
     for (quantity, kind) in [

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_character_and_the_reason() {
         let error = |text: &str| text.parse::<Word>().unwrap_err().to_string();
         assert_eq!(error("UXD"), "character 2: 'X' is not one of U, R, D, L and (…)NUMBER");
         assert_eq!(error("U(D"), "character 2: this parenthesis has no match");

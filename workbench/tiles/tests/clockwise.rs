@@ -155,7 +155,7 @@ fn a_search_from_any_goal() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn searches_that_exceed_the_memory_limit_are_refused() {
     let error = |text: &str, memory: u64| {
         let goal = Board::goal(shape(text));
         Clockwise::new(&goal, Choices::Free, false, memory).unwrap_err().to_string()

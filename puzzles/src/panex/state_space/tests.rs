@@ -141,7 +141,7 @@ proptest! {
 }
 
 #[test]
-fn local_parts_are_as_many_as_counted_elsewhere() {
+fn local_parts_are_counted_without_and_with_the_centres_top_layer() {
     for (centre_top, count) in [(CentreTop::Forbid, 25_200), (CentreTop::Allow, 70_560)] {
         let space = panex(12, 3, SymmetryUse::On, centre_top);
         assert_eq!(space.indices(), count);

@@ -251,7 +251,7 @@ fn ends_must_be_fixed_by_one_transposition() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused() {
+fn unreachable_goals_and_wrong_k_are_refused() {
     let refused = |start: &str, goal: &str, k: Option<u8>| {
         let shape = Shape::parse("2x3").unwrap();
         let board = |text: &str| Board::parse(shape, text).unwrap();

@@ -115,7 +115,7 @@ fn sinks_take_the_same_moves_in_all_variations() {
 }
 
 #[test]
-fn the_other_way_round_the_recursions_of_the_paper_are_as_long() {
+fn sums_with_bar_versions_are_no_longer_than_sums_without() {
     for n in 4..=12 {
         let with_bars = operation(Kind::TBar, n - 1).len().unwrap()
             + operation(Kind::SBar, n - 1).len().unwrap();

@@ -113,7 +113,7 @@ fn legal_positions(level: u8) -> Vec<Position> {
 }
 
 #[test]
-fn gold_levels_are_determined_exactly_where_one_position_looks_so() {
+fn gold_levels_are_determined_if_and_only_if_one_position_matches() {
     for level in 1..=3 {
         let all = legal_positions(level);
         let mut looks = std::collections::HashMap::<GoldPosition, usize>::new();
