@@ -7,7 +7,7 @@ use strata_space::{LayerStats, Local, RegionKey, State, StateSpace};
 use strata_store::{EntryKey, ListBuf};
 
 use crate::dedup::keep_new;
-use crate::error::Result;
+use crate::error::{Result, check_region};
 use crate::kernel::{Decoded, ExitSink, Inputs, Kernel, Output};
 
 /// Kernel of a space without tables.
@@ -93,6 +93,7 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         self.leaving.sort_unstable();
         self.leaving.dedup();
         for group in self.leaving.chunk_by(|a, b| a.region == b.region) {
+            check_region(&*self.space, group[0])?;
             self.batch.clear();
             self.batch.extend(group.iter().map(|state| state.local));
             exits.send(self.key(group[0].region), None, &self.batch)?;

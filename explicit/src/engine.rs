@@ -6,6 +6,7 @@ use strata_space::{Finish, KeySpace, Keyed, RegionKey, State, StateSpace, Tabled
 use strata_store::EntryKey;
 
 use crate::direct::DirectKernel;
+use crate::error::{Result, check_region};
 use crate::kernel::{Kernel, KernelMemory};
 use crate::tabled::{SharedCaches, TabledKernel};
 
@@ -88,8 +89,14 @@ impl Engine {
     }
 
     /// The states of depth 0, each with the key of its region.
-    pub fn seeds(&self) -> Vec<(EntryKey, State)> {
-        let keyed = |seed: State| (self.key(seed.region), seed);
+    ///
+    /// # Errors
+    /// [`Error::ReservedRegion`](crate::Error::ReservedRegion) if a seed has the reserved region.
+    pub fn seeds(&self) -> Result<Vec<(EntryKey, State)>> {
+        let keyed = |seed: State| {
+            check_region(&*self.space, seed)?;
+            Ok((self.key(seed.region), seed))
+        };
         self.space.seeds().into_iter().map(keyed).collect()
     }
 

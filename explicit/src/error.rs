@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::sync::Arc;
 
+use strata_space::{State, StateSpace};
 use strata_store::StoreError;
 
 /// Error of the explicit engine.
@@ -18,6 +19,12 @@ pub enum Error {
     /// Exits could not be delivered to another worker.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
+    /// The space returned a state of the region that no state may have.
+    #[error("the space returned {state}, whose region key u128::MAX is reserved")]
+    ReservedRegion {
+        /// The state, in the space's text form.
+        state: String,
+    },
     /// No file has the neighbour that a state must have in the layer before it.
     #[error("layer {depth} has no neighbour of {state}")]
     BrokenChain {
@@ -58,7 +65,7 @@ impl Error {
         match self {
             Error::Store(error) => Some(error),
             Error::Inbox(InboxError::Refused(error) | InboxError::Incomplete(error)) => Some(error),
-            Error::Exchange(_) | Error::BrokenChain { .. } => None,
+            Error::Exchange(_) | Error::ReservedRegion { .. } | Error::BrokenChain { .. } => None,
         }
     }
 
@@ -67,6 +74,18 @@ impl Error {
     pub fn is_corrupt(&self) -> bool {
         self.store().is_some_and(StoreError::is_corrupt)
     }
+}
+
+/// Checks that a state that enters the engine is not of the reserved region.
+///
+/// # Errors
+/// [`Error::ReservedRegion`] if it is.
+#[inline]
+pub(crate) fn check_region<S: StateSpace + ?Sized>(space: &S, state: State) -> Result<()> {
+    if state.region.0 == u128::MAX {
+        return Err(Error::ReservedRegion { state: space.text(state) });
+    }
+    Ok(())
 }
 
 /// Result of the explicit engine.

@@ -127,8 +127,18 @@ impl PassTask {
     /// the seeds, and for the last layer of a resumed job.
     ///
     /// # Errors
-    /// If the layer is damaged or exits cannot be delivered.
+    /// If the layer is damaged or exits cannot be delivered. Exits that were not sent are dropped,
+    /// and the task can be used again.
     pub fn emit(&mut self, layer: &Layer, range: KeyRange) -> Result<LayerStats> {
+        let emitted = self.emit_regions(layer, range);
+        self.current.stop();
+        emitted.inspect_err(|_| {
+            self.kernel.discard();
+            self.outboxes.clear();
+        })
+    }
+
+    fn emit_regions(&mut self, layer: &Layer, range: KeyRange) -> Result<LayerStats> {
         self.outboxes.begin(layer.header().depth);
         let mut stats = LayerStats::default();
         self.current.start(layer, range)?;

@@ -110,7 +110,7 @@ fn search_with(
     with_inverse: bool,
 ) -> Vec<Made> {
     let mut seeds = Made::default();
-    for (at, seed) in engine.seeds() {
+    for (at, seed) in engine.seeds().unwrap() {
         seeds.next.entry(at).or_default().push(seed.local);
     }
     let start = seeds.next.clone();

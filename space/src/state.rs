@@ -1,7 +1,7 @@
 //! States as engines store them, and how a search over them ends.
 
 /// The arrangement that a region stands for, packed into an integer that orders regions in files.
-/// `u128::MAX` is reserved: no region has this key.
+/// `u128::MAX` is reserved: no region has this key. The engine refuses a state that has it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RegionKey(pub u128);
 

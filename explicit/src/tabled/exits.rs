@@ -5,7 +5,7 @@ use strata_store::EntryKey;
 
 use super::expansion::{ExitCount, Expansion};
 use super::regions::RegionCache;
-use crate::error::Result;
+use crate::error::{Result, check_region};
 use crate::kernel::{ExitSink, Output};
 
 /// A region and its slot in the region cache.
@@ -69,7 +69,7 @@ pub(super) fn report<S: Tabled>(
         if *edge >= first_scattering {
             // Edges are ascending, so all edges from here on scatter.
             buffers.scatter(space, RegionKey(at.region), &expansion.exits[i..], rest);
-            buffers.send_scattered(regions, exits)?;
+            buffers.send_scattered(space, regions, exits)?;
             break;
         }
         let (locals, others) = rest.split_at(*count as usize);
@@ -84,6 +84,9 @@ pub(super) fn report<S: Tabled>(
         if cached.needs_canonicalising() {
             let class = space.class(RegionKey(target.region));
             batch.iter_mut().for_each(|local| *local = space.canonicalise(&class, *local));
+        }
+        if let Some(local) = batch.first() {
+            check_region(space, State { region: RegionKey(target.region), local: *local })?;
         }
         exits.send(target, cached.inverse(), batch)?;
     }
@@ -112,10 +115,12 @@ impl ExitBuffers {
     /// Sends the collected states, one batch for each target region.
     fn send_scattered<S: Tabled>(
         &mut self,
+        space: &S,
         regions: &RegionCache<S>,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         for group in self.scattered.chunk_by(|a, b| a.region == b.region) {
+            check_region(space, group[0])?;
             self.batch.clear();
             self.batch.extend(group.iter().map(|state| state.local));
             exits.send(regions.key_of(group[0].region), None, &self.batch)?;

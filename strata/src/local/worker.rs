@@ -158,7 +158,7 @@ impl Worker {
     /// If exits cannot be delivered, or have to be spilled and that fails.
     pub fn seed(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
-        let mut seeds = self.engine.seeds();
+        let mut seeds = self.engine.seeds()?;
         seeds.retain(|(key, _)| self.setup.owns(*key));
         seeds.sort_unstable();
         seeds.dedup();

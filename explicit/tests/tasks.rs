@@ -1,0 +1,128 @@
+//! Pass tasks that fail: no exit outlives the failure, and no state has the reserved region.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use strata_explicit::{
+    Engine, Error, Exchange, ExchangeError, KernelMemory, MemoryRun, Outboxes, PassTask, Result,
+};
+use strata_space::{Finish, RegionKey, State, StateSpace, Weight};
+use strata_store::{
+    BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, Layer, LayerHeader, LayerTotals,
+    LayerWriter,
+};
+
+const SHARDS: u32 = 2;
+
+/// A region leads to the regions that are `steps` further. The seed is state 0 of region `seed`.
+struct Steps {
+    seed: u128,
+    steps: [u128; 2],
+}
+
+impl StateSpace for Steps {
+    fn seeds(&self) -> Vec<State> {
+        vec![State { region: RegionKey(self.seed), local: 0 }]
+    }
+
+    fn finish(&self) -> Finish {
+        Finish::Exhausted
+    }
+
+    fn moves(&self, state: State, out: &mut Vec<State>) {
+        let further = |step| RegionKey(state.region.0 + step);
+        out.extend(self.steps.map(|step| State { region: further(step), local: 0 }));
+    }
+
+    fn shard_hash(&self, region: RegionKey) -> u64 {
+        region.0 as u64
+    }
+
+    fn weight(&self, _: State) -> Weight {
+        Weight::ONE
+    }
+
+    fn text(&self, state: State) -> String {
+        format!("state {} of region {:x}", state.local, state.region.0)
+    }
+}
+
+/// Records what is sent. While `fails` is set, it sends nothing.
+#[derive(Default)]
+struct Record {
+    fails: AtomicBool,
+    sent: Mutex<Vec<(usize, u32, u128)>>,
+}
+
+impl Exchange for Record {
+    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
+        if self.fails.load(Ordering::Relaxed) {
+            return Err(ExchangeError { to, source: "no connection".into() }.into());
+        }
+        let mut sent = self.sent.lock().unwrap();
+        Ok(run.for_each_region(|key, _| {
+            sent.push((to, depth, key.region));
+            Ok(())
+        })?)
+    }
+
+    fn flush(&self, _: usize, _: u32) -> Result<()> {
+        Ok(())
+    }
+
+    fn recycled_run(&self, _: usize) -> MemoryRun {
+        MemoryRun::default()
+    }
+}
+
+fn task(engine: &Engine, exchange: Arc<Record>) -> PassTask {
+    let kernel = engine.kernel(KernelMemory { regions: 0, memo: 0 });
+    // A worker for each shard.
+    let outboxes = Outboxes::new(exchange, 0, Arc::from([0, 1]), 1 << 20);
+    PassTask::new(kernel, EncodeOptions::default(), outboxes).unwrap()
+}
+
+/// A layer with state 0 of one region.
+fn layer(depth: u32, region: u128) -> Layer {
+    let header = LayerHeader { kind: FileKind::Layer, job: "job".into(), depth, encoding: 1 };
+    let writer = LayerWriter::memory(header).unwrap();
+    let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
+    let key = EntryKey::in_shards(region, region as u64, SHARDS);
+    encoder.push(&writer, key, &[0]).unwrap();
+    let part = encoder.finish(&writer).unwrap();
+    let totals = LayerTotals { regions: 1, states: 1, ..LayerTotals::default() };
+    writer.seal(vec![part], totals).unwrap()
+}
+
+#[test]
+fn a_failed_emit_leaves_no_exits_to_the_next() {
+    let engine = Engine::direct(Steps { seed: 0, steps: [10, 11] }, SHARDS);
+    let exchange = Arc::new(Record::default());
+    let mut task = task(&engine, Arc::clone(&exchange));
+    exchange.fails.store(true, Ordering::Relaxed);
+    let error = task.emit(&layer(0, 0), KeyRange::ALL).unwrap_err();
+    assert!(matches!(error, Error::Exchange(_)), "{error}");
+    exchange.fails.store(false, Ordering::Relaxed);
+    let stats = task.emit(&layer(4, 100), KeyRange::ALL).unwrap();
+    assert_eq!((stats.states, stats.generated), (1, 2));
+    assert_eq!(*exchange.sent.lock().unwrap(), [(0, 4, 110), (1, 4, 111)]);
+}
+
+#[test]
+fn a_move_into_the_reserved_region_is_an_error_that_names_the_state() {
+    let engine = Engine::direct(Steps { seed: 0, steps: [10, u128::MAX] }, SHARDS);
+    let mut task = task(&engine, Arc::default());
+    let error = task.emit(&layer(0, 0), KeyRange::ALL).unwrap_err();
+    assert!(matches!(error, Error::ReservedRegion { .. }), "{error}");
+    let state = format!("state 0 of region {:x}", u128::MAX);
+    assert!(error.to_string().contains(&state), "{error}");
+}
+
+#[test]
+fn a_seed_in_the_reserved_region_is_an_error() {
+    let engine = Engine::direct(Steps { seed: u128::MAX, steps: [0, 0] }, SHARDS);
+    assert!(matches!(engine.seeds(), Err(Error::ReservedRegion { .. })));
+    let engine = Engine::direct(Steps { seed: u128::MAX - 1, steps: [0, 0] }, SHARDS);
+    assert_eq!(engine.seeds().unwrap().len(), 1);
+}
