@@ -25,7 +25,8 @@ pub struct JobOptions {
 /// Number of a worker in the cluster. Numbers count up from 0 without a gap.
 pub type WorkerNumber = u16;
 
-/// State of a job.
+/// State of a job in the queue. A job's folder records less, a
+/// [`RunState`](strata_store::RunState): no queue, no cancellation, no reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
@@ -76,18 +77,6 @@ impl fmt::Display for JobState {
             Self::Failed { .. } => "failed",
             Self::Done => "done",
         })
-    }
-}
-
-/// The reason of a stop, for messages.
-pub(crate) fn describe_stop(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::MaxLayers => "the layer limit is reached",
-        StopReason::DiskLimit => "the disk limit is reached",
-        StopReason::DiskFull => "the disk is full",
-        StopReason::MemoryFull => "the memory budget is used up",
-        StopReason::Interrupted => "interrupted",
-        StopReason::Moving => "the shards move to other workers",
     }
 }
 

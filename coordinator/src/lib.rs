@@ -10,7 +10,6 @@
 mod cluster;
 mod entry;
 mod journal;
-mod options;
 mod panic;
 mod server;
 

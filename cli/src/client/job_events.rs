@@ -3,11 +3,12 @@
 //! Each layer is emitted once, in order of depth. A rollback drops the deeper ones. Layers that
 //! are repeated after a reconnection are ignored.
 
+use strata::StopReason;
 use strata_proto::v1;
 
 use crate::args::cluster::ClientArgs;
 use crate::client::record;
-use crate::output::events::{self, Event};
+use crate::output::events::{self, EarlyEnd, Event};
 use crate::output::exit::ExitCode;
 use crate::spaces::request::{self, Naming};
 
@@ -134,10 +135,10 @@ impl<'a> JobEvents<'a> {
     pub(crate) fn ending(&self) -> Option<Ending> {
         match self.job.state() {
             v1::JobState::Done => Some(self.done()),
-            v1::JobState::Stopped => Some(self.stopped(stop_reason(&self.job), ExitCode::Limit)),
-            v1::JobState::Cancelled => {
-                Some(self.stopped(events::StopReason::Cancelled, ExitCode::Limit))
+            v1::JobState::Stopped => {
+                Some(self.stopped(EarlyEnd::Stopped(stop_reason(&self.job)), ExitCode::Limit))
             }
+            v1::JobState::Cancelled => Some(self.stopped(EarlyEnd::Cancelled, ExitCode::Limit)),
             v1::JobState::Failed => Some(self.failed()),
             _ => None,
         }
@@ -155,7 +156,7 @@ impl<'a> JobEvents<'a> {
         Ending { event: Event::Result(summary), code, failure: None }
     }
 
-    fn stopped(&self, reason: events::StopReason, code: ExitCode) -> Ending {
+    fn stopped(&self, reason: EarlyEnd, code: ExitCode) -> Ending {
         let event = Event::Stopped(events::Stopped {
             reason,
             depth: self.job.checkpoint.or(self.job.depth).unwrap_or(0),
@@ -186,13 +187,13 @@ impl<'a> JobEvents<'a> {
 }
 
 /// Why a job stopped.
-fn stop_reason(job: &v1::Job) -> events::StopReason {
+fn stop_reason(job: &v1::Job) -> StopReason {
     match job.limit() {
-        v1::Limit::MaxLayers => events::StopReason::MaxLayers,
-        v1::Limit::Disk => events::StopReason::DiskLimit,
-        v1::Limit::DiskFull => events::StopReason::DiskFull,
-        v1::Limit::MemoryFull => events::StopReason::MemoryFull,
-        v1::Limit::Unspecified => events::StopReason::Interrupted,
+        v1::Limit::MaxLayers => StopReason::MaxLayers,
+        v1::Limit::Disk => StopReason::DiskLimit,
+        v1::Limit::DiskFull => StopReason::DiskFull,
+        v1::Limit::MemoryFull => StopReason::MemoryFull,
+        v1::Limit::Unspecified => StopReason::Interrupted,
     }
 }
 
@@ -289,7 +290,6 @@ mod tests {
 
     #[test]
     fn stop_reasons_follow_the_limits() {
-        use events::StopReason;
         let reasons = [
             (v1::Limit::MaxLayers, StopReason::MaxLayers),
             (v1::Limit::Disk, StopReason::DiskLimit),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use strata::Tracked;
+use strata::{StopReason, Tracked};
 
 use crate::output::json::write_line;
 
@@ -185,33 +185,41 @@ impl Path {
 }
 
 /// Why a search ended early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum StopReason {
-    /// Ctrl-C or a termination signal.
-    Interrupted,
-    /// `--max-layers` is reached.
-    MaxLayers,
-    /// `--disk-limit` is reached.
-    DiskLimit,
-    /// The disk is full.
-    DiskFull,
-    /// The next layer does not fit the memory budget.
-    MemoryFull,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EarlyEnd {
+    /// The search stopped by itself or by a signal.
+    Stopped(StopReason),
     /// The job of a cluster was cancelled.
     Cancelled,
 }
 
-impl fmt::Display for StopReason {
+impl EarlyEnd {
+    /// The reason as JSON has it.
+    fn name(self) -> &'static str {
+        match self {
+            // A cluster that moves shards continues at once.
+            EarlyEnd::Stopped(StopReason::Interrupted | StopReason::Moving) => "interrupted",
+            EarlyEnd::Stopped(StopReason::MaxLayers) => "max_layers",
+            EarlyEnd::Stopped(StopReason::DiskLimit) => "disk_limit",
+            EarlyEnd::Stopped(StopReason::DiskFull) => "disk_full",
+            EarlyEnd::Stopped(StopReason::MemoryFull) => "memory_full",
+            EarlyEnd::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl Serialize for EarlyEnd {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl fmt::Display for EarlyEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            StopReason::Interrupted => "interrupted",
-            StopReason::MaxLayers => "the layer limit is reached",
-            StopReason::DiskLimit => "the disk limit is reached",
-            StopReason::DiskFull => "the disk is full",
-            StopReason::MemoryFull => "the memory budget is used up",
-            StopReason::Cancelled => "cancelled",
-        })
+        match self {
+            EarlyEnd::Stopped(reason) => reason.fmt(f),
+            EarlyEnd::Cancelled => f.write_str("cancelled"),
+        }
     }
 }
 
@@ -219,7 +227,7 @@ impl fmt::Display for StopReason {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Stopped {
     /// Why.
-    pub(crate) reason: StopReason,
+    pub(crate) reason: EarlyEnd,
     /// The last complete layer.
     pub(crate) depth: u32,
     /// The command that resumes from there.
@@ -322,7 +330,7 @@ pub(crate) mod tests {
 
     pub(crate) fn stopped() -> Event {
         Event::Stopped(Stopped {
-            reason: StopReason::Interrupted,
+            reason: EarlyEnd::Stopped(StopReason::Interrupted),
             depth: 41,
             resume_command: "strata solve panex 6 --resume".to_owned(),
         })
@@ -426,6 +434,23 @@ pub(crate) mod tests {
         let value: Value = serde_json::from_str(&json(&event)).unwrap();
         assert_eq!(value["moves"], Value::Null);
         assert_eq!(value["outcome"], "exhausted");
+    }
+
+    #[test]
+    fn early_ends_have_fixed_names_and_the_texts_of_the_library() {
+        let names = [
+            (StopReason::Interrupted, "interrupted"),
+            (StopReason::MaxLayers, "max_layers"),
+            (StopReason::DiskLimit, "disk_limit"),
+            (StopReason::DiskFull, "disk_full"),
+            (StopReason::MemoryFull, "memory_full"),
+        ];
+        for (reason, name) in names {
+            let end = EarlyEnd::Stopped(reason);
+            assert_eq!(serde_json::to_value(end).unwrap(), name);
+            assert_eq!(end.to_string(), reason.to_string());
+        }
+        assert_eq!(serde_json::to_value(EarlyEnd::Cancelled).unwrap(), "cancelled");
     }
 
     #[test]

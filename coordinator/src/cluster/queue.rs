@@ -12,7 +12,7 @@ use super::error::ClusterError;
 use super::event::Level;
 use super::job_view::{JobView, SpaceInfo};
 use super::session;
-use crate::entry::{JobEntry, JobState, WorkerNumber, describe_stop};
+use crate::entry::{JobEntry, JobState, WorkerNumber};
 use crate::journal::error::JournalError;
 
 /// Time between two looks at the cluster without a notification.
@@ -111,7 +111,6 @@ fn log_end(job: &JobView, state: &JobState) {
         JobState::Done => job.log(Level::Info, "done"),
         JobState::Cancelled => job.log(Level::Info, "cancelled; it can be resumed"),
         JobState::Stopped(reason) => {
-            let reason = describe_stop(*reason);
             job.log(Level::Warn, &format!("stopped: {reason}; it can be resumed"));
         }
         JobState::Failed { why, .. } => job.log(Level::Error, &format!("failed: {why}")),

@@ -21,7 +21,7 @@ use super::event::Level;
 use super::job_view::{JobView, SpaceInfo};
 use super::worker_pool::{PoolWorker, RemotePool, RestoreOrders};
 use crate::entry::{JobEntry, WorkerNumber};
-use crate::options::keep_layers_to;
+use crate::server::options::keep_layers_to;
 
 /// How long the running layer may take after a shutdown is requested. Supervisors allow 30 seconds,
 /// and the checkpoint takes part of them.

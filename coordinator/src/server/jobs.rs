@@ -11,6 +11,7 @@ use strata_store::JobSpec;
 use tonic::{Request, Response, Status};
 
 use super::layers::LayerFiles;
+use super::options::options_from;
 use super::reader::JobReader;
 use super::status::{blocking, invalid};
 use super::streams::{Messages, WatchedJob, stream};
@@ -20,7 +21,6 @@ use crate::cluster::event::Level;
 use crate::cluster::job_view::JobView;
 use crate::entry::{JobEntry, JobState};
 use crate::journal::error::JournalError;
-use crate::options::options_from;
 
 /// Default number of shards: enough to balance among many workers.
 const SHARDS: u32 = 64;

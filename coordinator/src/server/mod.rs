@@ -7,6 +7,7 @@ mod http;
 mod jobs;
 mod layers;
 mod metrics;
+pub(crate) mod options;
 mod reader;
 mod status;
 mod streams;

@@ -4,11 +4,11 @@ use strata::{StopReason, Totals};
 use strata_net::convert;
 use strata_proto::v1;
 
+use super::options::options_to;
 use crate::cluster::event::LogEntry;
 use crate::cluster::job_view::{JobSnapshot, JobView};
 use crate::cluster::membership::MemberView;
-use crate::entry::{JobEntry, JobState, WorkerEntry, describe_stop};
-use crate::options::options_to;
+use crate::entry::{JobEntry, JobState, WorkerEntry};
 
 /// Exit codes of a client that waits for a job, as in `docs/protocol.md`.
 const EXIT_NO_GOAL: u32 = 3;
@@ -30,7 +30,7 @@ pub(super) fn job(entry: &JobEntry, view: &JobView, jobs: &[JobEntry]) -> v1::Jo
     let (state, exit_code) = state(entry, waiting);
     let error = match &entry.state {
         JobState::Failed { why, .. } => why.clone(),
-        JobState::Stopped(reason) => describe_stop(*reason).to_owned(),
+        JobState::Stopped(reason) => reason.to_string(),
         _ => String::new(),
     };
     v1::Job {

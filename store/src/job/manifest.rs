@@ -26,7 +26,8 @@ const CHECKSUM_LABEL: &[u8] = b",\n  \"checksum\": \"";
 const CHECKSUM_END: &[u8] = b"\"\n}\n";
 const DIGITS: usize = 16;
 
-/// The state of a job, as its manifest records it.
+/// The state of a job, as its manifest records it. Whether a job waits, and why it ended early, is
+/// known only to the queue of a cluster.
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {

@@ -97,21 +97,18 @@ pub(super) fn stopped(
     depth: u32,
 ) -> ExitCode {
     // The limit that stopped it would stop it again.
-    let (reason, code, without) = match reason {
-        StopReason::Interrupted => (events::StopReason::Interrupted, ExitCode::Interrupted, None),
-        StopReason::MaxLayers => {
-            (events::StopReason::MaxLayers, ExitCode::Limit, Some("max-layers"))
-        }
-        StopReason::DiskLimit => {
-            (events::StopReason::DiskLimit, ExitCode::Limit, Some("disk-limit"))
-        }
-        StopReason::DiskFull => (events::StopReason::DiskFull, ExitCode::Limit, None),
-        StopReason::MemoryFull => (events::StopReason::MemoryFull, ExitCode::Limit, Some("memory")),
-        // Only a cluster moves shards, and it continues at once.
-        StopReason::Moving => (events::StopReason::Interrupted, ExitCode::Unexpected, None),
+    let (code, without) = match reason {
+        StopReason::Interrupted => (ExitCode::Interrupted, None),
+        StopReason::MaxLayers => (ExitCode::Limit, Some("max-layers")),
+        StopReason::DiskLimit => (ExitCode::Limit, Some("disk-limit")),
+        StopReason::DiskFull => (ExitCode::Limit, None),
+        StopReason::MemoryFull => (ExitCode::Limit, Some("memory")),
+        // Only a cluster moves shards.
+        StopReason::Moving => (ExitCode::Unexpected, None),
     };
     let without: Vec<&str> = without.into_iter().collect();
     let resume_command = args.search.line.resume_command(&without);
+    let reason = events::EarlyEnd::Stopped(reason);
     progress.emit(&events::Event::Stopped(events::Stopped { reason, depth, resume_command }));
     code
 }
