@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hex::{Hex64, Hex128};
 use crate::layer::file::{ExpectedFile, Layer};
-use crate::layer::format::FileKind;
+use crate::layer::format::{FileKind, LayerTotals};
 
 /// A file of a checkpoint: the part of a layer that one worker has.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,17 @@ impl CheckpointFile {
             digest: Hex128(totals.digest),
             seal: Hex64(layer.seal()),
         })
+    }
+
+    /// The totals of the file.
+    #[must_use]
+    pub fn totals(&self) -> LayerTotals {
+        LayerTotals {
+            regions: self.regions,
+            states: self.states,
+            generated: self.generated,
+            digest: self.digest.0,
+        }
     }
 
     /// The expectation with which [`Layer::open`] checks the file.

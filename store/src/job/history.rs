@@ -14,7 +14,7 @@ use crate::fs::file_system::{Fs, FsFile};
 use crate::hex::{Hex64, Hex128};
 use crate::job::checkpoint::HistoryPrefix;
 use crate::layer::file::{ExpectedFile, Layer};
-use crate::layer::format::FileKind;
+use crate::layer::format::{FileKind, LayerTotals};
 use crate::name::check_name;
 
 /// Longest time that lines stay in the buffer while layers keep coming.
@@ -71,6 +71,19 @@ pub struct HistoryLine {
     /// Its files, if they are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Vec<KeptFile>>,
+}
+
+impl HistoryLine {
+    /// The totals of the layer.
+    #[must_use]
+    pub fn totals(&self) -> LayerTotals {
+        LayerTotals {
+            regions: self.regions,
+            states: self.states,
+            generated: self.generated,
+            digest: self.digest.0,
+        }
+    }
 }
 
 /// Writer of a history.

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use strata_space::{Digest, Weight};
 use strata_store::{
     Checkpoint, Counters, Hex128, HistoryLine, JobDir, Manifest, RunState, StoreError,
 };
 
-use crate::plan::sums::{LayerSummary, Totals};
+use crate::plan::sums::{LayerSummary, Totals, stats_of};
 
 /// The layers that a checkpoint vouches for.
 #[derive(Clone, Debug, Default)]
@@ -28,10 +27,6 @@ impl JobHistory {
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
-}
-
-pub(super) fn digest(words: Hex128) -> Digest {
-    Weight(words.0)
 }
 
 fn differs(
@@ -128,10 +123,7 @@ fn records(
         check(&at, "files of workers", &(0..workers).collect(), &found)?;
         let mut sum = LayerSummary { depth, ..LayerSummary::default() };
         for record in of_layer {
-            sum.stats.states += record.states;
-            sum.stats.regions += record.regions;
-            sum.stats.generated += record.generated;
-            sum.stats.digest += digest(record.digest);
+            sum.stats.add(&stats_of(&record.totals()));
         }
         let Some(line) = history.lines.get(depth as usize) else { continue };
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };

@@ -2,14 +2,14 @@
 
 use strata_explicit::{Kernel, KernelMemory, count};
 use strata_space::LayerStats;
-use strata_store::{CheckpointFile, EngineKind, Hex128, JobDir, LayerTotals, Manifest, StoreError};
+use strata_store::{CheckpointFile, EngineKind, Hex128, JobDir, Manifest, StoreError};
 use strata_symbolic::AnySearch;
 
-use super::history::{JobHistory, check, digest, read_history};
+use super::history::{JobHistory, check, read_history};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::local::symbolic::{load_diagram, read_diagram};
-use crate::plan::sums::LayerSummary;
+use crate::plan::sums::{LayerSummary, stats_of, totals_of};
 
 /// Memory for the regions of the kernel that computes digests again.
 const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
@@ -119,13 +119,7 @@ pub(super) fn open_checkpoint(
         let path = folder.file_path(&record.file)?;
         let layer =
             strata_store::Layer::open(folder.fs().clone(), &path, &record.expect(folder.job()))?;
-        let expected = LayerTotals {
-            regions: record.regions,
-            states: record.states,
-            generated: record.generated,
-            digest: record.digest.0,
-        };
-        check(&|| path.clone(), "totals", &expected, layer.totals())?;
+        check(&|| path.clone(), "totals", &record.totals(), layer.totals())?;
         Ok(layer)
     };
     records.map(open).collect()
@@ -139,12 +133,7 @@ fn reread(
     layer.verify(&mut |_, _| {})?;
     if let Some(kernel) = kernel {
         let stats = count(kernel, layer, |_| true)?;
-        let found = LayerTotals {
-            regions: stats.regions,
-            states: stats.states,
-            generated: stats.generated,
-            digest: stats.digest.0,
-        };
+        let found = totals_of(&stats);
         check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
     }
     Ok(Reread { files: 1, bytes: layer.file_bytes(), states: layer.totals().states })
@@ -187,11 +176,7 @@ pub(crate) fn read_kept_files(
             let expect = kept.expect(folder.job(), line.depth);
             let layer = strata_store::Layer::open(folder.fs().clone(), &path, &expect)?;
             total.add(reread(&layer, kernel.as_deref_mut())?);
-            let LayerTotals { states, regions, generated, digest: sums } = *layer.totals();
-            sum.stats.states += states;
-            sum.stats.regions += regions;
-            sum.stats.generated += generated;
-            sum.stats.digest += digest(Hex128(sums));
+            sum.stats.add(&stats_of(layer.totals()));
         }
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
         let at = || folder.path().join("history.jsonl");

@@ -11,7 +11,8 @@ use strata_store::{
 };
 
 use super::error::Result;
-use super::worker::{ENCODING, LayerReport, Worker, emit, empty, totals};
+use super::worker::{ENCODING, LayerReport, Worker, emit, empty};
+use crate::plan::sums::totals_of;
 
 /// A checkpoint to resume from, as one worker needs it.
 #[derive(Clone, Debug)]
@@ -127,7 +128,7 @@ impl Worker {
             }
         }
         let part = encoder.finish(&writer)?;
-        Ok(writer.seal(vec![part], totals(&stats))?)
+        Ok(writer.seal(vec![part], totals_of(&stats))?)
     }
 
     /// This worker's shards in order; consecutive shards of one former owner form one group.
@@ -150,7 +151,7 @@ impl Worker {
     /// Sends the exits of the last layer and compares its counts with its totals.
     fn resend(&mut self, started: Instant) -> Result<LayerReport> {
         let stats = emit(&mut self.tasks, &self.threads, &self.current)?;
-        let (counted, recorded) = (totals(&stats), *self.current.totals());
+        let (counted, recorded) = (totals_of(&stats), *self.current.totals());
         if counted != recorded {
             return Err(StoreError::Corrupt {
                 file: self.current.path().unwrap_or_default(),

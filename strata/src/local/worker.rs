@@ -15,6 +15,7 @@ use super::error::{Result, WorkerError};
 use super::files::Files;
 use super::threads::Threads;
 use crate::keep_layers::KeepLayers;
+use crate::plan::sums::totals_of;
 
 /// Encoding number of layer files: locals are `2 * index + side`.
 pub(crate) const ENCODING: u16 = 1;
@@ -173,7 +174,7 @@ impl Worker {
             let [(a, first), (b, second)] = [pair[0], pair[1]];
             a == b && first.local ^ 1 == second.local
         });
-        self.current = self.seed_layer(&seeds, totals(&stats))?;
+        self.current = self.seed_layer(&seeds, totals_of(&stats))?;
         self.exchange.flush(self.setup.worker, 0)?;
         Ok(self.report(stats, started))
     }
@@ -218,7 +219,7 @@ impl Worker {
             stats.add(&found);
             parts.push(part);
         }
-        let next = writer.seal(parts, totals(&stats))?;
+        let next = writer.seal(parts, totals_of(&stats))?;
         self.exchange.flush(self.setup.worker, depth)?;
         let spilled = self.inbox.file_bytes();
         self.inbox.recycle(runs)?;
@@ -301,15 +302,6 @@ fn ranges(layer: &Layer, threads: usize) -> Vec<KeyRange> {
     let worth = (layer.totals().states / STATES_PER_TASK).max(1);
     let parts = threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
     KeyRange::ALL.split(&layer.split_keys(parts)).collect()
-}
-
-pub(crate) fn totals(stats: &LayerStats) -> LayerTotals {
-    LayerTotals {
-        regions: stats.regions,
-        states: stats.states,
-        generated: stats.generated,
-        digest: stats.digest.0,
-    }
 }
 
 fn header(setup: &Setup, depth: u32) -> LayerHeader {

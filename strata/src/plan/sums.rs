@@ -1,7 +1,28 @@
 //! Figures of layers: of one worker's part, of a whole layer, of all layers so far.
 
 use strata_space::{Digest, LayerStats, Weight};
-use strata_store::{Hex128, HistoryLine, JobResult, KeptFile};
+use strata_store::{Hex128, HistoryLine, JobResult, KeptFile, LayerTotals};
+
+/// The figures that a file records of a layer. What ends the search is not recorded, and false.
+pub(crate) fn stats_of(totals: &LayerTotals) -> LayerStats {
+    LayerStats {
+        regions: totals.regions,
+        states: totals.states,
+        generated: totals.generated,
+        digest: Weight(totals.digest),
+        ..LayerStats::default()
+    }
+}
+
+/// The figures of a layer as a file records them.
+pub(crate) fn totals_of(stats: &LayerStats) -> LayerTotals {
+    LayerTotals {
+        regions: stats.regions,
+        states: stats.states,
+        generated: stats.generated,
+        digest: stats.digest.0,
+    }
+}
 
 /// One worker's part of a layer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,13 +71,7 @@ impl LayerSummary {
     pub fn of_line(line: &HistoryLine) -> LayerSummary {
         LayerSummary {
             depth: line.depth,
-            stats: LayerStats {
-                states: line.states,
-                regions: line.regions,
-                generated: line.generated,
-                digest: Weight(line.digest.0),
-                ..LayerStats::default()
-            },
+            stats: stats_of(&line.totals()),
             bytes: line.bytes,
             kept: line.kept.clone().unwrap_or_default(),
         }
@@ -65,14 +80,14 @@ impl LayerSummary {
     /// The line of the history for a layer that was complete after so many seconds of search.
     #[must_use]
     pub fn into_line(self, seconds: f64) -> HistoryLine {
-        let LayerStats { states, regions, generated, digest, .. } = self.stats;
+        let LayerTotals { states, regions, generated, digest } = totals_of(&self.stats);
         HistoryLine {
             depth: self.depth,
             states,
             generated,
             regions,
             bytes: self.bytes,
-            digest: Hex128(digest.0),
+            digest: Hex128(digest),
             seconds,
             kept: Some(self.kept).filter(|kept| !kept.is_empty()),
         }
@@ -169,5 +184,20 @@ impl Sum {
             sum.spilled += part.spilled;
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_figures_survive_both_conversions() {
+        let totals = LayerTotals { regions: 1, states: 2, generated: 3, digest: [4, 5] };
+        assert_eq!(totals_of(&stats_of(&totals)), totals);
+        let line = LayerSummary { depth: 7, stats: stats_of(&totals), ..LayerSummary::default() }
+            .into_line(0.5);
+        assert_eq!((line.depth, line.totals()), (7, totals));
+        assert_eq!(LayerSummary::of_line(&line).stats, stats_of(&totals));
     }
 }
