@@ -1,7 +1,10 @@
-//! What a cluster costs: `cargo bench -p strata-cli --bench cluster -- [LEVEL] [ROUNDS]` (7 and 3 by
-//! default). In turns, so that a busy machine is busy for all: Panex with two threads, with two
-//! embedded workers, and with two worker processes on this machine; then a small search in which
-//! three worker processes take part in every layer, which shows what a layer costs by itself.
+//! Benchmark of cluster overhead: `cargo bench -p strata-cli --bench cluster -- [LEVEL] [ROUNDS]` (7
+//! and 3 by default).
+//!
+//! Each round runs Panex with two threads, with two embedded workers, and with two worker processes
+//! on this machine. The variants alternate, so that other load on the machine affects all of them.
+//! Then three worker processes share every layer of a small search, which shows the fixed cost of a
+//! layer.
 
 use std::error::Error;
 use std::net::TcpListener;
@@ -11,8 +14,8 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Level of the search whose layers are narrow, and the layers at its beginning that are left out:
-/// the first of them are made by one worker, until the others have joined.
+/// Level of the search with narrow layers, and the number of first layers to skip: one worker makes
+/// them until the others have joined.
 const NARROW: (u32, usize) = (5, 20);
 
 fn strata() -> Command {
@@ -43,7 +46,7 @@ fn solve(level: u32, how: &[&str]) -> Result<f64> {
     seconds(&mut command)
 }
 
-/// Processes that end with the value.
+/// Processes of a cluster, killed on drop.
 struct Cluster {
     nodes: Vec<Child>,
     url: String,
@@ -90,7 +93,7 @@ impl Cluster {
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        Err("the workers do not come".into())
+        Err("the workers did not connect".into())
     }
 
     fn spawn(&mut self, command: &mut Command, data: &Path) -> Result<()> {

@@ -1,22 +1,22 @@
-//! Both engines side by side: every layer's states, moves and digest are compared, times and memory
-//! shown. `cargo bench -p strata-cli --bench engines -- LEVEL ROUNDS` (7 and 1 unless given).
+//! Comparison of both engines: `cargo bench -p strata-cli --bench engines -- LEVEL ROUNDS` (7 and 1
+//! by default). Compares every layer's states, moves and digest, and prints times and memory.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-struct Ran {
+struct SearchOutput {
     /// Depth, states, moves and digest of each layer.
     layers: Vec<[String; 4]>,
     result: Value,
 }
 
-fn solve(level: u32, engine: &str) -> Result<Ran, Box<dyn std::error::Error>> {
+fn solve(level: u32, engine: &str) -> Result<SearchOutput, Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let line = format!("solve panex {level} --engine {engine} --threads 1 --json --progress none");
     let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
     let output = command.args(line.split(' ')).arg("--data-dir").arg(dir.path()).output()?;
-    let mut ran = Ran { layers: Vec::new(), result: Value::Null };
+    let mut ran = SearchOutput { layers: Vec::new(), result: Value::Null };
     for line in String::from_utf8(output.stdout)?.lines() {
         let event: Value = serde_json::from_str(line)?;
         match event["event"].as_str() {
@@ -52,8 +52,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Searches, and shows what it took.
-fn run(level: u32, engine: &str) -> Result<Ran, Box<dyn std::error::Error>> {
+/// Searches, and prints time and memory.
+fn run(level: u32, engine: &str) -> Result<SearchOutput, Box<dyn std::error::Error>> {
     let ran = solve(level, engine)?;
     let seconds = ran.result["seconds"].as_f64().unwrap_or(0.0);
     let mib = ran.result["peak_rss_bytes"].as_f64().unwrap_or(0.0) / f64::from(1 << 20);

@@ -11,13 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use common::{Ran, expect, refused, solve, strata};
-use fake::{Fake, Script, Step, done, job, line, lines, now, tell};
+use common::{Finished, expect, refused, solve, strata};
+use fake::{Fake, Script, Step, done, event, job, line, lines, now};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use strata_proto::v1;
 use strata_proto::v1::JobState;
-use strata_proto::v1::job_event::Event as Told;
+use strata_proto::v1::job_event::Event as JobEvent;
 use tempfile::tempdir;
 use tonic::Status;
 
@@ -28,7 +28,7 @@ fn at(fake: &Fake, line: &str) -> Command {
     command
 }
 
-/// A coordinator with one job, and what the first call to watch it does.
+/// A coordinator with one job, and the steps of the first `Watch` call.
 fn with(job: v1::Job, watch: impl IntoIterator<Item = Step>) -> Fake {
     Fake::start(Script {
         jobs: vec![job],
@@ -37,16 +37,16 @@ fn with(job: v1::Job, watch: impl IntoIterator<Item = Step>) -> Fake {
     })
 }
 
-/// A job of some layers from its beginning to its end.
+/// The events of a job, from submission to the end, with layers up to a depth.
 fn whole(depth: u32) -> Vec<Step> {
     let mut steps = vec![now(&job(JobState::Queued)), now(&job(JobState::Running))];
     steps.extend(lines(0..=depth));
     for (level, text) in [("INFO", "all is well"), ("WARN", "worker b is lost")] {
         let note = v1::LogLine { time_ms: 0, level: level.to_owned(), text: text.to_owned() };
-        steps.push(tell(Told::Note(note)));
+        steps.push(event(JobEvent::Note(note)));
     }
     let checkpoint = v1::CheckpointDone { depth, bytes: 200, seconds: 0.25 };
-    steps.push(tell(Told::Checkpoint(checkpoint)));
+    steps.push(event(JobEvent::Checkpoint(checkpoint)));
     steps.push(now(&done(depth)));
     steps
 }
@@ -72,7 +72,7 @@ impl Running {
         Running { child, lines, seen: String::new() }
     }
 
-    /// Waits for a line with that text.
+    /// Waits for a line that contains a text.
     fn wait_for(&mut self, text: &str) {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(60));
@@ -89,15 +89,15 @@ impl Running {
         kill_process(pid, Signal::INT).unwrap();
     }
 
-    fn end(mut self) -> Ran {
+    fn end(mut self) -> Finished {
         self.seen.extend(self.lines.iter().map(|line| line + "\n"));
-        let mut ran = Ran::of(self.child.wait_with_output().unwrap());
+        let mut ran = Finished::of(self.child.wait_with_output().unwrap());
         ran.stdout = self.seen;
         ran
     }
 }
 
-fn depths(ran: &Ran) -> Vec<u64> {
+fn depths(ran: &Finished) -> Vec<u64> {
     ran.events("layer").iter().map(|layer| layer["depth"].as_u64().unwrap()).collect()
 }
 
@@ -114,7 +114,7 @@ fn a_submitted_job_is_followed_to_its_result() {
          generated   759\n  \
          time        2.50 s   (101 states/s)\n  \
          peak memory 61 MiB\n  \
-         disk        8.70 bytes a state (peak 1000 bytes)\n  \
+         disk        8.70 bytes per state (peak 1000 bytes)\n  \
          digest      00000000000000010000000000000002\n"
     );
     for text in ["job panex-3-aaaaaa submitted to http://", "is queued", "is running on 3 workers"]
@@ -138,7 +138,7 @@ fn events_have_the_fields_of_solve() {
     let fake = with(job(JobState::Queued), whole(21));
     let followed = expect(0, &mut at(&fake, "submit panex 3 --json --progress none"));
     for kind in ["job", "layer", "checkpoint", "result"] {
-        let fields = |ran: &Ran| {
+        let fields = |ran: &Finished| {
             let event = ran.events(kind).into_iter().next().unwrap();
             event.as_object().unwrap().keys().cloned().collect::<Vec<String>>()
         };
@@ -192,7 +192,7 @@ fn a_lost_connection_is_restored() {
     let address = fake.stop();
     std::thread::sleep(Duration::from_millis(700));
     let rest = v1::Job { depth: Some(9), ..job(JobState::Running) };
-    // Layers that it has are passed over.
+    // The client ignores layers that it has already received.
     let mut after = vec![now(&rest)];
     after.extend(lines(8..=21));
     after.push(now(&done(21)));
@@ -212,7 +212,7 @@ fn a_lost_connection_is_restored() {
 fn rolled_back_layers_count_once() {
     let mut steps = vec![now(&job(JobState::Running))];
     steps.extend(lines(0..=9));
-    steps.push(tell(Told::RolledBack(v1::RolledBack { depth: Some(4) })));
+    steps.push(event(JobEvent::RolledBack(v1::RolledBack { depth: Some(4) })));
     steps.extend(lines(5..=21));
     steps.push(now(&done(21)));
     let fake = with(job(JobState::Running), steps);
@@ -236,7 +236,7 @@ fn a_rollback_during_a_lost_connection_is_detected() {
     let back = v1::Job { depth: Some(4), ..job(JobState::Running) };
     let mut again = vec![now(&back)];
     again.extend(lines(5..=10));
-    again.push(tell(Told::RolledBack(v1::RolledBack { depth: None })));
+    again.push(event(JobEvent::RolledBack(v1::RolledBack { depth: None })));
     again.extend(lines(0..=21));
     again.push(now(&done(21)));
     let fake = Fake::start(Script {
@@ -268,7 +268,7 @@ fn a_call_that_ends_early_is_repeated_without_a_warning() {
 
 #[test]
 fn repeated_invalid_replies_end_the_command() {
-    let call = || vec![now(&job(JobState::Running)), tell(Told::Layer(line(7)))];
+    let call = || vec![now(&job(JobState::Running)), event(JobEvent::Layer(line(7)))];
     let fake = Fake::start(Script {
         jobs: vec![job(JobState::Running)],
         watches: (0..4).map(|_| call()).collect(),

@@ -1,5 +1,5 @@
-//! Clusters of real processes under kills, pauses, network cuts, damage and refusals: every layer
-//! has the same counts in the end.
+//! Clusters of real processes under kills, pauses, network cuts, damage and refusals. In the end
+//! every layer has the same counts.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 #[path = "cluster/answers.rs"]

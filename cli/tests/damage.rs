@@ -1,5 +1,5 @@
-//! Damage to every kind of file, in a finished and in a stopped job: always exit code 12 and the
-//! name of the file, never a wrong number.
+//! Damage to every kind of file, in a finished and in a stopped job. Each ends with exit code 12 and
+//! the name of the file, never with a wrong number.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use common::{expect, only_job, solve, verify};
 use tempfile::{TempDir, tempdir};
 
-/// A job folder that is damaged again and again, each time from an intact copy.
-struct Victim {
+/// An intact job folder. Each test damages a fresh copy of it.
+struct IntactJob {
     line: &'static str,
     origin: TempDir,
     scratch: TempDir,
 }
 
-impl Victim {
-    fn new(line: &'static str, limit: &str, code: i32) -> Victim {
+impl IntactJob {
+    fn new(line: &'static str, limit: &str, code: i32) -> IntactJob {
         let (origin, scratch) = (tempdir().unwrap(), tempdir().unwrap());
         expect(code, &mut solve(origin.path(), &format!("{line} {limit}")));
-        Victim { line, origin, scratch }
+        IntactJob { line, origin, scratch }
     }
 
     fn files(&self) -> Vec<PathBuf> {
@@ -49,20 +49,22 @@ impl Victim {
         let resume = &mut solve(self.scratch.path(), &format!("{} --resume", self.line));
         let copy = self.copy();
         damage(&copy);
-        // A copy without a manifest can only be found by its own name.
+        // `verify` gets the job's folder itself: a job without a manifest is not found in a data
+        // directory.
         let verify = &mut verify(&copy);
         for command in [verify, resume] {
             let ran = expect(12, command);
             assert_eq!(ran.events_or_none("result"), 0, "{what}");
             let named = names.iter().any(|name| ran.stderr.contains(name));
             assert!(named, "{what} of {names:?}: {}", ran.stderr);
-            let told = ran.stderr.contains("expected") || ran.stderr.contains("does not exist");
-            assert!(told, "{what}: {}", ran.stderr);
+            let explained =
+                ran.stderr.contains("expected") || ran.stderr.contains("does not exist");
+            assert!(explained, "{what}: {}", ran.stderr);
         }
     }
 }
 
-impl common::Ran {
+impl common::Finished {
     fn events_or_none(&self, kind: &str) -> usize {
         let mark = format!("\"event\":\"{kind}\"");
         self.stdout.lines().filter(|line| line.contains(&mark)).count()
@@ -75,30 +77,30 @@ fn flip(path: &Path, offset: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-fn damage_every_file(victim: &Victim) {
-    let files = victim.files();
+fn damage_every_file(intact: &IntactJob) {
+    let files = intact.files();
     for file in &files {
         let name = file.file_name().unwrap().to_str().unwrap();
         let length = fs::metadata(file).unwrap().len() as usize;
         for step in 0..12 {
             let offset = (length - 1) * step / 11;
-            victim.expect_corrupt(&format!("flip at {offset}"), &[name], |copy| {
+            intact.expect_corrupt(&format!("flip at {offset}"), &[name], |copy| {
                 flip(&copy.join(name), offset);
             });
         }
         for left in [0, length / 2, length - 1] {
-            victim.expect_corrupt(&format!("cut to {left}"), &[name], |copy| {
+            intact.expect_corrupt(&format!("cut to {left}"), &[name], |copy| {
                 let file = fs::File::options().write(true).open(copy.join(name)).unwrap();
                 file.set_len(left as u64).unwrap();
             });
         }
-        victim.expect_corrupt("removal", &[name], |copy| {
+        intact.expect_corrupt("removal", &[name], |copy| {
             fs::remove_file(copy.join(name)).unwrap();
         });
     }
     for pair in files.windows(2) {
         let names = [&pair[0], &pair[1]].map(|f| f.file_name().unwrap().to_str().unwrap());
-        victim.expect_corrupt("swap", &names, |copy| {
+        intact.expect_corrupt("swap", &names, |copy| {
             let [a, b] = names.map(|name| copy.join(name));
             fs::rename(&a, copy.join("c")).unwrap();
             fs::rename(&b, &a).unwrap();
@@ -109,24 +111,24 @@ fn damage_every_file(victim: &Victim) {
 
 #[test]
 fn damage_to_a_finished_job_is_detected() {
-    damage_every_file(&Victim::new("panex 4", "--keep-layers every:30", 0));
+    damage_every_file(&IntactJob::new("panex 4", "--keep-layers every:30", 0));
 }
 
 #[test]
 fn damage_to_a_stopped_job_is_detected() {
     let limit = "--keep-layers every:50 --max-layers 120 --workers 2";
-    damage_every_file(&Victim::new("panex 5", limit, 4));
+    damage_every_file(&IntactJob::new("panex 5", limit, 4));
 }
 
 #[test]
 fn a_stale_file_is_detected_and_an_older_folder_is_valid() {
-    let victim = Victim::new("panex 5", "--max-layers 60", 4);
-    let old = victim.copy();
+    let intact = IntactJob::new("panex 5", "--max-layers 60", 4);
+    let old = intact.copy();
     let kept = tempdir().unwrap();
     let kept = kept.path().join(old.file_name().unwrap());
     fs::rename(&old, &kept).unwrap();
-    let folder = only_job(victim.origin.path());
-    expect(4, &mut solve(victim.origin.path(), "panex 5 --max-layers 61 --resume"));
+    let folder = only_job(intact.origin.path());
+    expect(4, &mut solve(intact.origin.path(), "panex 5 --max-layers 61 --resume"));
     // Files of the older checkpoint in place of those of the newer one.
     for name in ["manifest.json", "history.jsonl", "layer-000060-000.strata"] {
         let stale = kept.join(name);
@@ -135,7 +137,7 @@ fn a_stale_file_is_detected_and_an_older_folder_is_valid() {
             assert_eq!(fs::read(&stale).unwrap(), fs::read(folder.join(name)).unwrap());
             continue;
         }
-        victim.expect_corrupt("a stale file", &[name, "layer-000059-000"], |copy| {
+        intact.expect_corrupt("a stale file", &[name, "layer-000059-000"], |copy| {
             fs::copy(&stale, copy.join(name)).unwrap();
         });
     }
@@ -147,17 +149,17 @@ fn a_stale_file_is_detected_and_an_older_folder_is_valid() {
 
 #[test]
 fn files_that_no_manifest_names_are_removed() {
-    let victim = Victim::new("panex 4", "--max-layers 40", 4);
-    let folder = only_job(victim.origin.path());
-    // In the middle, and just after the end.
+    let intact = IntactJob::new("panex 4", "--max-layers 40", 4);
+    let folder = only_job(intact.origin.path());
+    // First for the stopped job, then for the finished one.
     for _ in 0..2 {
         for name in ["layer-000041-000.strata", "layer-000.123-4.tmp", "run-000-000001.tmp"] {
             fs::write(folder.join(name), "torn").unwrap();
         }
         expect(0, &mut verify(&folder));
-        let ran = expect(0, &mut solve(victim.origin.path(), "panex 4 --resume"));
+        let ran = expect(0, &mut solve(intact.origin.path(), "panex 4 --resume"));
         assert_eq!(ran.event("result")["moves"], 128);
-        let named = victim.files();
+        let named = intact.files();
         assert_eq!(named.len(), 4, "{named:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `docs/panex.md` shows the output of the commands.
+//! Comparison of the sessions in `docs/panex.md` with the output of the commands.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -7,7 +7,7 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Ran, strata};
+use common::{Finished, strata};
 use tempfile::tempdir;
 
 const PAGE: &str = include_str!("../../docs/panex.md");
@@ -30,8 +30,8 @@ fn is_shown(output: &[&str], shown: &[&str]) -> bool {
     }
 }
 
-/// What a line of shell prints, logs of progress left out.
-fn sh(line: &str, dir: &Path) -> Ran {
+/// Runs a line of shell without progress and logs.
+fn sh(line: &str, dir: &Path) -> Finished {
     let program = strata("").get_program().to_owned();
     let programs = Path::new(&program).parent().unwrap().to_owned();
     let old = std::env::var_os("PATH").unwrap_or_default();
@@ -43,7 +43,7 @@ fn sh(line: &str, dir: &Path) -> Ran {
     }
     command.args(["-c", line]).current_dir(dir).env("PATH", path.unwrap());
     command.env("STRATA_QUIET", "1").env("STRATA_PROGRESS", "none");
-    Ran::of(command.output().unwrap())
+    Finished::of(command.output().unwrap())
 }
 
 #[test]

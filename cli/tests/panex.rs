@@ -93,8 +93,8 @@ fn the_search_of_an_operation_keeps_its_data_dir() {
     assert_eq!(verified["states"], ran.event("operation")["states"]);
 }
 
-/// Interrupts a long search, with its temporary folder in another one, when it has said that it has
-/// begun. Returns that word, and what it says at its end.
+/// Starts a long search with `TMPDIR` set and interrupts it after its first log line about the job.
+/// Returns that line and the last one.
 fn interrupted(more: &[&str], temporary: &Path) -> [String; 2] {
     let mut command = strata("panex op T 9 --search --progress lines");
     command.args(more).env("TMPDIR", temporary);

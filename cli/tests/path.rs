@@ -8,30 +8,30 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Ran, expect, only_job, refused, solve, strata, verify};
+use common::{Finished, expect, only_job, refused, solve, strata, verify};
 use serde_json::Value;
 use tempfile::tempdir;
 
 /// `strata replay` of some moves.
-fn replay(line: &str, ends: [&str; 2], moves: &str) -> Ran {
+fn replay(line: &str, ends: [&str; 2], moves: &str) -> Finished {
     let mut command = strata(&format!("replay {line}"));
     command.args(["--start", ends[0], "--goal", ends[1]]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A refusal may come before everything is read.
+    // The command may exit before it has read all input.
     let _ = child.stdin.take().unwrap().write_all(moves.as_bytes());
-    Ran::of(child.wait_with_output().unwrap())
+    Finished::of(child.wait_with_output().unwrap())
 }
 
-/// `strata solve` for people, without the layers.
+/// `strata solve` with text output, without progress.
 fn plain(dir: &Path, line: &str) -> Command {
     let mut command = strata(&format!("solve --progress none --threads 1 {line}"));
     command.arg("--data-dir").arg(dir);
     command
 }
 
-/// The lines behind the result.
-fn moves_of(ran: &Ran) -> String {
+/// The lines after the result.
+fn moves_of(ran: &Finished) -> String {
     let digest = ran.stdout.lines().position(|line| line.starts_with("  digest")).unwrap();
     ran.stdout.lines().skip(digest + 1).map(|line| format!("{line}\n")).collect()
 }
@@ -62,7 +62,7 @@ fn a_path_leads_from_any_position_to_any_other() {
     let title = format!("distance({} to {}) = {length}\n", ends[0], ends[1]);
     assert!(ran.stdout.starts_with(&title), "{}", ran.stdout);
     assert_eq!(replay("panex 4", ends, &moves).code, Some(0));
-    // The way back is as long.
+    // The reverse path has the same length.
     let mut command = solve(dir.path(), "panex 4 --path");
     let ran = expect(0, command.args(["--start", ends[1], "--goal", ends[0]]));
     assert_eq!(ran.event("result")["moves"], length);
@@ -113,7 +113,7 @@ fn layers_that_exceed_the_disk_limit_are_not_kept() {
     let job = only_job(dir.path());
     assert!(!job.join("parts").exists());
     expect(0, &mut verify(&job));
-    // What cannot be done at all can be resumed.
+    // A search that does not fit even without kept layers stops resumably.
     let too_small = "panex 5 --path --disk-limit 4KiB";
     let ran = expect(4, &mut solve(dir.path(), too_small));
     assert_eq!(ran.event("stopped")["reason"], "disk_limit");
@@ -137,7 +137,7 @@ fn start_and_goal_belong_to_the_job() {
     let ran = expect(0, solve(dir.path(), "panex 2 --resume --path").args(ends));
     let moves = ran.event("result")["moves"].as_u64().unwrap();
     assert_eq!(ran.event("path")["moves"].as_array().unwrap().len() as u64, moves);
-    // A finished job still knows its path.
+    // The path of a finished job can be found again.
     let again = expect(0, solve(dir.path(), "panex 2 --resume --path").args(ends));
     assert_eq!(again.event("path"), ran.event("path"));
 }

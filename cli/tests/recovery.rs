@@ -8,11 +8,11 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Ran, expect, only_job, refused, run, solve, strata, verify};
+use common::{Finished, expect, only_job, refused, run, solve, strata, verify};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
-/// Delays and settings that look random; the same in every run.
+/// Pseudo-random delays and settings with a fixed seed (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -23,8 +23,8 @@ impl Random {
         self.0 % limit
     }
 
-    /// Means that may differ between the sessions of a job.
-    fn means(&mut self) -> String {
+    /// Resources that may differ between the sessions of a job.
+    fn resources(&mut self) -> String {
         let workers = 1 + self.below(3);
         let threads = 1 + self.below(2);
         let memory = [100, 150, 300][self.below(3) as usize];
@@ -32,21 +32,21 @@ impl Random {
     }
 }
 
-fn undisturbed(line: &str) -> Ran {
+fn undisturbed(line: &str) -> Finished {
     let dir = tempdir().unwrap();
     expect(0, &mut solve(dir.path(), line))
 }
 
-/// Kills sessions of a job at random moments until one gets through.
-fn killed_and_resumed(line: &str, longest: u64, random: &mut Random) -> (Ran, u32) {
+/// Kills sessions of a job at random moments until one ends by itself.
+fn killed_and_resumed(line: &str, longest: u64, random: &mut Random) -> (Finished, u32) {
     let dir = tempdir().unwrap();
     let mut kills = 0;
     loop {
         let begun = std::fs::read_dir(dir.path()).unwrap().flatten();
         let begun = begun.into_iter().any(|job| job.path().join("manifest.json").exists());
         let resume = if begun { "--resume" } else { "" };
-        let means = random.means();
-        let line = format!("{line} {means} --checkpoint-interval 20ms {resume}");
+        let resources = random.resources();
+        let line = format!("{line} {resources} --checkpoint-interval 20ms {resume}");
         let mut command = solve(dir.path(), &line);
         if kills == 25 {
             let ran = expect(0, &mut command);
@@ -91,8 +91,8 @@ fn a_job_resumed_by_other_workers_keeps_its_layers() {
     let mut depth = 0;
     for workers in [1, 2, 2, 1, 3, 1] {
         let resume = if depth == 0 { "" } else { "--resume" };
-        // Three times at one depth: files of copies, and files that were taken over as they are,
-        // must not replace what is kept.
+        // Three sessions stop at the same depth: neither copied nor reused files may replace kept
+        // ones.
         let depths = [depth, depth, depth, depth + 20];
         for depth in depths.into_iter().skip(if depth == 0 { 3 } else { 0 }) {
             let line = format!("{line} --workers {workers} --max-layers {depth} {resume}");
@@ -123,7 +123,7 @@ fn kept_layers_are_chosen_when_they_are_written() {
     expect(0, &mut verify(dir.path()));
 }
 
-/// Starts a search and waits until it says so: it listens to signals by then.
+/// Starts a search and waits for its first event: from then on it handles signals.
 fn started(command: &mut Command) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -147,7 +147,7 @@ fn a_signal_stops_with_a_checkpoint_and_a_resume_command() {
         std::thread::sleep(Duration::from_millis(20));
         signal(&child, number);
         drop(stdout);
-        let ran = Ran::of(child.wait_with_output().unwrap());
+        let ran = Finished::of(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(130), "{}", ran.stderr);
         let resume = ran.stderr.lines().find_map(|line| line.strip_prefix("resume with: "));
         let resume = resume.expect("the command is printed");
@@ -231,7 +231,7 @@ fn a_different_parameter_is_refused_at_a_resume() {
     let ran = expect(0, &mut solve(dir.path(), "panex 5"));
     assert!(ran.stderr.contains(&id) && ran.stderr.contains("--resume"), "{}", ran.stderr);
     assert!(ran.event("job")["resumed_from"].is_null());
-    // Both are of this specification now: the unfinished one goes on.
+    // Both jobs have this specification; `--resume` selects the unfinished one.
     let ran = expect(0, &mut solve(dir.path(), "panex 5 --resume"));
     assert_eq!(ran.event("job")["job"], *id);
 }

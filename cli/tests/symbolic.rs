@@ -101,8 +101,8 @@ fn unsupported_flags_are_refused() {
     let dir = tempdir().unwrap();
     for (line, reason) in [
         ("hanoi 4 --pegs 6", "the symbolic engine takes up to 5"),
-        ("panex 3 --workers 2", "it has no use for --workers"),
-        ("panex 3 --keep-layers all", "it has no use for --keep-layers"),
+        ("panex 3 --workers 2", "it does not support --workers"),
+        ("panex 3 --keep-layers all", "it does not support --keep-layers"),
         ("panex 3 --goal towers", "--symmetry off"),
         (
             "panex 6 --memory 512KiB",
@@ -112,8 +112,11 @@ fn unsupported_flags_are_refused() {
         refused(&mut solve(dir.path(), &format!("{line} {SYMBOLIC}")), reason);
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-    refused(&mut solve(dir.path(), "panex 3 --verify"), "it has no use for --verify");
-    // A job's engine is its own.
+    refused(
+        &mut solve(dir.path(), "panex 3 --verify"),
+        "--engine explicit does not support --verify",
+    );
+    // The engine is part of a job's identity.
     expect(4, &mut solve(dir.path(), &format!("panex 4 --max-layers 9 {SYMBOLIC}")));
     refused(&mut solve(dir.path(), "panex 4 --resume"), "engine is symbolic in job panex-4-");
 }
@@ -158,7 +161,7 @@ fn memory_is_a_hard_budget() {
         assert!(peak <= (16 + 64) * MIB, "{} MiB", peak / MIB);
     }
 
-    // What does not fit at all stops the job, and more memory is all it takes.
+    // A layer that does not fit the budget stops the job; it resumes with more memory.
     let dir = tempdir().unwrap();
     let line = format!("panex 7 {SYMBOLIC} --max-layers 900");
     let ran = expect(4, &mut solve(dir.path(), &format!("{line} --memory 1MiB")));
@@ -170,7 +173,7 @@ fn memory_is_a_hard_budget() {
     let ran = expect(4, &mut solve(dir.path(), &format!("{line} --resume")));
     assert_eq!(ran.event("stopped")["reason"], "max_layers");
     assert_eq!(ran.layers().len(), 901);
-    // Nor is anything lost where not even the checkpoint fits.
+    // Nothing is lost if not even the checkpoint fits the budget.
     let ran = expect(4, &mut solve(dir.path(), &format!("{line}0 --resume --memory 1MiB")));
     assert_eq!(ran.event("stopped")["depth"], 900);
     expect(0, &mut verify(dir.path()));
@@ -203,7 +206,7 @@ fn damage_is_detected() {
 fn the_path_is_traced_back_in_memory() {
     let dir = tempdir().unwrap();
     let ran = expect(0, &mut solve(dir.path(), &format!("panex 6 {SYMBOLIC} --path")));
-    // It has been replayed by other code.
+    // The path was replayed by separate code.
     assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), 881);
     let ran = expect(0, &mut solve(dir.path(), &format!("panex 6 {SYMBOLIC} --path --resume")));
     assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), 881);
@@ -215,7 +218,7 @@ fn the_path_is_traced_back_in_memory() {
     let dir = tempdir().unwrap();
     let line = format!("panex 7 {SYMBOLIC} --path --memory 4MiB");
     let ran = expect(4, &mut solve(dir.path(), &line));
-    assert!(ran.stderr.contains("all layers are remembered"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--path holds all layers in memory"), "{}", ran.stderr);
 }
 
 #[test]

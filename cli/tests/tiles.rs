@@ -117,7 +117,7 @@ fn the_first_layers_of_the_15_puzzle_match_published_counts() {
         119_000, 231_844, 447_342,
     ];
     assert_eq!(states, known);
-    // With symmetry as many boards, in pairs but for those that are their own images.
+    // With symmetry, each state stands for two boards, except boards that are their own images.
     for (boards, orbits) in boards.iter().zip(&orbits) {
         assert_eq!((boards.0, &boards.3), (orbits.0, &orbits.3));
         assert!((boards.1.div_ceil(2)..=boards.1).contains(&orbits.1), "{orbits:?}");

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
-/// The binary, with no variable of the caller's in its way.
+/// The program, without the `STRATA_*` variables of the environment.
 fn strata(line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
     for (name, _) in std::env::vars_os() {

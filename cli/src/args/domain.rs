@@ -10,17 +10,17 @@ use crate::args::flags::{COMMON, SharedFlag};
 use crate::args::line::SolveLine;
 use crate::spaces::program;
 
-/// Heading of the flags of single state spaces in help texts.
+/// Heading of the flags of particular state spaces in help texts.
 const HEADING: &str = "State spaces";
 
-/// Id of `--gold`, which is no parameter: it says in which form positions of Panex are given.
+/// Id of `--gold`, which is not a parameter: it selects the form of Panex positions.
 const GOLD: &str = "gold";
 
-/// Flags that commands list among their own, as far as they were given.
+/// Given flags among those that commands list as their own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommonFlags(BTreeMap<&'static str, String>);
 
-/// Flags that only some state spaces have, as far as they were given.
+/// Given flags among those that only some state spaces have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DomainArgs {
     values: BTreeMap<&'static str, String>,
@@ -35,8 +35,8 @@ pub(crate) struct Given {
     pub(crate) name: &'static str,
     /// Its value.
     pub(crate) value: String,
-    /// Whether it stood on the command line: a variable in the environment may be meant for
-    /// other runs.
+    /// Whether it was given on the command line. A value from an environment variable may be meant
+    /// for other runs, so it is ignored where it does not apply.
     pub(crate) typed: bool,
 }
 
@@ -54,7 +54,7 @@ impl DomainArgs {
         self.values.get(name).map(String::as_str)
     }
 
-    /// These and the common flags, as far as they were given.
+    /// The given flags, common flags included.
     pub(crate) fn given(&self, common: &CommonFlags, line: &SolveLine) -> Vec<Given> {
         let gold = Given { name: GOLD, value: "true".to_owned(), typed: line.typed(GOLD) };
         let own = own_flags().filter_map(|flag| Some((flag, self.values.get(flag.name)?)));

@@ -1,4 +1,4 @@
-//! Flags that puzzles share: one for each name of a parameter, checked against each other.
+//! Flags that puzzles share: one per parameter name, checked for conflicts.
 
 use strata::catalogue::Registry;
 use strata_space::{Parameter, Values};
@@ -37,10 +37,10 @@ impl SharedFlag {
     }
 }
 
-/// Why the parameters of a program's puzzles make no command line.
+/// Conflicts between the flags of a program's puzzles.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FlagError {
-    /// Two parameters of one name are spelled in two ways.
+    /// Two parameters have the same name but different flags, short names, aliases or switches.
     #[error(
         "the puzzles {first} and {second} both have a parameter '{name}', with another flag, \
          short name or switch"
@@ -48,9 +48,9 @@ pub(crate) enum FlagError {
     Differs {
         /// The name.
         name: &'static str,
-        /// A puzzle.
+        /// A puzzle with a parameter of that name.
         first: &'static str,
-        /// Another.
+        /// Another puzzle with a parameter of that name.
         second: &'static str,
     },
     /// Two parameters, or a parameter and a command, have one flag.
@@ -77,7 +77,7 @@ pub(crate) fn shared(registry: &Registry) -> Result<Vec<SharedFlag>, FlagError> 
             match groups.iter_mut().find(|group| group[0].1.name == parameter.name) {
                 Some(group) => {
                     let (first, other) = group[0];
-                    if spelling(&other) != spelling(parameter) {
+                    if shared_form(&other) != shared_form(parameter) {
                         let (name, second) = (parameter.name, entry.name);
                         return Err(FlagError::Differs { name, first, second });
                     }
@@ -90,7 +90,7 @@ pub(crate) fn shared(registry: &Registry) -> Result<Vec<SharedFlag>, FlagError> 
     let mut taken = Vec::new();
     for group in &groups {
         let (puzzle, parameter) = group[0];
-        for flag in spellings(&parameter) {
+        for flag in flag_forms(&parameter) {
             if taken.contains(&flag) {
                 return Err(FlagError::Taken { name: parameter.name, puzzle, flag });
             }
@@ -126,12 +126,13 @@ pub(crate) fn check(flags: &[SharedFlag], command: &clap::Command) -> Result<(),
     Ok(())
 }
 
-/// What must be equal for all parameters of one name.
-fn spelling(parameter: &Parameter) -> (Vec<String>, bool) {
-    (spellings(parameter), parameter.flag.values == Values::Switch)
+/// The flags of a parameter, and whether it is a switch. Parameters of one name must agree in them.
+fn shared_form(parameter: &Parameter) -> (Vec<String>, bool) {
+    (flag_forms(parameter), parameter.flag.values == Values::Switch)
 }
 
-fn spellings(parameter: &Parameter) -> Vec<String> {
+/// The long name, alias and short name of a parameter's flag, with dashes.
+fn flag_forms(parameter: &Parameter) -> Vec<String> {
     let longs = [Some(parameter.long_flag()), parameter.flag.alias].into_iter().flatten();
     let longs = longs.map(|long| format!("--{long}"));
     longs.chain(parameter.flag.short.map(|short| format!("-{short}"))).collect()
@@ -153,7 +154,7 @@ fn merge(group: &[(&'static str, Parameter)]) -> SharedFlag {
         alias: first.flag.alias,
         variable: Box::leak(variable(long).into_boxed_str()),
         value_name: if same_name { first.flag.value_name } else { "VALUE" },
-        // Each puzzle reads its own values; what all have in common is checked before.
+        // Each puzzle parses its own values; only a kind that all puzzles share is checked here.
         values: if same(|parameter| parameter.flag.values) {
             first.flag.values
         } else {
@@ -169,7 +170,7 @@ fn variable(long: &str) -> String {
     format!("STRATA_{}", long.to_uppercase().replace('-', "_"))
 }
 
-/// Help of every puzzle, behind the puzzles' names unless it is general.
+/// The help texts of all puzzles, each prefixed with its puzzles' names unless the text is general.
 fn help(group: &[(&'static str, Parameter)]) -> String {
     let mut texts: Vec<(Vec<&str>, &str)> = Vec::new();
     for (puzzle, parameter) in group {

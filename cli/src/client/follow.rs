@@ -26,8 +26,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Number of consecutive invalid replies that end the command.
 const MAX_INVALID: u32 = 4;
 
-/// Time to wait for the end of the call once the job has ended.
-const LINGER: Duration = Duration::from_secs(2);
+/// Time limit for the end of the call after the end of the job.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The call that follows a job, and its displays.
 pub(crate) struct Follower<'a> {
@@ -181,7 +181,7 @@ impl<'a> Follower<'a> {
             .display
             .as_ref()
             .is_some_and(|(job_events, _)| record::has_ended(job_events.job()));
-        let limit = complete.then_some(LINGER);
+        let limit = complete.then_some(END_TIMEOUT);
         loop {
             return Ok(match self.remote.event(events, limit, &mut self.signals) {
                 Attempt::Done(Next::Item(v1::JobEvent { event: Some(event) })) => Ok(event),

@@ -26,7 +26,7 @@ pub(crate) struct LayerArgs {
     /// Depth of the layer
     pub(crate) depth: u32,
 
-    /// Print all states, one per line; of symmetric states the one whose text sorts first
+    /// Print all states, one per line; symmetric states are printed once, as the text that sorts first
     #[arg(long, conflicts_with = "sample", env = "STRATA_LIST", hide_env_values = true)]
     #[arg(value_parser = clap::builder::BoolishValueParser::new())]
     list: bool,

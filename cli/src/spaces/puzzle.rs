@@ -81,7 +81,7 @@ fn replay_panex(
     format: PathFormat,
     gold: bool,
 ) -> Result<Shown, String> {
-    // Two of the tiles are of each level.
+    // Each level has two tiles.
     let tiles = start.split_whitespace().filter(|word| !matches!(*word, "/" | "-")).count();
     let level = u8::try_from(tiles / 2).unwrap_or(u8::MAX);
     let read = |end: String| Position::parse(&end, level).map_err(|error| error.to_string());

@@ -59,7 +59,8 @@ pub(crate) fn parameters(
         give_levels(values, &mut given)?;
     }
     let known = |name: &str| entry.parameters.iter().any(|parameter| parameter.name == name);
-    // A variable without a meaning for this space may be set for other runs.
+    // Environment variables that do not apply to this space are ignored: they may be set for other
+    // runs.
     let given = given.into_iter().filter(|given| given.typed || known(given.name));
     let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
     Ok(registry.parameters(domain, values, &flags)?)
@@ -107,7 +108,7 @@ pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> Strin
         let Some(value) = parameters.get(parameter.name) else { continue };
         match parameter.default {
             _ if parameter.positional => words.push(value.clone()),
-            // A default in words follows from the other parameters.
+            // A default that contains a space describes a value computed from the other parameters.
             Some(default) if default.contains(' ') || default == value => {}
             _ => words.push(format!("{}={value}", parameter.name)),
         }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use strata_proto::v1;
-use strata_proto::v1::job_event::Event as Told;
+use strata_proto::v1::job_event::Event as JobEvent;
 use strata_proto::v1::job_service_server::{JobService, JobServiceServer};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -13,27 +13,27 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
 use tonic::{Request, Response, Status};
 
-/// One thing that a watched job does.
+/// One step of a scripted `Watch` stream.
 pub(crate) enum Step {
-    /// Something happens.
-    Tell(Box<Told>),
-    /// Nothing happens any more, and the call does not end.
+    /// Sends an event.
+    Event(Box<JobEvent>),
+    /// Sends nothing more and stays open.
     Hang,
-    /// The call fails.
+    /// Ends with a status.
     Fail(Status),
 }
 
-/// What the coordinator answers, and what it was asked.
+/// Replies of the coordinator, and the requests that it received.
 #[derive(Default)]
 pub(crate) struct Script {
-    /// The jobs there are, by id.
+    /// The jobs, found by id.
     pub(crate) jobs: Vec<v1::Job>,
-    /// What the next calls to watch a job do, one after the other.
+    /// The steps of the next `Watch` calls, in order.
     pub(crate) watches: VecDeque<Vec<Step>>,
     pub(crate) layers: Vec<v1::LayerLine>,
     pub(crate) workers: Vec<v1::WorkerInfo>,
     pub(crate) logs: Vec<v1::LogLine>,
-    /// What every call fails with.
+    /// The failure of every call, if any.
     pub(crate) refusal: Option<Status>,
     pub(crate) submitted: Vec<v1::SubmitRequest>,
     pub(crate) watched: Vec<v1::WatchRequest>,
@@ -91,13 +91,13 @@ impl JobService for Service {
             let mut script = self.script();
             script.job(&request.get_ref().job)?;
             script.watched.push(request.into_inner());
-            script.watches.pop_front().expect("a watch that the script does not know")
+            script.watches.pop_front().expect("the script has a further watch")
         };
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(async move {
             for step in steps {
                 let sent = match step {
-                    Step::Tell(event) => {
+                    Step::Event(event) => {
                         sender.send(Ok(v1::JobEvent { event: Some(*event) })).await
                     }
                     Step::Fail(status) => sender.send(Err(status)).await,
@@ -136,11 +136,11 @@ impl JobService for Service {
     }
 
     async fn look_up(&self, _: Request<v1::LookUpRequest>) -> Answer<v1::Found> {
-        Err(Status::unavailable("no worker plays in this script"))
+        Err(Status::unavailable("the script has no workers"))
     }
 
     async fn fetch_layer(&self, _: Request<v1::LayerRef>) -> Answer<Self::FetchLayerStream> {
-        Err(Status::unavailable("no worker plays in this script"))
+        Err(Status::unavailable("the script has no workers"))
     }
 
     async fn workers(&self, _: Request<v1::WorkersRequest>) -> Answer<v1::WorkersReply> {
@@ -157,12 +157,12 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// Begins to listen somewhere.
+    /// Starts the server on a free port.
     pub(crate) fn start(script: Script) -> Fake {
         Fake::start_at("127.0.0.1:0".parse().unwrap(), script)
     }
 
-    /// Begins to listen, also where another one did before.
+    /// Starts the server at an address, which an earlier server may have used.
     pub(crate) fn start_at(address: SocketAddr, script: Script) -> Fake {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind(address)).unwrap();
@@ -246,22 +246,22 @@ pub(crate) fn line(depth: u32) -> v1::LayerLine {
     }
 }
 
-/// Something happens.
-pub(crate) fn tell(event: Told) -> Step {
-    Step::Tell(Box::new(event))
+/// A step that sends an event.
+pub(crate) fn event(event: JobEvent) -> Step {
+    Step::Event(Box::new(event))
 }
 
-/// Layers, one after the other.
+/// Steps that send layers, in order.
 pub(crate) fn lines(depths: std::ops::RangeInclusive<u32>) -> impl Iterator<Item = Step> {
-    depths.map(|depth| tell(Told::Layer(line(depth))))
+    depths.map(|depth| event(JobEvent::Layer(line(depth))))
 }
 
-/// The job changes.
+/// A step that sends the job's present state.
 pub(crate) fn now(job: &v1::Job) -> Step {
-    tell(Told::Job(job.clone()))
+    event(JobEvent::Job(job.clone()))
 }
 
-/// The job of that many layers, done.
+/// A finished job whose last layer has this depth.
 pub(crate) fn done(depth: u32) -> v1::Job {
     let states = (0..=u64::from(depth)).map(|depth| depth + 1).sum();
     let result = v1::JobResult {

@@ -11,7 +11,7 @@ fn same_with(workers: usize) {
         let job = ran.event("job")["job"].as_str().unwrap().to_owned();
         let log = cluster.log(COORDINATOR)[mark..].to_owned();
         assert!(!log.contains("WARN"), "{log}");
-        // More than one worker had a part in it.
+        // All workers took part.
         let names: Vec<String> = (1..=workers.min(shards)).map(|n| format!("w{n}")).collect();
         let together = format!("workers={}", names.join(","));
         assert!(log.contains(&together), "{together}: {log}");

@@ -15,11 +15,11 @@ fn an_interrupted_client_leaves_its_job_running() {
     follower.until_depth(100);
     follower.signal(Signal::INT);
     let ran = follower.expect(130);
-    let told = format!("job {job} keeps running; strata watch {job}");
-    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    let message = format!("job {job} keeps running; strata watch {job}");
+    assert!(ran.stderr.contains(&message), "{}", ran.stderr);
     assert_eq!(cluster.status(&job)["state"], "running");
     cluster.follow(&format!("watch {job}")).expect_answer();
-    // Afterwards, too, and by the beginning of its id.
+    // A finished job can be watched too, and a prefix of its id identifies it.
     cluster.follow(&format!("watch {}", &job[..job.len() - 1])).expect_answer();
 }
 
@@ -33,7 +33,7 @@ fn a_name_identifies_a_job() {
     assert_eq!(follower.job(), first);
     fails(2, &mut cluster.client("submit panex 5 --name nightly --detach"), "nightly");
     follower.expect_answer();
-    // It is done: nothing is searched again.
+    // The job is done: nothing is searched again.
     let ran = cluster.follow("submit panex 6 --name nightly").expect_answer();
     assert_eq!(ran.event("job")["job"], first);
     assert_eq!(expect(0, &mut cluster.client("list --json")).events("job_status").len(), 1);
@@ -87,7 +87,7 @@ fn jobs_run_one_after_another() {
     assert_eq!(cluster.status(&second)["queue_position"], 1);
     assert_eq!(cluster.status(&third)["queue_position"], 2);
     assert_eq!(cluster.status(&second)["state"], "queued");
-    // One that has not begun is cancelled at once, and queued again at the end.
+    // A queued job is cancelled at once; when resumed, it goes to the end of the queue.
     expect(0, &mut cluster.client(&format!("cancel {second}")));
     assert_eq!(cluster.status(&second)["state"], "cancelled");
     assert_eq!(cluster.status(&third)["queue_position"], 1);

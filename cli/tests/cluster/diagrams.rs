@@ -2,11 +2,11 @@
 
 use rustix::process::Signal;
 
-use crate::common::{Ran, expect};
+use crate::common::{Finished, expect};
 use crate::faults::SLOW;
 use crate::harness::{COORDINATOR, Cluster, fails};
 
-fn layers_of_one_process() -> Ran {
+fn layers_of_one_process() -> Finished {
     let dir = tempfile::tempdir().unwrap();
     expect(0, &mut crate::common::solve(dir.path(), "panex 6 --engine symbolic"))
 }
@@ -16,18 +16,18 @@ fn a_symbolic_job_survives_the_kill_of_any_node() {
     let mut cluster = Cluster::of(3);
     let follower = cluster.follow(&format!("submit {SLOW} --engine symbolic"));
     let job = follower.job();
-    for (depth, victims) in
+    for (depth, killed) in
         [(60, &["w1", "w2", "w3"][..]), (160, &[COORDINATOR]), (260, &["w1", "w2", "w3"])]
     {
         follower.until_depth(depth);
-        victims.iter().for_each(|name| cluster.kill(name));
-        victims.iter().for_each(|name| cluster.start(name));
+        killed.iter().for_each(|name| cluster.kill(name));
+        killed.iter().for_each(|name| cluster.start(name));
     }
     let ran = follower.expect(0);
     assert_eq!(ran.event("result")["moves"], 881);
     assert_eq!(ran.event("job")["engine"], "symbolic");
-    let told = cluster.follow(&format!("watch {job}")).expect(0);
-    assert_eq!(told.layers(), layers_of_one_process().layers());
+    let watched = cluster.follow(&format!("watch {job}")).expect(0);
+    assert_eq!(watched.layers(), layers_of_one_process().layers());
     cluster.assert_no_panic();
 }
 

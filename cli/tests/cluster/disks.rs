@@ -36,7 +36,8 @@ fn a_damaged_checkpoint_is_detected() {
         }
         let mark = cluster.mark(COORDINATOR);
         cluster.start_all();
-        // The first time it goes on by itself; afterwards it has failed.
+        // The first time the running job resumes by itself; later the job has failed and must be
+        // resumed.
         let verb = if place == 0 { "watch" } else { "resume" };
         let ran = cluster.follow(&format!("{verb} {job}")).expect(12);
         let error = ran.event("failed")["error"].as_str().unwrap().to_owned();
@@ -75,11 +76,11 @@ fn a_damaged_journal_is_refused() {
     fails(12, &mut crate::common::strata(&line), "journal.redb");
 }
 
-/// A file system of its own, as small as it is told.
+/// A separate file system of a given size, unmounted on drop.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// None where this is not allowed.
+    /// Mounts the file system. None without permission to mount.
     fn mount(folder: &Path, kibibytes: u32) -> Option<SmallDisk> {
         std::fs::create_dir_all(folder).unwrap();
         let size = format!("size={kibibytes}k");
@@ -104,7 +105,7 @@ fn a_full_disk_stops_resumably() {
         println!("skipped: a small file system cannot be mounted here");
         return;
     };
-    // What is left is less than the widest layers take.
+    // The file leaves 24 KiB free, less than the widest layers need.
     let ballast = folder.join("ballast");
     std::fs::write(&ballast, vec![1; 1000 << 10]).unwrap();
     cluster.join("w1", "");
@@ -114,8 +115,11 @@ fn a_full_disk_stops_resumably() {
     let ran = follower.expect(4);
     let stopped = ran.event("stopped");
     assert_eq!(stopped["reason"], "disk_full", "{}", ran.stderr);
-    let told = &ran.stderr;
-    assert!(told.contains("worker w2: ") && told.contains(&*folder.to_string_lossy()), "{told}");
+    let message = &ran.stderr;
+    assert!(
+        message.contains("worker w2: ") && message.contains(&*folder.to_string_lossy()),
+        "{message}"
+    );
     let depth = stopped["depth"].as_u64().unwrap();
     assert!(depth > 100, "{depth}");
     assert_eq!(cluster.status(&job)["state"], "stopped");

@@ -8,16 +8,16 @@ use crate::common::expect;
 use crate::follower::Follower;
 use crate::harness::{COORDINATOR, Cluster, eventually};
 
-/// A job that takes its time: a checkpoint after every layer.
+/// A slow job: it writes a checkpoint after every layer.
 pub(crate) const SLOW: &str = "panex 6 --checkpoint-interval 1ms";
 
-/// A job in which there is much to lose.
+/// A job with infrequent checkpoints, so that a fault costs many layers.
 const FAST: &str = "panex 6 --checkpoint-interval 300ms";
 
 /// Faults in a run.
 const FAULTS: u32 = 7;
 
-/// Choices that look random; the same in every run.
+/// Pseudo-random choices with a fixed seed (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -37,19 +37,19 @@ impl Random {
 fn fault(cluster: &mut Cluster, random: &mut Random) {
     let worker = format!("w{}", 1 + random.below(3));
     let other = format!("w{}", 1 + random.below(3));
-    let victims: Vec<&str> = match random.below(6) {
+    let killed: Vec<&str> = match random.below(6) {
         0 | 1 => vec![&worker],
         2 => vec![COORDINATOR],
         3 | 4 => vec![COORDINATOR, &worker],
         _ if worker == other => vec![&worker],
         _ => vec![&worker, &other],
     };
-    victims.iter().for_each(|name| cluster.kill(name));
+    killed.iter().for_each(|name| cluster.kill(name));
     random.pause(400);
-    victims.iter().rev().for_each(|name| cluster.start(name));
+    killed.iter().rev().for_each(|name| cluster.start(name));
 }
 
-/// Job after job, until there have been enough faults.
+/// Runs jobs and injects faults until there have been `FAULTS` faults.
 fn killed_at_random(seed: u64) {
     let mut random = Random(seed);
     let mut cluster = Cluster::of(3);
@@ -118,7 +118,7 @@ fn a_worker_paused_during_a_coordinator_restart_is_harmless() {
     cluster.assert_no_panic();
 }
 
-/// Kills `w2` in the middle of a job and waits until the coordinator says so.
+/// Submits a job and kills `w2` in the middle of it.
 fn without_w2(cluster: &mut Cluster, line: &str) -> Follower {
     let follower = cluster.follow(&format!("submit {line}"));
     follower.until_depth(200);
@@ -158,7 +158,7 @@ fn with_a_shared_store_the_job_continues_without_a_lost_worker() {
     let mark = cluster.mark(COORDINATOR);
     let follower = without_w2(&mut cluster, SLOW);
     cluster.await_log(COORDINATOR, mark, "workers=w1,w3 from the checkpoint");
-    // Its data is as good as gone.
+    // The data of `w2` is lost, too.
     std::fs::remove_dir_all(cluster.data("w2")).unwrap();
     follower.expect_answer();
     cluster.assert_no_panic();
@@ -167,7 +167,7 @@ fn with_a_shared_store_the_job_continues_without_a_lost_worker() {
 #[test]
 fn a_terminated_coordinator_writes_a_checkpoint() {
     let mut cluster = Cluster::of(2);
-    // No checkpoint would be due for a long time.
+    // No checkpoint is due for ten minutes.
     let follower = cluster.follow("submit panex 6 --checkpoint-interval 10m");
     follower.until_depth(150);
     let mark = cluster.mark(COORDINATOR);

@@ -10,19 +10,19 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::common::{Ran, expect, solve};
-use crate::harness::{PATIENCE, eventually};
+use crate::common::{Finished, expect, solve};
+use crate::harness::{WAIT_TIMEOUT, eventually};
 
 /// Depth, states, moves and digest of a layer.
 pub(crate) type Layer = (u64, u64, u64, String);
 
-/// What a search without a cluster finds.
+/// Layers and result of a search without a cluster.
 pub(crate) struct Expected {
     pub(crate) layers: Vec<Layer>,
     pub(crate) result: Value,
 }
 
-/// The search that all tests do.
+/// The expected layers and result of `panex 6`, which the tests search.
 pub(crate) fn expected() -> &'static Expected {
     static EXPECTED: OnceLock<Expected> = OnceLock::new();
     EXPECTED.get_or_init(|| {
@@ -68,8 +68,8 @@ impl Follower {
         self.seen.lock().unwrap().clone()
     }
 
-    fn so_far(&self) -> Ran {
-        Ran { code: None, stdout: self.seen(), stderr: String::new() }
+    fn so_far(&self) -> Finished {
+        Finished { code: None, stdout: self.seen(), stderr: String::new() }
     }
 
     /// Waits until the job has a layer of this depth or a deeper one.
@@ -103,15 +103,15 @@ impl Follower {
     }
 
     /// Waits for its end.
-    pub(crate) fn finish(mut self) -> Ran {
+    pub(crate) fn finish(mut self) -> Finished {
         let begun = Instant::now();
         while self.is_running() {
-            assert!(begun.elapsed() < PATIENCE, "the client does not end: {}", self.tail());
+            assert!(begun.elapsed() < WAIT_TIMEOUT, "the client does not end: {}", self.tail());
             std::thread::sleep(Duration::from_millis(20));
         }
         self.output.take().unwrap().join().unwrap();
         let stderr = self.errors.take().unwrap().join().unwrap();
-        Ran { code: self.child.wait().unwrap().code(), stdout: self.seen(), stderr }
+        Finished { code: self.child.wait().unwrap().code(), stdout: self.seen(), stderr }
     }
 
     fn tail(&self) -> String {
@@ -120,7 +120,7 @@ impl Follower {
     }
 
     /// Waits for its end and expects an exit code.
-    pub(crate) fn expect(self, code: i32) -> Ran {
+    pub(crate) fn expect(self, code: i32) -> Finished {
         let ran = self.finish();
         let tail: Vec<&str> = ran.stdout.lines().rev().take(3).collect();
         assert_eq!(ran.code, Some(code), "{}\n{tail:?}", ran.stderr);
@@ -128,7 +128,7 @@ impl Follower {
     }
 
     /// Waits for its end and expects the right answer, layer by layer.
-    pub(crate) fn expect_answer(self) -> Ran {
+    pub(crate) fn expect_answer(self) -> Finished {
         let ran = self.expect(0);
         assert_answer(&ran);
         ran
@@ -142,9 +142,8 @@ impl Drop for Follower {
     }
 }
 
-/// The layers as a client has told them in the end: those that were taken back come again, in order
-/// and the same.
-pub(crate) fn table(ran: &Ran) -> Vec<Layer> {
+/// The layers that a client printed, after rollbacks. A layer that is repeated must be the same.
+pub(crate) fn table(ran: &Finished) -> Vec<Layer> {
     let mut layers: Vec<Layer> = Vec::new();
     let mut all: Vec<Layer> = Vec::new();
     for line in ran.stdout.lines() {
@@ -154,11 +153,11 @@ pub(crate) fn table(ran: &Ran) -> Vec<Layer> {
                 layers.truncate(event["depth"].as_u64().map_or(0, |depth| depth as usize + 1));
             }
             Some("layer") => {
-                let one = Ran { code: None, stdout: line.to_owned(), stderr: String::new() };
+                let one = Finished { code: None, stdout: line.to_owned(), stderr: String::new() };
                 let layer = one.layers().remove(0);
                 assert_eq!(layer.0, layers.len() as u64, "out of order");
                 match all.get(layers.len()) {
-                    Some(before) => assert_eq!(*before, layer, "it was another one before"),
+                    Some(before) => assert_eq!(*before, layer, "a repeated layer differs"),
                     None => all.push(layer.clone()),
                 }
                 layers.push(layer);
@@ -169,8 +168,8 @@ pub(crate) fn table(ran: &Ran) -> Vec<Layer> {
     layers
 }
 
-/// Asserts that a client has told the right answer.
-pub(crate) fn assert_answer(ran: &Ran) {
+/// Asserts that a client printed the expected layers and result.
+pub(crate) fn assert_answer(ran: &Finished) {
     let expected = expected();
     let layers = table(ran);
     let differs = layers.iter().zip(&expected.layers).find(|(found, right)| found != right);

@@ -1,5 +1,5 @@
-//! Coordinator and workers as processes. They end with the test; if it fails, their logs are
-//! printed.
+//! Coordinator and workers as processes. They are killed at the end of a test. If the test fails,
+//! their logs are printed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::common::{Ran, strata};
+use crate::common::{Finished, strata};
 use crate::follower::Follower;
 
-/// How long anything may take that should take a moment.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit of every wait.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Lines of each log that are shown when a test fails.
 const TAIL: usize = 25;
@@ -25,17 +25,16 @@ const TAIL: usize = 25;
 /// The coordinator's name among the nodes.
 pub(crate) const COORDINATOR: &str = "coordinator";
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "timed out: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// A port that nobody uses. It is below those that the system gives to outgoing connections, so
-/// that a node finds it free when it is started again.
+/// A free port below the ephemeral range, so that it is still free when a node restarts.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     const FIRST: u16 = 12_000;
@@ -55,7 +54,7 @@ struct Node {
     words: Vec<String>,
     log: PathBuf,
     child: Option<Child>,
-    /// What its log has to say before it counts as started.
+    /// Text in its log that shows that it has started.
     ready: &'static str,
 }
 
@@ -82,11 +81,11 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// A coordinator alone, with these arguments in addition.
     pub(crate) fn empty(more: &str) -> Cluster {
-        Cluster::guarded(more, None)
+        Cluster::with_token(more, None)
     }
 
-    /// A coordinator alone. If there is a token, all its nodes and clients know it.
-    pub(crate) fn guarded(more: &str, token: Option<&str>) -> Cluster {
+    /// A coordinator alone. With a token, all nodes and clients of the cluster use it.
+    pub(crate) fn with_token(more: &str, token: Option<&str>) -> Cluster {
         let dir = TempDir::new().unwrap();
         let common = token.map_or(String::new(), |token| {
             let path = dir.path().join("token");
@@ -95,7 +94,7 @@ impl Cluster {
         });
         let (grpc, http) = (free_port(), free_port());
         let mut cluster = Cluster { dir, nodes: BTreeMap::new(), grpc, http, common };
-        // Several workers take part although there is little to do.
+        // Several workers take part although layers are narrow.
         let defaults =
             [("--lease", "1s"), ("--narrow", "2000"), ("--checkpoint-interval", "200ms")];
         let defaults = defaults.iter().filter(|(flag, _)| !more.contains(flag));
@@ -222,7 +221,7 @@ impl Cluster {
             if let Some(status) = child.try_wait().unwrap() {
                 return status;
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > WAIT_TIMEOUT {
                 let _ = child.kill();
                 panic!("{name} does not end");
             }
@@ -235,12 +234,12 @@ impl Cluster {
         self.node(name).text()
     }
 
-    /// A place in a node's log.
+    /// The current length of a node's log.
     pub(crate) fn mark(&self, name: &str) -> usize {
         self.log(name).len()
     }
 
-    /// Waits until a node's log says something after a place.
+    /// Waits until a node's log contains a text after a mark.
     pub(crate) fn await_log(&self, name: &str, mark: usize, text: &str) {
         eventually(&format!("{name} logs {text:?}"), || self.log(name)[mark..].contains(text));
     }
@@ -263,13 +262,13 @@ impl Cluster {
         Follower::start(&mut self.client(&format!("--json --progress none {line}")))
     }
 
-    /// Everything of a job, as `status` has it.
+    /// A job as `status` prints it.
     pub(crate) fn status(&self, job: &str) -> serde_json::Value {
         let command = &mut self.client(&format!("--json status {job}"));
         crate::common::expect(0, command).event("job_status")
     }
 
-    /// Submits a job and leaves; its id.
+    /// Submits a job with `--detach`, and returns its id.
     pub(crate) fn submit(&self, line: &str) -> String {
         let command = &mut self.client(&format!("submit {line} --detach"));
         crate::common::expect(0, command).stdout.trim().to_owned()
@@ -278,7 +277,7 @@ impl Cluster {
     /// A GET request to the coordinator's HTTP port: status and body.
     pub(crate) fn get(&self, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.http)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         write!(
             stream,
             "GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Connection: close\r\n\r\n"
@@ -311,8 +310,8 @@ impl Drop for Cluster {
     }
 }
 
-/// Expects a command to fail with a code, and a last line that says why.
-pub(crate) fn fails(code: i32, command: &mut Command, reason: &str) -> Ran {
+/// Expects a command to fail with a code, and a reason in its last line.
+pub(crate) fn fails(code: i32, command: &mut Command, reason: &str) -> Finished {
     let ran = crate::common::expect(code, command);
     let last = ran.stderr.lines().last().unwrap_or_default();
     assert!(last.starts_with("error: ") && last.contains(reason), "{reason}: {}", ran.stderr);

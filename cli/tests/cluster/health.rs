@@ -51,13 +51,13 @@ fn health_and_metrics() {
     };
     follower.expect_answer();
     cluster.follow(&format!("watch {queued}")).expect(0);
-    eventually("the last beats count everything", || {
+    eventually("the last heartbeats count all bytes", || {
         let (_, text) = cluster.get("/metrics", "");
         let (sent, received) = (exchanged(&text, "sent"), exchanged(&text, "received"));
         sent > 0.0 && (sent - received).abs() < f64::EPSILON
     });
     cluster.kill("w2");
-    eventually("the metrics miss the worker", || {
+    eventually("the metrics show the worker as lost", || {
         let (_, text) = cluster.get("/metrics", "");
         metric(&text, "strata_worker_alive{worker=\"w2\"}") == Some(0.0)
     });
@@ -79,7 +79,7 @@ fn healthy_nodes_report_it() {
     assert_eq!(cluster.ended("w1").code(), Some(0));
     let ran = fails(10, &mut strata(&format!("--json health --url {worker}")), &worker);
     assert_eq!(ran.event("health")["healthy"], false);
-    // One that hangs is not healthy either.
+    // A node that hangs is not healthy either.
     cluster.signal(COORDINATOR, Signal::STOP);
     fails(10, &mut cluster.client("health"), "no answer within");
     cluster.signal(COORDINATOR, Signal::CONT);

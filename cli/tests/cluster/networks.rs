@@ -5,57 +5,57 @@ use std::time::{Duration, Instant};
 use crate::faults::SLOW;
 use crate::follower::Follower;
 use crate::harness::{COORDINATOR, Cluster, eventually, free_port};
-use crate::proxy::{Cable, Proxy};
+use crate::proxy::{LinkMode, Proxy};
 
-/// A job that is being followed, in a cluster in which a cable can be cut.
-struct Cut {
+/// A followed job, in a cluster with one link that can be interrupted.
+struct LinkFault {
     cluster: Cluster,
     proxy: Proxy,
     follower: Follower,
     mark: usize,
 }
 
-impl Cut {
-    /// Between the coordinator and `w2`.
-    fn off_the_coordinator(lease: &str) -> Cut {
+impl LinkFault {
+    /// The link between the coordinator and `w2`.
+    fn to_coordinator(lease: &str) -> LinkFault {
         let mut cluster = Cluster::empty(&format!("--lease {lease}"));
         let proxy = Proxy::to(cluster.grpc);
         cluster.join("w1", "");
         cluster.join("w2", &format!("--coordinator {}", proxy.url()));
-        Cut::begun(cluster, proxy)
+        LinkFault::start(cluster, proxy)
     }
 
-    /// Between `w2` and whoever sends it exits.
-    fn off_the_others(lease: &str) -> Cut {
+    /// The connections to `w2` over which other workers send exits.
+    fn between_workers(lease: &str) -> LinkFault {
         let mut cluster = Cluster::empty(&format!("--lease {lease}"));
         let port = free_port();
         let proxy = Proxy::to(port);
         cluster.join("w1", "");
         cluster.join("w2", &format!("--listen 127.0.0.1:{port} --advertise {}", proxy.url()));
-        Cut::begun(cluster, proxy)
+        LinkFault::start(cluster, proxy)
     }
 
-    fn begun(cluster: Cluster, proxy: Proxy) -> Cut {
+    fn start(cluster: Cluster, proxy: Proxy) -> LinkFault {
         let mark = cluster.mark(COORDINATOR);
         let follower = cluster.follow(&format!("submit {SLOW}"));
         follower.until_depth(150);
-        Cut { cluster, proxy, follower, mark }
+        LinkFault { cluster, proxy, follower, mark }
     }
 
-    /// Cuts the cable for so long.
-    fn cut(&self, cable: Cable, milliseconds: u64) {
-        self.proxy.make(cable);
+    /// Puts the link into a mode for some milliseconds.
+    fn interrupt(&self, mode: LinkMode, milliseconds: u64) {
+        self.proxy.set_mode(mode);
         std::thread::sleep(Duration::from_millis(milliseconds));
-        self.proxy.make(Cable::Whole);
+        self.proxy.set_mode(LinkMode::Forward);
     }
 
     fn log(&self) -> String {
         self.cluster.log(COORDINATOR)[self.mark..].to_owned()
     }
 
-    /// The end of a job that no fault has held up.
-    fn undisturbed(self) {
-        let Cut { cluster, proxy, follower, mark } = self;
+    /// Waits for the result, and asserts that no session was repeated.
+    fn finish_without_rollback(self) {
+        let LinkFault { cluster, proxy, follower, mark } = self;
         follower.expect_answer();
         let log = cluster.log(COORDINATOR)[mark..].to_owned();
         assert!(!log.contains("back to the last checkpoint"), "{log}");
@@ -66,59 +66,59 @@ impl Cut {
 
 #[test]
 fn a_short_cut_between_coordinator_and_worker_has_no_effect() {
-    let cut = Cut::off_the_coordinator("6s");
-    for (round, cable) in [Cable::Silent, Cable::Broken].into_iter().enumerate() {
-        cut.cut(cable, 1200);
-        cut.follower.until_depth(200 + 50 * round as u64);
+    let fault = LinkFault::to_coordinator("6s");
+    for (round, mode) in [LinkMode::Stall, LinkMode::Broken].into_iter().enumerate() {
+        fault.interrupt(mode, 1200);
+        fault.follower.until_depth(200 + 50 * round as u64);
     }
-    cut.undisturbed();
+    fault.finish_without_rollback();
 }
 
 #[test]
 fn a_short_cut_between_workers_has_no_effect() {
-    let cut = Cut::off_the_others("6s");
-    for (round, cable) in [Cable::Silent, Cable::Broken].into_iter().enumerate() {
-        cut.cut(cable, 1200);
-        cut.follower.until_depth(200 + 50 * round as u64);
+    let fault = LinkFault::between_workers("6s");
+    for (round, mode) in [LinkMode::Stall, LinkMode::Broken].into_iter().enumerate() {
+        fault.interrupt(mode, 1200);
+        fault.follower.until_depth(200 + 50 * round as u64);
     }
-    cut.undisturbed();
+    fault.finish_without_rollback();
 }
 
 #[test]
 fn a_job_recovers_from_a_long_cut_between_coordinator_and_worker() {
-    let cut = Cut::off_the_coordinator("1s");
-    for (round, cable) in [Cable::Silent, Cable::Broken].into_iter().enumerate() {
-        let mark = cut.cluster.mark(COORDINATOR);
-        cut.proxy.make(cable);
-        cut.cluster.await_log(COORDINATOR, mark, "worker w2 is lost");
-        cut.cluster.await_log(COORDINATOR, mark, "waiting for w2");
-        cut.proxy.make(Cable::Whole);
-        cut.cluster.await_log(COORDINATOR, mark, "session epoch=");
-        cut.follower.until_depth(200 + 50 * round as u64);
+    let fault = LinkFault::to_coordinator("1s");
+    for (round, mode) in [LinkMode::Stall, LinkMode::Broken].into_iter().enumerate() {
+        let mark = fault.cluster.mark(COORDINATOR);
+        fault.proxy.set_mode(mode);
+        fault.cluster.await_log(COORDINATOR, mark, "worker w2 is lost");
+        fault.cluster.await_log(COORDINATOR, mark, "waiting for w2");
+        fault.proxy.set_mode(LinkMode::Forward);
+        fault.cluster.await_log(COORDINATOR, mark, "session epoch=");
+        fault.follower.until_depth(200 + 50 * round as u64);
     }
-    cut.follower.expect_answer();
+    fault.follower.expect_answer();
 }
 
 #[test]
 fn a_job_recovers_from_a_long_cut_between_workers() {
-    let cut = Cut::off_the_others("1s");
-    cut.proxy.make(Cable::Broken);
-    // Session after session is tried.
-    let tries = || cut.log().matches("back to the last checkpoint").count();
-    eventually("two sessions are given up", || tries() >= 2);
-    assert!(!cut.log().contains("is lost"), "{}", cut.log());
-    cut.proxy.make(Cable::Whole);
-    cut.follower.expect_answer();
+    let fault = LinkFault::between_workers("1s");
+    fault.proxy.set_mode(LinkMode::Broken);
+    // New sessions start until one succeeds.
+    let tries = || fault.log().matches("back to the last checkpoint").count();
+    eventually("two sessions have failed", || tries() >= 2);
+    assert!(!fault.log().contains("is lost"), "{}", fault.log());
+    fault.proxy.set_mode(LinkMode::Forward);
+    fault.follower.expect_answer();
 }
 
 #[test]
-fn a_long_silence_between_workers_is_detected() {
-    let cut = Cut::off_the_others("1s");
-    cut.proxy.make(Cable::Silent);
+fn a_stalled_connection_between_workers_is_detected() {
+    let fault = LinkFault::between_workers("1s");
+    fault.proxy.set_mode(LinkMode::Stall);
     let begun = Instant::now();
-    eventually("the session is given up", || cut.log().contains("back to the last checkpoint"));
+    eventually("the session has failed", || fault.log().contains("back to the last checkpoint"));
     let took = begun.elapsed();
-    cut.proxy.make(Cable::Whole);
-    cut.follower.expect_answer();
+    fault.proxy.set_mode(LinkMode::Forward);
+    fault.follower.expect_answer();
     assert!(took < Duration::from_secs(5), "{took:?}");
 }

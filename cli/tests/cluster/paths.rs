@@ -3,19 +3,19 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::common::{Ran, expect, strata};
+use crate::common::{Finished, expect, strata};
 use crate::harness::{Cluster, eventually, fails};
 
 /// `strata replay` of some moves.
-fn replay(line: &str, moves: &str) -> Ran {
+fn replay(line: &str, moves: &str) -> Finished {
     let mut command = strata(&format!("replay {line}"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(moves.as_bytes()).unwrap();
-    Ran::of(child.wait_with_output().unwrap())
+    Finished::of(child.wait_with_output().unwrap())
 }
 
-/// How many workers are there.
+/// The number of connected workers.
 fn alive(cluster: &Cluster) -> usize {
     let workers = expect(0, &mut cluster.client("status --json")).events("worker");
     workers.iter().filter(|worker| worker["alive"] == true).count()
@@ -31,7 +31,7 @@ fn a_path_is_traced_through_layers_of_several_workers() {
     assert_eq!(ran.stdout.lines().count(), 881);
     let replayed = replay("panex 6 --goal exchanged", &ran.stdout);
     assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
-    // The same after all nodes have been started again.
+    // The path is the same after a restart of all nodes.
     cluster.kill_all();
     cluster.start_all();
     eventually("all workers", || alive(&cluster) == 3);
@@ -93,7 +93,7 @@ fn jobs_without_a_path_are_refused() {
         ("panex 3 --keep-layers all --exhaust", "has reached no goal"),
         ("panex 3 --keep-layers all --max-layers 5", "is stopped: it has no path"),
     ] {
-        let ran = Ran::of(cluster.client(&format!("submit {line} --json")).output().unwrap());
+        let ran = Finished::of(cluster.client(&format!("submit {line} --json")).output().unwrap());
         let job = ran.event("job")["job"].as_str().unwrap().to_owned();
         fails(2, &mut cluster.client(&format!("path {job}")), reason);
     }

@@ -8,29 +8,29 @@ use std::time::Duration;
 
 use crate::harness::free_port;
 
-/// How often a thread looks whether the cable has changed.
-const LOOK: Duration = Duration::from_millis(10);
+/// Interval at which a thread checks the mode of the link.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What becomes of bytes and connections.
+/// Mode of the simulated link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Cable {
-    /// All goes through.
-    Whole,
-    /// Connections stay, but nothing goes through.
-    Silent,
-    /// Connections break, and new ones are not made.
+pub(crate) enum LinkMode {
+    /// Forwards all bytes.
+    Forward,
+    /// Keeps connections open, but forwards nothing.
+    Stall,
+    /// Breaks connections, and refuses new ones.
     Broken,
-    /// The test is over.
-    Gone,
+    /// The test is over: the proxy stops.
+    Closed,
 }
 
 #[derive(Debug)]
 struct Shared(AtomicU8);
 
 impl Shared {
-    fn is(&self, cable: Cable) -> bool {
-        self.0.load(Ordering::Acquire) == cable as u8
+    fn is(&self, mode: LinkMode) -> bool {
+        self.0.load(Ordering::Acquire) == mode as u8
     }
 }
 
@@ -41,15 +41,15 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// A cable to a port of this machine.
+    /// A proxy to a port of this machine.
     pub(crate) fn to(target: u16) -> Proxy {
         let port = free_port();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let shared = Arc::new(Shared(AtomicU8::new(Cable::Whole as u8)));
-        let cable = Arc::clone(&shared);
+        let shared = Arc::new(Shared(AtomicU8::new(LinkMode::Forward as u8)));
+        let link = Arc::clone(&shared);
         let target = SocketAddr::from((Ipv4Addr::LOCALHOST, target));
-        std::thread::spawn(move || accept(&listener, target, &cable));
+        std::thread::spawn(move || accept(&listener, target, &link));
         Proxy { port, shared }
     }
 
@@ -57,56 +57,56 @@ impl Proxy {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Makes the cable so from now on.
-    pub(crate) fn make(&self, cable: Cable) {
-        self.shared.0.store(cable as u8, Ordering::Release);
+    /// Sets the mode of the link.
+    pub(crate) fn set_mode(&self, mode: LinkMode) {
+        self.shared.0.store(mode as u8, Ordering::Release);
     }
 }
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        self.make(Cable::Gone);
+        self.set_mode(LinkMode::Closed);
     }
 }
 
-fn accept(listener: &TcpListener, target: SocketAddr, cable: &Arc<Shared>) {
-    while !cable.is(Cable::Gone) {
+fn accept(listener: &TcpListener, target: SocketAddr, link: &Arc<Shared>) {
+    while !link.is(LinkMode::Closed) {
         let Ok((near, _)) = listener.accept() else {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
             continue;
         };
-        // A connection that is dropped here was refused, as far as its maker can tell.
-        if cable.is(Cable::Broken) {
+        // Dropping the connection here looks like a refusal to the client.
+        if link.is(LinkMode::Broken) {
             continue;
         }
         let Ok(far) = TcpStream::connect(target) else { continue };
         for (from, to) in [(&near, &far), (&far, &near)] {
             let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-            let cable = Arc::clone(cable);
-            std::thread::spawn(move || pump(from, to, &cable));
+            let link = Arc::clone(link);
+            std::thread::spawn(move || pump(from, to, &link));
         }
     }
 }
 
-/// Carries bytes one way until either end closes, or the cable breaks.
-fn pump(mut from: TcpStream, mut to: TcpStream, cable: &Shared) {
+/// Forwards bytes one way until either end closes or the link breaks.
+fn pump(mut from: TcpStream, mut to: TcpStream, link: &Shared) {
     from.set_nonblocking(false).unwrap();
-    from.set_read_timeout(Some(LOOK)).unwrap();
+    from.set_read_timeout(Some(POLL_INTERVAL)).unwrap();
     to.set_nodelay(true).unwrap();
     let mut buffer = vec![0; 64 << 10];
-    while !cable.is(Cable::Broken) && !cable.is(Cable::Gone) {
-        if cable.is(Cable::Silent) {
-            std::thread::sleep(LOOK);
+    while !link.is(LinkMode::Broken) && !link.is(LinkMode::Closed) {
+        if link.is(LinkMode::Stall) {
+            std::thread::sleep(POLL_INTERVAL);
             continue;
         }
         match from.read(&mut buffer) {
             Ok(0) => break,
             Ok(len) => {
-                // What was read when the cable was cut comes through when it is mended.
-                while cable.is(Cable::Silent) {
-                    std::thread::sleep(LOOK);
+                // Bytes read before the stall are forwarded when it ends.
+                while link.is(LinkMode::Stall) {
+                    std::thread::sleep(POLL_INTERVAL);
                 }
-                if cable.is(Cable::Broken) || to.write_all(&buffer[..len]).is_err() {
+                if link.is(LinkMode::Broken) || to.write_all(&buffer[..len]).is_err() {
                     break;
                 }
             }

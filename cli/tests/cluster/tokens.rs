@@ -16,7 +16,7 @@ const SECRET: &str = "a-secret-that-is-long-enough";
 
 #[test]
 fn calls_without_the_token_are_refused() {
-    let mut cluster = Cluster::guarded("", Some(SECRET));
+    let mut cluster = Cluster::with_token("", Some(SECRET));
     cluster.join("w1", "");
     cluster.join("w2", "");
     let wrong = cluster.path().join("wrong");
@@ -30,7 +30,7 @@ fn calls_without_the_token_are_refused() {
         fails(2, &mut strata(&format!("{line} {at} {wrong}")), "refuses the token");
     }
     for (token, why) in [("", "no token"), (&*wrong, "wrong token")] {
-        let data = cluster.path().join("stranger");
+        let data = cluster.path().join("unauthorised");
         let listen = format!("--listen 127.0.0.1:{}", free_port());
         let line = format!("worker {at} {listen} --data-dir {} {token}", data.display());
         let ran = fails(2, &mut strata(&line), "refuses this worker");
@@ -40,16 +40,16 @@ fn calls_without_the_token_are_refused() {
     assert_eq!(cluster.get("/metrics", "").0, 401);
     assert_eq!(cluster.get("/metrics", &bearer("another-secret-altogether")).0, 401);
     assert_eq!(cluster.get("/metrics", &bearer(SECRET)).0, 200);
-    // Whether it lives is no secret.
+    // Liveness and readiness need no token.
     assert_eq!(cluster.get("/healthz", "").0, 200);
     assert_eq!(cluster.get("/readyz", "").0, 200);
     let ran = cluster.follow("submit panex 6").expect_answer();
-    let mut told = ran.stdout + &ran.stderr;
+    let mut output = ran.stdout + &ran.stderr;
     for name in [COORDINATOR, "w1", "w2"] {
-        told += &cluster.log(name);
+        output += &cluster.log(name);
     }
-    assert!(!told.contains(SECRET) && !told.contains("another-secret"), "{told}");
-    assert!(told.contains("worker connected"));
+    assert!(!output.contains(SECRET) && !output.contains("another-secret"), "{output}");
+    assert!(output.contains("worker connected"));
 }
 
 #[test]
@@ -65,18 +65,18 @@ fn public_addresses_require_a_token() {
     fails(2, &mut strata(&format!("coordinator {line}")), reason);
 }
 
-/// Sends bytes and waits for whatever comes back.
-fn shout(port: u16, bytes: &[u8]) {
+/// Sends bytes and waits for an answer, for 100 ms at most.
+fn send_raw(port: u16, bytes: &[u8]) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-    // It may have hung up by now.
+    // The server may have closed the connection already.
     let _ = stream.write_all(bytes);
     let mut answer = [0; 256];
     let _ = stream.read(&mut answer);
 }
 
-/// Bytes that are no requests.
-fn nonsense() -> Vec<Vec<u8>> {
+/// Bytes that are not valid requests.
+fn malformed_requests() -> Vec<Vec<u8>> {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     let with = |rest: &[u8]| [&preface[..], rest].concat();
     vec![
@@ -85,14 +85,14 @@ fn nonsense() -> Vec<Vec<u8>> {
         b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
         [&b"GET /"[..], &[b'a'; 100_000]].concat(),
         preface[..11].to_vec(),
-        // A frame that says it is as long as can be, and headers that cannot be decoded.
+        // A frame that declares the greatest length, and headers that cannot be decoded.
         with(&[0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1]),
         with(&[0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 1, 4, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]),
     ]
 }
 
-/// Calls that are well formed but for one thing.
-async fn strange_calls(grpc: u16, worker: u16) {
+/// Well-formed calls with one invalid field each.
+async fn invalid_calls(grpc: u16, worker: u16) {
     let at =
         |port: u16| tonic::transport::Endpoint::from_shared(format!("http://127.0.0.1:{port}"));
     let channel = at(grpc).unwrap().connect().await.unwrap();
@@ -142,13 +142,13 @@ fn malformed_requests_do_no_harm() {
     cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));
     cluster.join("w2", "");
     let follower = cluster.follow("submit panex 6 --checkpoint-interval 1ms");
-    for bytes in nonsense() {
+    for bytes in malformed_requests() {
         for port in [cluster.grpc, cluster.http, port] {
-            shout(port, &bytes);
+            send_raw(port, &bytes);
         }
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(strange_calls(cluster.grpc, port));
+    runtime.block_on(invalid_calls(cluster.grpc, port));
     follower.expect_answer();
     cluster.assert_no_panic();
     let log = cluster.log(COORDINATOR);
@@ -156,7 +156,7 @@ fn malformed_requests_do_no_harm() {
     let ran = expect(0, &mut cluster.client("list --json"));
     assert_eq!(ran.events("job_status").len(), 1);
     assert_eq!(ran.event("job_status")["result"]["states"], expected().result["states"]);
-    eventually("both workers are there", || {
+    eventually("both workers are connected", || {
         let ran = expect(0, &mut cluster.client("--json status"));
         ran.events("worker").iter().filter(|worker| worker["alive"] == true).count() == 2
     });

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The binary, with no variable of the caller's in its way.
+/// The program, without the `STRATA_*` variables of the environment.
 pub(crate) fn strata(line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
     for (name, _) in std::env::vars_os() {
@@ -19,27 +19,31 @@ pub(crate) fn strata(line: &str) -> Command {
     command
 }
 
-/// `strata solve` in a data directory, with JSON and nothing else.
+/// `strata solve` in a data directory, with JSON output and no progress.
 pub(crate) fn solve(dir: &Path, line: &str) -> Command {
     let threads = if line.contains("--threads") { "" } else { "--threads 1" };
-    // Most tests are of what the explicit engine does with files, threads and memory.
+    // Most tests check how the explicit engine uses files, threads and memory.
     let engine = if line.contains("--engine") { "" } else { "--engine explicit" };
     let mut command = strata(&format!("solve --json --progress none {engine} {threads} {line}"));
     command.arg("--data-dir").arg(dir);
     command
 }
 
-/// What a process left behind.
-pub(crate) struct Ran {
+/// Exit code and output of a finished process.
+pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Ran {
-    pub(crate) fn of(output: Output) -> Ran {
+impl Finished {
+    pub(crate) fn of(output: Output) -> Finished {
         let text = |bytes| String::from_utf8(bytes).expect("strata prints UTF-8");
-        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Finished {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
     }
 
     /// The JSON events of one kind.
@@ -55,7 +59,7 @@ impl Ran {
         events[0].clone()
     }
 
-    /// Depth, states, moves and digest of every layer, whatever was searched when.
+    /// Depth, states, moves and digest of every layer, those of earlier sessions included.
     pub(crate) fn layers(&self) -> Vec<(u64, u64, u64, String)> {
         let layer = |event: &Value| {
             (
@@ -69,18 +73,18 @@ impl Ran {
     }
 }
 
-pub(crate) fn run(command: &mut Command) -> Ran {
-    Ran::of(command.output().expect("strata starts"))
+pub(crate) fn run(command: &mut Command) -> Finished {
+    Finished::of(command.output().expect("strata starts"))
 }
 
 /// Runs and expects an exit code.
-pub(crate) fn expect(code: i32, command: &mut Command) -> Ran {
+pub(crate) fn expect(code: i32, command: &mut Command) -> Finished {
     let ran = run(command);
     assert_eq!(ran.code, Some(code), "{command:?}\n{}\n{}", ran.stdout, ran.stderr);
     ran
 }
 
-/// Runs and expects a refusal: one line that says why, and nothing on standard output.
+/// Runs and expects a refusal: one line with the reason, and nothing on standard output.
 pub(crate) fn refused(command: &mut Command, reason: &str) -> String {
     let ran = expect(2, command);
     assert_eq!(ran.stdout, "");

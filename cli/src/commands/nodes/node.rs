@@ -1,4 +1,4 @@
-//! What coordinator and worker have in common: the runtime, and failures of the data directory.
+//! Shared parts of the node commands: the runtime, and failures of the data directory.
 
 use strata_store::StoreError;
 use tokio::runtime::Runtime;

@@ -6,15 +6,16 @@ use strata_panex::choke;
 use strata_panex::operations::Kind;
 
 use crate::args::values::{at_most, available_threads};
-use crate::commands::solve::embedded::Means;
+use crate::commands::solve::embedded::SearchResources;
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PanexCommand {
     /// Print an operation of the papers: formula, ends, and moves after a replay
     ///
-    /// T, Tbar, S, Sbar, C, X and V take a level, 4, Y, Ybar, Z and W do not. Baxter-T, Baxter-S,
-    /// Baxter-Z, Baxter-U and, improved, Baxter-Z' and Baxter-U' are Baxter's simplified algorithm.
+    /// T, Tbar, S, Sbar, C, X and V take a level; the operations 4, Y, Ybar, Z and W do not.
+    /// Baxter-T, Baxter-S, Baxter-Z and Baxter-U are Baxter's simplified algorithm; Baxter-Z' and
+    /// Baxter-U' are its improved version.
     Op(OpArgs),
     /// Print the tables of the papers, with the evidence for each number
     Table(TableArgs),
@@ -22,7 +23,7 @@ pub(crate) enum PanexCommand {
     Choke(ChokeArgs),
     /// Find X(LEVEL) by several methods and compare them (exit code 6 if they differ)
     ///
-    /// The methods are a search of positions, the choke points, and a replay of the paper's
+    /// The methods are the searches of both engines, choke points, and a replay of the paper's
     /// exchange, which is not proved to be shortest on every level.
     Check(CheckArgs),
     /// Draw a position
@@ -32,7 +33,7 @@ pub(crate) enum PanexCommand {
 /// Form of the moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MoveFormat {
-    /// In lines of words: LC RC …
+    /// Several per line, without tiles: LC RC …
     Words,
     /// One per line, with its tile: b1 L>C
     Lines,
@@ -65,7 +66,7 @@ pub(crate) struct OpArgs {
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) star: bool,
 
-    /// Where S or Sbar is applied: same moves, other ends
+    /// Position in which S or Sbar is applied; the moves are the same, start and goal differ
     #[arg(long, value_name = "WHICH", default_value = "plain")]
     #[arg(env = "STRATA_VARIATION", hide_env_values = true)]
     pub(crate) variation: Variation,
@@ -82,7 +83,7 @@ pub(crate) struct OpArgs {
 
     /// Resources of the search.
     #[command(flatten)]
-    pub(crate) means: Means,
+    pub(crate) resources: SearchResources,
 }
 
 /// Situations in which a tile sinks.
@@ -131,20 +132,20 @@ pub(crate) struct CheckArgs {
     #[arg(value_parser = clap::value_parser!(u8).range(1..=i64::from(choke::MAX_LEVEL)))]
     pub(crate) level: u8,
 
-    /// Highest level of the explicit search; level 8 takes a minute or two
+    /// Highest level of the explicit search; level 8 takes about half a minute on one thread
     #[arg(long, value_name = "N", default_value = "8")]
     #[arg(env = "STRATA_EXPLICIT_MAX", hide_env_values = true)]
     pub(crate) explicit_max: u8,
 
-    /// Highest level of the symbolic search; level 9 takes half a minute and 300 MiB, each further
-    /// level three times as much
+    /// Highest level of the symbolic search; level 9 takes about ten seconds and 300 MiB, each
+    /// further level about three times as much
     #[arg(long, value_name = "N", default_value = "9")]
     #[arg(env = "STRATA_SYMBOLIC_MAX", hide_env_values = true)]
     pub(crate) symbolic_max: u8,
 
-    /// Resources of the searches; the choke points use the threads, too.
+    /// Resources of the searches. Choke points also use the threads.
     #[command(flatten)]
-    pub(crate) means: Means,
+    pub(crate) resources: SearchResources,
 }
 
 /// Form of a drawing.

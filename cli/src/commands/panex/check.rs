@@ -34,9 +34,9 @@ const CHECKS: [Check; 4] = [
 /// Result of a method.
 #[derive(Clone, Debug, PartialEq)]
 enum Answer {
-    /// So many moves, and how they were found.
+    /// The number of moves, and how they were found.
     Moves(u64, String),
-    /// Nothing, and why.
+    /// No result, and the reason.
     Skipped(String),
 }
 
@@ -108,13 +108,13 @@ fn symbolic(args: &CheckArgs, console: &Console) -> Result<Answer, Failure> {
 }
 
 fn searched(words: &[&str], args: &CheckArgs, console: &Console) -> Result<Answer, Failure> {
-    let found = embedded::search(words, &args.means, console)?;
+    let found = embedded::search(words, &args.resources, console)?;
     let moves = found.moves.ok_or_else(|| bug("the towers cannot be exchanged"))?;
     Ok(Answer::Moves(moves, format!("{} states", units::count(found.states))))
 }
 
 fn choke_points(args: &CheckArgs, _: &Console) -> Result<Answer, Failure> {
-    let moves = choke::search(args.level, args.means.threads).least_moves().map_err(bug)?;
+    let moves = choke::search(args.level, args.resources.threads).least_moves().map_err(bug)?;
     Ok(Answer::Moves(moves.into(), "no list of moves made".to_owned()))
 }
 

@@ -8,7 +8,7 @@ use strata_panex::{CentreTop, Word, name_moves, replay};
 
 use super::args::{MoveFormat, OpArgs, Variation};
 use super::words::write_words;
-use crate::commands::solve::embedded::{self, Found, Means};
+use crate::commands::solve::embedded::{self, Found, SearchResources};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
@@ -28,7 +28,7 @@ struct Shown {
 pub(super) fn run(args: &OpArgs, console: &Console) -> Result<ExitCode, Failure> {
     let mut shown = Shown::new(args)?;
     if args.search {
-        shown.searched = Some(shown.search(&args.means, console)?);
+        shown.searched = Some(shown.search(&args.resources, console)?);
     }
     stdout::print(|out| {
         if console.json { shown.json(args.moves, out) } else { shown.text(args.moves, out) }
@@ -66,13 +66,13 @@ impl Shown {
     }
 
     /// The fewest moves between its ends.
-    fn search(&self, means: &Means, console: &Console) -> Result<Found, Failure> {
+    fn search(&self, resources: &SearchResources, console: &Console) -> Result<Found, Failure> {
         let Some(Ends { start, goal }) = &self.ends else {
             return Err(bug("there is nothing to search between"));
         };
         let level = start.level().to_string();
         let (start, goal) = (format!("--start={start}"), format!("--goal={goal}"));
-        embedded::search(&["panex", &level, &start, &goal], means, console)
+        embedded::search(&["panex", &level, &start, &goal], resources, console)
     }
 
     /// Fails if the search found a different number of moves.
@@ -104,7 +104,10 @@ impl Shown {
             Some(Ends { start, goal }) => {
                 writeln!(out, "  start  {start}\n  goal   {goal}\n  moves  {moves}, replayed")?;
             }
-            None => writeln!(out, "  moves  {moves}; it has no place of its own")?,
+            None => writeln!(
+                out,
+                "  moves  {moves}; it applies to many positions, so no ends are shown"
+            )?,
         }
         if let Some(Found { moves, states, seconds }) = self.searched {
             let moves = moves.map_or("no way".to_owned(), units::count);

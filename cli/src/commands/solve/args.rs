@@ -50,7 +50,7 @@ pub(crate) struct SolveArgs {
     #[arg(value_parser = humantime::parse_duration)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Symbolic engine: compute one of 64 memoised steps again and compare
+    /// Symbolic engine: recompute one in 64 memoised steps and compare
     #[arg(long, env = "STRATA_VERIFY", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) verify: bool,

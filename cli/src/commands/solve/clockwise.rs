@@ -194,7 +194,7 @@ impl Task {
         let title = match sums.found {
             Some(moves) => format!("distance({start} to {goal}), {rules} = {moves}"),
             None if self.exhaust => format!(
-                "{goal}, {rules}: {} boards, at most {depth} moves (so many for {})",
+                "{goal}, {rules}: {} boards, at most {depth} moves (needed by {})",
                 units::count(sums.boards),
                 units::count(sums.longest.boards)
             ),

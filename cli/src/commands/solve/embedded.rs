@@ -21,7 +21,7 @@ use strata::size::parse_size;
 /// Resources of the search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
-pub(crate) struct Means {
+pub(crate) struct SearchResources {
     /// Threads
     #[arg(long, value_name = "N", default_value_t = available_threads())]
     #[arg(env = "STRATA_THREADS", hide_env_values = true)]
@@ -54,20 +54,25 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// Those of `solve`; also if the search was interrupted, or the disk is full.
-pub(crate) fn search(words: &[&str], means: &Means, console: &Console) -> Result<Found, Failure> {
+pub(crate) fn search(
+    words: &[&str],
+    resources: &SearchResources,
+    console: &Console,
+) -> Result<Found, Failure> {
     let started = Instant::now();
-    let temporary = match &means.data_dir {
+    let temporary = match &resources.data_dir {
         Some(_) => None,
         None => Some(tempfile::Builder::new().prefix("strata-").tempdir().map_err(|error| {
             Failure::new(ExitCode::JobFailed, format!("cannot make a temporary folder: {error}"))
         })?),
     };
     let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
-    let data_dir = means.data_dir.clone().or(folder).unwrap_or_default();
+    let data_dir = resources.data_dir.clone().or(folder).unwrap_or_default();
     let words = std::iter::once("solve").chain(words.iter().copied()).map(OsString::from);
     let plain = SolveArgs::without_variables(words)
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
-    let args = SolveArgs { threads: means.threads, memory: means.memory, data_dir, ..plain };
+    let args =
+        SolveArgs { threads: resources.threads, memory: resources.memory, data_dir, ..plain };
     let (prepared, space) = Prepared::new(&args)?;
     let request = &prepared.request;
     check_data_dir(&args.data_dir, false)?;

@@ -10,7 +10,8 @@ use crate::output::exit::Failure;
 const EXPLICIT_ONLY: [&str; 6] =
     ["workers", "shards", "keep-layers", "disk-limit", "k", "locality"];
 
-/// Flags with which `auto` selects the explicit engine: it needs no more memory for them.
+/// Flags with which `auto` selects the explicit engine: for them the symbolic engine needs memory
+/// for all layers at once.
 const EXPLICIT_BETTER: [&str; 2] = ["path", "path-file"];
 
 /// The engine of the command line, or the one that `auto` selects.
@@ -23,14 +24,14 @@ pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineKind, Fail
     };
     if kind.is_explicit() {
         return match args.search.line.typed("verify") {
-            true => Err(Failure::usage("--engine explicit: it has no use for --verify")),
+            true => Err(Failure::usage("--engine explicit does not support --verify")),
             false => Ok(kind),
         };
     }
     let refused = |why: String| Failure::usage(format!("--engine {}: {why}", kind.name()));
     nested.map_err(|error| refused(error.to_string()))?;
     match EXPLICIT_ONLY.iter().find(|flag| args.search.line.typed(flag)) {
-        Some(flag) => Err(refused(format!("it has no use for --{flag}"))),
+        Some(flag) => Err(refused(format!("it does not support --{flag}"))),
         None => Ok(kind),
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn failure(error: Error) -> Failure {
             Failure::new(ExitCode::Unexpected, error.to_string())
         }
         Error::Step(error) => {
-            let why = "for --path all layers are remembered; --engine explicit keeps them on disk";
+            let why = "--path holds all layers in memory; --engine explicit keeps them on disk";
             Failure::new(ExitCode::Limit, format!("{error}: {why}"))
         }
         error => error.into(),

@@ -18,7 +18,7 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Checks everything that can be checked without the disk.
     ///
-    /// Returns the space, with its tables, for the engine: it is not held twice.
+    /// Also returns the space with its tables. The engine takes it over, so the tables exist once.
     ///
     /// # Errors
     /// If the space, its parameters or the options are refused.

@@ -72,7 +72,7 @@ impl Bar {
             text += &format!(" of at most {}", units::count(u64::from(end)));
         }
         text += &format!(
-            "\n  width {}   states {}   {} states/s   {:.2} bytes a state\n  ",
+            "\n  width {}   states {}   {} states/s   {:.2} bytes per state\n  ",
             units::short_count(width),
             units::short_count(self.tracker.states()),
             units::rate(self.tracker.rate()),
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(
             text,
             "layer 99 of at most 1,095\n  \
-             width 100,000   states 5,050,000   5.0 M states/s   0.50 bytes a state\n  \
+             width 100,000   states 5,050,000   5.0 M states/s   0.50 bytes per state\n  \
              memory 61 MiB   1.00 s elapsed   about 1% of the work, 1m 49s left"
         );
         assert!(text.lines().all(|line| line.len() < 80));

@@ -26,7 +26,7 @@ struct Shared {
 
 impl Shared {
     fn sinks(&self) -> MutexGuard<'_, Vec<Box<dyn Sink>>> {
-        // A sink that a panicking thread left behind still shows something.
+        // Sinks stay usable after a panic in another thread.
         self.sinks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -100,7 +100,7 @@ fn disk(summary: &Summary) -> String {
         spilled => format!("{peak}, {} spilled", units::bytes(spilled)),
     };
     match summary.bytes_per_state {
-        Some(bytes) => format!("{bytes:.2} bytes a state ({notes})"),
+        Some(bytes) => format!("{bytes:.2} bytes per state ({notes})"),
         None => notes,
     }
 }
@@ -150,7 +150,7 @@ mod tests {
              generated   11,827,307\n  \
              time        0.21 s       (19.4 M states/s)\n  \
              peak memory 61 MiB\n  \
-             disk        0.36 bytes a state (peak 1.2 MiB)\n  \
+             disk        0.36 bytes per state (peak 1.2 MiB)\n  \
              digest      00112233445566778899aabbccddeeff\n"
         );
     }
