@@ -13,7 +13,7 @@ use tonic::{Code, Status};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
-    /// Other machines could give this node orders without a token.
+    /// Listening beyond this machine was refused, because the node has no token.
     #[error("listening on {addr}, beyond this machine, needs a token: give --token-file")]
     NoToken {
         /// The refused address.
@@ -118,7 +118,7 @@ impl NetError {
         let answered = match status.code() {
             // The connection is lost or unusable.
             Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DeadlineExceeded => false,
-            // A broken stream has a source; an answer has none.
+            // The status of a broken stream has a source; one that the node sent has none.
             Code::Internal => status.source().is_none(),
             _ => true,
         };
@@ -166,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_differs_from_no_answer() {
+    fn a_refusal_differs_from_an_unreachable_node() {
         let refused = NetError::status("http://a", &Status::unauthenticated("no token"));
         assert_eq!(refused.to_string(), "http://a refuses: no token");
-        let silent = NetError::status("http://a", &Status::unavailable("gone"));
-        assert_eq!(silent.to_string(), "cannot reach http://a: gone");
+        let unreachable = NetError::status("http://a", &Status::unavailable("gone"));
+        assert_eq!(unreachable.to_string(), "cannot reach http://a: gone");
     }
 }

@@ -1,4 +1,4 @@
-//! The token on the wire: presented with every call and checked before every call.
+//! Interceptors that present the token with every call and check it before every call.
 
 use std::fmt;
 
@@ -80,7 +80,7 @@ mod tests {
 
     const SECRET: &str = "correct-horse-battery-staple";
 
-    fn ask(guard: &Guard, header: Option<&str>) -> Result<(), String> {
+    fn present_token(guard: &Guard, header: Option<&str>) -> Result<(), String> {
         let mut request = Request::new(());
         if let Some(header) = header {
             request.metadata_mut().insert("authorization", header.parse().unwrap());
@@ -92,21 +92,28 @@ mod tests {
     #[test]
     fn only_the_token_is_admitted() {
         let guard = Guard::new(Some(Token::for_tests(SECRET)));
-        assert_eq!(ask(&guard, Some(&format!("Bearer {SECRET}"))), Ok(()));
-        assert_eq!(ask(&guard, Some(&format!("bearer {SECRET}"))), Ok(()));
+        assert_eq!(present_token(&guard, Some(&format!("Bearer {SECRET}"))), Ok(()));
+        assert_eq!(present_token(&guard, Some(&format!("bearer {SECRET}"))), Ok(()));
         for none in [None, Some(""), Some("Bearer"), Some(SECRET), Some("Basic abcdefghijklmnop")] {
-            assert_eq!(ask(&guard, none), Err("Unauthenticated: no token".into()), "{none:?}");
+            assert_eq!(
+                present_token(&guard, none),
+                Err("Unauthenticated: no token".into()),
+                "{none:?}"
+            );
         }
         let longer = format!("Bearer {SECRET}x");
         for wrong in ["Bearer ", "Bearer wrong", &longer, &longer[..longer.len() - 2]] {
-            assert_eq!(ask(&guard, Some(wrong)), Err("Unauthenticated: wrong token".into()));
+            assert_eq!(
+                present_token(&guard, Some(wrong)),
+                Err("Unauthenticated: wrong token".into())
+            );
         }
     }
 
     #[test]
     fn without_a_token_all_calls_are_admitted() {
-        assert_eq!(ask(&Guard::default(), None), Ok(()));
-        assert_eq!(ask(&Guard::default(), Some("Bearer whatever")), Ok(()));
+        assert_eq!(present_token(&Guard::default(), None), Ok(()));
+        assert_eq!(present_token(&Guard::default(), Some("Bearer whatever")), Ok(()));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub const LAYER_COUNT: u64 = PART_COUNT * WORKERS as u64;
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 
 /// A connection that is silent for this long is probed, and dropped if the probe is not answered
-/// in the same time. Otherwise the loss of a peer's power would never be noticed.
+/// in the same time. Without probes, a peer that lost power would never be detected.
 pub(crate) const KEEPALIVE: Duration = Duration::from_secs(10);
 
 /// Bytes in flight of one call that the receiver has not read. More would accumulate outside the

@@ -38,13 +38,13 @@ pub struct TlsFiles {
 #[derive(Clone, Default)]
 pub struct Security {
     token: Option<Token>,
-    identity: Option<Own>,
+    identity: Option<NodeCertificate>,
     ca: Option<Certificate>,
 }
 
 /// The node's own certificate and key.
 #[derive(Clone)]
-struct Own {
+struct NodeCertificate {
     identity: Identity,
     /// The certificate's file, for messages.
     path: PathBuf,
@@ -81,7 +81,7 @@ impl Security {
         let ca = tls.ca.as_deref().map(read_authority).transpose()?;
         let security = Self { token, identity, ca };
         if security.identity.is_some() {
-            // Finds a key that does not belong to the certificate at start-up.
+            // Detects a key that does not match the certificate, already at start-up.
             security.server()?;
         }
         Ok(security)
@@ -99,21 +99,21 @@ impl Security {
         }
     }
 
-    /// Logs which protection a listener on an address lacks. `tls` says whether it would use a
-    /// certificate.
+    /// Logs which protection a listener on an address lacks. `tls` is true for a listener that can
+    /// use a certificate.
     pub fn log_listen(&self, addr: SocketAddr, tls: bool) {
         if self.token.is_none() {
             tracing::warn!(%addr, "no token: every user of this machine can give orders here");
         } else if !is_local(addr) && !tls {
-            tracing::info!(%addr, "nothing that is sent over HTTP is encrypted, the token neither");
+            tracing::info!(%addr, "HTTP traffic is not encrypted, and neither is the token in it");
         } else if !is_local(addr) && self.identity.is_none() {
-            tracing::info!(%addr, "without --tls-cert, nothing that is sent is encrypted");
+            tracing::info!(%addr, "traffic is not encrypted without --tls-cert");
         }
     }
 
     /// A server to add services to. With a certificate it is encrypted; with an authority it admits
-    /// only clients with a certificate of the authority. Calls have no time limit; connections of
-    /// vanished peers are dropped. Services also need [`Self::guard`].
+    /// only clients with a certificate of the authority. Calls have no time limit; connections
+    /// whose peer does not answer probes are dropped. Services also need [`Self::guard`].
     ///
     /// # Errors
     /// [`NetError::TlsFlags`] with an authority but no certificate: the listener would be open to
@@ -134,7 +134,7 @@ impl Security {
             }
             return Ok(server);
         };
-        // A connection that sends nothing does not occupy a slot for ever.
+        // The timeout ends TLS handshakes of connections that send nothing.
         let mut tls =
             ServerTlsConfig::new().identity(own.identity.clone()).timeout(limits::CONNECT);
         if let Some(ca) = &self.ca {
@@ -220,7 +220,7 @@ fn parse_url(url: &str) -> Result<Uri, NetError> {
     }
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     if let Some((_, host)) = authority.rsplit_once('@') {
-        // It may hold a password, so the message leaves it out.
+        // The part before the host may hold a password, so the message omits it.
         return Err(NetError::url(host, "it must not name a user"));
     }
     let host = uri.host().unwrap_or_default();
@@ -236,13 +236,13 @@ fn parse_url(url: &str) -> Result<Uri, NetError> {
     Ok(uri)
 }
 
-fn read_identity(cert: &Path, key: &Path) -> Result<Own, NetError> {
+fn read_identity(cert: &Path, key: &Path) -> Result<NodeCertificate, NetError> {
     let chain = fs::read(cert).map_err(NetError::file(cert))?;
     read_certificates(cert, &chain)?;
     let secret = fs::read(key).map_err(NetError::file(key))?;
     PrivateKeyDer::from_pem_slice(&secret)
         .map_err(|_| NetError::tls(key, "it has no unencrypted private key in PEM format"))?;
-    Ok(Own { identity: Identity::from_pem(chain, secret), path: cert.to_path_buf() })
+    Ok(NodeCertificate { identity: Identity::from_pem(chain, secret), path: cert.to_path_buf() })
 }
 
 fn read_authority(path: &Path) -> Result<Certificate, NetError> {

@@ -43,7 +43,7 @@ impl Token {
     /// printable ASCII characters without spaces.
     pub fn read(path: &Path) -> Result<Self, NetError> {
         let mut bytes = Vec::new();
-        // Two bytes more than the longest token: the newline, and one that reveals a longer file.
+        // Two bytes more than the longest token: the newline, and one to detect a longer file.
         let limit = MAX_LEN as u64 + 2;
         let file = File::open(path).map_err(NetError::file(path))?;
         file.take(limit).read_to_end(&mut bytes).map_err(NetError::file(path))?;
@@ -61,11 +61,11 @@ impl Token {
         if !exists {
             make(path).map_err(NetError::file(path))?;
         }
-        // Another process may have created it first: the file has the valid token.
+        // Another process may have created the file first, so the token is read from it.
         Self::read(path)
     }
 
-    /// Whether a presented secret is the token. The time depends on its length only.
+    /// Whether a presented secret is the token. The running time depends only on its length.
     #[must_use]
     pub fn matches(&self, presented: &[u8]) -> bool {
         self.secret.as_bytes().ct_eq(presented).into()
@@ -101,9 +101,9 @@ impl Token {
     }
 }
 
-/// Creates a token file. The token is written under a temporary name, and a hard link gives it its
-/// own name. Linking fails if the file exists, so the first file stays, and it is complete and
-/// durable from the start.
+/// Creates a token file. The token is written and synced under a temporary name; a hard link then
+/// gives the file its final name. Linking fails if that name exists, so the first complete file
+/// stays.
 fn make(path: &Path) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let folder = match path.parent() {
@@ -113,7 +113,8 @@ fn make(path: &Path) -> io::Result<()> {
     let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), random_hex::<8>()?));
     let linked = write_new(&temporary, &random_hex::<RANDOM_BYTES>()?)
         .and_then(|()| fs::hard_link(&temporary, path));
-    // It may not exist. A leftover is harmless: its token is valid nowhere.
+    // The temporary file may not exist. One that cannot be removed is harmless: no node uses its
+    // token.
     let _ = fs::remove_file(&temporary);
     match linked {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

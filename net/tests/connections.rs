@@ -1,4 +1,5 @@
-//! Real servers and clients in one process: who is let in with which token and which certificate.
+//! Tests of authentication over real connections in one process: tokens and certificates that are
+//! accepted or refused.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::fs;
@@ -22,7 +23,7 @@ use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::HealthService;
 
 const SECRET: &str = "correct-horse-battery-staple";
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn token(folder: &Path, secret: &str) -> Token {
     let path = folder.join("token");
@@ -71,8 +72,8 @@ impl Node {
         Node { addr, stop, task }
     }
 
-    /// Ends it, its connections included.
-    async fn end(self) {
+    /// Stops the node and closes its connections.
+    async fn stop(self) {
         drop(self.stop);
         self.task.await.unwrap();
     }
@@ -86,14 +87,16 @@ impl Node {
     }
 }
 
+/// The error of a health check that the node refuses.
 async fn refusal(url: &str, security: &Security) -> String {
-    let error = health(url, security, PATIENCE).await.unwrap_err();
+    let error = health(url, security, TIMEOUT).await.unwrap_err();
     assert!(matches!(&error, NetError::Refused { url: named, .. } if named == url), "{error:?}");
     error.to_string()
 }
 
-async fn silence(url: &str, security: &Security) -> String {
-    let error = health(url, security, PATIENCE).await.unwrap_err();
+/// The error of a health check that cannot reach the node.
+async fn unreachable_error(url: &str, security: &Security) -> String {
+    let error = health(url, security, TIMEOUT).await.unwrap_err();
     assert!(
         matches!(&error, NetError::Unreachable { url: named, .. } if named == url),
         "{error:?}"
@@ -102,16 +105,16 @@ async fn silence(url: &str, security: &Security) -> String {
 }
 
 #[tokio::test]
-async fn only_the_right_token_opens() {
+async fn only_the_right_token_is_accepted() {
     let node = Node::start(&plain(Some(SECRET))).await;
     let url = node.http();
-    health(&url, &plain(Some(SECRET)), PATIENCE).await.unwrap();
+    health(&url, &plain(Some(SECRET)), TIMEOUT).await.unwrap();
     assert!(refusal(&url, &plain(None)).await.ends_with("refuses: no token"));
     let wrong = plain(Some("another-token-another"));
     let text = refusal(&url, &wrong).await;
     assert!(text.ends_with("refuses: wrong token") && !text.contains("another"), "{text}");
 
-    // Each call presents it, also on connections that come about later.
+    // Each call presents the token, also over a connection made by the first call.
     let lazy = plain(Some(SECRET)).connect_lazy(&url).unwrap();
     let mut client = HealthClient::new(lazy);
     for _ in 0..3 {
@@ -126,10 +129,10 @@ async fn only_the_right_token_opens() {
 }
 
 #[tokio::test]
-async fn a_node_without_a_token_lets_all_in() {
+async fn a_node_without_a_token_accepts_all_clients() {
     let node = Node::start(&plain(None)).await;
-    health(&node.http(), &plain(None), PATIENCE).await.unwrap();
-    health(&node.http(), &plain(Some(SECRET)), PATIENCE).await.unwrap();
+    health(&node.http(), &plain(None), TIMEOUT).await.unwrap();
+    health(&node.http(), &plain(Some(SECRET)), TIMEOUT).await.unwrap();
 }
 
 #[tokio::test]
@@ -139,17 +142,17 @@ async fn a_node_that_does_not_serve_is_not_healthy() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told() {
+async fn an_unreachable_node_is_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    // Somebody who takes connections and says nothing.
+    // A listener that accepts connections and never answers.
     let started = Instant::now();
     let short = Duration::from_millis(300);
     let error = health(&url, &plain(None), short).await.unwrap_err();
     assert!(error.to_string().contains("no answer within 300ms"), "{error}");
     assert!(started.elapsed() < Duration::from_secs(3));
     drop(listener);
-    assert!(silence(&url, &plain(None)).await.contains("refused"));
+    assert!(unreachable_error(&url, &plain(None)).await.contains("refused"));
     let unknown = plain(None).connect("http://no-such-host.invalid:7070").await;
     assert!(matches!(unknown, Err(NetError::Unreachable { .. })));
 }
@@ -160,35 +163,34 @@ async fn oversize_messages_are_refused() {
     let connection = plain(Some(SECRET)).connect(&node.http()).await.unwrap();
     let mut client = HealthClient::new(connection);
     let long = |len| HealthCheckRequest { service: "x".repeat(len) };
-    // It is taken, but there is no such service.
-    let taken = client.check(long(limits::MESSAGE_BYTES - 100)).await;
-    assert_eq!(taken.unwrap_err().code(), Code::NotFound);
+    // The message is accepted, but the service does not exist.
+    let accepted = client.check(long(limits::MESSAGE_BYTES - 100)).await;
+    assert_eq!(accepted.unwrap_err().code(), Code::NotFound);
     let refused = client.check(long(limits::MESSAGE_BYTES)).await.unwrap_err();
     assert_eq!(refused.code(), Code::OutOfRange, "{refused:?}");
-    // The connection lives on.
+    // The connection stays usable.
     client.check(HealthCheckRequest { service: String::new() }).await.unwrap();
 }
 
-/// A node that comes back is found again by the same connection.
 #[tokio::test]
-async fn connections_come_back() {
+async fn a_connection_reconnects_to_a_restarted_node() {
     let security = plain(Some(SECRET));
     let node = Node::start(&security).await;
     let addr = node.addr;
     let mut client = HealthClient::new(security.connect(&node.http()).await.unwrap());
     let whole = || HealthCheckRequest { service: String::new() };
     client.check(whole()).await.unwrap();
-    node.end().await;
+    node.stop().await;
     assert_eq!(client.check(whole()).await.unwrap_err().code(), Code::Unavailable);
     let _node = Node::start_at(addr, &security, ServingStatus::Serving).await;
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while let Err(status) = client.check(whole()).await {
         assert!(Instant::now() < end, "{status:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// An authority, and the files of two members of its cluster.
+/// A certificate authority, and the PEM files of a cluster's nodes and clients.
 struct Authority {
     folder: TempDir,
     issuer: CertifiedIssuer<'static, KeyPair>,
@@ -220,7 +222,8 @@ impl Authority {
         (cert_path, key_path)
     }
 
-    /// What a member with this name or, without one, a mere client has.
+    /// Security of the node with this name, or of a client without a certificate if there is no
+    /// name.
     fn security(&self, member: Option<&str>, with_ca: bool) -> Security {
         let (cert, key) = member.map(|name| self.member(name)).unzip();
         let ca = with_ca.then(|| self.path("ca.pem"));
@@ -230,20 +233,22 @@ impl Authority {
 }
 
 #[tokio::test]
-async fn encrypted_nodes_are_reached_by_those_who_know_the_authority() {
+async fn a_client_needs_the_authority_to_reach_an_encrypted_node() {
     let authority = Authority::new();
     let node = Node::start(&authority.security(Some("node"), false)).await;
-    health(&node.https(), &authority.security(None, true), PATIENCE).await.unwrap();
+    health(&node.https(), &authority.security(None, true), TIMEOUT).await.unwrap();
 
-    let text = silence(&node.https(), &Authority::new().security(None, true)).await;
+    let text = unreachable_error(&node.https(), &Authority::new().security(None, true)).await;
     assert!(text.contains("certificate"), "{text}");
     // The certificate is for another name.
     let other = format!("https://127.0.0.1:{}", node.addr.port());
-    assert!(silence(&other, &authority.security(None, true)).await.contains("certificate"));
+    assert!(
+        unreachable_error(&other, &authority.security(None, true)).await.contains("certificate")
+    );
     // Not encrypted at all.
-    silence(&node.http(), &authority.security(None, true)).await;
-    // No authority to check the node by: not even tried.
-    let error = health(&node.https(), &plain(Some(SECRET)), PATIENCE).await.unwrap_err();
+    unreachable_error(&node.http(), &authority.security(None, true)).await;
+    // Without an authority the client does not try to connect.
+    let error = health(&node.https(), &plain(Some(SECRET)), TIMEOUT).await.unwrap_err();
     assert!(error.to_string().contains("--tls-ca"), "{error}");
 
     // A certificate does not replace the token.
@@ -256,14 +261,14 @@ async fn encrypted_nodes_are_reached_by_those_who_know_the_authority() {
 async fn with_an_authority_clients_need_certificates_too() {
     let authority = Authority::new();
     let node = Node::start(&authority.security(Some("node"), true)).await;
-    health(&node.https(), &authority.security(Some("worker"), true), PATIENCE).await.unwrap();
+    health(&node.https(), &authority.security(Some("worker"), true), TIMEOUT).await.unwrap();
 
-    silence(&node.https(), &authority.security(None, true)).await;
-    // A certificate of another authority, under the right one for the node.
+    unreachable_error(&node.https(), &authority.security(None, true)).await;
+    // The client's certificate is from another authority than the node's.
     let (cert, key) = Authority::new().security_files();
     let tls = TlsFiles { cert: Some(cert), key: Some(key), ca: Some(authority.path("ca.pem")) };
     let intruder = Security::open(Some(token(authority.folder.path(), SECRET)), &tls).unwrap();
-    silence(&node.https(), &intruder).await;
+    unreachable_error(&node.https(), &intruder).await;
 }
 
 impl Authority {
@@ -275,9 +280,8 @@ impl Authority {
     }
 }
 
-/// Who connects to an encrypted node and says nothing is not waited for by others.
 #[tokio::test]
-async fn silent_connections_hold_nobody_up() {
+async fn idle_connections_do_not_delay_other_clients() {
     let authority = Authority::new();
     let node = Node::start(&authority.security(Some("node"), false)).await;
     let mut silent = Vec::new();
@@ -285,19 +289,19 @@ async fn silent_connections_hold_nobody_up() {
         silent.push(tokio::net::TcpStream::connect(node.addr).await.unwrap());
     }
     let started = Instant::now();
-    health(&node.https(), &authority.security(None, true), PATIENCE).await.unwrap();
+    health(&node.https(), &authority.security(None, true), TIMEOUT).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(4));
 }
 
 #[test]
-fn files_that_are_of_no_use_are_named() {
+fn errors_name_unusable_files() {
     let authority = Authority::new();
     let (cert, key) = authority.member("one");
     let (_, other_key) = authority.member("two");
     let garbage = authority.path("garbage");
     fs::write(&garbage, "no PEM").unwrap();
-    let hollow = authority.path("hollow");
-    fs::write(&hollow, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").unwrap();
+    let invalid = authority.path("invalid");
+    fs::write(&invalid, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").unwrap();
     let missing = authority.path("missing");
     let open = |cert: Option<&PathBuf>, key: Option<&PathBuf>, ca: Option<&PathBuf>| {
         let tls = TlsFiles { cert: cert.cloned(), key: key.cloned(), ca: ca.cloned() };
@@ -315,8 +319,8 @@ fn files_that_are_of_no_use_are_named() {
         (open(Some(&cert), Some(&cert), None), &cert),
         (open(None, None, Some(&garbage)), &garbage),
         (open(None, None, Some(&key)), &key),
-        (open(None, None, Some(&hollow)), &hollow),
-        (open(Some(&hollow), Some(&key), None), &hollow),
+        (open(None, None, Some(&invalid)), &invalid),
+        (open(Some(&invalid), Some(&key), None), &invalid),
         (open(Some(&cert), Some(&other_key), None), &cert),
         (open(Some(&missing), Some(&key), None), &missing),
         (open(Some(&cert), Some(&missing), None), &missing),

@@ -1,4 +1,4 @@
-//! Messages and what they stand for: round trips, every refusal, and arbitrary messages.
+//! Tests of message conversion: round trips, every refusal, and arbitrary messages.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,8 +13,8 @@ use strata_store::{
     CheckpointFile, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec, KeptFile,
 };
 
-/// Over the wire and back.
-fn carried<M: Message + Default>(message: &M) -> M {
+/// A message after encoding and decoding.
+fn round_trip<M: Message + Default>(message: &M) -> M {
     M::decode(&message.encode_to_vec()[..]).unwrap()
 }
 
@@ -67,56 +67,57 @@ fn line() -> impl Strategy<Value = HistoryLine> {
 
 proptest! {
     #[test]
-    fn digests_return(residues in digest()) {
+    fn digests_survive_a_round_trip(residues in digest()) {
         let digest = Weight(residues);
         let message = convert::digest_to(digest);
-        prop_assert_eq!(convert::digest_from(Some(carried(&message))), Ok(digest));
+        prop_assert_eq!(convert::digest_from(Some(round_trip(&message))), Ok(digest));
     }
 
     #[test]
-    fn specifications_return(spec in spec()) {
-        let message = carried(&convert::spec_to(&spec));
+    fn specifications_survive_a_round_trip(spec in spec()) {
+        let message = round_trip(&convert::spec_to(&spec));
         prop_assert_eq!(convert::spec_from(Some(message)), Ok(spec));
     }
 
     #[test]
-    fn candidates_return(shard: u32, region: u128, local: u32) {
+    fn candidates_survive_a_round_trip(shard: u32, region: u128, local: u32) {
         let candidate = (EntryKey { shard, region }, local);
-        let message = carried(&convert::candidate_to(candidate));
+        let message = round_trip(&convert::candidate_to(candidate));
         prop_assert_eq!(convert::candidate_from(&message), candidate);
     }
 
     #[test]
-    fn files_return(record in record()) {
-        let message = carried(&convert::file_to(&record));
+    fn checkpoint_files_survive_a_round_trip(record in record()) {
+        let message = round_trip(&convert::file_to(&record));
         prop_assert_eq!(convert::file_from(message), Ok(record));
     }
 
     #[test]
-    fn kept_files_return(record in record()) {
+    fn kept_files_survive_a_round_trip(record in record()) {
         let CheckpointFile { depth, worker, file, bytes, seal, .. } = record;
         let kept = KeptFile { worker, file, bytes, seal };
-        let message = carried(&convert::kept_to(&kept, depth));
+        let message = round_trip(&convert::kept_to(&kept, depth));
         prop_assert_eq!(message.depth, depth);
         prop_assert_eq!(convert::kept_from(message), Ok(kept));
     }
 
     #[test]
-    fn lines_return(line in line()) {
-        let message = carried(&convert::line_to(&line));
+    fn lines_survive_a_round_trip(line in line()) {
+        let message = round_trip(&convert::line_to(&line));
         prop_assert_eq!(convert::line_from(message), Ok(line));
     }
 
     #[test]
-    fn owners_return(owners in vec(0..limits::WORKERS, 1..200)) {
-        let taken = convert::owners_from(owners.clone(), owners.len() as u32).unwrap();
-        prop_assert_eq!(taken.iter().map(|&owner| u32::from(owner)).collect::<Vec<_>>(), owners);
+    fn owners_are_converted_in_order(owners in vec(0..limits::WORKERS, 1..200)) {
+        let converted = convert::owners_from(owners.clone(), owners.len() as u32).unwrap();
+        let numbers: Vec<u32> = converted.iter().map(|&owner| u32::from(owner)).collect();
+        prop_assert_eq!(numbers, owners);
     }
 
-    /// Whatever a message says, it is taken as it is or refused: nothing panics, and what is taken
-    /// says the same when it is sent on.
+    /// An arbitrary message is accepted or refused without a panic. An accepted one converts back
+    /// to itself.
     #[test]
-    fn arbitrary_messages_are_taken_or_refused(
+    fn arbitrary_messages_are_accepted_or_refused(
         numbers in prop::array::uniform8(prop_oneof![0..9u64, any::<u64>()]),
         worker in prop_oneof![0..9u32, any::<u32>()],
         name in prop_oneof![word(9), any::<String>()],
@@ -138,17 +139,17 @@ proptest! {
             prop_assert!(!kept.file.contains('/') && !kept.file.starts_with('.'));
         }
         let line = v1::LayerLine { depth, states, generated, regions, bytes, digest, seconds };
-        if let Ok(taken) = convert::line_from(line) {
-            prop_assert_eq!(convert::line_to(&taken), line);
+        if let Ok(accepted) = convert::line_from(line) {
+            prop_assert_eq!(convert::line_to(&accepted), line);
         }
         let spec = v1::JobSpec { space: name, parameters, shards, engine: "symbolic".into() };
-        if let Ok(taken) = convert::spec_from(Some(spec.clone())) {
-            prop_assert_eq!(convert::spec_to(&taken), spec);
+        if let Ok(accepted) = convert::spec_from(Some(spec.clone())) {
+            prop_assert_eq!(convert::spec_to(&accepted), spec);
         }
         let _ = convert::owners_from(owners, shards);
     }
 
-    /// Bytes that happen to decode are no different.
+    /// Conversion does not panic on messages decoded from arbitrary bytes.
     #[test]
     fn arbitrary_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200)) {
         let _ = v1::LayerFile::decode(&bytes[..]).map(convert::file_from);
@@ -157,7 +158,7 @@ proptest! {
         let _ = v1::JobSpec::decode(&bytes[..]).map(|spec| convert::spec_from(Some(spec)));
     }
 
-    /// The fuzz-ish part that gets further: a message that is right but for a few bytes.
+    /// Valid messages with a few damaged bytes, which pass more checks than random bytes.
     #[test]
     fn damaged_messages_do_not_panic(
         record in record(),
@@ -188,7 +189,7 @@ fn good_file() -> v1::LayerFile {
     }
 }
 
-/// What an error says of a file after a change.
+/// The error of converting a valid file message after one change.
 fn refused(change: impl FnOnce(&mut v1::LayerFile)) -> String {
     let mut file = good_file();
     change(&mut file);
