@@ -1,4 +1,4 @@
-//! Tests of the journal: against a model, after kills at any time, with damage at any place.
+//! Tests of the journal: against a model, after a kill at any time, with damage at any offset.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,7 +148,7 @@ fn jobs_are_found_by_id_then_name_then_prefix() {
     let found = |what: &str| journal.find(what).map(|job| job.id);
     assert_eq!(found(&six.id).unwrap(), six.id);
     assert_eq!(found("panex-6").unwrap(), six.id);
-    assert_eq!(found("panex-7").unwrap(), named.id, "a name goes over a prefix");
+    assert_eq!(found("panex-7").unwrap(), named.id, "a name takes precedence over a prefix");
     assert_eq!(found("panex-7-").unwrap(), seven.id);
     let several = found("panex-").unwrap_err();
     let JournalError::Ambiguous { what, jobs } = several else { panic!("{several}") };
@@ -204,8 +204,8 @@ fn fixed_fields_cannot_be_changed() {
     assert_eq!(fixed(|job| job.order = 7), "place in the queue");
     assert_eq!(fixed(|job| job.spec.shards = 1), "specification");
     assert_eq!(fixed(|job| job.created = 0), "time of submission");
-    for nonsense in [f64::NAN, f64::INFINITY] {
-        let refused = journal.update(&job.id, |job| job.seconds = nonsense);
+    for invalid in [f64::NAN, f64::INFINITY] {
+        let refused = journal.update(&job.id, |job| job.seconds = invalid);
         assert!(matches!(refused, Err(JournalError::Unwritable { .. })));
     }
     assert_eq!(journal.jobs().unwrap(), std::slice::from_ref(&job));
@@ -253,8 +253,8 @@ fn threads_share_a_journal() {
     assert_eq!((all.workers.len(), all.jobs.len()), (20, 20));
 }
 
-/// Runs operations of all kinds, and calls `seen` after each.
-fn play(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
+/// Runs operations of all kinds, and calls `seen` with the last epoch after each.
+fn run_all_operations(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
     let mut epoch = 0;
     for worker in 0..3 {
         journal.register(&format!("id-{worker}"), &format!("w{worker}"), "h:1").unwrap();
@@ -283,12 +283,12 @@ fn play(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
 }
 
 #[test]
-fn after_a_kill_every_finished_transaction_is_there() {
+fn finished_transactions_survive_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let copied = folder.path().join("copy.redb");
     let journal = Journal::open(&path).unwrap();
-    play(&journal, |journal, epoch| {
+    run_all_operations(&journal, |journal, epoch| {
         let expected = content(journal).unwrap();
         std::fs::copy(&path, &copied).unwrap();
         let reopened = Journal::open(&copied).unwrap();
@@ -302,14 +302,15 @@ fn images(folder: &Path) -> (Vec<u8>, Vec<u8>, Content, u64) {
     let path = folder.join("journal.redb");
     let journal = Journal::open(&path).unwrap();
     let mut last = 0;
-    play(&journal, |_, epoch| last = epoch);
+    run_all_operations(&journal, |_, epoch| last = epoch);
     let expected = content(&journal).unwrap();
     let killed = std::fs::read(&path).unwrap();
     drop(journal);
     (std::fs::read(&path).unwrap(), killed, expected, last)
 }
 
-struct Patient {
+/// A journal whose damaged copies are opened, and the number of each outcome.
+struct DamagedCopy {
     path: PathBuf,
     image: Vec<u8>,
     expected: Content,
@@ -318,9 +319,9 @@ struct Patient {
     harmless: usize,
 }
 
-impl Patient {
+impl DamagedCopy {
     /// Opens and reads a damaged copy: it has the original content, or is refused.
-    fn examine(&mut self, what: &str, damage: impl FnOnce(&mut Vec<u8>)) {
+    fn open_damaged(&mut self, what: &str, damage: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = self.image.clone();
         damage(&mut bytes);
         std::fs::write(&self.path, &bytes).unwrap();
@@ -342,7 +343,8 @@ impl Patient {
 
 /// Bytes before the first page: magic number, flags, sizes, both commit slots.
 const HEADER: usize = 320;
-/// Those without a checksum of the database. Every one of their bits is flipped.
+/// Bytes at the start of the header that no checksum of the database covers. The test flips each of
+/// their bits.
 const UNCHECKED: usize = 32;
 const PAGE: usize = 4096;
 
@@ -351,27 +353,27 @@ fn damage_everywhere(image: Vec<u8>, expected: Content, epoch: u64, folder: &Pat
     let used: Vec<usize> = (HEADER..image.len()).filter(|&at| image[at] != 0).collect();
     let pages: BTreeSet<usize> = used.iter().map(|at| at / PAGE * PAGE).collect();
     let size = image.len();
-    let mut patient = Patient { path, image, expected, epoch, refused: 0, harmless: 0 };
-    patient.examine("nothing", |_| ());
-    assert_eq!((patient.refused, patient.harmless), (0, 1));
+    let mut copy = DamagedCopy { path, image, expected, epoch, refused: 0, harmless: 0 };
+    copy.open_damaged("nothing", |_| ());
+    assert_eq!((copy.refused, copy.harmless), (0, 1));
     let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let checked = (UNCHECKED..HEADER).map(|at| at * 8 + rng.random_range(0..8));
     for bit in (0..UNCHECKED * 8).chain(checked.collect::<Vec<_>>()) {
-        patient.examine(&format!("bit {bit}"), |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
+        copy.open_damaged(&format!("bit {bit}"), |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
     }
     for _ in 0..200 {
         let at = used[rng.random_range(0..used.len())];
         let flip = rng.random_range(1..=255u8);
-        patient.examine(&format!("byte {at} ^ {flip}"), |bytes| bytes[at] ^= flip);
+        copy.open_damaged(&format!("byte {at} ^ {flip}"), |bytes| bytes[at] ^= flip);
     }
     for page in pages {
         let whole = page..size.min(page + PAGE);
-        patient.examine(&format!("page at {page} zeroed"), |bytes| bytes[whole].fill(0));
+        copy.open_damaged(&format!("page at {page} zeroed"), |bytes| bytes[whole].fill(0));
     }
     for length in [0, 100, HEADER, PAGE, size / 2, size - PAGE, size - 1] {
-        patient.examine(&format!("cut to {length}"), |bytes| bytes.truncate(length));
+        copy.open_damaged(&format!("cut to {length}"), |bytes| bytes.truncate(length));
     }
-    let Patient { refused, harmless, .. } = patient;
+    let DamagedCopy { refused, harmless, .. } = copy;
     assert!(refused > 100 && harmless > 100, "{refused} refused, {harmless} harmless");
 }
 
@@ -417,12 +419,12 @@ fn damage_to_an_open_journal_is_refused_or_harmless() {
             assert_eq!(next, epoch + 1, "{length} bytes at {at}");
         }
     }
-    assert!(refused > 10, "{refused} refused: the damage has hardly touched anything");
+    assert!(refused > 10, "only {refused} refused: most of the damage had no effect");
 }
 
 #[derive(Clone, Debug)]
 enum Op {
-    Enrol { id: u8, address: u8 },
+    Register { id: u8, address: u8 },
     Epoch,
     Submit { n: u8, name: Option<u8> },
     Update { job: usize, seconds: f64 },
@@ -436,7 +438,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     let job = || 0..4usize;
     prop_oneof![
-        2 => (0..5u8, 0..2u8).prop_map(|(id, address)| Op::Enrol { id, address }),
+        2 => (0..5u8, 0..2u8).prop_map(|(id, address)| Op::Register { id, address }),
         2 => Just(Op::Epoch),
         3 => (0..3u8, prop::option::of(0..3u8)).prop_map(|(n, name)| Op::Submit { n, name }),
         2 => (job(), -1e9..1e9).prop_map(|(job, seconds)| Op::Update { job, seconds }),
@@ -496,20 +498,20 @@ impl Model {
 
     fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[HistoryLine]) {
         let entry = &mut self.content.jobs[job];
-        let there = self.content.layers.get_mut(&entry.id).unwrap();
+        let stored = self.content.layers.get_mut(&entry.id).unwrap();
         let state = JobState::Stopped(StopReason::MaxLayers);
         let made = checkpoint(7);
         let result = journal.checkpoint(&entry.id, lines, |entry| {
             entry.state = state.clone();
             entry.checkpoint = Some(made.clone());
         });
-        let first = lines.first().map_or(there.len(), |line| line.depth as usize);
-        if first > there.len() {
+        let first = lines.first().map_or(stored.len(), |line| line.depth as usize);
+        if first > stored.len() {
             assert!(matches!(result, Err(JournalError::Gap { .. })), "{result:?}");
             return;
         }
-        there.truncate(first);
-        there.extend_from_slice(lines);
+        stored.truncate(first);
+        stored.extend_from_slice(lines);
         (entry.state, entry.checkpoint) = (state, Some(made));
         assert_eq!(result.unwrap(), *entry);
     }
@@ -531,7 +533,7 @@ impl Model {
     fn apply(&mut self, journal: &Journal, op: Op) {
         let jobs = self.content.jobs.len();
         match op {
-            Op::Enrol { id, address } => {
+            Op::Register { id, address } => {
                 self.register(journal, &format!("id-{id}"), &format!("h:{address}"));
             }
             Op::Epoch => {
@@ -570,7 +572,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_does_what_a_model_does(ops in prop::collection::vec(op(), 1..40)) {
+    fn the_journal_agrees_with_a_model(ops in prop::collection::vec(op(), 1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let path = |generation: usize| folder.path().join(format!("{generation}.redb"));
         let mut generation = 0;

@@ -6,7 +6,7 @@ use tokio::net::TcpListener;
 
 use crate::error::NetError;
 
-/// Listens on an address. Returns the listener and the address bound, which has a port if `addr`
+/// Listens on an address. Returns the listener and the bound address, with the chosen port if `addr`
 /// has port 0.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Version of the protocol, and the form of ids.
 
-/// Version of the protocol that this build speaks.
+/// Version of the protocol that this build implements.
 pub const VERSION: u32 = 1;
 
 /// Whether a text is an id of a worker or of its process: 32 hexadecimal digits.

@@ -90,7 +90,7 @@ fn a_paused_worker_is_lost_and_harmless_when_it_continues() {
     for (number, worker) in ["w2", "w3"].into_iter().enumerate() {
         let mark = cluster.mark(COORDINATOR);
         cluster.signal(worker, Signal::STOP);
-        let lost = format!("worker {worker} is lost: it has not been heard of for longer");
+        let lost = format!("worker {worker} is lost: it has sent no message for longer");
         cluster.await_log(COORDINATOR, mark, &lost);
         cluster.await_log(COORDINATOR, mark, &format!("waiting for {worker}"));
         eventually("the job waits for it", || {
@@ -139,7 +139,7 @@ fn a_permanently_lost_worker_fails_the_job_resumably() {
     assert!(text.contains("waiting") && text.contains("w2"), "{text}");
     assert_eq!(cluster.status(&job)["state"], "waiting");
     let ran = follower.expect(5);
-    assert!(ran.stderr.contains("no sign of w2 for 3 s"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("w2 did not reconnect within 3 s"), "{}", ran.stderr);
     let failed = ran.event("failed");
     assert_eq!(failed["exit_code"], 5);
     assert!(failed["resume_command"].as_str().unwrap().contains(&job));

@@ -1,4 +1,5 @@
-//! Checkpoint sink of a session: layers to the job's view, checkpoints to the journal.
+//! Checkpoint sink of a session: adds layers to the job's view and writes checkpoints to the
+//! journal.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,10 +15,10 @@ use super::event::Level;
 use super::job_view::JobView;
 use crate::entry::{ClusterCheckpoint, JobEntry, JobState, WorkerNumber};
 
-/// Least length of a session before it ends in favour of one with more workers.
+/// Minimum duration of a session before it ends so that a session with more workers can start.
 const MIN_SESSION: Duration = Duration::from_secs(5);
 
-/// Least time between two progress entries in the log.
+/// Minimum time between two progress entries in the log.
 const LOG_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Sink of one session.
@@ -77,13 +78,14 @@ impl JournalSink {
     fn should_move(&self, width: u64) -> bool {
         let available = self.cluster.membership.available();
         if self.members.iter().any(|member| !available.contains(member)) {
-            // A leaving worker needs a checkpoint before it goes.
+            // A worker that is leaving needs a checkpoint before it exits.
             return true;
         }
         match (self.members.len(), available.len()) {
             (_, 0 | 1) => false,
             (1, _) => width >= self.narrow,
-            // A quarter, so that the session does not alternate between both sizes.
+            // A quarter, as hysteresis: sessions must not alternate between one worker and all
+            // workers.
             _ if width < self.narrow / 4 => true,
             (members, all) => members < all && self.started.elapsed() > MIN_SESSION,
         }

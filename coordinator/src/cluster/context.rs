@@ -1,4 +1,4 @@
-//! State shared by all parts of a coordinator.
+//! Shared state of a coordinator.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ pub struct ClusterOptions {
     pub lease: Duration,
     /// How long a job waits for a worker that has files it needs.
     pub worker_timeout: Duration,
-    /// Time between checkpoints, unless a job says otherwise.
+    /// Time between checkpoints, unless a job's options set another.
     pub checkpoint_interval: Duration,
     /// Whether workers also copy checkpoints to a shared store, from which a job can resume without
     /// a lost worker.
@@ -70,12 +70,13 @@ impl Cluster {
         self.views.job(id, || self.journal.layers(id))
     }
 
-    /// The number of states below which a layer runs on one worker. A symbolic job always does.
+    /// The number of states below which a layer runs on one worker. Every layer of a symbolic job
+    /// runs on one worker.
     pub(crate) fn narrow(&self, spec: &JobSpec) -> u64 {
         if spec.engine.is_explicit() { self.options.narrow } else { u64::MAX }
     }
 
-    /// Makes the queue look for changes at once.
+    /// Makes the queue check for changes at once.
     pub(crate) fn wake_queue(&self) {
         self.queue.notify();
     }

@@ -54,7 +54,7 @@ impl ClusterError {
         move |error| ClusterError::Malformed { name: name.to_owned(), why: error.to_string() }
     }
 
-    /// Whether another session can go on from the last checkpoint.
+    /// Whether another session can resume from the last checkpoint.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             ClusterError::Lost { .. } => true,

@@ -18,9 +18,10 @@ pub(crate) enum JobEvent {
         /// Time from the order to save until it was durable.
         took: Duration,
     },
-    /// The search went back to the checkpoint of this depth, or to the start: later layers repeat.
+    /// The search returned to the checkpoint of this depth, or to the start. Deeper layers are
+    /// searched again.
     RolledBack(Option<u32>),
-    /// The job's state changed; the journal and the snapshot have the new one.
+    /// The job's state changed; the journal and the snapshot have the new state.
     StateChanged,
     /// The log has a new entry.
     Log(LogEntry),
@@ -42,7 +43,7 @@ pub(crate) struct LogEntry {
 pub(crate) enum Level {
     /// Progress.
     Info,
-    /// A fault that the search survives.
+    /// A fault after which the search continues.
     Warn,
     /// A fault that ends the job.
     Error,

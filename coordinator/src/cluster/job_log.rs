@@ -1,4 +1,4 @@
-//! A job's log file: one line an entry, with time, level and text.
+//! A job's log file: one line per entry, with time, level and text.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(JobLog::new(path.clone()).entries().unwrap(), []);
         append("first line");
         File::options().append(true).open(&path).unwrap().write_all(b"17 INF").unwrap();
-        // The torn line merges with the one after it; neither is shown as something else.
+        // The line cut short merges with the next one, and the merged line is skipped.
         append("second");
         append("third");
         let entries = JobLog::new(path).entries().unwrap();

@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use super::event::{JobEvent, Level, LogEntry};
 use super::job_log::JobLog;
 
-/// Time without a log entry after which a waiting session logs that it is still running.
-const SILENCE: Duration = Duration::from_secs(10);
+/// Time without a log entry after which a running session logs that it still runs.
+const LOG_HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Properties of a job's space that the coordinator needs.
 #[derive(Copy, Clone, Debug)]
@@ -190,7 +190,7 @@ impl JobView {
     }
 
     /// Whether the queue runs the job. The last checkpoint ends a job in the journal before the
-    /// queue has announced the end, so watchers wait for both.
+    /// queue adds the last event, so watchers wait for both.
     pub(crate) fn is_active(&self) -> bool {
         self.active.load(Ordering::Acquire)
     }
@@ -206,7 +206,7 @@ impl JobView {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let text = text.replace(['\n', '\r'], " ");
         let entry = LogEntry { time_ms: now.as_millis() as u64, level, text };
-        // Held until the event is there: an entry is in the file and in the events, or in neither.
+        // Held until the event is added: an entry is in the file and in the events, or in neither.
         let mut log = self.log_file();
         if let Err(error) = log.append(&entry) {
             tracing::warn!(job, "cannot write {}: {error}", log.path().display());
@@ -219,12 +219,13 @@ impl JobView {
         self.changed();
     }
 
-    /// Logs that the session still runs, if the last entry is old: a wide layer looks like a hang.
-    pub(crate) fn log_if_silent(&self) {
+    /// Logs that the session still runs, if the last entry is old. Without the entry, a wide layer
+    /// could be mistaken for a hang.
+    pub(crate) fn log_if_quiet(&self) {
         let progress = self.progress();
-        let silent = progress.last_entry.is_none_or(|last| last.elapsed() > SILENCE);
-        let Some(last) = progress.layers.last().filter(|_| silent) else { return };
-        let text = format!("still at work after layer={} states={}", last.depth, last.states);
+        let quiet = progress.last_entry.is_none_or(|last| last.elapsed() > LOG_HEARTBEAT);
+        let Some(last) = progress.layers.last().filter(|_| quiet) else { return };
+        let text = format!("still searching after layer={} states={}", last.depth, last.states);
         drop(progress);
         self.log(Level::Info, &text);
     }
@@ -256,7 +257,8 @@ impl JobView {
         self.progress().events.get(from..).unwrap_or_default().to_vec()
     }
 
-    /// The log from its beginning, and the index of the first event that is not in it. Reads a file.
+    /// The log from its beginning, and the index of the first event that is not in it. Reads a
+    /// file.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -299,8 +301,9 @@ impl JobViews {
         if let Some(job) = self.jobs().get(id) {
             return Ok(Arc::clone(job));
         }
-        // Read without the lock. A session takes its view before it changes any layer, so what is
-        // read here is current unless another thread has inserted a view, which then wins.
+        // Reads without the lock. A session gets its view before it changes a layer, so these
+        // layers are current unless another thread has inserted a view meanwhile. That view is used
+        // then.
         let layers = layers()?;
         let log = self.logs.join(format!("{id}.log"));
         let mut jobs = self.jobs();

@@ -1,7 +1,7 @@
 //! Worker membership: registration, leases and delivery of orders.
 //!
-//! A worker that reconnects within its lease as the same process continues: its outstanding order is
-//! sent again, and it repeats the answer to an order it has already executed. A worker that
+//! A worker that reconnects within its lease as the same process continues: its outstanding order
+//! is sent again, and it repeats the answer to an order it has already executed. A worker that
 //! reconnects as another process, or after its lease, is lost to the session.
 
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ struct Member {
     outbound: Option<Outbound>,
     /// Number of its newest connection. Messages of older ones are ignored.
     connection: u64,
-    last_heard: Instant,
+    last_message: Instant,
     /// Whether its lease is valid.
     alive: bool,
     /// The order that it has not answered.
@@ -89,7 +89,7 @@ impl State {
         if let Some(session) = &self.session
             && session.members.contains(&worker)
         {
-            // Fails if the session is over, which has no use for the event.
+            // Fails if the session is over; the event is not needed then.
             let _ = session.events.send(event);
         }
     }
@@ -142,7 +142,7 @@ impl Membership {
             beat,
             outbound: Some(outbound),
             connection,
-            last_heard: Instant::now(),
+            last_message: Instant::now(),
             alive: true,
             outstanding,
         };
@@ -150,7 +150,7 @@ impl Membership {
         connection
     }
 
-    /// Ends a connection. The worker's lease goes on.
+    /// Ends a connection. The worker's lease continues.
     pub(crate) fn disconnect(&self, number: WorkerNumber, connection: u64) {
         let mut state = self.state();
         if let Some(member) = state.members.get_mut(&number)
@@ -160,8 +160,13 @@ impl Membership {
         }
     }
 
-    /// Takes a heartbeat. False if the connection is not the worker's newest.
-    pub(crate) fn beat(&self, number: WorkerNumber, connection: u64, beat: v1::WorkerBeat) -> bool {
+    /// Records a heartbeat. False if the connection is not the worker's newest.
+    pub(crate) fn heartbeat(
+        &self,
+        number: WorkerNumber,
+        connection: u64,
+        beat: v1::WorkerBeat,
+    ) -> bool {
         self.renew(number, connection, |member| member.beat = beat)
     }
 
@@ -177,16 +182,16 @@ impl Membership {
         if member.connection != connection {
             return false;
         }
-        member.last_heard = Instant::now();
+        member.last_message = Instant::now();
         member.alive = true;
         update(member);
         true
     }
 
-    /// Takes an answer. False if the connection is not the worker's newest.
+    /// Forwards an answer to the session. False if the connection is not the worker's newest.
     pub(crate) fn answer(&self, number: WorkerNumber, connection: u64, answer: v1::Answer) -> bool {
         let mut fits = false;
-        let known = self.renew(number, connection, |member| {
+        let is_current = self.renew(number, connection, |member| {
             let outstanding = member.outstanding.as_ref();
             fits = outstanding
                 .is_some_and(|order| (order.epoch, order.number) == (answer.epoch, answer.order));
@@ -201,7 +206,7 @@ impl Membership {
                 state.notify_session(number, WorkerEvent::Answer { worker: number, answer });
             }
         }
-        known
+        is_current
     }
 
     /// Ends the leases of workers whose last message is older than the lease at `now`.
@@ -209,14 +214,14 @@ impl Membership {
         let mut state = self.state();
         let mut lost = Vec::new();
         for (number, member) in &mut state.members {
-            if member.alive && now.saturating_duration_since(member.last_heard) > self.lease {
+            if member.alive && now.saturating_duration_since(member.last_message) > self.lease {
                 member.alive = false;
                 member.outstanding = None;
                 lost.push(*number);
             }
         }
         for worker in &lost {
-            let why = "it has not been heard of for longer than its lease";
+            let why = "it has sent no message for longer than its lease";
             state.notify_session(*worker, WorkerEvent::Lost { worker: *worker, why });
         }
     }
@@ -275,7 +280,7 @@ impl Member {
             memory_bytes: self.hello.memory_bytes,
             beat: self.beat,
             alive: self.alive,
-            silent: self.last_heard.elapsed(),
+            silent: self.last_message.elapsed(),
         }
     }
 }
@@ -374,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_ends_in_silence_and_returns_with_a_late_heartbeat() {
+    fn a_lease_ends_without_messages_and_is_renewed_by_a_late_heartbeat() {
         let membership = Membership::new(LEASE);
         let worker = Worker::connect(&membership, 3, "a");
         let events = session(&membership, 5, &[3]);
@@ -384,7 +389,7 @@ mod tests {
         membership.expire(Instant::now() + 2 * LEASE);
         assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
         assert!(!membership.members()[0].alive);
-        assert!(membership.beat(3, worker.connection, v1::WorkerBeat::default()));
+        assert!(membership.heartbeat(3, worker.connection, v1::WorkerBeat::default()));
         assert!(membership.members()[0].alive);
         // Its late answer is dropped.
         assert!(membership.answer(3, worker.connection, noted(5, 1)));
@@ -425,7 +430,7 @@ mod tests {
         },
         /// All leases end.
         Expire,
-        /// A worker answers any of the orders it has received, perhaps again.
+        /// A worker answers one of the orders it has received; it may have answered it before.
         Answer {
             worker: u16,
             which: prop::sample::Index,
@@ -479,7 +484,7 @@ mod tests {
             Simulation { membership, epoch: 1, sent: 0, workers, events, answers: Vec::new() }
         }
 
-        fn play(&mut self, step: Step) {
+        fn apply(&mut self, step: Step) {
             let membership = &self.membership;
             match step {
                 Step::Begin => {
@@ -545,11 +550,11 @@ mod tests {
         ) {
             let mut simulation = Simulation::new();
             for step in steps {
-                simulation.play(step);
+                simulation.apply(step);
                 simulation.check();
             }
             // Live workers get the session's next order, and their answers arrive.
-            simulation.play(Step::Order);
+            simulation.apply(Step::Order);
             simulation.check();
             for number in 0..3 {
                 let alive = simulation.membership.members()[usize::from(number)].alive;

@@ -1,4 +1,4 @@
-//! Job queue: runs one job at a time, in order of submission, session after session until it ends.
+//! Job queue: runs one job at a time in queue order, in as many sessions as the job needs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use super::session;
 use crate::entry::{JobEntry, JobState, WorkerNumber};
 use crate::journal::error::JournalError;
 
-/// Time between two looks at the cluster without a notification.
+/// Time between two polls of the cluster if no notification arrives.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Pause before a session is repeated: a lost worker may reconnect at once.
@@ -83,7 +83,7 @@ fn run_to_end(
             Some(JobState::Failed { corrupt: false, why })
         }
     };
-    // Without an end the job stays `Running`, and resumes when the coordinator is back.
+    // Without an end the job stays `Running`, and resumes when the coordinator starts again.
     if let Some(state) = end {
         log_end(job, &state);
         set_state(cluster, job, &entry.id, state)?;
@@ -222,13 +222,13 @@ fn wait_for_workers(
             Admission::Wait(names) => names,
             Admission::Fail(names) => {
                 let seconds = timeout.as_secs_f64();
-                let why = format!("no sign of {} for {seconds:.0} s", names.join(", "));
+                let why = format!("{} did not reconnect within {seconds:.0} s", names.join(", "));
                 return Ok(Readiness::Failed(why));
             }
         };
         if logged.as_ref() != Some(&names) && !state.in_grace_period {
-            let whom = if names.is_empty() { "a worker".to_owned() } else { names.join(", ") };
-            job.log(Level::Warn, &format!("waiting for {whom}"));
+            let awaited = if names.is_empty() { "a worker".to_owned() } else { names.join(", ") };
+            job.log(Level::Warn, &format!("waiting for {awaited}"));
             logged = Some(names.clone());
         }
         job.set_workers(0, names);
@@ -282,7 +282,7 @@ mod tests {
             entry.state = JobState::Cancelled;
         };
         cluster.journal.update(&taken.id, cancel).unwrap();
-        // Should the job start nevertheless, it does not wait for workers.
+        // If the job started anyway, the shutdown would end its wait for workers.
         cluster.shut_down();
         run_job(&cluster, &taken).unwrap();
         assert_eq!(cluster.journal.find(&taken.id).unwrap().state, JobState::Cancelled);

@@ -1,6 +1,7 @@
-//! One session of a job: from the start or a checkpoint until it ends, stops or loses a worker.
+//! One session of a job: from the start or a checkpoint until the job ends, stops or loses a
+//! worker.
 //!
-//! Each session has an epoch of its own. Orders, answers and batches of older epochs are ignored.
+//! Each session has its own epoch. Orders, answers and batches of older epochs are ignored.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,8 +31,8 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 /// Runs a session of a job with these owners by shard.
 ///
 /// # Errors
-/// `Failed` if a worker is lost or fails, if the journal fails, or if a shutdown interrupts a layer;
-/// `Refused` if the workers' reports contradict each other or the checkpoint.
+/// `Failed` if a worker is lost or fails, if the journal fails, or if a shutdown interrupts a
+/// layer; `Refused` if the workers' reports contradict each other or the checkpoint.
 pub(crate) fn run(
     cluster: &Arc<Cluster>,
     job: &Arc<JobView>,
@@ -73,12 +74,12 @@ fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, workers: &[PoolWorker]
     job.log(Level::Info, &format!("session epoch={epoch} workers={} {from}", names.join(",")));
 }
 
-/// Whether a session stops waiting for its workers: some time after a shutdown is requested. Also
-/// keeps the log alive meanwhile.
+/// Whether a session should stop waiting for its workers, some time after a shutdown request. Also
+/// writes the periodic log entry of a long layer.
 fn should_abort(cluster: Arc<Cluster>, job: Arc<JobView>) -> Box<dyn Fn() -> bool + Send> {
     let requested = Mutex::new(None::<Instant>);
     Box::new(move || {
-        job.log_if_silent();
+        job.log_if_quiet();
         if !cluster.is_shutting_down() {
             return false;
         }

@@ -20,7 +20,7 @@ use crate::entry::WorkerNumber;
 /// Time between two checks whether to abort, while answers are awaited.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The orders that [`Order::Restore`] stands for.
+/// The protocol's orders for [`Order::Restore`].
 pub(crate) struct RestoreOrders {
     /// The part that is the same for all workers.
     pub(crate) common: v1::Restore,
@@ -75,7 +75,7 @@ impl RemotePool {
     /// Prepares all workers for the session. `order` makes each worker's order.
     ///
     /// # Errors
-    /// If a worker is lost, fails or answers with nonsense, or on shutdown.
+    /// If a worker is lost, fails or sends a malformed answer, or on shutdown.
     pub(crate) fn prepare(
         &mut self,
         order: impl Fn(WorkerNumber) -> v1::Prepare,
@@ -208,8 +208,8 @@ impl WorkerPool for RemotePool {
         self.execute(|_| what.clone())
     }
 
-    /// Always false: workers that did not fail have consumed their exits, so only the last
-    /// checkpoint is left to resume from.
+    /// Always false: workers that did not fail have consumed their exits, so the search can only
+    /// resume from the last checkpoint.
     fn make_room(&mut self) -> Result<bool, ClusterError> {
         Ok(false)
     }

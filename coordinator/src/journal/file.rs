@@ -4,8 +4,8 @@
 //! - By default it does not check the file and may panic on damage. Here all pages in use are
 //!   checked on opening; they are few. Checksums of values detect later damage, and a panic of the
 //!   database becomes an error.
-//! - It has two commit slots. It takes a damaged last commit for an unfinished one and returns to
-//!   the commit before. The bit that selects the last slot has no checksum. Here an empty commit
+//! - It has two commit slots. It treats a damaged last commit as unfinished and rolls back to the
+//!   previous commit. The bit that selects the last slot has no checksum. Here an empty commit
 //!   follows every commit, so that both slots have the same content.
 
 use std::cell::Cell;
@@ -49,21 +49,21 @@ impl Store {
 
     /// Runs a read transaction.
     pub(super) fn read<T>(&self, body: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
-        let outside = Cell::new(false);
-        guarded(&self.path, &outside, || {
+        let in_caller = Cell::new(false);
+        catch_panic(&self.path, &in_caller, || {
             let database = self.database()?;
             let txn = database.begin_read().map_err(JournalError::database("read", &self.path))?;
-            body(&Tx::new(&self.path, &txn, &outside))
+            body(&Tx::new(&self.path, &txn, &in_caller))
         })
     }
 
     /// Runs a durable write transaction. An error changes nothing; only an error of the commit
     /// itself leaves open whether all or nothing has changed.
     pub(super) fn write<T>(&self, body: impl FnOnce(&Writing) -> Result<T>) -> Result<T> {
-        let outside = Cell::new(false);
-        guarded(&self.path, &outside, || {
+        let in_caller = Cell::new(false);
+        catch_panic(&self.path, &in_caller, || {
             let txn = self.begin()?;
-            let tx = Tx::new(&self.path, &txn, &outside);
+            let tx = Tx::new(&self.path, &txn, &in_caller);
             let result = body(&tx)?;
             if tx.changed() {
                 self.commit(txn)?;
@@ -97,14 +97,14 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Closing reads and writes. The next opening repairs what a failure leaves.
+        // Closing reads and writes, so it can fail. The next opening repairs the file then.
         let database = self.database.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
     }
 }
 
 fn open(path: &Path) -> Result<Store> {
-    guarded(path, &Cell::new(false), || {
+    catch_panic(path, &Cell::new(false), || {
         let database = builder().open(path).map_err(JournalError::database("open", path))?;
         Ok(Store { path: path.to_path_buf(), database: Some(database) })
     })
@@ -122,7 +122,7 @@ fn create(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<()>
     let failed = |op| JournalError::io(op, path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temp = path.with_file_name(format!(".{name}.{}.new", letters()));
-    let created = guarded(path, &Cell::new(false), || {
+    let created = catch_panic(path, &Cell::new(false), || {
         let database = builder().create(&temp).map_err(JournalError::database("create", path))?;
         let store = Store { path: temp.clone(), database: Some(database) };
         store.write(first)?;
@@ -148,10 +148,14 @@ fn create(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<()>
 }
 
 /// Converts a panic to an error, except a panic in the caller's code.
-fn guarded<T>(path: &Path, outside: &Cell<bool>, body: impl FnOnce() -> Result<T>) -> Result<T> {
+fn catch_panic<T>(
+    path: &Path,
+    in_caller: &Cell<bool>,
+    body: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
-        Err(panic) if outside.get() => resume_unwind(panic),
+        Err(panic) if in_caller.get() => resume_unwind(panic),
         Err(panic) => {
             let what = format!("the database panicked: {}", message(&*panic));
             Err(JournalError::corrupt(path, what))
@@ -165,9 +169,9 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_database_is_an_error() {
-        let outside = Cell::new(false);
+        let in_caller = Cell::new(false);
         let panics = || -> Result<()> { panic!("bad page {}", 7) };
-        let error = guarded(Path::new("j"), &outside, panics).unwrap_err();
+        let error = catch_panic(Path::new("j"), &in_caller, panics).unwrap_err();
         let expected = "the journal j is corrupt: the database panicked: bad page 7";
         assert_eq!(error.to_string(), expected);
     }

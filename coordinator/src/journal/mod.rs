@@ -1,8 +1,8 @@
 //! The journal: a database file with everything that survives a restart of the coordinator.
 //!
 //! It holds the jobs with their layers, the cluster's workers, and the last epoch. Every operation
-//! that changes something is one durable transaction. Every value carries a checksum, and the
-//! numbers of values are stored as well, so that a damaged file is refused and never misread.
+//! that changes something is one durable transaction. Every value has a checksum, and the numbers
+//! of values are stored as well, so that a damaged file is refused and never misread.
 
 pub(crate) mod error;
 mod file;

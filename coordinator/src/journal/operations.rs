@@ -150,7 +150,7 @@ impl Journal {
     /// All workers that have ever registered, by number.
     ///
     /// # Errors
-    /// Only those of all methods.
+    /// None besides those that all methods return, see [`Journal`].
     pub fn workers(&self) -> Result<Vec<WorkerEntry>> {
         self.store.read(|tx| workers(tx, &counts(tx)?))
     }
@@ -158,7 +158,7 @@ impl Journal {
     /// Issues an epoch: 1, and then numbers greater than all before, across restarts.
     ///
     /// # Errors
-    /// Only those of all methods.
+    /// None besides those that all methods return, see [`Journal`].
     pub fn next_epoch(&self) -> Result<u64> {
         self.store.write(|tx| {
             let mut counts = counts(tx)?;
@@ -249,7 +249,7 @@ impl Journal {
     /// All jobs, in the order of the queue.
     ///
     /// # Errors
-    /// Only those of all methods.
+    /// None besides those that all methods return, see [`Journal`].
     pub fn jobs(&self) -> Result<Vec<JobEntry>> {
         self.store.read(|tx| jobs(tx, &counts(tx)?))
     }
@@ -284,7 +284,7 @@ impl Journal {
                 let state = entry.state.clone();
                 return Err(JournalError::NotResumable { job: id.to_owned(), state });
             }
-            // The limit that stopped it would stop it again.
+            // The same limit would stop the job again.
             match entry.state {
                 JobState::Stopped(StopReason::MaxLayers) => entry.options.max_layers = None,
                 JobState::Stopped(StopReason::DiskLimit) => entry.options.disk_limit = None,
@@ -379,7 +379,8 @@ fn workers<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<WorkerEntry>> {
         }
     }
     if workers.len() != usize::from(counts.workers) {
-        let what = format!("{} workers are counted, {} are there", counts.workers, workers.len());
+        let what =
+            format!("the counter says {} workers, the table has {}", counts.workers, workers.len());
         return Err(tx.corrupt(META, COUNTS, what));
     }
     Ok(workers.into_iter().map(|(_, worker)| worker).collect())
@@ -391,7 +392,8 @@ fn jobs<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<JobEntry>> {
         return Err(tx.corrupt(JOBS, key, format!("it is job {:?}", record.entry.id)));
     }
     if records.len() as u64 != counts.jobs {
-        let what = format!("{} jobs are counted, {} are there", counts.jobs, records.len());
+        let what =
+            format!("the counter says {} jobs, the table has {}", counts.jobs, records.len());
         return Err(tx.corrupt(META, COUNTS, what));
     }
     let mut jobs: Vec<JobEntry> = records.into_iter().map(|(_, record)| record.entry).collect();
@@ -416,7 +418,7 @@ fn apply<T>(
 ) -> Result<T> {
     let old = record.entry.clone();
     let new = &mut record.entry;
-    let result = tx.outside(|| change(new));
+    let result = tx.run_caller(|| change(new));
     let fixed = [
         ("id", old.id == new.id),
         ("name", old.name == new.name),
@@ -474,7 +476,8 @@ fn layer_key(id: &str, depth: u32) -> String {
     format!("{id}/{depth:010}")
 }
 
-/// The range of the keys of a job's layers. `0` is the character after the slash.
+/// The range of the keys of a job's layers. It ends before the id followed by `0`, the character
+/// after the slash.
 fn layer_keys(id: &str) -> Range<String> {
     format!("{id}/")..format!("{id}0")
 }

@@ -56,8 +56,8 @@ pub(super) struct Tx<'a, A> {
     txn: &'a A,
     /// Whether there is a change to commit.
     changed: Cell<bool>,
-    /// Set while the caller's code runs, whose panics are not the database's.
-    outside: &'a Cell<bool>,
+    /// Set while the caller's code runs: its panics are not converted to errors.
+    in_caller: &'a Cell<bool>,
 }
 
 /// A transaction that only reads.
@@ -66,15 +66,15 @@ pub(super) type Reading<'a> = Tx<'a, ReadTransaction>;
 pub(super) type Writing<'a> = Tx<'a, WriteTransaction>;
 
 impl<'a, A: Access> Tx<'a, A> {
-    pub(super) fn new(path: &'a Path, txn: &'a A, outside: &'a Cell<bool>) -> Self {
-        Self { path, txn, changed: Cell::new(false), outside }
+    pub(super) fn new(path: &'a Path, txn: &'a A, in_caller: &'a Cell<bool>) -> Self {
+        Self { path, txn, changed: Cell::new(false), in_caller }
     }
 
     /// Runs the caller's code.
-    pub(super) fn outside<T>(&self, code: impl FnOnce() -> T) -> T {
-        self.outside.set(true);
+    pub(super) fn run_caller<T>(&self, code: impl FnOnce() -> T) -> T {
+        self.in_caller.set(true);
         let result = code();
-        self.outside.set(false);
+        self.in_caller.set(false);
         result
     }
 
@@ -150,7 +150,7 @@ impl Writing<'_> {
         self.put_all(table, [(key.to_owned(), value)])
     }
 
-    /// Writes values. A value that is there already is not a change.
+    /// Writes values. A value equal to the stored one is not a change.
     pub(super) fn put_all<'v, T>(
         &self,
         table: Name,

@@ -85,19 +85,22 @@ fn message(message: v1::to_worker::Message) -> v1::ToWorker {
 fn check(hello: &v1::Hello) -> Result<(), Status> {
     if hello.protocol != protocol::VERSION {
         let (own, found) = (protocol::VERSION, hello.protocol);
-        let text = format!("this coordinator speaks protocol version {own}, not {found}");
+        let text = format!("this coordinator uses protocol version {own}, not {found}");
         return Err(Status::failed_precondition(text));
     }
     if !protocol::is_id(&hello.worker_id) || !protocol::is_id(&hello.instance) {
-        return Err(Status::invalid_argument("worker_id and instance take 32 hexadecimal digits"));
+        let text = "worker_id and instance must be 32 hexadecimal digits";
+        return Err(Status::invalid_argument(text));
     }
     let printable = |text: &str| text.bytes().all(|b| b.is_ascii_graphic());
     if hello.name.is_empty() || hello.name.len() > limits::NAME_LEN || !printable(&hello.name) {
-        return Err(Status::invalid_argument("a name takes 1 to 64 printable ASCII characters"));
+        return Err(Status::invalid_argument(
+            "a name must have 1 to 64 printable ASCII characters",
+        ));
     }
     let is_url = hello.address.starts_with("http://") || hello.address.starts_with("https://");
     if !is_url || hello.address.len() > 256 || !printable(&hello.address) {
-        return Err(Status::invalid_argument("an address takes an http or https URL"));
+        return Err(Status::invalid_argument("an address must be an http or https URL"));
     }
     Ok(())
 }
@@ -111,10 +114,10 @@ async fn receive(
     outbound: mpsc::UnboundedSender<v1::ToWorker>,
 ) -> String {
     let lease = cluster.membership.lease();
-    let mut beats = tokio::time::interval(lease / 3);
+    let mut heartbeats = tokio::time::interval(lease / 3);
     loop {
         let received = tokio::select! {
-            _ = beats.tick() => {
+            _ = heartbeats.tick() => {
                 let beat = v1::to_worker::Message::Beat(v1::CoordinatorBeat {});
                 if outbound.send(message(beat)).is_err() {
                     return "it closed the connection".to_owned();
@@ -123,17 +126,17 @@ async fn receive(
             }
             received = incoming.message() => received,
         };
-        let known = match received {
+        let is_current = match received {
             Err(status) => return status.message().to_owned(),
-            Ok(None) => return "it hung up".to_owned(),
+            Ok(None) => return "it closed the connection".to_owned(),
             Ok(Some(v1::FromWorker { message })) => match message {
                 Some(v1::from_worker::Message::Beat(beat)) => {
                     let leaving = beat.leaving;
-                    let known = cluster.membership.beat(number, connection, beat);
+                    let is_current = cluster.membership.heartbeat(number, connection, beat);
                     if leaving {
                         cluster.wake_queue();
                     }
-                    known
+                    is_current
                 }
                 Some(v1::from_worker::Message::Answer(answer)) => {
                     cluster.membership.answer(number, connection, answer)
@@ -143,8 +146,8 @@ async fn receive(
                 }
             },
         };
-        if !known {
-            return "another process has replaced it".to_owned();
+        if !is_current {
+            return "a newer connection has replaced it".to_owned();
         }
     }
 }

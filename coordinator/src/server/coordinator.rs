@@ -25,10 +25,10 @@ use crate::cluster::queue;
 use crate::journal::operations::Journal;
 use crate::panic;
 
-/// Time for open calls after the last session has ended.
+/// Time that open calls have to end after the last session.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The queue's thread in messages.
+/// Name of the queue's thread in error messages.
 const QUEUE: &str = "the job queue";
 
 /// A coordinator that is ready to run.
@@ -129,7 +129,7 @@ impl Coordinator {
     }
 }
 
-/// Locks the data directory and opens what is in it.
+/// Locks the data directory and opens the journal and the logs in it.
 fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluster>), ServerError> {
     let data = DataDir::lock(data_dir)?;
     let logs = data.path().join("logs");
@@ -183,7 +183,7 @@ async fn serve(
     }
 }
 
-/// Ends the leases of silent workers, again and again.
+/// Periodically ends the leases of workers that sent no message within the lease.
 async fn expire_leases(cluster: Arc<Cluster>) {
     let mut ticks = tokio::time::interval(cluster.membership.lease() / 4);
     loop {

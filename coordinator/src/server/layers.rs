@@ -1,6 +1,6 @@
 //! Layer files of finished jobs, for tracing a path back.
 //!
-//! The workers have the files. Requests go to them one after the other.
+//! The workers hold the files. The coordinator calls the workers one after the other.
 
 use strata_net::{Connection, Security, convert};
 use strata_proto::v1;

@@ -102,12 +102,12 @@ fn workers(cluster: &Cluster, registry: &mut Registry) {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
     let (alive, rss, free) =
         (OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default());
-    let heard = OfWorker::<Float>::default();
+    let last_message = OfWorker::<Float>::default();
     let exchange = Family::<DirectionLabel, Counter>::default();
     for member in cluster.membership.members() {
         let label = WorkerLabel { worker: member.entry.name.clone() };
         alive.get_or_create(&label).set(i64::from(member.alive));
-        heard.get_or_create(&label).set(now - member.silent.as_secs_f64());
+        last_message.get_or_create(&label).set(now - member.silent.as_secs_f64());
         rss.get_or_create(&label).set(member.beat.rss_bytes as i64);
         free.get_or_create(&label).set(member.beat.disk_free_bytes as i64);
         let add = |direction: &'static str, bytes: u64| {
@@ -119,10 +119,14 @@ fn workers(cluster: &Cluster, registry: &mut Registry) {
     registry.register("worker_alive", "Whether the worker's lease is valid", alive);
     registry.register(
         "worker_last_heartbeat_timestamp_seconds",
-        "When the worker was last heard of",
-        heard,
+        "Time of the last message from the worker",
+        last_message,
     );
     registry.register("worker_resident_bytes", "Resident memory of the worker", rss);
-    registry.register("worker_disk_free_bytes", "Room on the worker's disk", free);
-    registry.register("exchange_bytes", "Exits between workers, since they started", exchange);
+    registry.register("worker_disk_free_bytes", "Free space on the worker's disk", free);
+    registry.register(
+        "exchange_bytes",
+        "Bytes of exits exchanged by workers since their start",
+        exchange,
+    );
 }

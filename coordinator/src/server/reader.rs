@@ -1,4 +1,4 @@
-//! Reads of jobs for client calls, away from the threads that serve.
+//! Job lookups for client calls, on blocking threads.
 
 use std::sync::Arc;
 
@@ -67,12 +67,13 @@ impl JobReader {
         Ok(jobs)
     }
 
-    /// Whether a job has ended and all its events are there.
+    /// Whether a job has ended and its view has all its events.
     ///
     /// # Errors
     /// The status of the journal's error.
     pub(super) async fn is_over(&self, id: &str, job: &JobView) -> Result<bool, Status> {
-        // The journal first: the queue is active before a job can end in the journal.
+        // Reads the journal before the active flag: the queue sets the flag before a job can end in
+        // the journal, and clears it after the job's last event.
         let has_ended = self.find(id.to_owned()).await?.state.has_ended();
         Ok(has_ended && !job.is_active())
     }

@@ -1,4 +1,5 @@
-//! gRPC statuses of errors, and calls that block.
+//! Conversion of errors to gRPC statuses, and a wrapper that runs blocking code off the async
+//! threads.
 
 use std::fmt::Display;
 
@@ -6,7 +7,7 @@ use tonic::Status;
 
 use crate::journal::error::JournalError;
 
-/// Runs code that waits for the disk on a thread of its own.
+/// Runs code that blocks on the disk, on a thread for blocking code.
 ///
 /// # Errors
 /// The status of the code's error; `INTERNAL` if the code panics.
@@ -55,7 +56,7 @@ impl From<JournalError> for ErrorStatus {
                 tracing::error!("{text}");
                 Status::data_loss(text)
             }
-            // The disk may recover, and a restart may help: clients try again.
+            // A retry may succeed: the disk may recover, or the coordinator may be restarted.
             JournalError::Io { .. }
             | JournalError::Unusable { .. }
             | JournalError::Locked { .. }

@@ -57,8 +57,7 @@ impl WatchedJob {
         Ok(Event::Job(self.reader.message(entry).await?))
     }
 
-    /// Sends the job, its layers after depth `after`, and events until the job ends or the client
-    /// leaves.
+    /// Sends the job, its layers after depth `after`, and events until the job or the call ends.
     ///
     /// # Errors
     /// The status of the journal's error.
@@ -106,7 +105,7 @@ impl WatchedJob {
         }
     }
 
-    /// Sends the job's log and, with `follow`, new entries until the job ends or the client leaves.
+    /// Sends the job's log and, with `follow`, new entries until the job or the call ends.
     ///
     /// # Errors
     /// `UNAVAILABLE` if the log cannot be read; the status of the journal's error.
@@ -144,12 +143,12 @@ impl WatchedJob {
     }
 }
 
-/// Sends a message. False if the client has left.
+/// Sends a message. False if the client has ended the call.
 async fn send<T>(sender: &MessageSender<T>, message: T) -> bool {
     sender.send(Ok(message)).await.is_ok()
 }
 
-/// Waits for a change. False if the client has left or no change can follow.
+/// Waits for a change. False if the client has ended the call or no change can follow.
 async fn changed<T>(sender: &MessageSender<T>, changes: &mut watch::Receiver<u64>) -> bool {
     tokio::select! {
         () = sender.closed() => false,

@@ -1,5 +1,5 @@
-//! Cases out of reach of the public interface: limits, foreign files, and tables that were changed
-//! without damage to the file.
+//! Tests of the journal that need private access: limits, files of other programs, and consistent
+//! files with changed tables.
 
 use redb::{Database, ReadableDatabase, TableDefinition};
 
@@ -155,7 +155,7 @@ fn a_changed_value_is_refused() {
         for at in 0..intact.len() {
             let mut bytes = intact.clone();
             bytes[at] ^= 1 << (at % 8);
-            // The database itself finds no fault in a rewritten table.
+            // The database's own check accepts a rewritten table.
             if at % 16 == 3 || at < 8 {
                 tamper(&path, |txn| {
                     txn.open_table(Table::new(table)).unwrap().insert(key, &*bytes).unwrap();
