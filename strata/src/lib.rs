@@ -4,9 +4,9 @@
 //! [`Report`] with layers and paths. [`catalogue`] opens puzzles by name. The rest is what the
 //! command line and the cluster are built from:
 //!
-//! [`Plan`] is a pure state machine, [`Driver`] carries its commands to a [`WorkerPool`] and the answers
-//! back; both are the same in one process and over a network. [`Worker`] and [`SymbolicWorker`]
-//! make the layers.
+//! [`Plan`] is a pure state machine. [`Driver`] passes its commands to a [`WorkerPool`] and returns
+//! the answers. Plan and driver are the same in one process and in a cluster. [`Worker`] and
+//! [`SymbolicWorker`] compute the layers.
 #![forbid(unsafe_code)]
 
 pub mod catalogue;

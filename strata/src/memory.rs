@@ -1,11 +1,11 @@
 //! Resident memory of this process, as the operating system counts it.
 
-/// The largest resident memory so far in bytes; `None` where the system does not tell.
+/// The largest resident memory so far in bytes; `None` where the system does not provide it.
 pub fn peak() -> Option<u64> {
     field("VmHWM:")
 }
 
-/// The resident memory now in bytes; `None` where the system does not tell.
+/// The resident memory now in bytes; `None` where the system does not provide it.
 pub fn current() -> Option<u64> {
     field("VmRSS:")
 }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_field_asked_for() {
+    fn the_requested_field_is_read() {
         let status = "Name:\tstrata\nVmHWM:\t   62464 kB\nVmRSS:\t   1 kB\n";
         assert_eq!(parse(status, "VmHWM:"), Some(62464 * 1024));
         assert_eq!(parse(status, "VmRSS:"), Some(1024));

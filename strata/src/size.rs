@@ -1,6 +1,6 @@
-//! Sizes in bytes as people write them.
+//! Parsing of sizes in bytes, such as `64MiB`.
 
-/// Suffixes of sizes and their worth. A bare letter is binary, as in Docker and the JVM.
+/// Suffixes of sizes and their factors. A bare letter is binary, as in Docker and the JVM.
 const UNITS: [(&str, u64); 14] = [
     ("b", 1),
     ("k", 1 << 10),
@@ -27,13 +27,13 @@ pub enum SizeError {
     /// A size below zero.
     #[error("a size cannot be negative")]
     Negative,
-    /// A suffix that is none of ours.
+    /// An unknown suffix.
     #[error("unknown unit '{0}': use KiB, MiB, GiB, TiB (K, M, G, T), KB, MB, GB, TB or B")]
     Unit(String),
     /// Part of a byte.
     #[error("not a whole number of bytes")]
     Fraction,
-    /// More than 64 bits hold.
+    /// More than fits 64 bits.
     #[error("too large: the limit is 16 EiB - 1 byte")]
     TooLarge,
 }
@@ -42,7 +42,7 @@ pub enum SizeError {
 ///
 /// `KiB MiB GiB TiB` are powers of 1024, and so are the bare letters `K M G T`; `KB MB GB TB`
 /// are powers of 1000; without a unit the number counts bytes. Case does not matter. Decimals
-/// are allowed (`1.5GiB`); what is left of a byte is dropped.
+/// are allowed (`1.5GiB`); the result is rounded down to whole bytes.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let text = text.trim();
     if text.starts_with('-') {
@@ -63,11 +63,11 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     if worth == 1 && number.contains('.') {
         return Err(SizeError::Fraction);
     }
-    // Twelve decimals of a tebibyte are less than a byte: the rest cannot matter.
+    // The twelfth decimal of a tebibyte is about one byte: further decimals do not matter.
     let decimals = &decimals[..decimals.len().min(12)];
     let scale = 10_u128.pow(decimals.len() as u32);
     let fraction = decimals.parse::<u128>().unwrap_or(0) * worth / scale;
-    // Only digits are left, so that the one possible error is a number too long.
+    // Only digits are left, so the only possible error is an overflow.
     let whole: u64 = whole.parse().map_err(|_| SizeError::TooLarge)?;
     u64::try_from(u128::from(whole) * worth + fraction).map_err(|_| SizeError::TooLarge)
 }

@@ -74,7 +74,7 @@ impl Tracker {
             bytes: bytes + layer.bytes,
         });
         if layer.replayed {
-            // The clock of the rate starts where the work does.
+            // The rate is measured from the last replayed layer on.
             self.samples = VecDeque::from([(now, 0)]);
             self.newest = (now, 0);
             return;
@@ -148,7 +148,7 @@ impl Tracker {
         let (half, whole) = (self.totals[depth as usize / 2].states, self.states());
         let doubling = f64::from(depth) / f64::from(depth / 2);
         let power = (whole as f64 / half.max(1) as f64).log2() / doubling.log2();
-        // Narrower guesses come from the odd beginnings of a search, not from its nature.
+        // Exponents outside this range come from the irregular first layers of a search.
         let power = power.clamp(1.0, 4.0);
         Some(whole as f64 * (f64::from(end) / f64::from(depth)).powf(power))
     }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_search_is_foreseen() {
+    fn the_end_of_a_linear_search_is_predicted() {
         let mut tracker = Tracker::new(Some(1000));
         linear(&mut tracker, 250, 1000.0);
         let share = tracker.share_of_work().unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn no_guess_without_a_bound_or_beyond_it() {
+    fn there_is_no_estimate_without_a_bound_or_beyond_it() {
         for expected in [None, Some(250), Some(100)] {
             let mut tracker = Tracker::new(expected);
             linear(&mut tracker, 250, 1000.0);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_forgets() {
+    fn the_rate_covers_the_last_seconds_only() {
         let mut tracker = Tracker::new(None);
         feed(&mut tracker, layer(0, 1_000_000, 1_000_000), millis(1000), false);
         assert!((tracker.rate() - 1e6).abs() < 1.0);

@@ -155,8 +155,8 @@ impl Crew {
             let gone = gone(&self.workers.keys().copied().collect::<Vec<_>>(), records);
             let first = *self.workers.keys().next().unwrap();
             self.layer(|number, worker| {
-                let retire = if number == first { gone.clone() } else { HashSet::new() };
-                worker.restore(&restore(depth, records, before, retire))
+                let inherited_files = if number == first { gone.clone() } else { HashSet::new() };
+                worker.restore(&restore(depth, records, before, inherited_files))
             })
         };
         assert_eq!(reports.len(), self.workers.len());
@@ -168,10 +168,10 @@ fn restore(
     depth: u32,
     records: &[CheckpointFile],
     before: &Arc<[u16]>,
-    retire: HashSet<String>,
+    inherited_files: HashSet<String>,
 ) -> Restore {
     let (owners_before, kept) = (before.clone(), HashSet::new());
-    Restore { depth, records: records.to_vec(), owners_before, kept, retire }
+    Restore { depth, records: records.to_vec(), owners_before, kept, inherited_files }
 }
 
 /// Files of workers that are none any more.
@@ -267,9 +267,9 @@ fn what_is_on_disk_is_counted_once() {
     let gone = gone(&[4, 9], &records);
     let kept: HashSet<String> = gone.iter().take(1).cloned().collect();
     let (_, reports) = crew.layer(|number, worker| {
-        let retire = if number == 9 { gone.clone() } else { HashSet::new() };
+        let inherited_files = if number == 9 { gone.clone() } else { HashSet::new() };
         let kept = kept.clone();
-        worker.restore(&Restore { kept, ..restore(30, &records, &before, retire) })
+        worker.restore(&Restore { kept, ..restore(30, &records, &before, inherited_files) })
     });
     let counted = |reports: &[LayerReport]| reports.iter().map(|r| r.disk_left).sum::<u64>();
     assert_eq!(counted(&reports), files(dir.path()).values().sum::<u64>());
@@ -304,8 +304,8 @@ fn workers_with_folders_of_their_own_open_only_what_they_need() {
         std::fs::copy(folder(7).join(JOB).join(name), folder(5).join(JOB).join(name)).unwrap();
     }
     let (found, _) = crew.layer(|number, worker| {
-        let retire = if number == 5 { fetched.clone() } else { HashSet::new() };
-        worker.restore(&restore(25, &records, &before, retire))
+        let inherited_files = if number == 5 { fetched.clone() } else { HashSet::new() };
+        worker.restore(&restore(25, &records, &before, inherited_files))
     });
     assert_eq!(found, expected[25]);
     let saved = crew.save();

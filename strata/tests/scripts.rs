@@ -150,8 +150,11 @@ fn what_does_not_fit_is_refused() {
     plan.handle(layer(0, 0, numbers(1))).unwrap();
     let twice = Refusal::Repeated { worker: 0, depth: 0 };
     assert_eq!(plan.handle(layer(0, 0, numbers(1))), Err(twice));
-    assert!(matches!(plan.handle(saved(0, 0)), Err(Refusal::NotAsked { .. })));
-    assert!(matches!(plan.handle(Input::Published { depth: 0 }), Err(Refusal::NotAsked { .. })));
+    assert!(matches!(plan.handle(saved(0, 0)), Err(Refusal::NotRequested { .. })));
+    assert!(matches!(
+        plan.handle(Input::Published { depth: 0 }),
+        Err(Refusal::NotRequested { .. })
+    ));
     plan.handle(layer(1, 0, numbers(1))).unwrap();
     assert_eq!(commands(&mut plan), ["seed", "commit 0: 2", "advance 1"]);
     assert_eq!(plan.totals().states, 2);

@@ -155,17 +155,17 @@ impl ActiveJob {
         let owners = self.epoch.owners.iter().zip(owners_before.iter());
         let sources: HashSet<u16> =
             owners.filter(|(now, _)| **now == own).map(|(_, before)| *before).collect();
-        let mut retire = HashSet::new();
+        let mut inherited_files = HashSet::new();
         for record in &records {
             let worker = record.worker as u16;
             if worker != own && sources.contains(&worker) {
                 let address = self.peers.get(&worker).map(String::as_str);
                 fetch_file(state, &self.epoch.folder, record, address)?;
-                retire.insert(record.file.clone());
+                inherited_files.insert(record.file.clone());
             }
         }
         let kept = order.kept.into_iter().collect();
-        Ok(Restore { depth: order.depth, records, kept, owners_before, retire })
+        Ok(Restore { depth: order.depth, records, kept, owners_before, inherited_files })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Puzzles by name: the registry of a program, and spaces with their engines.
 //!
-//! A [`Registry`] lists the puzzles that a program knows. The command line, the coordinator and the
-//! workers open every [`Space`] through one. Puzzles that ship with Strata are in
+//! A [`Registry`] lists the puzzles of a program. The command line, the coordinator and the workers
+//! open every [`Space`] through a registry. Puzzles that ship with Strata are in
 //! [`Registry::shipped`]; an [`Entry`] adds another.
 
 mod registry;

@@ -11,7 +11,7 @@ use super::space::Space;
 pub struct Entry {
     /// Name in commands and job records.
     pub name: &'static str,
-    /// One line that says what it is.
+    /// Description in one line.
     pub summary: &'static str,
     /// Parameters, positional ones first.
     pub parameters: &'static [Parameter],
@@ -81,7 +81,7 @@ impl Entry {
     }
 }
 
-/// The puzzles that a program knows, in order.
+/// The puzzles of a program, in order.
 #[derive(Clone, Debug)]
 pub struct Registry {
     program: String,
@@ -89,12 +89,12 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// A registry of these puzzles. Of two with one name the later takes the place of the earlier.
+    /// A registry of these puzzles. A later puzzle replaces an earlier one of the same name.
     pub fn new(entries: impl IntoIterator<Item = Entry>) -> Registry {
         Registry { program: "strata".to_owned(), entries: Vec::new() }.with(entries)
     }
 
-    /// With more puzzles. One with a name that is taken replaces the puzzle of that name.
+    /// Adds puzzles. A puzzle replaces the registered one of the same name.
     #[must_use]
     pub fn with(mut self, entries: impl IntoIterator<Item = Entry>) -> Registry {
         for entry in entries {
@@ -126,7 +126,7 @@ impl Registry {
     /// The puzzle of a name.
     ///
     /// # Errors
-    /// [`SpaceError::UnknownSpace`], with the names there are.
+    /// [`SpaceError::UnknownSpace`], which lists the registered names.
     pub fn find(&self, name: &str) -> Result<&Entry, SpaceError> {
         self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.entries.iter().map(|entry| entry.name).collect();

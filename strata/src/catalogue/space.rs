@@ -1,4 +1,4 @@
-//! Spaces of any type behind one: identity, engines, and names of moves.
+//! Type-erased spaces: identity, engines, and names of moves.
 
 use std::fmt;
 
@@ -139,10 +139,10 @@ impl Space {
         self.0.moves(chain)
     }
 
-    /// Names of the moves between positions in text form, of which each is one move from the one
-    /// before; None if one is not.
-    pub fn moves_between(&self, way: &[String]) -> Option<Vec<String>> {
-        self.0.moves_between(way)
+    /// Names of the moves between consecutive positions of a path in text form; None if two of them
+    /// are not one move apart.
+    pub fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
+        self.0.moves_between(path)
     }
 
     /// The explicit engine for the space.
@@ -178,7 +178,7 @@ trait AnySpace: Send + Sync {
     fn both_ends(&self) -> &'static [(&'static str, &'static str)];
     fn names_moves(&self) -> bool;
     fn moves(&self, chain: &Chain) -> Option<Vec<String>>;
-    fn moves_between(&self, way: &[String]) -> Option<Vec<String>>;
+    fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
     fn engine(self: Box<Self>, shards: u32) -> Engine;
     fn nested(&self) -> Result<NestedForm, SpaceError>;
 }
@@ -295,8 +295,8 @@ impl<E: Explicit> AnySpace for Opened<E> {
         self.explicit.puzzle().moves_along(self.explicit.state_space(), chain)
     }
 
-    fn moves_between(&self, way: &[String]) -> Option<Vec<String>> {
-        self.explicit.puzzle().moves_between(way)
+    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
+        self.explicit.puzzle().moves_between(path)
     }
 
     fn engine(self: Box<Self>, shards: u32) -> Engine {

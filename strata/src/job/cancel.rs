@@ -22,12 +22,12 @@ impl CancelToken {
         CancelToken::default()
     }
 
-    /// Asks for a stop. Returns whether it was asked for before.
+    /// Requests a stop. Returns whether one had been requested already.
     pub fn cancel(&self) -> bool {
         self.0.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether a stop was asked for.
+    /// Whether a stop was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

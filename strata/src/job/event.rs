@@ -1,4 +1,4 @@
-//! Typed events of a run: the one account from which progress, JSON lines and logs are made.
+//! Typed events of a run: the single source of progress, JSON lines and logs.
 
 use strata_space::Digest;
 use strata_store::HistoryLine;
@@ -9,7 +9,7 @@ use strata_store::HistoryLine;
 pub enum Event {
     /// The job starts or resumes. The first event of a run.
     Started {
-        /// The job, as its folder is called.
+        /// The job's id, which is the name of its folder.
         job: String,
         /// Depth of the checkpoint it resumes from.
         resumed_from: Option<u32>,

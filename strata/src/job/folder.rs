@@ -1,4 +1,4 @@
-//! Job folders in a data directory: creating one, finding the one to resume.
+//! Job folders in a data directory: creation, and choice of the job to resume.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -45,8 +45,8 @@ impl Job {
         }
     }
 
-    /// Opens the job of the same specification, an unfinished one before a finished one, the newest
-    /// first, and checks its files.
+    /// Opens the newest unfinished job of the same specification, or else the newest finished one,
+    /// and checks its files.
     ///
     /// # Errors
     /// [`Error::NoSuchJob`] if there is none, with the differences to the nearest one;
@@ -102,7 +102,7 @@ pub fn check_data_dir(dir: &Path, resume: bool) -> Result<()> {
     Ok(())
 }
 
-/// Creates the data directory if need be and locks it for this process.
+/// Creates the data directory if it is missing, and locks it for this process.
 ///
 /// # Errors
 /// [`Error::DataDir`] if it cannot be created or locked.
@@ -110,7 +110,7 @@ pub fn lock_data_dir(dir: &Path) -> Result<DataDir> {
     DataDir::lock(dir).map_err(Error::DataDir)
 }
 
-/// Six characters that tell jobs of one label apart.
+/// Six random characters that distinguish jobs with the same label.
 fn suffix(attempt: u32) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut hasher = DefaultHasher::new();
@@ -123,14 +123,16 @@ fn open(data: &DataDir, job: &str) -> std::result::Result<(JobDir, Manifest), St
     JobDir::open(Arc::new(RealFs), &data.path().join(job))
 }
 
-/// The job to resume: of the same specification, unfinished if there is one, the newest.
+/// The job to resume: the newest unfinished job of the same specification, or else the newest
+/// finished one.
 fn find(data: &DataDir, request: &Request) -> Result<(JobDir, Manifest)> {
     let own = format!("{}-", request.label);
     let mut jobs = Vec::new();
     for job in data.jobs(&RealFs).map_err(Error::DataDir)? {
         match open(data, &job) {
             Ok(opened) => jobs.push(opened),
-            // It may be the very job that is meant.
+            // The unreadable job has this label and may be the one to resume, so its error is
+            // returned.
             Err(error) if job.starts_with(&own) => return Err(error.into()),
             Err(error) => tracing::warn!("{error}"),
         }
@@ -144,7 +146,7 @@ fn find(data: &DataDir, request: &Request) -> Result<(JobDir, Manifest)> {
     Err(Error::NoSuchJob(no_such_job(data.path(), request, &jobs)))
 }
 
-/// Refuses a folder that must be a job's and lacks its manifest.
+/// Refuses a folder that belongs to a job of this label but has no manifest.
 fn missing_manifest(data_dir: &Path, own: &str) -> Result<()> {
     let folders = std::fs::read_dir(data_dir).into_iter().flatten().flatten();
     for folder in folders.filter(|folder| folder.file_name().to_string_lossy().starts_with(own)) {

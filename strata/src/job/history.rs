@@ -8,7 +8,7 @@ use strata_store::{
 
 use crate::plan::sums::{LayerSummary, Totals, stats_of};
 
-/// The layers that a checkpoint vouches for.
+/// The layers up to a checkpoint, which records their checksum.
 #[derive(Clone, Debug, Default)]
 pub struct JobHistory {
     /// The layers in order, from depth 0.
@@ -65,7 +65,7 @@ pub fn read_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory, 
             .map(|()| JobHistory::default());
     };
     let mut lines = folder.read_history(Some(&checkpoint.history))?.lines;
-    // What follows the prefix that the checkpoint vouches for is not looked at.
+    // Lines after the checkpoint's prefix are ignored.
     lines.truncate(usize::try_from(checkpoint.history.lines).unwrap_or(usize::MAX));
     let history = sum_up(folder, checkpoint, lines)?;
     let Totals { depth, states, generated, widest, digest, .. } = history.totals;

@@ -193,7 +193,7 @@ impl LayerView {
         self.states
     }
 
-    /// Shows all states until `visit` breaks off.
+    /// Calls `visit` for every state, until it breaks.
     ///
     /// # Errors
     /// If a layer file is damaged.
@@ -207,8 +207,8 @@ impl LayerView {
         }
     }
 
-    /// Shows about `number` states, evenly spaced in the order in which the layer is held, until
-    /// `visit` breaks off.
+    /// Calls `visit` for about `number` states, evenly spaced in the order in which the layer is
+    /// held, until it breaks.
     ///
     /// # Errors
     /// If a layer file is damaged.
@@ -238,7 +238,7 @@ impl LayerView {
     }
 }
 
-/// Shows every `step`-th state of the layer files until `visit` breaks off.
+/// Calls `visit` for every `step`-th state of the layer files, until it breaks.
 fn visit_files(
     layers: &[Layer],
     engine: &Engine,

@@ -1,4 +1,4 @@
-//! Jobs: what is searched, its folder, its history, and a run of it.
+//! Jobs: requests, folders, histories, and runs.
 
 pub(crate) mod cancel;
 pub(crate) mod event;

@@ -1,4 +1,4 @@
-//! Search request: what is searched and with which resources, checked.
+//! Checked request for a search: specification, resources and limits.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::keep_layers::KeepLayers;
 use crate::local::budget::Budget;
 use crate::local::symbolic::SymbolicWorker;
 
-/// Shards unless another number is asked for: enough to balance over many workers.
+/// Default number of shards: enough to balance over many workers.
 pub const DEFAULT_SHARDS: u32 = 64;
 
-/// The symbolic engine repeats one in this many remembered steps when verification is on.
+/// With verification, the symbolic engine recomputes one in this many memoised steps.
 const VERIFIED_ONE_IN: u32 = 64;
 
 /// Resources and limits of a run. They may change from one run of a job to the next.
@@ -21,7 +21,7 @@ const VERIFIED_ONE_IN: u32 = 64;
 pub struct RunOptions {
     /// Threads of each worker, at least 1.
     pub threads: usize,
-    /// Workers in this process, at least 1 and at most one a shard.
+    /// Workers in this process, at least 1 and at most one per shard.
     pub workers: usize,
     /// Memory budget of everything that grows, in bytes.
     pub memory: u64,
@@ -33,7 +33,7 @@ pub struct RunOptions {
     pub max_layers: Option<u32>,
     /// Bytes on disk at which to stop.
     pub disk_limit: Option<u64>,
-    /// Repeat one in 64 of the steps that the symbolic engine remembers, and compare.
+    /// Recompute one in 64 memoised steps of the symbolic engine, and compare.
     pub verify: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct Request {
     pub(crate) label: String,
     pub(crate) expected_layers: Option<u32>,
     pub(crate) options: RunOptions,
-    /// How the memory is shared out; the symbolic engine does that itself.
+    /// Division of the memory budget; None for the symbolic engine, which divides it itself.
     pub(crate) budget: Option<Budget>,
 }
 

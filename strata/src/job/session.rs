@@ -1,4 +1,4 @@
-//! One run of a job in this process: driver, worker pool and the job's records.
+//! One run of a job in this process, with its driver, worker pool and records.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub struct Finished {
     pub seconds: f64,
 }
 
-/// What a run is connected to.
+/// Cancellation, event receiver and start time of a run.
 pub struct RunControl<'a> {
     /// Stops the run after the running layer.
     pub cancel: &'a CancelToken,
@@ -64,7 +64,8 @@ pub struct RunControl<'a> {
 
 /// Runs a job until its end, or until something fails.
 ///
-/// A job that is done is not searched again: its layers and its result come once more.
+/// A job that is done is not searched again: its layers are emitted again, and its recorded result
+/// is returned.
 ///
 /// # Errors
 /// Whatever fails; what the last checkpoint holds is not lost.
@@ -113,7 +114,8 @@ fn finished_before(
     history: &JobHistory,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Ended> {
-    // The earlier run may have been killed just after its end.
+    // The earlier run may have been killed after it wrote the result and before it removed
+    // leftovers.
     folder.remove_leftovers(&manifest, &history.lines)?;
     replayed(&history.lines).for_each(|event| on_event(&event));
     let result = manifest.result.ok_or_else(|| StoreError::Inconsistent {
@@ -136,14 +138,15 @@ fn ended(
         Ok(Outcome::Goal(_) | Outcome::Exhausted) => {
             // A publication with an end writes the result.
             let result = records.manifest.result.clone();
-            let result = result.ok_or(Error::Plan(Refusal::NotAsked { what: "an end" }))?;
+            let result =
+                result.ok_or(Error::Plan(Refusal::NotRequested { what: "end of the search" }))?;
             let (totals, seconds) = (totals.clone(), started.elapsed().as_secs_f64());
             Ok(Ended::Finished(Box::new(Finished { result, totals, seconds })))
         }
         Err(DriveError::Failed(error)) => {
             let Some(reason) = error.exhausted() else { return Err(error.into()) };
             tracing::error!("{error}");
-            // No manifest names unfinished files: their room is free for what comes next.
+            // No manifest names unfinished files: they are removed to free disk space.
             if let Err(error) = records.folder.remove_others(|name| !name.ends_with(".tmp")) {
                 tracing::warn!("{error}");
             }
@@ -157,7 +160,7 @@ fn ended(
     }
 }
 
-/// The workers, and what ends the search.
+/// The workers, and the rule that ends the search.
 fn pool(
     request: &Request,
     folder: &JobDir,
@@ -279,7 +282,7 @@ fn starting_point(
         return (Start::Seeds, Arc::new([]));
     };
     let kept = || history.lines.iter().flat_map(|line| line.kept.iter().flatten());
-    // The workers count the last two layers themselves.
+    // The workers report the bytes of the last two layers.
     let searched = manifest.files();
     let elsewhere = kept().filter(|kept| !searched.contains(&*kept.file));
     let start = Start::Checkpoint {
@@ -290,15 +293,15 @@ fn starting_point(
     };
     let writers = checkpoint.layers.iter().map(|record| record.worker as usize + 1).max();
     let owners_before = owners(manifest.spec.shards, writers.unwrap_or(1));
-    let gone = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);
-    let gone: HashSet<String> = gone.map(|record| record.file.clone()).collect();
+    let removed = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);
+    let removed: HashSet<String> = removed.map(|record| record.file.clone()).collect();
     let restore = |worker| Restore {
         depth: checkpoint.depth,
         records: checkpoint.layers.clone(),
         owners_before: Arc::clone(&owners_before),
         kept: kept().map(|kept| kept.file.clone()).collect(),
-        // The first worker looks after the files of those that are gone.
-        retire: if worker == 0 { gone.clone() } else { HashSet::new() },
+        // The first worker manages the files of workers that no longer exist.
+        inherited_files: if worker == 0 { removed.clone() } else { HashSet::new() },
     };
     (start, (0..workers).map(restore).collect())
 }

@@ -1,4 +1,4 @@
-//! Verification of a job's folder: manifest, history and layer files are whole and agree.
+//! Verification of a job's folder: whether manifest, history and layer files are whole and agree.
 
 use strata_explicit::{Kernel, KernelMemory, count};
 use strata_space::LayerStats;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::local::symbolic::{load_diagram, read_diagram};
 use crate::plan::sums::{LayerSummary, stats_of, totals_of};
 
-/// Memory for the regions of the kernel that computes digests again.
+/// Memory for the regions of the kernel that recomputes digests.
 const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
 
 /// How often a running job may publish a checkpoint while another is being opened.
@@ -40,7 +40,7 @@ pub struct Reread {
 }
 
 /// Verifies a job's folder, also while a job runs in it: reads every file that manifest and
-/// history name and computes the sums of their states again.
+/// history name and recomputes the counts and digests of their states.
 ///
 /// # Errors
 /// The first damage found, as [`Error::Store`].
@@ -125,7 +125,7 @@ pub(super) fn open_checkpoint(
     records.map(open).collect()
 }
 
-/// Reads a layer again in full; with a kernel also recomputes what its states add up to.
+/// Reads a layer again in full. With a kernel, also recomputes its counts and digest.
 fn reread(
     layer: &strata_store::Layer,
     kernel: Option<&mut (dyn Kernel + 'static)>,
@@ -143,7 +143,7 @@ fn of_record(record: &CheckpointFile) -> Reread {
     Reread { files: 1, bytes: record.bytes, states: record.states }
 }
 
-/// Reads a symbolic checkpoint again and recomputes what its states add up to.
+/// Reads a symbolic checkpoint again and recomputes its counts and digest.
 fn read_diagrams(
     folder: &JobDir,
     manifest: &Manifest,

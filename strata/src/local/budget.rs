@@ -6,9 +6,8 @@ const MIB: usize = 1 << 20;
 
 /// The memory budget of a process and its shares.
 ///
-/// What it covers: the space's tables, caches of regions and of steps, exits that wait (of the layer being
-/// read and of the one being written) and buffers. The program itself, its stacks and what the
-/// allocator keeps back come on top: less than 64 MiB.
+/// It covers the space's tables, caches of regions, the memo table, inboxes of the current and the
+/// next layer, and buffers. Program, stacks and allocator overhead take less than 64 MiB on top.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// Bytes left after tables and buffers are taken off.
@@ -17,7 +16,7 @@ pub struct Budget {
     workers: usize,
     /// Threads of all of them.
     tasks: usize,
-    /// Workers that each of them sends to, in whatever process.
+    /// Receiving workers of each worker, in this process and in others.
     peers: usize,
 }
 
@@ -42,8 +41,8 @@ impl Budget {
     /// Compression contexts, cursors and marks of a task, in MiB.
     const PER_TASK: usize = 8;
 
-    /// Shares out `total` bytes among `workers` workers of `threads` threads; the space's tables
-    /// take `tables` bytes of it.
+    /// Divides `total` bytes among `workers` workers of `threads` threads; the space's tables take
+    /// `tables` bytes of it.
     ///
     /// # Errors
     /// If that is less than [`Self::least`].
@@ -56,9 +55,9 @@ impl Budget {
         Self::share(total, tables, (workers, workers * threads, workers))
     }
 
-    /// Shares out the `total` bytes of a process that has one worker, of `threads` threads, and
-    /// sends exits to `peers` workers, itself included, in other processes. What [`Self::new`]
-    /// leaves in reserve is for batches on the way.
+    /// Divides the `total` bytes of a process that has one worker, of `threads` threads, and sends
+    /// exits to `peers` workers, itself included, in other processes. What [`Self::new`] leaves in
+    /// reserve is for batches in transit.
     ///
     /// # Errors
     /// If that is less than [`Self::least`].
@@ -112,7 +111,7 @@ impl Budget {
         self.free / 8 / self.tasks / self.peers
     }
 
-    /// Bytes in reserve: for batches of exits on their way from and to other processes.
+    /// Bytes in reserve, for batches of exits in transit from and to other processes.
     pub fn reserve(&self) -> usize {
         self.free / 8
     }
@@ -128,23 +127,23 @@ mod tests {
 
     #[test]
     fn shares_stay_within_the_total() {
-        for (workers, threads, spare) in [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)] {
+        for (workers, threads, extra) in [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)] {
             let tasks = workers * threads;
-            let total = Budget::least(9 * MIB, tasks) + spare;
+            let total = Budget::least(9 * MIB, tasks) + extra;
             let budget = Budget::new(total as u64, 9 * MIB, workers, threads).unwrap();
             let sum = tasks * (kernel_bytes(budget) + workers * budget.outbox())
                 + 2 * workers * budget.inbox();
             assert!(sum + (9 + tasks * Budget::PER_TASK) * MIB <= total);
-            assert!(sum >= (spare + Budget::BASE * MIB) / 2);
+            assert!(sum >= (extra + Budget::BASE * MIB) / 2);
         }
     }
 
     #[test]
     fn a_node_shares_as_a_process_does() {
-        for (threads, peers, spare) in [(1, 1, 0), (2, 3, 64 * MIB), (8, 200, 1024 * MIB)] {
-            let total = Budget::least(9 * MIB, threads) + spare;
+        for (threads, peers, extra) in [(1, 1, 0), (2, 3, 64 * MIB), (8, 200, 1024 * MIB)] {
+            let total = Budget::least(9 * MIB, threads) + extra;
             let node = Budget::for_node(total as u64, 9 * MIB, threads, peers).unwrap();
-            let free = spare + Budget::BASE * MIB;
+            let free = extra + Budget::BASE * MIB;
             assert_eq!(node.kernel().regions, free / 4 / threads);
             assert_eq!(node.kernel().memo, free / 8 / threads);
             assert_eq!(node.inbox(), free * 3 / 16);
@@ -156,7 +155,7 @@ mod tests {
         // Alone, it is the only worker of its process.
         let alone = Budget::for_node(1 << 30, MIB, 3, 1).unwrap();
         assert_eq!(alone, Budget::new(1 << 30, MIB, 1, 3).unwrap());
-        // Others take nothing of its inbox.
+        // The number of workers does not change the inbox.
         let one_of_five = Budget::for_node(1 << 30, MIB, 3, 5).unwrap();
         assert_eq!(one_of_five.inbox(), alone.inbox());
         assert_eq!(one_of_five.outbox(), alone.outbox() / 5);

@@ -18,16 +18,16 @@ pub(crate) struct Files {
     folder: JobDir,
     worker: u32,
     keep: KeepLayers,
-    /// Kept since the last checkpoint.
+    /// Layers kept since the last checkpoint.
     waiting: Vec<Layer>,
     /// Bytes of all kept layers.
     kept_bytes: u64,
     /// Files named by the last durable checkpoint.
     pinned: HashSet<PathBuf>,
-    /// Files that the next checkpoint makes superfluous: name to bytes.
-    retired: HashMap<String, u64>,
+    /// Files to remove after the next checkpoint: name to bytes.
+    obsolete: HashMap<String, u64>,
     /// File of a dropped layer, to be overwritten by the next one.
-    spare: Option<RecycledFile>,
+    recycled: Option<RecycledFile>,
     /// Files of an earlier session.
     earlier: Earlier,
 }
@@ -40,8 +40,8 @@ struct Earlier {
     depth: Option<u32>,
     /// Files that the history names.
     kept: HashSet<PathBuf>,
-    /// Number in the names of layers that this worker copied together; 0 if it uses the files as
-    /// they are.
+    /// Number in the names of layers that this worker copied from several files; 0 if it uses the
+    /// files without copies.
     copy: u32,
 }
 
@@ -54,8 +54,8 @@ impl Files {
             waiting: Vec::new(),
             kept_bytes: 0,
             pinned: HashSet::new(),
-            retired: HashMap::new(),
-            spare: None,
+            obsolete: HashMap::new(),
+            recycled: None,
             earlier: Earlier::default(),
         }
     }
@@ -74,7 +74,7 @@ impl Files {
         if self.keep.keeps(header.depth) {
             LayerWriter::file(fs, &path, header)
         } else {
-            LayerWriter::recycling(self.spare.take(), fs, &path, header)
+            LayerWriter::recycling(self.recycled.take(), fs, &path, header)
         }
     }
 
@@ -97,12 +97,12 @@ impl Files {
 
     /// Bytes on disk besides the two last layers.
     pub(crate) fn bytes(&self) -> u64 {
-        let spare = self.spare.as_ref().map_or(0, RecycledFile::bytes);
-        self.kept_bytes + self.retired.values().sum::<u64>() + spare
+        let recycled = self.recycled.as_ref().map_or(0, RecycledFile::bytes);
+        self.kept_bytes + self.obsolete.values().sum::<u64>() + recycled
     }
 
-    /// Final path of a layer's file. A copy must not replace a file that the durable manifest or the
-    /// history names.
+    /// Final path of a layer's file. A copy must not replace a file that the durable manifest or
+    /// the history names.
     fn path(&self, depth: u32) -> PathBuf {
         if self.earlier.copy > 0 && self.is_earlier(depth) {
             let (worker, copy) = (self.worker, self.earlier.copy);
@@ -116,8 +116,8 @@ impl Files {
         self.earlier.depth.is_some_and(|last| depth <= last)
     }
 
-    /// Takes over a layer that the search no longer reads.
-    pub(crate) fn retire(&mut self, layer: Layer) -> Result<()> {
+    /// Keeps, recycles or drops a layer that the search no longer reads.
+    pub(crate) fn release_layer(&mut self, layer: Layer) -> Result<()> {
         if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
             self.kept_bytes += layer.file_bytes();
             return Ok(());
@@ -130,11 +130,12 @@ impl Files {
         }
         match layer.path() {
             Some(path) if self.pinned.contains(&path) => {
-                // What is pinned was persisted, under a name of ours.
+                // A pinned file was persisted under a name that a worker chose, so the name is
+                // valid UTF-8.
                 let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-                self.retired.insert(name.to_owned(), layer.file_bytes());
+                self.obsolete.insert(name.to_owned(), layer.file_bytes());
             }
-            Some(_) => self.spare = layer.recycle()?,
+            Some(_) => self.recycled = layer.recycle()?,
             None => {}
         }
         Ok(())
@@ -145,7 +146,8 @@ impl Files {
         let fs = self.folder.fs().clone();
         for layer in self.waiting.iter().chain(layers.iter().copied()) {
             let depth = layer.header().depth;
-            // What is searched as the checkpoint has it is durable, under whatever name.
+            // A checkpoint's file that is used without a copy is already durable, and keeps its
+            // name.
             let path = layer.path().filter(|_| self.earlier.copy == 0 && self.is_earlier(depth));
             layer.persist(&fs, &path.unwrap_or_else(|| self.path(depth)))?;
         }
@@ -153,12 +155,13 @@ impl Files {
         Ok(layers.iter().filter_map(|layer| CheckpointFile::of(layer, self.worker)).collect())
     }
 
-    /// Removes what only the previous checkpoint named. The one that names these layers is durable.
+    /// Removes the files that only the previous checkpoint named. The checkpoint that names these
+    /// layers must be durable.
     pub(crate) fn published(&mut self, layers: &[&Layer]) -> Result<()> {
         self.pinned = layers.iter().filter_map(|layer| layer.path()).collect();
-        // Nothing else is left in the folder, should this be the last one.
-        self.spare = None;
-        self.retired.drain().try_for_each(|(name, _)| self.folder.remove_file(&name))
+        // Drops the recycled file, so that no temporary file stays if this is the last checkpoint.
+        self.recycled = None;
+        self.obsolete.drain().try_for_each(|(name, _)| self.folder.remove_file(&name))
     }
 
     /// Registers the checkpoint of an earlier session. The history keeps the files in `kept`.
@@ -167,13 +170,14 @@ impl Files {
         self.earlier = Earlier { depth: Some(depth), kept, copy: 0 };
     }
 
-    /// Pins the checkpoint's files: the search reads them as they are.
+    /// Pins the checkpoint's files: the search reads them without copies.
     pub(crate) fn pin(&mut self, searched: &[&Layer]) {
         self.pinned = searched.iter().filter_map(|layer| layer.path()).collect();
     }
 
-    /// Prepares for copies that are searched instead of the checkpoint's files: they get new names.
-    pub(crate) fn replace(&mut self) -> Result<()> {
+    /// Chooses a new number for copies of the checkpoint's layers, so that they do not replace its
+    /// files.
+    pub(crate) fn start_copies(&mut self) -> Result<()> {
         let folder = self.folder.path();
         let listed = self.folder.fs().list(folder).map_err(|source| StoreError::Io {
             op: "list",
@@ -195,7 +199,7 @@ impl Files {
         if self.earlier.kept.contains(&path) {
             self.kept_bytes += bytes;
         } else {
-            self.retired.insert(name.to_owned(), bytes);
+            self.obsolete.insert(name.to_owned(), bytes);
         }
         Ok(())
     }

@@ -28,18 +28,18 @@ pub struct Restore {
     /// options of this session.
     pub kept: HashSet<String>,
     /// Names of files that other workers wrote and this worker manages: it counts them and, unless
-    /// they are kept, removes them after the next checkpoint. They are files of workers that are
-    /// gone, and copies made for this worker because it owns their shards now. Of workers that
-    /// share a folder, at most one may list a file.
-    pub retire: HashSet<String>,
+    /// they are kept, removes them after the next checkpoint. They are files of workers that no
+    /// longer exist, and copies made for this worker because it owns their shards now. Of workers
+    /// that share a folder, at most one may list a file.
+    pub inherited_files: HashSet<String>,
 }
 
 impl Worker {
     /// Loads this worker's shards of a checkpoint's two layers and sends the exits of the last one.
     ///
-    /// If it owned the same shards when the files were written, it uses its own files as they are.
-    /// Otherwise it copies its shards from the files of their former owners. Its own files then
-    /// stay unread until the next checkpoint.
+    /// A worker that owned the same shards when the files were written uses its own files without
+    /// copies. Otherwise it copies its shards from the files of their former owners. Its own files
+    /// then stay unread until the next checkpoint.
     ///
     /// # Errors
     /// `Corrupt` if a file is damaged, is another one than named, or its counts differ from the
@@ -54,31 +54,32 @@ impl Worker {
             return Err(StoreError::Inconsistent { file, what }.into());
         }
         let depths = from.depth.saturating_sub(1)..=from.depth;
-        let as_they_are = self.takes_over(from);
+        let uses_own_files = self.takes_over(from);
         let own = self.setup.worker;
         let load = |depth| {
-            if as_they_are { self.open(from, depth, own) } else { self.gather(from, depth) }
+            if uses_own_files { self.open(from, depth, own) } else { self.copy_layer(from, depth) }
         };
         let mut layers = depths.map(load).collect::<Result<Vec<Layer>>>()?;
 
         self.files.resume(from.depth, &from.kept);
-        if as_they_are {
+        if uses_own_files {
             self.files.pin(&layers.iter().collect::<Vec<_>>());
         } else {
-            self.files.replace()?;
+            self.files.start_copies()?;
         }
         for record in &from.records {
-            if record.worker as usize == own || from.retire.contains(&record.file) {
+            if record.worker as usize == own || from.inherited_files.contains(&record.file) {
                 self.files.inherit(&record.file, record.bytes)?;
             }
         }
-        // Depth 0 has none before it.
+        // Depth 0 has no layer before it.
         self.current = layers.pop().map_or_else(|| empty(&self.setup, from.depth), Ok)?;
         self.previous = layers.pop();
         self.resend(started)
     }
 
-    /// Whether this worker's files hold exactly its shards. A worker that had none needs no files.
+    /// Whether this worker's files hold exactly its shards. A worker that owned no shards before
+    /// needs no files.
     fn takes_over(&self, from: &Restore) -> bool {
         let own = |owner: &u16| usize::from(*owner) == self.setup.worker;
         let mut pairs = self.setup.owners.iter().zip(&*from.owners_before);
@@ -98,7 +99,7 @@ impl Worker {
         let encoding = layer.header().encoding;
         if encoding != ENCODING {
             let (expected, found) = (format!("encoding {ENCODING}"), encoding.to_string());
-            // Magic, version and kind come before it.
+            // Magic, version and kind come before the field.
             return Err(StoreError::Corrupt { file: path, offset: 16, expected, found }.into());
         }
         layer.verify(&mut |_, _| {})?;
@@ -106,7 +107,7 @@ impl Worker {
     }
 
     /// A new layer with this worker's shards, copied from the files of their former owners.
-    fn gather(&mut self, from: &Restore, depth: u32) -> Result<Layer> {
+    fn copy_layer(&mut self, from: &Restore, depth: u32) -> Result<Layer> {
         let pieces = self.pieces(&from.owners_before);
         let former: BTreeSet<usize> = pieces.iter().map(|piece| piece.worker).collect();
         let files = former.into_iter().map(|worker| Ok((worker, self.open(from, depth, worker)?)));

@@ -29,7 +29,7 @@ impl SymbolicWorker {
     /// The least memory budget of a symbolic job.
     pub const LEAST_MEMORY: u64 = 1 << 20;
 
-    /// A worker that has made layer 0. Files are in `folder` and carry the worker's number.
+    /// A worker that has made layer 0. Files are in `folder`, with the worker's number in the name.
     ///
     /// # Errors
     /// [`WorkerError::Symbolic`] if layer 0 does not fit.

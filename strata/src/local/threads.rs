@@ -1,7 +1,7 @@
 //! Threads of a worker's pass tasks.
 //!
-//! A layer may take less than a millisecond, and a sleeping thread takes a twentieth of one to wake
-//! up. So threads stay awake for a moment between passes.
+//! A layer may take less than a millisecond, and waking a blocked thread takes 50 µs. So threads
+//! spin for a moment between passes before they block.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,11 +12,11 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::error::Result;
 
-/// Longest time that a thread stays awake: a few times as long as waking up takes.
-const AWAKE: Duration = Duration::from_micros(250);
+/// Longest time that an idle thread spins: a few times as long as waking it takes.
+const MAX_SPIN: Duration = Duration::from_micros(250);
 
-/// Pauses of the processor in which a thread leaves a scope.
-const LEAVING: u32 = 16;
+/// Spin-loop hints between two checks: about the time in which the last thread leaves a scope.
+const SPIN_HINTS: u32 = 16;
 
 /// Thread pool whose threads spin for a moment between passes.
 pub(crate) struct Threads {
@@ -25,7 +25,7 @@ pub(crate) struct Threads {
     /// Number of calls so far.
     calls: Arc<AtomicUsize>,
     /// Spin time; zero where there are more threads than processors.
-    awake: Duration,
+    max_spin: Duration,
 }
 
 impl Threads {
@@ -35,11 +35,11 @@ impl Threads {
         let builder = builder.thread_name(|i| format!("pass-{}", i + 1));
         let pool = if threads > 1 { Some(builder.build()?) } else { None };
         let enough = available_parallelism().is_ok_and(|processors| threads <= processors.get());
-        let awake = if enough { AWAKE } else { Duration::ZERO };
-        Ok(Threads { pool, calls: Arc::default(), awake })
+        let max_spin = if enough { MAX_SPIN } else { Duration::ZERO };
+        Ok(Threads { pool, calls: Arc::default(), max_spin })
     }
 
-    /// Runs each task with its share on a thread of its own; tasks without a share do not run.
+    /// Runs each task with its share on its own thread; tasks without a share do not run.
     pub(crate) fn each<L: Send, S: Copy + Sync, T: Send>(
         &self,
         tasks: &mut [L],
@@ -60,15 +60,15 @@ impl Threads {
                         let (work, left) = (&work, &left);
                         scope.spawn(move |_| {
                             work(pair);
-                            self.linger(call);
+                            self.spin_until_next_call(call);
                             left.fetch_sub(1, Ordering::Release);
                         });
                     }
                     self.calls.store(call, Ordering::Release);
                     first.into_iter().for_each(&work);
-                    spin(self.awake, || left.load(Ordering::Acquire) > 0);
+                    spin(self.max_spin, || left.load(Ordering::Acquire) > 0);
                     // The last thread is about to leave the scope.
-                    (0..LEAVING).for_each(|_| std::hint::spin_loop());
+                    (0..SPIN_HINTS).for_each(|_| std::hint::spin_loop());
                 });
             }
             _ => pairs.for_each(work),
@@ -76,11 +76,11 @@ impl Threads {
         results.into_iter().flatten().collect()
     }
 
-    /// Keeps the calling thread of the pool awake until the next call.
-    fn linger(&self, call: usize) {
-        if !self.awake.is_zero() {
-            let (calls, awake) = (self.calls.clone(), self.awake);
-            rayon::spawn(move || spin(awake, || calls.load(Ordering::Acquire) == call));
+    /// Makes the calling thread of the pool spin until the next call, for a limited time.
+    fn spin_until_next_call(&self, call: usize) {
+        if !self.max_spin.is_zero() {
+            let (calls, max_spin) = (self.calls.clone(), self.max_spin);
+            rayon::spawn(move || spin(max_spin, || calls.load(Ordering::Acquire) == call));
         }
     }
 }
@@ -89,7 +89,7 @@ impl Threads {
 fn spin(most: Duration, holds: impl Fn() -> bool) {
     let started = Instant::now();
     while holds() && started.elapsed() < most {
-        (0..LEAVING).for_each(|_| std::hint::spin_loop());
+        (0..SPIN_HINTS).for_each(|_| std::hint::spin_loop());
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
             let pool = Threads::new(threads).unwrap();
             let mut tasks = vec![0_usize; threads];
             for round in 1..=200 {
-                // Fewer shares than tasks, too.
+                // Also with fewer shares than tasks.
                 let shares: Vec<usize> = (0..1 + round % threads).collect();
                 let work = |task: &mut usize, share: usize| {
                     *task += 1;

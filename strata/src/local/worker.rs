@@ -81,7 +81,7 @@ pub struct LayerReport {
     pub disk_left: u64,
     /// Bytes spilled so far in this session.
     pub spilled_bytes: u64,
-    /// Kept layers that wait for a checkpoint to become durable.
+    /// Number of kept layers that become durable with the next checkpoint.
     pub waiting: usize,
     /// Seconds of work.
     pub seconds: f64,
@@ -228,7 +228,7 @@ impl Worker {
         report.disk_bytes += spilled;
         if let Some(previous) = previous {
             report.disk_bytes += previous.path().map_or(0, |_| previous.file_bytes());
-            self.files.retire(previous)?;
+            self.files.release_layer(previous)?;
             report.disk_left = self.disk_bytes();
         }
         Ok(report)
@@ -243,7 +243,8 @@ impl Worker {
         Ok(self.files.persist(&layers)?)
     }
 
-    /// Removes the files of the previous checkpoint. The one that [`Self::save`] wrote is durable.
+    /// Removes the files of the previous checkpoint. The checkpoint that [`Self::save`] wrote must
+    /// be durable.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -297,7 +298,7 @@ pub(crate) fn emit(tasks: &mut [PassTask], threads: &Threads, layer: &Layer) -> 
     Ok(total)
 }
 
-/// Splits a layer's keys into ranges of about equally many states, at most one a thread.
+/// Splits a layer's keys into ranges of about equally many states, at most one per thread.
 fn ranges(layer: &Layer, threads: usize) -> Vec<KeyRange> {
     let worth = (layer.totals().states / STATES_PER_TASK).max(1);
     let parts = threads.min(usize::try_from(worth).unwrap_or(usize::MAX));

@@ -70,7 +70,8 @@ pub(crate) fn trace_to(state: State, space: &Space, shards: u32, folder: &JobDir
             return Err(Error::NoPath(format!("{text} was reached from the goal only")));
         }
         let chain = Chain { from_start, from_goal: Vec::new() };
-        // A puzzle's own way of naming moves may insist on the goal.
+        // `Space::moves` may require a chain that ends at the goal. Otherwise the moves are named
+        // from the positions' texts.
         let texts = || chain.from_start.iter().map(|state| states.text(*state)).collect::<Moves>();
         let unnamed = || Error::NoPath(format!("{} does not name the moves", space.name()));
         return space.moves(&chain).or_else(|| space.moves_between(&texts())).ok_or_else(unnamed);

@@ -2,7 +2,8 @@
 //!
 //! Where the job holds all layers, the path is traced back through them. Otherwise it is found by
 //! midpoints, after Manasse, Sleator, Wei and Baxter: the position in which the searches from both
-//! ends met lies on a shortest path, so both halves are searched in the same manner.
+//! ends met lies on a shortest path, so both halves are searched in the same manner. A *part* is a
+//! section of the path between two such positions.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -49,14 +50,14 @@ impl<'a> PathFinder<'a> {
         self.remove_parts()?;
         let found = lock_data_dir(&self.parts)
             .and_then(|data| self.path(&data, spec, folder, self.options.disk_limit));
-        // An error of the search is worth more than one of the cleaning up.
+        // An error of the search takes precedence over one of the removal.
         let removed = self.remove_parts();
         let found = found?;
         removed?;
         Ok(found)
     }
 
-    /// Removes what this or an earlier run has left.
+    /// Removes the folders of parts that this or an earlier run has left.
     fn remove_parts(&self) -> Result<()> {
         match std::fs::remove_dir_all(&self.parts) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! What a search for a path comes to.
+//! Result of a search for a path.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub type Moves = Vec<String>;
 /// Opens the space of a job's specification.
 pub type OpenSpace<'a> = &'a dyn Fn(&JobSpec) -> Result<Space, SpaceError>;
 
-/// What a search for a path comes to.
+/// Result of a search for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathOutcome {
     /// The moves from the start to the goal.

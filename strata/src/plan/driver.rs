@@ -1,4 +1,4 @@
-//! Driver of a search: carries the plan's commands to the workers and their answers back to the
+//! Driver of a search: passes the plan's commands to the workers and their answers back to the
 //! plan. It is the same in one process and over a network.
 
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use strata_store::{CheckpointFile, StoreError};
 use super::machine::{Command, Input, Outcome, Plan, Publication, Refusal, StopReason};
 use super::sums::{LayerPart, LayerSummary, PartReport, Totals};
 
-/// Most kept layers that wait for a checkpoint: each holds a mapping.
-const MOST_WAITING: usize = 1024;
+/// Number of kept layers above which a checkpoint is due: each of them holds a mapping.
+const MAX_WAITING: usize = 1024;
 
 /// Order to all workers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -90,8 +90,9 @@ pub trait WorkerPool {
     /// If a worker cannot answer any more.
     fn run(&mut self, order: Order) -> Result<Vec<Answer<Self::Error>>, Self::Error>;
 
-    /// Removes what only the next layer needed, after no worker could make it for lack of disk or
-    /// memory. This makes room for a checkpoint of the two layers before. False if it cannot.
+    /// Frees the disk space and memory of a next layer that all workers failed to make for lack of
+    /// disk or memory, so that the two layers before can be saved. Returns false if this is
+    /// impossible.
     ///
     /// # Errors
     /// If files cannot be removed.
@@ -177,7 +178,7 @@ where
                 Some(Command::Save { depth }) => self.save(depth)?,
                 Some(Command::Publish(publication)) => self.publish(*publication)?,
                 Some(Command::End(outcome)) => return Ok(outcome),
-                None => return Err(Refusal::NotAsked { what: "no command" }.into()),
+                None => return Err(Refusal::NotRequested { what: "lack of a command" }.into()),
             }
         }
     }
@@ -219,7 +220,7 @@ where
         if let Some(reason) = self.sink.stop(&sum) {
             self.plan.handle(Input::Stop(reason))?;
         }
-        if self.last_checkpoint.elapsed() >= self.interval || waiting > MOST_WAITING {
+        if self.last_checkpoint.elapsed() >= self.interval || waiting > MAX_WAITING {
             self.plan.handle(Input::CheckpointDue)?;
         }
         for report in reports {
@@ -228,8 +229,8 @@ where
         Ok(())
     }
 
-    /// Handles a layer that could not be made. If only a resource is exhausted and no worker has gone
-    /// on, the layers before are saved.
+    /// Handles a layer that could not be made. If a resource is exhausted and no worker has made
+    /// the layer, the two layers before it are saved.
     fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), DriveError<E>> {
         let all = answers.iter().all(|answer| answer.done.is_err());
         let Err(error) = all_done(answers) else { return Ok(()) };
@@ -264,7 +265,7 @@ where
     }
 }
 
-/// Results of all workers, or the worst failure: an exhausted resource counts as the lesser one.
+/// Results of all workers, or the most severe failure. An exhausted resource is the least severe.
 fn all_done<E: Retryable>(answers: Vec<Answer<E>>) -> Result<Vec<(usize, Done)>, E> {
     let mut all = Vec::with_capacity(answers.len());
     let mut worst: Option<E> = None;
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_room_does_not_mend_is_reported_first() {
+    fn an_unrecoverable_failure_takes_precedence_over_an_exhausted_resource() {
         let full = || Err(Failure::Full);
         let damaged = || Err(Failure::Damaged);
         for order in [[full(), damaged()], [damaged(), full()]] {

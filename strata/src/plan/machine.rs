@@ -1,8 +1,8 @@
 //! Plan of a search: a state machine from reports of workers to commands.
 //!
-//! Every layer ends in a barrier: nothing follows before all workers have reported. A checkpoint or
-//! a stop that was requested while a layer ran happens at its barrier. A report of another layer,
-//! or a second one, is refused and changes nothing.
+//! Every layer ends in a barrier: no command follows before all workers have reported. A checkpoint
+//! or a stop that was requested while a layer ran happens at its barrier. A report of another
+//! layer, or a second report, is refused and changes nothing.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -46,7 +46,7 @@ pub enum Start {
 /// Why a search stops early; it can be resumed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// The user asked for it.
+    /// A stop was requested.
     Interrupted,
     /// The maximum depth is reached.
     MaxLayers,
@@ -176,10 +176,10 @@ pub enum Refusal {
         /// The layer.
         depth: u32,
     },
-    /// The input was not requested.
-    #[error("{what} when none was asked for")]
-    NotAsked {
-        /// What came.
+    /// The plan does not expect the input in its state.
+    #[error("unexpected {what}")]
+    NotRequested {
+        /// The input.
         what: &'static str,
     },
     /// A restored layer is not the one that was saved: the plan is over.
@@ -278,7 +278,7 @@ impl Plan {
             Input::Layer(report) => self.reported(report),
             Input::Saved { worker, depth, records } => self.saved(worker, depth, records),
             Input::Published { depth } => self.published(depth),
-            Input::AbandonLayer(reason) => self.give_up(reason),
+            Input::AbandonLayer(reason) => self.abandon_layer(reason),
             Input::CheckpointDue => {
                 self.checkpoint_due = true;
                 Ok(())
@@ -292,7 +292,7 @@ impl Plan {
 
     fn reported(&mut self, report: PartReport) -> Result<(), Refusal> {
         let Phase::Layer { depth, parts, .. } = &mut self.phase else {
-            return Err(Refusal::NotAsked { what: "a report of a layer" });
+            return Err(Refusal::NotRequested { what: "report of a layer" });
         };
         let PartReport { worker, depth: found, part } = report;
         let place = place(parts, worker, *depth, found)?;
@@ -340,7 +340,7 @@ impl Plan {
         self.previous_bytes = last.map_or(0, |layer| layer.bytes);
         self.commands.push_back(Command::Commit(sum.layer.clone()));
         let moves = match self.options.rule {
-            // Both may happen in one layer; the odd way is the shorter one.
+            // A layer can contain an odd and an even meeting; the odd one gives the shorter path.
             Finish::Meeting if sum.layer.stats.odd => Some((2 * depth).saturating_sub(1)),
             Finish::Meeting if sum.layer.stats.even => Some(2 * depth),
             Finish::State(()) if sum.layer.stats.found => Some(depth),
@@ -352,7 +352,7 @@ impl Plan {
     /// Reason to stop after a layer, if there is one.
     fn limit(&self, depth: u32) -> Option<StopReason> {
         let too_deep = self.options.max_layers.is_some_and(|most| depth >= most);
-        // What is spilled on the way grows with the layers.
+        // Spilled runs grow with the layers.
         let expected =
             (self.disk_left + self.expected(self.last_bytes())).max(self.expected(self.disk_peak));
         let too_big = self.options.disk_limit.is_some_and(|most| expected > most);
@@ -394,7 +394,7 @@ impl Plan {
         records: Vec<CheckpointFile>,
     ) -> Result<(), Refusal> {
         let Phase::Saving { depth, saved } = &mut self.phase else {
-            return Err(Refusal::NotAsked { what: "a worker's part of a checkpoint" });
+            return Err(Refusal::NotRequested { what: "part of a checkpoint" });
         };
         let place = place(saved, worker, *depth, found)?;
         let wrong =
@@ -426,7 +426,7 @@ impl Plan {
 
     fn published(&mut self, found: u32) -> Result<(), Refusal> {
         let Phase::Publishing { publication } = &mut self.phase else {
-            return Err(Refusal::NotAsked { what: "a publication" });
+            return Err(Refusal::NotRequested { what: "publication" });
         };
         let depth = publication.depth;
         if depth != found {
@@ -438,7 +438,7 @@ impl Plan {
                 self.commands.push_back(Command::End(outcome));
             }
             (None, Some(reason)) => {
-                // The files are the same, but the job is to be seen as stopped.
+                // The files are the same, but the manifest must record the stop.
                 let ending = Some(Outcome::Stopped(reason));
                 let stopped = Publication { ending, ..(**publication).clone() };
                 self.publish(Box::new(stopped));
@@ -448,12 +448,12 @@ impl Plan {
         Ok(())
     }
 
-    fn give_up(&mut self, reason: StopReason) -> Result<(), Refusal> {
+    fn abandon_layer(&mut self, reason: StopReason) -> Result<(), Refusal> {
         let Phase::Layer { depth, restored: false, parts } = &self.phase else {
-            return Err(Refusal::NotAsked { what: "giving up a layer" });
+            return Err(Refusal::NotRequested { what: "abandoned layer" });
         };
         let Some(before) = depth.checked_sub(1) else {
-            return Err(Refusal::NotAsked { what: "giving up layer 0" });
+            return Err(Refusal::NotRequested { what: "abandoned layer 0" });
         };
         if let Some(worker) = parts.iter().position(Option::is_some) {
             return Err(Refusal::Repeated { worker, depth: *depth });

@@ -1,4 +1,4 @@
-//! The plan of a search: the state machine, the driver that carries its commands, and layer sums.
+//! The plan of a search: the state machine, the driver that passes its commands on, and layer sums.
 
 pub(crate) mod driver;
 pub(crate) mod machine;

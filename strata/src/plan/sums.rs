@@ -77,7 +77,7 @@ impl LayerSummary {
         }
     }
 
-    /// The line of the history for a layer that was complete after so many seconds of search.
+    /// The line of the history for a layer that was complete after `seconds` of search.
     #[must_use]
     pub fn into_line(self, seconds: f64) -> HistoryLine {
         let LayerTotals { states, regions, generated, digest } = totals_of(&self.stats);

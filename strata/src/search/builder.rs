@@ -25,7 +25,7 @@ pub enum Engine {
     /// Symbolic where the puzzle has a nested form and no option needs the explicit engine.
     #[default]
     Auto,
-    /// Every state is written down. Takes any puzzle, any number of workers, and little memory.
+    /// Every state is stored on disk. Takes any puzzle, any number of workers, and little memory.
     Explicit,
     /// As decision diagrams, in memory.
     Symbolic,
@@ -43,7 +43,7 @@ type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
 /// | [`Tabled`] | [`Self::tabled`] | [`Self::nested_tabled`] |
 ///
 /// The search keeps its checkpoints in a data directory. Running the same search there again
-/// resumes it, or shows its result once more.
+/// resumes it, or returns its result if it is finished.
 ///
 /// ```
 /// use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
@@ -96,7 +96,7 @@ pub struct Search<'a> {
     engine: Engine,
     shards: Option<u32>,
     options: RunOptions,
-    /// The first option that only the explicit engine has.
+    /// The first given option that only the explicit engine supports.
     explicit_option: Option<&'static str>,
     cancel: CancelToken,
     on_event: OnEvent<'a>,
@@ -310,7 +310,7 @@ impl<'a> Search<'a> {
     fn size(&mut self, option: &'static str, size: &str) -> Option<u64> {
         match parse_size(size) {
             Ok(bytes) => return Some(bytes),
-            // The first error is the one to show.
+            // The first error is kept.
             Err(error) if self.space.is_ok() => {
                 self.space = Err(Error::Option { option, why: format!("'{size}': {error}") });
             }
@@ -416,12 +416,12 @@ fn specification(
         },
     };
     let shards = shards.or(earlier.map(|spec| spec.shards)).unwrap_or(DEFAULT_SHARDS);
-    if !(1..=MOST_SHARDS).contains(&shards) {
-        let why = format!("must be between 1 and {MOST_SHARDS}, not {shards}");
+    if !(1..=MAX_SHARDS).contains(&shards) {
+        let why = format!("must be between 1 and {MAX_SHARDS}, not {shards}");
         return Err(Error::Option { option: "shards", why });
     }
     Ok(JobSpec { space: name, params, shards, engine: kind })
 }
 
-/// Owners of shards are listed in job records and orders.
-const MOST_SHARDS: u32 = 65_536;
+/// Limit of shards: job records and orders list the owner of every shard.
+const MAX_SHARDS: u32 = 65_536;
