@@ -1,6 +1,6 @@
-//! The engine beside a plain sorted-vector search of the same states, in turns in one run:
-//! `cargo bench -p strata --bench panex -- LEVEL [ROUNDS]` (6 and 3 by default). Layers go
-//! through files as they do in a job.
+//! Benchmark of the explicit engine against a search that sorts vectors of the same states, in
+//! alternating runs: `cargo bench -p strata --bench panex -- LEVEL [ROUNDS]` (6 and 3 by default).
+//! The engine writes its layers to files as in a job.
 
 mod baseline;
 #[path = "../tests/drive/mod.rs"]
@@ -8,10 +8,10 @@ mod drive;
 
 use std::time::Instant;
 
-use drive::Crew;
+use drive::SearchSetup;
 use strata::catalogue::{Parameters, Registry};
 
-/// Million states a second.
+/// Million states per second.
 fn rate(states: u64, started: Instant) -> f64 {
     states as f64 / started.elapsed().as_secs_f64() / 1e6
 }
@@ -19,10 +19,10 @@ fn rate(states: u64, started: Instant) -> f64 {
 fn engine_rate(level: u8, threads: usize, states: u64, moves: u32) -> f64 {
     let parameters: Parameters = [("level".to_string(), level.to_string())].into();
     let started = Instant::now();
-    // As much as a job has if nobody says otherwise.
-    let crew = Crew { threads, spare_memory: 1 << 30, ..Crew::default() };
+    // The default memory budget of a job.
+    let setup = SearchSetup { threads, extra_memory: 1 << 30, ..SearchSetup::default() };
     let outcome =
-        drive::search(crew, |shards| match Registry::shipped().open("panex", &parameters) {
+        drive::search(setup, |shards| match Registry::shipped().open("panex", &parameters) {
             Ok(space) => space.engine(shards),
             Err(error) => panic!("{error}"),
         });

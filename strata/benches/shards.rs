@@ -1,7 +1,9 @@
-//! How well shards divide a search: `cargo bench -p strata --bench shards -- LEVEL [DEPTH]`
-//! (6 and no limit by default). With a worker a shard, for each locality s that leaves at least two
-//! levels of large tiles: the share of states that are sent to another shard, their bytes on the wire,
-//! and how even the layers are.
+//! Benchmark of the distribution of states over shards:
+//! `cargo bench -p strata --bench shards -- LEVEL [DEPTH]` (6 and no limit by default).
+//!
+//! It runs one worker per shard, for each locality s that leaves at least two levels of large
+//! tiles. It prints the share of states sent to another shard, their bytes on the wire, and how
+//! evenly layers are divided.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,10 +16,10 @@ use strata_store::{BlockEncoder, EncodeOptions, JobDir, RealFs};
 
 const JOB: &str = "shards";
 
-/// Layers with fewer states are left out of the evenness: they are made by one worker.
+/// Layers with fewer states do not count for the balance figure: a cluster runs them on one worker.
 const NARROW: u64 = 1 << 14;
 
-/// Counts what leaves a worker.
+/// Exchange that counts the exits and bytes sent to other workers.
 struct Counter {
     own: usize,
     inner: Arc<LocalExchange>,
@@ -51,12 +53,13 @@ impl Exchange for Counter {
     }
 }
 
-/// What is added up over a search.
+/// Sums over a search.
 #[derive(Default)]
 struct Sums {
     states: u64,
-    /// Of layers that are not narrow: states, and states times greatest over mean.
+    /// States of layers that are not narrow.
     wide: u64,
+    /// Over the same layers: states of the fullest worker, times the number of workers.
     uneven: f64,
 }
 
@@ -97,7 +100,7 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
     let inboxes = inboxes.collect::<Result<Vec<_>, _>>()?;
     let inner = Arc::new(LocalExchange::new(inboxes.clone()));
     let mut counters = Vec::new();
-    let mut crew = Vec::new();
+    let mut workers = Vec::new();
     for (setup, inbox) in setups.into_iter().zip(inboxes) {
         let counter = Arc::new(Counter {
             own: setup.worker,
@@ -107,23 +110,23 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
             bytes: AtomicU64::new(0),
         });
         counters.push(Arc::clone(&counter));
-        crew.push(Worker::new(setup, Arc::clone(&engine), inbox, counter)?);
+        workers.push(Worker::new(setup, Arc::clone(&engine), inbox, counter)?);
     }
     let mut sums = Sums::default();
-    let mut reports = crew.iter_mut().map(Worker::seed).collect::<Result<Vec<_>, _>>()?;
+    let mut reports = workers.iter_mut().map(Worker::seed).collect::<Result<Vec<_>, _>>()?;
     loop {
         sums.add(&reports);
         let ended = reports.iter().any(|report| report.stats.odd || report.stats.even);
         if ended || reports[0].depth >= deepest {
             break;
         }
-        reports = crew.iter_mut().map(Worker::advance).collect::<Result<Vec<_>, _>>()?;
+        reports = workers.iter_mut().map(Worker::advance).collect::<Result<Vec<_>, _>>()?;
     }
     let total = |count: fn(&Counter) -> &AtomicU64| {
         counters.iter().map(|counter| count(counter).load(Ordering::Relaxed)).sum::<u64>() as f64
     };
     println!(
-        "n={level} s={s} shards={shards}: {:.1} % of states sent, {:.3} bytes a state, \
+        "n={level} s={s} shards={shards}: {:.1} % of states sent, {:.3} bytes per state, \
          greatest/mean {:.2}",
         100.0 * total(|counter| &counter.sent) / sums.states as f64,
         total(|counter| &counter.bytes) / sums.states as f64,

@@ -1,4 +1,4 @@
-//! Sliding tiles to the last position, with every size of the local part:
+//! Benchmark of complete searches of sliding tiles, for every size of the local part:
 //! `cargo bench -p strata --bench tiles -- [SIZE [K [THREADS]]]` (3x4 and 2x6, the greatest
 //! k, one thread by default). The totals must be the known ones, so no symmetry is used.
 
@@ -7,7 +7,7 @@ mod drive;
 
 use std::time::Instant;
 
-use drive::Crew;
+use drive::SearchSetup;
 use strata::catalogue::{Parameters, Puzzle};
 use strata_explicit::Engine;
 use strata_puzzles::tiles::Tiles;
@@ -47,8 +47,8 @@ fn exhaust(size: &str, k: Option<&str>, threads: usize) {
     let space = open(size, k);
     let (k, share, bytes) = (space.k(), inside(&space), space.table_bytes());
     let started = Instant::now();
-    let crew = Crew { threads, spare_memory: 512 << 20, ..Crew::default() };
-    let outcome = drive::search(crew, |shards| Engine::tabled(space, shards));
+    let setup = SearchSetup { threads, extra_memory: 512 << 20, ..SearchSetup::default() };
+    let outcome = drive::search(setup, |shards| Engine::tabled(space, shards));
     let (states, seconds) = (outcome.states(), started.elapsed().as_secs_f64());
     let (total, radius) = (states.iter().sum::<u64>(), states.len() - 1);
     if let Some(known) = KNOWN.iter().find(|known| known.0 == size) {

@@ -1,4 +1,4 @@
-//! The constructors of `Search` search a puzzle as a registry does: same layers, resume and paths.
+//! Tests that the constructors of `Search` agree with a registry on layers, resume and paths.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
 use strata_puzzles::tiles::Tiles;
 
-/// Two ways to the search of one puzzle.
+/// Two ways to open a search of one puzzle.
 struct Ways<P: Puzzle> {
     construct: fn(P) -> Search<'static>,
     entry: Entry,

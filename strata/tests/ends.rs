@@ -1,5 +1,5 @@
-//! Panex from any position to any other, compared with a plain search: distances, and the ways
-//! that are traced back through the layers.
+//! Tests of Panex searches between arbitrary positions: distances and traced paths, compared with a
+//! plain search.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod drive;
@@ -8,7 +8,7 @@ mod reference;
 use std::collections::HashMap;
 use std::path::Path;
 
-use drive::{Crew, Outcome, open_kept, search_in};
+use drive::{Outcome, SearchSetup, open_kept, search_in};
 use reference::CentreTop;
 use reference::ends::{all_positions, distances, is_first_image, play, uses_centre_top};
 use strata::KeepLayers;
@@ -27,32 +27,32 @@ fn panex(level: u8, [start, goal]: [&str; 2], more: &[(&str, &str)]) -> Panex {
     <Panex as Puzzle>::open(&parameters).unwrap()
 }
 
-fn crew() -> Crew {
-    Crew { shards: 4, ..Crew::default() }
+fn setup() -> SearchSetup {
+    SearchSetup { shards: 4, ..SearchSetup::default() }
 }
 
 fn meet(dir: &Path, level: u8, ends: [&str; 2], k: &str) -> Outcome {
     let space = panex(level, ends, &[("k", k)]);
-    search_in(dir, crew(), |shards| Engine::tabled(space, shards))
+    search_in(dir, setup(), |shards| Engine::tabled(space, shards))
 }
 
-/// The rule that a search between two positions goes by.
+/// The centre-top rule of a search between two positions.
 fn rule(ends: [&str; 2]) -> CentreTop {
     if ends.into_iter().any(uses_centre_top) { CentreTop::Allow } else { CentreTop::Forbid }
 }
 
-/// Numbers that look random, the same in every run.
-struct Dice(u64);
+/// Pseudo-random numbers with a fixed seed.
+struct Random(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % sides
+        (self.0 >> 33) as usize % limit
     }
 }
 
-/// Distances from one position by both rules, as far as they are asked for.
+/// Distances from one position under both rules, computed on demand.
 struct Distances<'a> {
     from: &'a str,
     known: HashMap<bool, HashMap<String, u32>>,
@@ -90,12 +90,12 @@ fn every_pair_of_the_smallest_levels_is_as_far_apart_as_it_should_be() {
 fn sample(level: u8, starts: usize, goals: usize, ks: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let all = all_positions(level);
-    let mut dice = Dice(u64::from(level));
+    let mut random = Random(u64::from(level));
     for start in 0..starts {
-        let start = &all[if start == 0 { 0 } else { dice.roll(all.len()) }];
+        let start = &all[if start == 0 { 0 } else { random.below(all.len()) }];
         let mut distances = Distances::new(start);
         for turn in 0..goals {
-            let goal = &all[dice.roll(all.len())];
+            let goal = &all[random.below(all.len())];
             let k = ks[turn % ks.len()];
             let found = meet(dir.path(), level, [start, goal], k);
             assert_eq!(found.moves, distances.to(goal), "{start} to {goal}, k = {k}");
@@ -129,7 +129,7 @@ impl Layers for Kept<'_> {
     }
 }
 
-/// The moves of a shortest way, traced through all layers.
+/// The moves of a shortest path, traced through all layers.
 fn path(
     level: u8,
     ends: [&str; 2],
@@ -137,15 +137,15 @@ fn path(
     workers: usize,
 ) -> Option<Vec<(usize, usize)>> {
     let dir = tempfile::tempdir().unwrap();
-    let crew = Crew { keep: KeepLayers::All, workers, ..crew() };
+    let setup = SearchSetup { keep: KeepLayers::All, workers, ..setup() };
     let space = panex(level, ends, more);
-    let found = search_in(dir.path(), crew, |shards| Engine::tabled(space, shards));
+    let found = search_in(dir.path(), setup, |shards| Engine::tabled(space, shards));
     found.moves?;
     let space = panex(level, ends, more);
     let mut layers = Kept { dir: dir.path(), files: &found.kept };
     let depth = found.layers.len() as u32 - 1;
-    let chain = Trace::new(&space, crew.shards).unwrap().chain(depth, &mut layers).unwrap();
-    let moves = space.unfold(&chain.unwrap()).expect("the chain is a way");
+    let chain = Trace::new(&space, setup.shards).unwrap().chain(depth, &mut layers).unwrap();
+    let moves = space.unfold(&chain.unwrap()).expect("the chain is a path");
     assert_eq!(moves.len() as u32, found.moves.unwrap());
     Some(moves)
 }
@@ -162,7 +162,7 @@ fn check_path(level: u8, ends: [&str; 2], more: &[(&str, &str)], workers: usize)
 }
 
 #[test]
-fn ways_are_traced_back_for_all_symmetries_of_the_ends() {
+fn paths_are_traced_back_for_all_symmetries_of_the_ends() {
     let towers = "b1 b2 b3 / - / o1 o2 o3";
     let exchanged = "o1 o2 o3 / - / b1 b2 b3";
     // Exchanged by ' and *; fixed by *'; exchanged by ', by *, by *'; on the centre's top layer.
@@ -181,18 +181,18 @@ fn ways_are_traced_back_for_all_symmetries_of_the_ends() {
         }
         check_path(3, ends, &[("k", "1")], 3);
     }
-    // All tiles are small: there is but one region, which every symmetry fixes.
+    // All tiles are small: there is only one region, which every symmetry fixes.
     check_path(3, [towers, exchanged], &[("k", "3")], 1);
     check_path(3, [towers, towers], &[("k", "3")], 1);
 }
 
 #[test]
-fn ways_between_random_positions_are_traced_back() {
-    let mut dice = Dice(7);
+fn paths_between_random_positions_are_traced_back() {
+    let mut random = Random(7);
     for level in [2, 3] {
         let all = all_positions(level);
         for _ in 0..15 {
-            let ends = [&*all[dice.roll(all.len())], &*all[dice.roll(all.len())]];
+            let ends = [&*all[random.below(all.len())], &*all[random.below(all.len())]];
             check_path(level, ends, &[("k", "1")], 1);
         }
     }

@@ -1,4 +1,4 @@
-//! The examples do what their first lines say.
+//! Tests that the examples do what their first lines describe.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ fn a_killed_pancake_search_resumes() {
     assert!(resumed.starts_with("resumed from layer 4\n"), "{resumed}");
     let (radius, states) = pancake_radius(7);
     assert!(resumed.ends_with(&format!("radius {radius}, {states} states\n")), "{resumed}");
-    // A finished search is not made again, and another one does not replace it.
+    // A finished search is not repeated, and another search does not replace it.
     assert!(succeeds("pancake", &["7", dir]).ends_with(&format!("{states} states\n")));
     let other = example("pancake").args(["6", dir]).output().unwrap();
     assert!(!other.status.success());

@@ -1,4 +1,4 @@
-//! The reference search finds the golden values.
+//! Tests that the reference search finds the golden values.
 
 mod reference;
 

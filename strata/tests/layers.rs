@@ -1,10 +1,10 @@
-//! Every layer of small searches, compared with the independent reference search.
+//! Tests that compare every layer of small searches with the independent reference search.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod drive;
 mod reference;
 
-use drive::{Crew, Outcome, search};
+use drive::{Outcome, SearchSetup, search};
 use reference::{Options, Reference, Stop, Symmetry, hanoi_layers, panex_layers};
 use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
@@ -20,12 +20,12 @@ fn config(level: u8, k: u8, symmetry: SymmetryUse) -> PanexConfig {
 
 fn tabled(config: PanexConfig) -> Outcome {
     let space = Panex::new(config).unwrap();
-    search(Crew::default(), |shards| Engine::tabled(space, shards))
+    search(SearchSetup::default(), |shards| Engine::tabled(space, shards))
 }
 
 fn direct(config: PanexConfig) -> Outcome {
     let space = Panex::new(config).unwrap();
-    search(Crew::default(), |shards| Engine::direct(space, shards))
+    search(SearchSetup::default(), |shards| Engine::direct(space, shards))
 }
 
 fn reference(config: PanexConfig) -> Reference {
@@ -53,8 +53,8 @@ fn assert_found(found: &Outcome, expected: &Reference, what: &str) {
     assert_eq!(found.moves, expected.moves, "answer: {what}");
 }
 
-/// Compares the search for every k with the reference, and the digests among them. What is
-/// returned is the digest of every layer.
+/// Compares the searches for all k with the reference and with each other. Returns the digest of
+/// every layer.
 fn check_panex(level: u8, change: impl Fn(&mut PanexConfig)) -> Vec<Digest> {
     let configs = KS.map(|k| {
         let mut config = config(level, k, SymmetryUse::On);
@@ -96,8 +96,8 @@ fn exhaustive_searches_find_the_references_layers() {
 
 #[test]
 fn a_digest_does_not_depend_on_symmetry() {
-    // It is the sum over the positions that the states stand for, so it checks more than counts:
-    // with and without symmetry the very same positions are in a layer.
+    // A digest is the sum over the positions that the states stand for. Equal digests with and
+    // without symmetry show that a layer has the same positions.
     for level in 1..=4 {
         let on = check_panex(level, |config| config.exhaust = true);
         let off = check_panex(level, |config| {
@@ -157,7 +157,7 @@ fn hanoi_finds_the_references_layers() {
             let hanoi = |exhaust| Hanoi::new(discs as u32, pegs as u32, exhaust).unwrap();
             let run = |exhaust| {
                 let space = Keyed::new(hanoi(exhaust)).unwrap();
-                search(Crew::default(), |shards| Engine::direct(space, shards))
+                search(SearchSetup::default(), |shards| Engine::direct(space, shards))
             };
             let exhausted = run(true);
             assert_found(&exhausted, &expected, &what);

@@ -1,5 +1,5 @@
-//! Workers whose numbers have gaps, in one folder or each in its own, with exits that travel as
-//! images; and shards that move from checkpoint to checkpoint. None of it changes what is found.
+//! Tests of reassigned shards. Counts and digests stay the same when worker numbers have gaps,
+//! workers have separate folders, exits are sent as images, or shards move between checkpoints.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod drive;
@@ -26,19 +26,19 @@ fn engine() -> Arc<Engine> {
 }
 
 fn alone() -> Outcome {
-    drive::search(drive::Crew::default(), |shards| {
+    drive::search(drive::SearchSetup::default(), |shards| {
         Engine::tabled(Panex::new(PanexConfig::new(LEVEL)).unwrap(), shards)
     })
 }
 
-/// Every run goes to its receiver as bytes.
+/// An exchange that sends every run to its receiver as bytes.
 struct Wire {
     inboxes: BTreeMap<usize, Arc<Inbox>>,
     owners: Arc<[u16]>,
     locals: u32,
     encoder: Mutex<BlockEncoder>,
-    /// Who has settled what since it was last asked.
-    settled: Mutex<Vec<(usize, u32)>>,
+    /// Worker and depth of each flush since the last check.
+    flushed: Mutex<Vec<(usize, u32)>>,
 }
 
 impl Exchange for Wire {
@@ -52,7 +52,7 @@ impl Exchange for Wire {
     }
 
     fn flush(&self, from: usize, depth: u32) -> strata_explicit::Result<()> {
-        self.settled.lock().unwrap().push((from, depth));
+        self.flushed.lock().unwrap().push((from, depth));
         Ok(())
     }
 
@@ -61,29 +61,29 @@ impl Exchange for Wire {
     }
 }
 
-/// Workers by number, and who owns what.
-struct Crew {
-    workers: BTreeMap<usize, Worker>,
+/// Workers by number, and the owner of each shard.
+struct Workers {
+    by_number: BTreeMap<usize, Worker>,
     wire: Arc<Wire>,
     owners: Arc<[u16]>,
 }
 
-/// Shards dealt out in turns, so that a worker's are not next to each other.
-fn in_turns(numbers: &[u16]) -> Arc<[u16]> {
+/// Owners of the shards, interleaved so that a worker's shards are not adjacent.
+fn interleaved(numbers: &[u16]) -> Arc<[u16]> {
     (0..SHARDS as usize).map(|shard| numbers[shard * 7 % 64 / 3 % numbers.len()]).collect()
 }
 
-impl Crew {
+impl Workers {
     /// Workers of these numbers; `folder` gives each its data directory.
-    fn hire(
+    fn start(
         engine: &Arc<Engine>,
         owners: &Arc<[u16]>,
         numbers: &[usize],
         folder: impl Fn(usize) -> std::path::PathBuf,
-        spare_memory: u64,
-    ) -> Crew {
+        extra_memory: u64,
+    ) -> Workers {
         let tables = engine.table_bytes();
-        let memory = Budget::least(tables, 1) as u64 + spare_memory;
+        let memory = Budget::least(tables, 1) as u64 + extra_memory;
         let setup = |number: &usize| Setup {
             worker: *number,
             owners: owners.clone(),
@@ -100,22 +100,22 @@ impl Crew {
             owners: owners.clone(),
             locals: engine.locals(),
             encoder: Mutex::new(BlockEncoder::new(EncodeOptions::default()).unwrap()),
-            settled: Mutex::default(),
+            flushed: Mutex::default(),
         });
-        let hire = |setup: Setup| {
+        let start = |setup: Setup| {
             let (number, inbox) = (setup.worker, wire.inboxes[&setup.worker].clone());
             (number, Worker::new(setup, engine.clone(), inbox, wire.clone()).unwrap())
         };
-        let workers = setups.into_iter().map(hire).collect();
-        Crew { workers, wire, owners: owners.clone() }
+        let by_number = setups.into_iter().map(start).collect();
+        Workers { by_number, wire, owners: owners.clone() }
     }
 
-    /// What all workers make of a layer together.
+    /// Runs an operation on all workers and adds up their reports of the layer.
     fn layer(
         &mut self,
         mut step: impl FnMut(usize, &mut Worker) -> Result<LayerReport, WorkerError>,
     ) -> (LayerNumbers, Vec<LayerReport>) {
-        let reports = self.workers.iter_mut().map(|(number, worker)| step(*number, worker));
+        let reports = self.by_number.iter_mut().map(|(number, worker)| step(*number, worker));
         let reports = reports.collect::<Result<Vec<LayerReport>, _>>().unwrap();
         let depth = reports[0].depth;
         let mut stats = LayerStats::default();
@@ -123,25 +123,25 @@ impl Crew {
             assert_eq!(report.depth, depth);
             stats.add(&report.stats);
         }
-        let settled = std::mem::take(&mut *self.wire.settled.lock().unwrap());
-        let all: Vec<(usize, u32)> = self.workers.keys().map(|number| (*number, depth)).collect();
-        assert_eq!(settled, all, "every worker settles once, before it reports");
+        let flushed = std::mem::take(&mut *self.wire.flushed.lock().unwrap());
+        let all: Vec<(usize, u32)> = self.by_number.keys().map(|number| (*number, depth)).collect();
+        assert_eq!(flushed, all, "every worker flushes once, before it reports");
         let LayerStats { states, generated, digest, .. } = stats;
         (LayerNumbers { depth, states, generated, digest }, reports)
     }
 
-    /// Compares layers with those of one worker, up to a depth.
-    fn follow(&mut self, expected: &[LayerNumbers], to: u32) {
-        while self.workers.values().next().unwrap().depth() < to {
+    /// Advances to a depth and compares the layers with those of a single worker.
+    fn check_layers(&mut self, expected: &[LayerNumbers], to: u32) {
+        while self.by_number.values().next().unwrap().depth() < to {
             let (found, _) = self.layer(|_, worker| worker.advance());
             assert_eq!(found, expected[found.depth as usize]);
         }
     }
 
     fn save(&mut self) -> Vec<CheckpointFile> {
-        let records = self.workers.values_mut().map(|worker| worker.save().unwrap());
+        let records = self.by_number.values_mut().map(|worker| worker.save().unwrap());
         let records: Vec<CheckpointFile> = records.flatten().collect();
-        self.workers.values_mut().for_each(|worker| worker.saved().unwrap());
+        self.by_number.values_mut().for_each(|worker| worker.saved().unwrap());
         records
     }
 
@@ -152,14 +152,17 @@ impl Crew {
         before: &Arc<[u16]>,
     ) -> LayerNumbers {
         let (found, reports) = {
-            let gone = gone(&self.workers.keys().copied().collect::<Vec<_>>(), records);
-            let first = *self.workers.keys().next().unwrap();
+            let gone = files_of_removed_workers(
+                &self.by_number.keys().copied().collect::<Vec<_>>(),
+                records,
+            );
+            let first = *self.by_number.keys().next().unwrap();
             self.layer(|number, worker| {
                 let inherited_files = if number == first { gone.clone() } else { HashSet::new() };
                 worker.restore(&restore(depth, records, before, inherited_files))
             })
         };
-        assert_eq!(reports.len(), self.workers.len());
+        assert_eq!(reports.len(), self.by_number.len());
         found
     }
 }
@@ -174,8 +177,8 @@ fn restore(
     Restore { depth, records: records.to_vec(), owners_before, kept, inherited_files }
 }
 
-/// Files of workers that are none any more.
-fn gone(numbers: &[usize], records: &[CheckpointFile]) -> HashSet<String> {
+/// Files of workers that no longer exist.
+fn files_of_removed_workers(numbers: &[usize], records: &[CheckpointFile]) -> HashSet<String> {
     let gone = records.iter().filter(|record| !numbers.contains(&(record.worker as usize)));
     gone.map(|record| record.file.clone()).collect()
 }
@@ -195,19 +198,19 @@ fn names(records: &[CheckpointFile]) -> BTreeMap<String, u64> {
 fn numbers_with_gaps_find_the_same() {
     let expected = alone().layers;
     let engine = engine();
-    let owners = in_turns(&[0, 4, 7]);
-    for (numbers, owners, spare_memory) in [
+    let owners = interleaved(&[0, 4, 7]);
+    for (numbers, owners, extra_memory) in [
         (vec![0, 4, 7], owners.clone(), 64 << 20),
-        // Worker 2 has no shards; nobody has memory.
+        // Worker 2 owns no shards; all workers have the least memory budget.
         (vec![0, 2, 4, 7], owners.clone(), 0),
-        (vec![4095], in_turns(&[4095]), 64 << 20),
+        (vec![4095], interleaved(&[4095]), 64 << 20),
     ] {
         let dir = tempfile::tempdir().unwrap();
-        let mut crew =
-            Crew::hire(&engine, &owners, &numbers, |_| dir.path().to_owned(), spare_memory);
-        let (found, _) = crew.layer(|_, worker| worker.seed());
+        let mut workers =
+            Workers::start(&engine, &owners, &numbers, |_| dir.path().to_owned(), extra_memory);
+        let (found, _) = workers.layer(|_, worker| worker.seed());
         assert_eq!(found, expected[0]);
-        crew.follow(&expected, expected.len() as u32 - 1);
+        workers.check_layers(&expected, expected.len() as u32 - 1);
         assert!(expected.last().unwrap().digest != Digest::default());
     }
 }
@@ -218,71 +221,77 @@ fn shards_move_between_workers() {
     let engine = engine();
     let dir = tempfile::tempdir().unwrap();
     let folder = |_| dir.path().to_owned();
-    // The depth of the checkpoint from which the next crew goes on.
+    // Third field: depth of the checkpoint from which the next session resumes.
     let steps = [
-        (vec![0, 4, 7], in_turns(&[0, 4, 7]), 0),
-        (vec![4], in_turns(&[4]), 1),
-        (vec![0, 4, 7], in_turns(&[0, 4, 7]), 30),
-        (vec![0, 1, 4, 7], in_turns(&[0, 1, 4, 7]), 31),
-        // The same again; then one that has no shards comes, stays, and gets some.
-        (vec![0, 1, 4, 7], in_turns(&[0, 1, 4, 7]), 40),
-        (vec![0, 1, 4, 7], in_turns(&[1, 4, 7]), 60),
-        (vec![0, 1, 4, 7, 900], in_turns(&[1, 4, 7]), 60),
-        (vec![0, 900], in_turns(&[0, 900]), expected.len() as u32 - 1),
+        (vec![0, 4, 7], interleaved(&[0, 4, 7]), 0),
+        (vec![4], interleaved(&[4]), 1),
+        (vec![0, 4, 7], interleaved(&[0, 4, 7]), 30),
+        (vec![0, 1, 4, 7], interleaved(&[0, 1, 4, 7]), 31),
+        // The same workers again. Then worker 0 loses its shards, worker 900 joins without shards,
+        // and both get shards.
+        (vec![0, 1, 4, 7], interleaved(&[0, 1, 4, 7]), 40),
+        (vec![0, 1, 4, 7], interleaved(&[1, 4, 7]), 60),
+        (vec![0, 1, 4, 7, 900], interleaved(&[1, 4, 7]), 60),
+        (vec![0, 900], interleaved(&[0, 900]), expected.len() as u32 - 1),
     ];
     let mut saved: Option<(Vec<CheckpointFile>, Arc<[u16]>, u32)> = None;
     for (numbers, owners, to) in steps {
-        let mut crew = Crew::hire(&engine, &owners, &numbers, folder, 1 << 20);
+        let mut workers = Workers::start(&engine, &owners, &numbers, folder, 1 << 20);
         let found = match &saved {
-            None => crew.layer(|_, worker| worker.seed()).0,
+            None => workers.layer(|_, worker| worker.seed()).0,
             Some((records, before, depth)) => {
-                let found = crew.restore(*depth, records, before);
-                // Nothing that is named goes before the next checkpoint.
-                let there = files(dir.path());
-                assert!(names(records).keys().all(|name| there.contains_key(name)));
+                let found = workers.restore(*depth, records, before);
+                // No file that the checkpoint names is removed before the next checkpoint.
+                let present = files(dir.path());
+                assert!(names(records).keys().all(|name| present.contains_key(name)));
                 found
             }
         };
         assert_eq!(found, expected[found.depth as usize]);
-        crew.follow(&expected, to);
-        let records = crew.save();
-        assert_eq!(files(dir.path()), names(&records), "{numbers:?} leave what nobody needs");
-        saved = Some((records, crew.owners.clone(), to));
+        workers.check_layers(&expected, to);
+        let records = workers.save();
+        assert_eq!(
+            files(dir.path()),
+            names(&records),
+            "{numbers:?} leave files that are not needed"
+        );
+        saved = Some((records, workers.owners.clone(), to));
     }
 }
 
 #[test]
-fn what_is_on_disk_is_counted_once() {
+fn bytes_on_disk_are_counted_once() {
     let engine = engine();
     let dir = tempfile::tempdir().unwrap();
     let folder = |_| dir.path().to_owned();
-    let (before, after) = (in_turns(&[0, 4, 7]), in_turns(&[4, 9]));
-    let mut crew = Crew::hire(&engine, &before, &[0, 4, 7], folder, 1 << 20);
-    crew.layer(|_, worker| worker.seed());
+    let (before, after) = (interleaved(&[0, 4, 7]), interleaved(&[4, 9]));
+    let mut workers = Workers::start(&engine, &before, &[0, 4, 7], folder, 1 << 20);
+    workers.layer(|_, worker| worker.seed());
     let expected = alone().layers;
-    crew.follow(&expected, 30);
-    let records = crew.save();
-    drop(crew);
-    let mut crew = Crew::hire(&engine, &after, &[4, 9], folder, 1 << 20);
-    let gone = gone(&[4, 9], &records);
+    workers.check_layers(&expected, 30);
+    let records = workers.save();
+    drop(workers);
+    let mut workers = Workers::start(&engine, &after, &[4, 9], folder, 1 << 20);
+    let gone = files_of_removed_workers(&[4, 9], &records);
     let kept: HashSet<String> = gone.iter().take(1).cloned().collect();
-    let (_, reports) = crew.layer(|number, worker| {
+    let (_, reports) = workers.layer(|number, worker| {
         let inherited_files = if number == 9 { gone.clone() } else { HashSet::new() };
         let kept = kept.clone();
         worker.restore(&Restore { kept, ..restore(30, &records, &before, inherited_files) })
     });
     let counted = |reports: &[LayerReport]| reports.iter().map(|r| r.disk_left).sum::<u64>();
     assert_eq!(counted(&reports), files(dir.path()).values().sum::<u64>());
-    // What is kept stays, and stays counted.
-    let records = crew.save();
-    let there = files(dir.path());
-    assert_eq!(there.len(), records.len() + 1);
-    assert!(kept.iter().all(|name| there.contains_key(name)));
+    // Kept files stay, besides those of the checkpoint.
+    let records = workers.save();
+    let present = files(dir.path());
+    assert_eq!(present.len(), records.len() + 1);
+    assert!(kept.iter().all(|name| present.contains_key(name)));
 }
 
-/// As in a cluster: what a worker needs of others is copied into its folder first.
+/// As in a cluster, files of other workers are first copied into the folder of the worker that
+/// needs them.
 #[test]
-fn workers_with_folders_of_their_own_open_only_what_they_need() {
+fn workers_with_separate_folders_open_only_the_files_they_need() {
     let expected = alone().layers;
     let engine = engine();
     let dir = tempfile::tempdir().unwrap();
@@ -291,52 +300,52 @@ fn workers_with_folders_of_their_own_open_only_what_they_need() {
         std::fs::create_dir_all(&path).unwrap();
         path
     };
-    let before = in_turns(&[0, 4, 7]);
-    // Worker 7 is gone; 0 keeps what it has, 5 gets 7's shards.
+    let before = interleaved(&[0, 4, 7]);
+    // Worker 7 is lost; worker 0 keeps its shards, worker 5 gets those of worker 7.
     let after: Arc<[u16]> = before.iter().map(|n| if *n == 7 { 5 } else { *n }).collect();
-    let mut crew = Crew::hire(&engine, &before, &[0, 4, 7], folder, 1 << 20);
-    crew.layer(|_, worker| worker.seed());
-    crew.follow(&expected, 25);
-    let records = crew.save();
-    let mut crew = Crew::hire(&engine, &after, &[0, 4, 5], folder, 1 << 20);
-    let fetched: HashSet<String> = gone(&[0, 4, 5], &records);
+    let mut workers = Workers::start(&engine, &before, &[0, 4, 7], folder, 1 << 20);
+    workers.layer(|_, worker| worker.seed());
+    workers.check_layers(&expected, 25);
+    let records = workers.save();
+    let mut workers = Workers::start(&engine, &after, &[0, 4, 5], folder, 1 << 20);
+    let fetched: HashSet<String> = files_of_removed_workers(&[0, 4, 5], &records);
     for name in &fetched {
         std::fs::copy(folder(7).join(JOB).join(name), folder(5).join(JOB).join(name)).unwrap();
     }
-    let (found, _) = crew.layer(|number, worker| {
+    let (found, _) = workers.layer(|number, worker| {
         let inherited_files = if number == 5 { fetched.clone() } else { HashSet::new() };
         worker.restore(&restore(25, &records, &before, inherited_files))
     });
     assert_eq!(found, expected[25]);
-    let saved = crew.save();
+    let saved = workers.save();
     for number in [0, 4, 5] {
         let own = saved.iter().filter(|record| record.worker as usize == number).cloned();
         let own: Vec<CheckpointFile> = own.collect();
         assert_eq!(files(&folder(number)), names(&own), "worker {number}");
-        // Who has the shards it had takes its files over as they are.
+        // A worker with unchanged shards uses its files without copies.
         let same = own.iter().all(|record| records.contains(record));
         assert_eq!(same, number != 5);
     }
-    crew.follow(&expected, expected.len() as u32 - 1);
+    workers.check_layers(&expected, expected.len() as u32 - 1);
 }
 
 #[test]
-fn a_checkpoint_that_lacks_what_is_needed_is_refused() {
+fn a_checkpoint_that_lacks_a_needed_file_is_refused() {
     let engine = engine();
     let dir = tempfile::tempdir().unwrap();
     let folder = |_| dir.path().to_owned();
-    let (before, after) = (in_turns(&[0, 4, 7]), in_turns(&[4]));
-    let mut crew = Crew::hire(&engine, &before, &[0, 4, 7], folder, 1 << 20);
-    crew.layer(|_, worker| worker.seed());
-    crew.follow(&alone().layers, 20);
-    let records = crew.save();
+    let (before, after) = (interleaved(&[0, 4, 7]), interleaved(&[4]));
+    let mut workers = Workers::start(&engine, &before, &[0, 4, 7], folder, 1 << 20);
+    workers.layer(|_, worker| worker.seed());
+    workers.check_layers(&alone().layers, 20);
+    let records = workers.save();
     let whole = restore(20, &records, &before, HashSet::new());
     let attempt = |owners: &Arc<[u16]>, number: usize, from: &Restore| {
-        let mut crew = Crew::hire(&engine, owners, &[0, 4, 7], folder, 1 << 20);
-        crew.workers.get_mut(&number).unwrap().restore(from).map(|_| ())
+        let mut workers = Workers::start(&engine, owners, &[0, 4, 7], folder, 1 << 20);
+        workers.by_number.get_mut(&number).unwrap().restore(from).map(|_| ())
     };
     attempt(&after, 4, &whole).unwrap();
-    // Whoever has the shards it had needs its own files only, who has none needs none.
+    // A worker with unchanged shards needs only its own files; a worker without shards needs none.
     for lacking in [0, 4, 7] {
         let others = records.iter().filter(|r| r.worker != lacking || r.depth != 19);
         let from = Restore { records: others.cloned().collect(), ..whole.clone() };
@@ -367,16 +376,16 @@ fn a_checkpoint_that_lacks_what_is_needed_is_refused() {
 }
 
 #[test]
-fn exits_that_are_not_the_receivers_are_refused() {
+fn exits_of_another_receiver_are_refused() {
     let engine = engine();
     let dir = tempfile::tempdir().unwrap();
-    let owners = in_turns(&[0, 4, 7]);
-    let crew = Crew::hire(&engine, &owners, &[0, 4, 7], |_| dir.path().to_owned(), 1 << 20);
+    let owners = interleaved(&[0, 4, 7]);
+    let workers = Workers::start(&engine, &owners, &[0, 4, 7], |_| dir.path().to_owned(), 1 << 20);
     let shard_of = |worker: u16| owners.iter().position(|owner| *owner == worker).unwrap() as u32;
     let send = |shard: u32, local: u32| {
         let mut run = MemoryRun::default();
         run.push(EntryKey { shard, region: 3 }, None, &[1, local]);
-        crew.wire.send(4, 8, run)
+        workers.wire.send(4, 8, run)
     };
     send(shard_of(4), engine.locals() - 1).unwrap();
     for (shard, local) in
@@ -385,5 +394,5 @@ fn exits_that_are_not_the_receivers_are_refused() {
         let error = send(shard, local).unwrap_err();
         assert!(error.is_corrupt(), "shard {shard}, local {local}");
     }
-    assert_eq!(crew.wire.inboxes[&4].take(8).unwrap().len(), 1);
+    assert_eq!(workers.wire.inboxes[&4].take(8).unwrap().len(), 1);
 }

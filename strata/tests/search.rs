@@ -1,4 +1,4 @@
-//! The facade: resume, limits, cancellation, layers, paths, and what is refused.
+//! Tests of the facade: resume, limits, cancellation, layers, paths and refusals.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::ops::ControlFlow;
@@ -118,7 +118,7 @@ fn a_stopped_search_resumes_with_other_resources_to_the_same_digest() {
     assert_eq!((report.radius(), report.digest()), (12, whole));
     drop(report);
     assert_eq!(resumed, Some(4));
-    // Once it is done, its result comes again without a search.
+    // The result of a finished job is returned without another search.
     assert_eq!(cube(dir.path()).run().unwrap().digest(), whole);
     assert_eq!(names(dir.path()).len(), 2, "one job and the lock");
 }

@@ -1,5 +1,5 @@
-//! Thousands of random runs: answers out of order, late and repeated, checkpoints and stops at
-//! any time, crashes that go back to the last checkpoint with another number of workers.
+//! Simulation of the plan: thousands of random runs with late and repeated answers in any order,
+//! checkpoints, stops and crashes, after which the number of workers changes.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -11,7 +11,7 @@ use strata::{
 use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{CheckpointFile, Hex64, Hex128};
 
-/// A stream of numbers that look random.
+/// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -27,15 +27,15 @@ impl Random {
     }
 }
 
-/// A made-up search: the width of each layer, and where it ends.
-struct World {
+/// A simulated search: the width of each layer, and the layer that ends it.
+struct SimulatedSearch {
     widths: Vec<u64>,
     rule: Finish<()>,
     goal: Option<(u32, bool, bool)>,
 }
 
-impl World {
-    fn new(random: &mut Random) -> World {
+impl SimulatedSearch {
+    fn new(random: &mut Random) -> SimulatedSearch {
         let depth = random.below(30);
         let widths = (0..=depth).map(|_| 1 + random.below(1000)).collect();
         let rule =
@@ -44,7 +44,7 @@ impl World {
             let depth = random.below(depth + 1) as u32;
             (depth, depth > 0 && random.one_in(2), random.one_in(2))
         });
-        World { widths, rule, goal }
+        SimulatedSearch { widths, rule, goal }
     }
 
     fn layer(&self, depth: u32) -> LayerSummary {
@@ -130,7 +130,7 @@ fn check_publication(publication: &Publication, workers: usize, committed: &[Lay
     named.sort_unstable();
     let depths = depth.saturating_sub(1)..=depth;
     let all: Vec<_> = depths.flat_map(|d| (0..workers as u32).map(move |w| (d, w))).collect();
-    assert_eq!(named, all, "one record a layer and worker");
+    assert_eq!(named, all, "one record per layer and worker");
     let mut totals = Totals { disk_peak: publication.totals.disk_peak, ..Totals::default() };
     committed.iter().for_each(|layer| totals.add(layer));
     assert_eq!(publication.totals, totals);
@@ -138,10 +138,15 @@ fn check_publication(publication: &Publication, workers: usize, committed: &[Lay
     assert_eq!(committed.len() as u32, depth + u32::from(!ended));
 }
 
-/// One session, until it ends or crashes; what it was asked to stop for comes first.
-fn session(world: &World, disk: &mut Disk, random: &mut Random, quiet: bool) -> Option<Outcome> {
+/// Runs one session until it ends or crashes. A `quiet` session neither crashes nor stops early.
+fn session(
+    search: &SimulatedSearch,
+    disk: &mut Disk,
+    random: &mut Random,
+    quiet: bool,
+) -> Option<Outcome> {
     let workers = 1 + random.below(4) as usize;
-    let options = PlanOptions { workers, rule: world.rule, max_layers: None, disk_limit: None };
+    let options = PlanOptions { workers, rule: search.rule, max_layers: None, disk_limit: None };
     let start = match &disk.checkpoint {
         None => {
             disk.committed.clear();
@@ -151,7 +156,7 @@ fn session(world: &World, disk: &mut Disk, random: &mut Random, quiet: bool) -> 
             disk.committed.truncate(*lines);
             Start::Checkpoint {
                 totals: publication.totals.clone(),
-                last: world.layer(publication.depth),
+                last: search.layer(publication.depth),
                 previous_bytes: 0,
                 kept_bytes: 0,
             }
@@ -159,40 +164,42 @@ fn session(world: &World, disk: &mut Disk, random: &mut Random, quiet: bool) -> 
     };
     let restored = disk.checkpoint.as_ref().map_or(0, |(publication, _)| publication.depth);
     let mut plan = Plan::new(options, start);
-    let mut flying: Vec<Input> = Vec::new();
-    let mut landed: Vec<Input> = Vec::new();
+    let mut in_flight: Vec<Input> = Vec::new();
+    let mut delivered: Vec<Input> = Vec::new();
     loop {
         while let Some(command) = plan.next_command() {
             let layer = |depth| {
                 (0..workers).map(move |worker| {
-                    let numbers = world.part(depth, worker, workers);
+                    let numbers = search.part(depth, worker, workers);
                     Input::Layer(PartReport { worker, depth, part: numbers })
                 })
             };
             match command {
-                Command::Seed => flying.extend(layer(0)),
-                Command::Restore => flying.extend(layer(restored)),
+                Command::Seed => in_flight.extend(layer(0)),
+                Command::Restore => in_flight.extend(layer(restored)),
                 Command::Advance { depth } => {
                     assert_eq!(disk.committed.len() as u32, depth, "only complete layers");
-                    flying.extend(layer(depth));
+                    in_flight.extend(layer(depth));
                 }
                 Command::Commit(layer) => {
-                    assert_eq!(layer, world.layer(disk.committed.len() as u32));
+                    assert_eq!(layer, search.layer(disk.committed.len() as u32));
                     disk.committed.push(layer);
                 }
-                Command::Save { depth } => flying.extend((0..workers).map(|worker| Input::Saved {
-                    worker,
-                    depth,
-                    records: records(depth, worker),
-                })),
+                Command::Save { depth } => {
+                    in_flight.extend((0..workers).map(|worker| Input::Saved {
+                        worker,
+                        depth,
+                        records: records(depth, worker),
+                    }))
+                }
                 Command::Publish(publication) => {
                     check_publication(&publication, workers, &disk.committed);
-                    flying.push(Input::Published { depth: publication.depth });
+                    in_flight.push(Input::Published { depth: publication.depth });
                     disk.checkpoint = Some((*publication, disk.committed.len()));
                 }
                 Command::End(outcome) => {
                     assert_eq!(plan.next_command(), None);
-                    for input in landed {
+                    for input in delivered {
                         assert!(plan.handle(input).is_err());
                     }
                     assert_eq!(plan.next_command(), None);
@@ -209,17 +216,17 @@ fn session(world: &World, disk: &mut Disk, random: &mut Random, quiet: bool) -> 
         if !quiet && random.one_in(200) {
             plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
         }
-        if random.one_in(3) && !landed.is_empty() {
-            // What comes again, or late, changes nothing.
-            let at = random.below(landed.len() as u64) as usize;
-            assert!(plan.handle(landed[at].clone()).is_err());
+        if random.one_in(3) && !delivered.is_empty() {
+            // Repeated and late answers change nothing.
+            let at = random.below(delivered.len() as u64) as usize;
+            assert!(plan.handle(delivered[at].clone()).is_err());
         }
-        let at = random.below(flying.len() as u64) as usize;
-        let input = flying.swap_remove(at);
+        let at = random.below(in_flight.len() as u64) as usize;
+        let input = in_flight.swap_remove(at);
         plan.handle(input.clone()).unwrap();
         // A publication has no sender that could repeat it at the same depth.
         if !matches!(input, Input::Published { .. }) {
-            landed.push(input);
+            delivered.push(input);
         }
     }
 }
@@ -230,12 +237,12 @@ proptest! {
     #[test]
     fn every_run_ends_as_the_undisturbed_one(seed in 1_u64..u64::MAX) {
         let mut random = Random(seed);
-        let world = World::new(&mut random);
+        let search = SimulatedSearch::new(&mut random);
         let mut disk = Disk::default();
         let mut sessions = 0;
         let outcome = loop {
             sessions += 1;
-            match session(&world, &mut disk, &mut random, sessions > 20) {
+            match session(&search, &mut disk, &mut random, sessions > 20) {
                 Some(Outcome::Stopped(_)) | None => {}
                 Some(outcome) => break outcome,
             }
@@ -246,9 +253,9 @@ proptest! {
                 break *outcome;
             }
         };
-        let (expected, depth) = world.end();
+        let (expected, depth) = search.end();
         prop_assert_eq!(outcome, expected);
-        let all: Vec<LayerSummary> = (0..=depth).map(|depth| world.layer(depth)).collect();
+        let all: Vec<LayerSummary> = (0..=depth).map(|depth| search.layer(depth)).collect();
         prop_assert_eq!(disk.committed, all);
     }
 }

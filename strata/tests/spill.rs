@@ -1,9 +1,9 @@
-//! Exits that do not fit into memory go through files and change nothing.
+//! Tests that spilled exits give the same layers as exits in memory.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod drive;
 
-use drive::{Crew, Outcome, search};
+use drive::{Outcome, SearchSetup, search};
 use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_space::{KeySpace, Keyed, Seed};
@@ -33,18 +33,18 @@ impl KeySpace for ManyRegions {
     }
 }
 
-fn hanoi(crew: Crew) -> Outcome {
+fn hanoi(setup: SearchSetup) -> Outcome {
     let space = Keyed::new(ManyRegions(Hanoi::new(10, 4, true).unwrap())).unwrap();
-    search(crew, |shards| Engine::direct(space, shards))
+    search(setup, |shards| Engine::direct(space, shards))
 }
 
 #[test]
 fn the_least_budget_spills_and_finds_the_same() {
-    let generous = hanoi(Crew { spare_memory: 1 << 30, ..Crew::default() });
+    let generous = hanoi(SearchSetup { extra_memory: 1 << 30, ..SearchSetup::default() });
     assert_eq!(generous.spilled_bytes, 0);
     assert_eq!(generous.states().iter().sum::<u64>(), 4_u64.pow(10));
     for workers in [1, 2] {
-        let tight = hanoi(Crew { spare_memory: 0, workers, ..Crew::default() });
+        let tight = hanoi(SearchSetup { extra_memory: 0, workers, ..SearchSetup::default() });
         assert!(tight.spilled_bytes > 0, "{workers} workers");
         assert_eq!(tight.layers, generous.layers, "{workers} workers");
         assert_eq!(tight.run_files, 0, "{workers} workers leave spilled runs behind");
@@ -54,9 +54,14 @@ fn the_least_budget_spills_and_finds_the_same() {
 #[test]
 fn an_inbox_without_memory_spills_everything_and_finds_the_same() {
     let space = || Keyed::new(Hanoi::new(7, 4, true).unwrap()).unwrap();
-    let plain = search(Crew::default(), |shards| Engine::direct(space(), shards));
-    let crew = Crew { inbox_memory: Some(0), shred: true, workers: 2, ..Crew::default() };
-    let spilled = search(crew, |shards| Engine::direct(space(), shards));
+    let plain = search(SearchSetup::default(), |shards| Engine::direct(space(), shards));
+    let setup = SearchSetup {
+        inbox_memory: Some(0),
+        unreliable: true,
+        workers: 2,
+        ..SearchSetup::default()
+    };
+    let spilled = search(setup, |shards| Engine::direct(space(), shards));
     assert_eq!((plain.spilled_bytes, spilled.spilled_bytes > 0), (0, true));
     assert_eq!(spilled.layers, plain.layers);
     assert_eq!(spilled.run_files, 0);

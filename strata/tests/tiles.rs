@@ -1,23 +1,23 @@
-//! Sliding tiles by tables: the known spaces, layers and digests that depend neither on the layout
-//! nor on who searches, and distances compared with a plain search.
+//! Tests of sliding tiles: known spaces, layers and digests independent of k, workers and threads,
+//! and distances compared with a plain search.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod drive;
 
 use std::collections::{HashMap, VecDeque};
 
-use drive::{Crew, Outcome, search};
+use drive::{Outcome, SearchSetup, search};
 use strata::catalogue::{Parameters, Registry};
 use strata_space::{Digest, StateSpace};
 
-fn run(crew: Crew, pairs: &[(&str, &str)]) -> Outcome {
+fn run(setup: SearchSetup, pairs: &[(&str, &str)]) -> Outcome {
     let given = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let parameters: Parameters = given.collect();
-    search(crew, |shards| Registry::shipped().open("tiles", &parameters).unwrap().engine(shards))
+    search(setup, |shards| Registry::shipped().open("tiles", &parameters).unwrap().engine(shards))
 }
 
 fn exhaust(size: &str, more: &[(&str, &str)]) -> Outcome {
-    run(Crew::default(), &[&[("size", size), ("exhaust", "true")], more].concat())
+    run(SearchSetup::default(), &[&[("size", size), ("exhaust", "true")], more].concat())
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn orbits(start: &[u8]) -> Vec<(u64, u64)> {
         let depth = depths[&board];
         counts.resize(counts.len().max(depth + 1), (0, 0));
         counts[depth].0 += 1;
-        // Of two images the lesser counts.
+        // Each orbit is counted once, at its smaller board.
         counts[depth].1 += u64::from(board <= image(start, &board));
         let blank = board.iter().position(|tile| *tile == 0).unwrap();
         let (row, column) = (blank / side, blank % side);
@@ -101,16 +101,16 @@ fn a_layer_has_as_many_states_as_orbits_and_the_digest_of_its_boards() {
         };
         assert_eq!(digests(&on), digests(&off), "{text}");
 
-        let crew = Crew {
+        let setup = SearchSetup {
             workers: 3,
             threads: 2,
             inbox_memory: Some(20_000),
-            shred: true,
-            ..Crew::default()
+            unreliable: true,
+            ..SearchSetup::default()
         };
         for k in ["1", "2", "3"] {
             let given = [&given("on")[..], &[("size", size), ("exhaust", "true"), ("k", k)]];
-            assert_eq!(run(crew, &given.concat()).layers, on.layers, "{text}, k = {k}");
+            assert_eq!(run(setup, &given.concat()).layers, on.layers, "{text}, k = {k}");
         }
     }
 }
@@ -129,15 +129,15 @@ fn symmetric_ends_are_as_far_apart_without_symmetry() {
     let distances = distances(space.state_space());
     let is_fixed = |board: &Vec<u8>| image(&sorted, board) == *board;
     let mut goals: Vec<&String> = distances.keys().filter(|goal| is_fixed(&read(goal))).collect();
-    // Three squares for the blank, two for the tiles that keep their names, three pairs of squares for
-    // three pairs of tiles in 3! · 2^3 ways; half of them can be reached.
+    // Three squares for the blank, two for the tiles that keep their names, three pairs of squares
+    // for three pairs of tiles in 3! · 2^3 ways; half of them can be reached.
     assert_eq!(goals.len(), 144);
     goals.sort_unstable();
     for goal in goals.into_iter().step_by(9) {
         for symmetry in ["on", "off"] {
             let ends = [("size", "3x3"), ("goal", goal), ("symmetry", symmetry)];
             assert_eq!(
-                run(Crew::default(), &ends).moves,
+                run(SearchSetup::default(), &ends).moves,
                 Some(distances[goal]),
                 "{goal} {symmetry}"
             );
@@ -146,7 +146,7 @@ fn symmetric_ends_are_as_far_apart_without_symmetry() {
 }
 
 #[test]
-fn layers_depend_neither_on_the_layout_nor_on_the_crew() {
+fn layers_depend_neither_on_the_layout_nor_on_the_setup() {
     let given = [("start", "1 2 3 / 4 _ 5 / 6 7 8"), ("symmetry", "off")];
     let usual = exhaust("3x3", &given).layers;
     assert_eq!(usual.iter().map(|layer| layer.states).sum::<u64>(), 181_440);
@@ -154,10 +154,15 @@ fn layers_depend_neither_on_the_layout_nor_on_the_crew() {
         let other = exhaust("3x3", &[&given[..], &[("k", k)]].concat()).layers;
         assert_eq!(other, usual, "k = {k}");
     }
-    let crew =
-        Crew { workers: 3, threads: 2, inbox_memory: Some(20_000), shred: true, ..Crew::default() };
+    let setup = SearchSetup {
+        workers: 3,
+        threads: 2,
+        inbox_memory: Some(20_000),
+        unreliable: true,
+        ..SearchSetup::default()
+    };
     let pairs = [("size", "3x3"), ("exhaust", "true"), ("k", "3")];
-    assert_eq!(run(crew, &[&given[..], &pairs].concat()).layers, usual);
+    assert_eq!(run(setup, &[&given[..], &pairs].concat()).layers, usual);
 }
 
 /// Distances from a board to all others, over texts.
@@ -191,9 +196,9 @@ fn both_ends_meet_after_as_many_moves() {
     assert_eq!(distances.len(), 360);
     for (goal, distance) in distances {
         let ends = [("size", "2x3"), ("start", start), ("goal", &goal), ("k", "2")];
-        assert_eq!(run(Crew::default(), &ends).moves, Some(distance), "{goal}");
+        assert_eq!(run(SearchSetup::default(), &ends).moves, Some(distance), "{goal}");
     }
     // One of the two boards that are farthest from the usual goal.
-    let found = run(Crew::default(), &[("size", "3x3"), ("start", "8 6 7 / 2 5 4 / 3 _ 1")]);
+    let found = run(SearchSetup::default(), &[("size", "3x3"), ("start", "8 6 7 / 2 5 4 / 3 _ 1")]);
     assert_eq!(found.moves, Some(31));
 }

@@ -1,11 +1,11 @@
-//! Spaces as a user writes them: a plain list of keys, and searches from both ends.
+//! Tests of spaces that a user may write: a plain list of keys, and searches from both ends.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod drive;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use drive::{Crew, Outcome, search};
+use drive::{Outcome, SearchSetup, search};
 use strata_explicit::Engine;
 use strata_space::{KeySpace, Keyed, Seed};
 
@@ -59,8 +59,8 @@ fn sliding_tiles_are_the_known_space() {
     ];
     assert_eq!(known.iter().sum::<u64>(), 181_440);
     let space = Keyed::new(SlidingTiles).unwrap();
-    let crew = Crew { shards: 16, ..Crew::default() };
-    assert_eq!(search(crew, |shards| Engine::direct(space, shards)).states(), known);
+    let setup = SearchSetup { shards: 16, ..SearchSetup::default() };
+    assert_eq!(search(setup, |shards| Engine::direct(space, shards)).states(), known);
 }
 
 /// A graph given by lists of neighbours, searched from one vertex and another.
@@ -118,8 +118,8 @@ impl Graph {
         depths.get(&self.ends.1).copied()
     }
 
-    /// Compares all pairs of ends, equal ones included, with regions of all sizes. Returns the greatest
-    /// distance.
+    /// Compares all pairs of ends, equal ones included, with regions of all sizes. Returns the
+    /// greatest distance.
     fn check(mut self) -> u32 {
         let vertices = self.neighbours.len() as u64;
         let mut greatest = 0;
@@ -137,8 +137,8 @@ impl Graph {
 
 fn meet<S: KeySpace>(space: S) -> Outcome {
     let space = Keyed::new(space).unwrap();
-    let crew = Crew { shards: 3, ..Crew::default() };
-    search(crew, |shards| Engine::direct(space, shards))
+    let setup = SearchSetup { shards: 3, ..SearchSetup::default() };
+    search(setup, |shards| Engine::direct(space, shards))
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! The baseline the engine is measured against: a plain search of the same Panex states that sorts each layer's
-//! successors in memory. One thread, no files, no code of the engine.
+//! Baseline for the explicit engine: a plain search of the same Panex states that sorts each
+//! layer's successors in memory. It has one thread and no files, and shares no code with the
+//! engine.
 
-/// A position as one number: five bits a tile, each column closed by a zero.
+/// A position as one number: five bits per tile, each column closed by a zero.
 type Key = u128;
 
 const TILE_BITS: u32 = 5;
@@ -11,9 +12,9 @@ const CENTRE: usize = 1;
 /// The largest level whose 2n tiles and three column ends fit a [`Key`].
 const MAX_LEVEL: u8 = 11;
 
-/// Searches Panex of level `n` from the start until the search meets its mirror image. Gives the length of a
-/// shortest solution and the number of states in all layers, a position and its image under "swap the side
-/// columns and the colours" being one state.
+/// Searches Panex of level `n` from the start until the search meets its mirror image. Returns the
+/// length of a shortest solution and the number of states in all layers. A position and its image
+/// under "swap the side columns and the colours" count as one state.
 pub(crate) fn sorted_vec_search(n: u8) -> (u32, u64) {
     assert!((1..=MAX_LEVEL).contains(&n), "level {n} does not fit a key");
     let mut before: Vec<Key> = Vec::new();
@@ -78,8 +79,8 @@ fn meeting(newest: &[Key], previous: &[Key]) -> Option<Meeting> {
     met
 }
 
-/// A column, bottom first. A tile is twice its level, plus one if it is orange. The bottom tile bears at most as
-/// many tiles as its level says.
+/// A column, bottom first. A tile is twice its level, plus one if it is orange. The bottom tile
+/// bears at most as many tiles as its level says.
 #[derive(Clone, Copy, Default)]
 struct Column {
     tiles: [u8; MAX_LEVEL as usize + 1],
@@ -155,7 +156,8 @@ impl Position {
                 continue;
             };
             for (to, &room) in room.iter().enumerate() {
-                // One place of the centre stays free: a tile on its top layer would block the track.
+                // One place of the centre stays free: a tile on its top layer would block the
+                // track.
                 let needed = if to == CENTRE { 2 } else { 1 };
                 if to != from && room >= needed {
                     self.0[to].push(tile);

@@ -1,4 +1,4 @@
-//! Drives workers layer by layer until a search ends, as the program does but without checkpoints.
+//! Driver for tests: runs workers layer by layer until a search ends, without checkpoints.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -14,41 +14,41 @@ use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, RealFs};
 
 const JOB: &str = "job";
 
-/// Deeper than any search of the tests: a search that loses states may come back to old ones for
-/// ever, and should fail instead.
-const DEEPEST: u32 = 2000;
+/// Depth limit, greater than any test needs: a search that loses states might revisit old ones
+/// without end.
+const MAX_DEPTH: u32 = 2000;
 
-/// How a search is run. None of it may change what is found.
+/// How a search is run. Layers must not depend on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Crew {
+pub(crate) struct SearchSetup {
     pub(crate) workers: usize,
     /// Threads of each worker.
     pub(crate) threads: usize,
     pub(crate) shards: u32,
     pub(crate) keep: KeepLayers,
-    /// Memory over and above the least budget.
-    pub(crate) spare_memory: u64,
-    /// Bytes of exits that an inbox holds in memory, where it is not what the budget says.
+    /// Memory above the least budget.
+    pub(crate) extra_memory: u64,
+    /// Bytes of exits that an inbox holds in memory; those of the budget if none.
     pub(crate) inbox_memory: Option<usize>,
-    /// Whether exits travel through a [`Shredder`].
-    pub(crate) shred: bool,
+    /// Whether exits are sent through an [`UnreliableExchange`].
+    pub(crate) unreliable: bool,
 }
 
-impl Default for Crew {
-    fn default() -> Crew {
-        Crew {
+impl Default for SearchSetup {
+    fn default() -> SearchSetup {
+        SearchSetup {
             workers: 1,
             threads: 1,
             shards: 64,
             keep: KeepLayers::Last,
-            spare_memory: 64 << 20,
+            extra_memory: 64 << 20,
             inbox_memory: None,
-            shred: false,
+            unreliable: false,
         }
     }
 }
 
-/// What must be the same however a search is run.
+/// Figures of a layer that must not depend on the setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LayerNumbers {
     pub(crate) depth: u32,
@@ -57,7 +57,7 @@ pub(crate) struct LayerNumbers {
     pub(crate) digest: Digest,
 }
 
-/// What a search found, and what it left behind.
+/// Result of a search, and the files in its folder at the end.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// All layers, depth 0 included; an empty last one is not listed.
@@ -88,9 +88,9 @@ impl Outcome {
 }
 
 /// Searches to the end. `open` makes the engine for a number of shards.
-pub(crate) fn search(crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
+pub(crate) fn search(setup: SearchSetup, open: impl FnOnce(u32) -> Engine) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
-    search_in(dir.path(), crew, open)
+    search_in(dir.path(), setup, open)
 }
 
 /// Opens the kept files of a layer.
@@ -104,10 +104,14 @@ pub(crate) fn open_kept(dir: &Path, depth: u32, files: &[KeptFile]) -> Vec<Layer
 }
 
 /// Searches to the end in a folder of the caller's, where the layers that are kept stay.
-pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine) -> Outcome {
-    let engine = Arc::new(open(crew.shards));
+pub(crate) fn search_in(
+    dir: &Path,
+    setup: SearchSetup,
+    open: impl FnOnce(u32) -> Engine,
+) -> Outcome {
+    let engine = Arc::new(open(setup.shards));
     let finish = engine.finish();
-    let mut workers = hire(crew, &engine, dir);
+    let mut workers = start_workers(setup, &engine, dir);
     let mut outcome = Outcome {
         layers: Vec::new(),
         moves: None,
@@ -116,10 +120,10 @@ pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine
         run_files: 0,
         kept: Vec::new(),
     };
-    let mut reports = together(&mut workers, Worker::seed);
+    let mut reports = on_all_workers(&mut workers, Worker::seed);
     loop {
         let depth = reports[0].depth;
-        assert!(depth <= DEEPEST, "the search does not end");
+        assert!(depth <= MAX_DEPTH, "the search does not end");
         let mut stats = LayerStats::default();
         for report in &reports {
             assert_eq!(report.depth, depth, "workers are at different layers");
@@ -136,11 +140,11 @@ pub(crate) fn search_in(dir: &Path, crew: Crew, open: impl FnOnce(u32) -> Engine
         if outcome.moves.is_some() {
             break;
         }
-        reports = together(&mut workers, Worker::advance);
+        reports = on_all_workers(&mut workers, Worker::advance);
     }
     outcome.layer_files = files(dir, "layer-");
     outcome.run_files = files(dir, "run-");
-    if crew.keep != KeepLayers::Last {
+    if setup.keep != KeepLayers::Last {
         for worker in &mut workers {
             worker.save().unwrap();
         }
@@ -157,51 +161,53 @@ fn answer(finish: Finish, depth: u32, stats: &LayerStats) -> Option<u32> {
     }
 }
 
-fn hire(crew: Crew, engine: &Arc<Engine>, dir: &Path) -> Vec<Worker> {
+fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path) -> Vec<Worker> {
     let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
     let tables = engine.table_bytes();
-    let memory = Budget::least(tables, crew.workers * crew.threads) as u64 + crew.spare_memory;
-    let budget = Budget::new(memory, tables, crew.workers, crew.threads).unwrap();
-    let owner = |shard| (shard as usize * crew.workers / crew.shards as usize) as u16;
-    let owners: Arc<[u16]> = (0..crew.shards).map(owner).collect();
-    let setup = |worker| Setup {
+    let memory = Budget::least(tables, setup.workers * setup.threads) as u64 + setup.extra_memory;
+    let budget = Budget::new(memory, tables, setup.workers, setup.threads).unwrap();
+    let owner = |shard| (shard as usize * setup.workers / setup.shards as usize) as u16;
+    let owners: Arc<[u16]> = (0..setup.shards).map(owner).collect();
+    let worker_setup = |worker| Setup {
         worker,
         owners: owners.clone(),
-        threads: crew.threads,
+        threads: setup.threads,
         budget,
         encode: EncodeOptions::default(),
-        keep: crew.keep,
+        keep: setup.keep,
         folder: folder.clone(),
     };
-    let setups: Vec<Setup> = (0..crew.workers).map(setup).collect();
+    let setups: Vec<Setup> = (0..setup.workers).map(worker_setup).collect();
     let inboxes: Vec<Arc<Inbox>> =
-        setups.iter().map(|setup| Arc::new(inbox(crew, setup))).collect();
+        setups.iter().map(|worker_setup| Arc::new(inbox(setup, worker_setup))).collect();
     let local = LocalExchange::new(inboxes.clone());
     let exchange: Arc<dyn Exchange> =
-        if crew.shred { Arc::new(Shredder(local)) } else { Arc::new(local) };
+        if setup.unreliable { Arc::new(UnreliableExchange(local)) } else { Arc::new(local) };
     let workers = setups.into_iter().zip(inboxes);
     workers
-        .map(|(setup, inbox)| Worker::new(setup, engine.clone(), inbox, exchange.clone()).unwrap())
+        .map(|(worker, inbox)| {
+            Worker::new(worker, engine.clone(), inbox, exchange.clone()).unwrap()
+        })
         .collect()
 }
 
-fn inbox(crew: Crew, setup: &Setup) -> Inbox {
-    let Some(memory) = crew.inbox_memory else {
-        return setup.inbox().unwrap();
+fn inbox(setup: SearchSetup, worker: &Setup) -> Inbox {
+    let Some(memory) = setup.inbox_memory else {
+        return worker.inbox().unwrap();
     };
     let options = InboxOptions {
         memory,
         job: JOB.into(),
-        folder: setup.folder.path().to_owned(),
-        prefix: format!("run-{:03}", setup.worker),
-        recycled_runs: setup.threads,
-        encode: setup.encode,
+        folder: worker.folder.path().to_owned(),
+        prefix: format!("run-{:03}", worker.worker),
+        recycled_runs: worker.threads,
+        encode: worker.encode,
     };
     Inbox::new(Arc::new(RealFs), options).unwrap()
 }
 
-/// Lets all workers do something at the same time.
-fn together(
+/// Runs an operation on all workers in parallel.
+fn on_all_workers(
     workers: &mut [Worker],
     step: fn(&mut Worker) -> std::result::Result<LayerReport, strata::WorkerError>,
 ) -> Vec<LayerReport> {
@@ -220,10 +226,10 @@ fn files(dir: &Path, prefix: &str) -> usize {
     names.filter(|name| name.to_string_lossy().contains(prefix)).count()
 }
 
-/// What a bad network may do: every run arrives in pieces, the last first, and every piece twice.
-struct Shredder(LocalExchange);
+/// An exchange that splits every run into pieces and delivers them in reverse order, each twice.
+struct UnreliableExchange(LocalExchange);
 
-impl Exchange for Shredder {
+impl Exchange for UnreliableExchange {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
         const PIECES: usize = 10;
         let mut regions: Vec<(EntryKey, Vec<u32>)> = Vec::new();

@@ -1,8 +1,9 @@
-//! Golden values of Panex: what searches of each level are known to find, no tile resting on the centre
-//! column's layer 0.
+//! Golden values of Panex: known results of the searches of each level, without positions that have
+//! a tile on the centre column's layer 0.
 
-/// The search from the start until it meets its mirror image, the layer of the meeting counted whole. A position
-/// and its image under "swap the side columns and the colours" together are one state.
+/// The search from the start until it meets its mirror image, the layer of the meeting counted
+/// whole. A position and its image under "swap the side columns and the colours" together are one
+/// state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Golden {
     pub(crate) level: u8,

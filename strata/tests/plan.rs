@@ -1,4 +1,4 @@
-//! Short stories of a plan: what it commands, step by step.
+//! Scripted tests of the plan: inputs and the commands that follow.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -71,7 +71,7 @@ fn commands(plan: &mut Plan) -> Vec<String> {
     all
 }
 
-/// Plays layers 0, 1, … of these numbers on one worker.
+/// Reports layers 0, 1, … with these figures from one worker. Returns the last commands.
 fn play(plan: &mut Plan, layers: &[LayerPart]) -> Vec<String> {
     for (depth, numbers) in (0..).zip(layers) {
         commands(plan);
@@ -141,7 +141,7 @@ fn nothing_follows_before_all_workers_have_reported() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn unexpected_inputs_are_refused() {
     let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
     let worker = Refusal::UnknownWorker { worker: 2, workers: 2 };
     assert_eq!(plan.handle(layer(2, 0, numbers(1))), Err(worker));
@@ -170,8 +170,8 @@ fn limits_stop_resumably() {
     assert_eq!(play(&mut plan, &[numbers(1), numbers(2)]), ["commit 1: 2", "save 1"]);
     let end = finish(&mut plan, 1);
     assert_eq!(end[1], "end: Stopped(MaxLayers)");
-    // Layers double. 20 bytes are in use, and a layer of 40 is expected; where making the last one
-    // took 500 at its worst, with runs spilled on the way, the next one is expected to take 1000.
+    // Layers double. 20 bytes are in use and a layer of 40 is expected. If the peak while making
+    // the last layer was 500 bytes, spilled runs included, a peak of 1000 is expected for the next.
     for (disk_peak, limit, command) in
         [(20, 60, "advance 2"), (20, 59, "save 1"), (500, 1000, "advance 2"), (500, 999, "save 1")]
     {
@@ -183,7 +183,7 @@ fn limits_stop_resumably() {
 }
 
 #[test]
-fn a_goal_goes_over_a_stop() {
+fn a_goal_takes_precedence_over_a_stop() {
     let mut plan = plan(Finish::State(()));
     plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
     play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
@@ -214,7 +214,7 @@ fn a_stop_during_a_checkpoint_is_published_with_it() {
 }
 
 #[test]
-fn a_layer_that_cannot_be_made_is_given_up_for_the_two_before() {
+fn an_abandoned_layer_leaves_a_checkpoint_of_the_layers_before() {
     let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
     let full = || Input::AbandonLayer(StopReason::DiskFull);
     assert!(plan.handle(full()).is_err());
@@ -232,7 +232,7 @@ fn a_layer_that_cannot_be_made_is_given_up_for_the_two_before() {
 }
 
 #[test]
-fn a_worker_that_went_on_cannot_go_back() {
+fn a_layer_that_a_worker_has_made_cannot_be_abandoned() {
     let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
     for worker in 0..2 {
         plan.handle(layer(worker, 0, numbers(1))).unwrap();
