@@ -1,6 +1,8 @@
-//! What encoding and decoding cost per state, on regions as Panex has them: about 55 states with
-//! the same lowest bit, gaps of mostly 1 to 60 between the other bits, contents that repeat; and what
-//! it costs to start in the middle of a block.
+//! Benchmark of the block codec: encoding and decoding per state, and starting a cursor in the
+//! middle of a block.
+//!
+//! The regions resemble those of Panex: about 55 states with the same lowest bit, gaps of mostly 1
+//! to 60 between the other bits, and repeated contents.
 
 use std::hint::black_box;
 

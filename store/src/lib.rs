@@ -1,10 +1,11 @@
-//! Everything Strata keeps on disk: layer files, spilled runs, diagram snapshots, and the folder
-//! of a job with its manifest and its history. `docs/format.md` describes every byte.
+//! Files of a search: layer files, spilled runs, diagram snapshots, and the folder of a job with
+//! its manifest and its history. `docs/format.md` describes every byte.
 //!
-//! - [`BlockEncoder`]s on several threads fill one [`LayerWriter`], whose `seal` gives a [`Layer`].
+//! - [`BlockEncoder`]s on several threads fill one [`LayerWriter`], whose `seal` returns a
+//!   [`Layer`].
 //! - A [`LayerCursor`] reads a [`KeyRange`] of a layer.
 //! - [`JobDir`] is the folder of a job, [`Manifest`] its state, [`History`] its list of layers.
-//! - [`Fs`] stands between all of these and the file system, so that tests can inject faults.
+//! - [`Fs`] is the interface to the file system, through which tests inject faults.
 //!
 //! ```
 //! use strata_store::{

@@ -1,5 +1,4 @@
-//! Images of files, as they come from elsewhere: what was sealed is read, and nothing else is taken
-//! for it.
+//! Tests of file images from other processes: intact images are read back, all others are refused.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -97,7 +96,7 @@ proptest! {
         prop_assert_eq!(opened.seal(), layer.seal());
         prop_assert_eq!((opened.path(), opened.name()), (None, NAME.into()));
         prop_assert_eq!(receive(image.clone(), &header(kind)).unwrap(), entries);
-        // A file of the image is the file that would have been written.
+        // The bytes of an image equal those of the file that a writer to disk would produce.
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("layer.strata");
         let fs: Arc<dyn Fs> = Arc::new(RealFs);
@@ -114,14 +113,14 @@ proptest! {
     #[test]
     fn random_bytes_are_no_image(bytes in proptest::collection::vec(any::<u8>(), 0..400), start in 0_usize..=HEADER) {
         let layer = sealed(header(FileKind::Run), &Vec::new(), 100);
-        // Behind the beginning and before the end of a real one, too.
+        // Also random bytes between the start and the end of a valid image.
         let image = layer.image().unwrap();
         for bytes in [bytes.clone(), [&image[..start], &bytes[..], &image[image.len() - 8..]].concat()] {
             assert_corrupt(bytes, &header(FileKind::Run), "random bytes");
         }
     }
 
-    /// Whoever forges all checksums still cannot make a reader panic.
+    /// Invalid content with valid checksums never causes a panic.
     #[test]
     fn forged_images_never_panic(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
@@ -195,7 +194,7 @@ fn another_image_is_refused() {
 }
 
 #[test]
-fn an_image_that_is_being_read_stays_where_it_is() {
+fn the_bytes_of_an_image_in_use_are_not_taken() {
     let layer = sealed(header(FileKind::Run), &sample(FileKind::Run), 1500);
     let mut cursor = LayerCursor::new().unwrap();
     cursor.start(&layer, KeyRange::ALL).unwrap();

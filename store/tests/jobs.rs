@@ -1,4 +1,5 @@
-//! Job folders: manifests and histories survive what they must, and damage is found.
+//! Tests of job folders: manifests and histories after crashes and failed writes, and detection of
+//! damage.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -237,7 +238,7 @@ fn damage_behind_the_checkpoint_is_cut_off_and_before_it_is_found() {
 }
 
 #[test]
-fn leftovers_go_and_named_files_stay() {
+fn leftovers_are_removed_and_named_files_are_kept() {
     let data = tempfile::tempdir().unwrap();
     let (job, mut manifest) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
     drop(job.create_history().unwrap());

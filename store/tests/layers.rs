@@ -1,4 +1,4 @@
-//! Layer files: what is written is read back, and nothing else is ever taken for it.
+//! Tests of layer files: round trips, splits, faults, and detection of every kind of damage.
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -103,7 +103,7 @@ fn entries(most: usize) -> impl Strategy<Value = Entries> {
         .prop_map(|map| map.into_iter().collect())
 }
 
-/// A fixed layer of several blocks; `salt` makes another one.
+/// A fixed layer of several blocks; different values of `salt` give different layers.
 fn sample(salt: u32) -> Entries {
     (0..150_u32)
         .map(|i| {
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn cuts_cover_everything_once(
+    fn splits_cover_everything_once(
         entries in entries(200), parts in 1_usize..9, block_bytes in 1_usize..20_000,
     ) {
         let writer = LayerWriter::memory(header(FileKind::Layer)).unwrap();
@@ -177,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn large_layers_are_cut_evenly() {
+fn large_layers_are_split_evenly() {
     let entries: Entries = (0..4000_u32)
         .map(|i| {
             (
@@ -194,7 +194,7 @@ fn large_layers_are_cut_evenly() {
         let path = dir.path().join("layer.strata");
         layer.persist(&real(), &path).unwrap();
         let opened = Layer::open(real(), &path, &expect(&layer)).unwrap();
-        // An opened file is cut between blocks only.
+        // An opened file is split between blocks only.
         let layers = if blocks == 3 { vec![layer] } else { vec![layer, opened] };
         for layer in layers {
             let keys = layer.split_keys(7);
@@ -377,7 +377,7 @@ fn other_lengths_are_found() {
     for len in 0..good.len() {
         std::fs::write(&path, &good[..len]).unwrap();
         assert_corrupt(&path, &expect(&layer), &format!("cut to {len}"));
-        // Even if the manifest agreed with the length.
+        // Also if the manifest records the shorter length.
         let short = ExpectedFile { bytes: len as u64, ..expect(&layer) };
         assert_corrupt(&path, &short, &format!("cut to {len}, as expected"));
     }
@@ -418,7 +418,7 @@ fn another_file_in_its_place_is_found() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whoever forges all checksums still cannot make a reader panic or over-allocate.
+    /// Invalid content with valid checksums causes neither panics nor large allocations.
     #[test]
     fn forged_blocks_never_panic(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
@@ -540,7 +540,7 @@ fn a_crash_after_persist_loses_nothing_and_before_it_names_nothing() {
             if steps < 2 {
                 assert!(!final_path.exists());
             } else {
-                // Whatever bears the final name was synced before.
+                // A file was synced before it got its final name.
                 drop(layer);
                 fs.crash().unwrap();
                 inspect(&final_path, &expected).unwrap();

@@ -41,7 +41,7 @@ pub fn write_durably(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> Result<()> {
         fs.rename(&temp, path).map_err(StoreError::io("rename", &temp))
     })();
     if written.is_err() {
-        // The first error is the one to report; a leftover is removed at the next start anyway.
+        // The first error is reported. If the removal fails, the next start removes the leftover.
         let _ = fs.remove(&temp);
     }
     written?;

@@ -29,9 +29,9 @@ impl Mapping {
         let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         // SAFETY: the bytes must not change while they are borrowed. Only sealed files are mapped.
         // A recycled file is written again only by the owner of its map, when nothing borrows from
-        // it; removing or renaming a file leaves its content. The lock on the data directory keeps
-        // other processes out. The map is read-only. Pages behind the end of the file must not be
-        // touched, and `bytes` ends with the file.
+        // it; removing or renaming a file leaves its content. The lock on the data directory
+        // excludes other processes. The map is read-only. Pages behind the end of the file must not
+        // be accessed, and `bytes` ends with the file.
         let map =
             unsafe { MmapOptions::new().len(len.next_multiple_of(STEP).max(STEP)).map(&file)? };
         // Only a hint: reading works without it.

@@ -17,7 +17,7 @@ use crate::layer::file::{ExpectedFile, Layer};
 use crate::layer::format::{FileKind, LayerTotals};
 use crate::name::check_name;
 
-/// Longest time that lines stay in the buffer while layers keep coming.
+/// Longest time that lines stay in the buffer while layers are added.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
 const FLUSH_BYTES: usize = 64 << 10;
 

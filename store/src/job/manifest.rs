@@ -45,7 +45,7 @@ pub enum RunState {
 pub struct JobResult {
     /// Length of a shortest solution; `None` if the space has no goal or cannot reach it.
     pub moves: Option<u64>,
-    /// Number of layers searched.
+    /// The greatest depth with states.
     pub layers: u32,
     /// States of all layers.
     pub states: u64,

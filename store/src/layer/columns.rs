@@ -1,4 +1,5 @@
-//! The columns of a block: its regions before compression, separated by the kind of bytes.
+//! The six columns of a block before compression: heads, symbols, counts, gaps, lows and highs of
+//! its entries, each stored separately.
 //!
 //! Columns compress better than interleaved regions, and a reader can skip regions without decoding
 //! their lists.

@@ -89,12 +89,12 @@ impl BlockEncoder {
         })
     }
 
-    /// Adds a region. Keys increase (in a run, they may repeat). `locals` is strictly increasing, not
-    /// empty, and at most [`MAX_REGION_STATES`] long.
+    /// Adds a region. Keys increase (in a run, they may repeat). `locals` is strictly increasing,
+    /// not empty, and at most [`MAX_REGION_STATES`] long.
     ///
     /// # Errors
-    /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty or too
-    /// long. The encoder is then empty, and the caller must drop the writer.
+    /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty or
+    /// too long. The encoder is then empty, and the caller must drop the writer.
     pub fn push(&mut self, to: &LayerWriter, key: EntryKey, locals: &[u32]) -> Result<()> {
         debug_assert!(locals.is_sorted_by(|a, b| a < b), "locals of {key} out of order");
         let mut buffer = std::mem::take(&mut self.list);
@@ -106,7 +106,7 @@ impl BlockEncoder {
     /// [`Self::push`] for an encoded list.
     ///
     /// # Errors
-    /// As of [`Self::push`].
+    /// Those of [`Self::push`].
     #[inline]
     pub fn push_list(&mut self, to: &LayerWriter, key: EntryKey, list: List<'_>) -> Result<()> {
         let before = self.open.last;

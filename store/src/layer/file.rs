@@ -259,8 +259,8 @@ impl Layer {
         if self.data.samples.is_empty() {
             sample::split_keys(firsts, total, parts)
         } else {
-            let cuts = sample::split_keys(self.data.samples.iter().copied(), total, parts);
-            sample::align_to_blocks(cuts, firsts, total, parts)
+            let splits = sample::split_keys(self.data.samples.iter().copied(), total, parts);
+            sample::align_to_blocks(splits, firsts, total, parts)
         }
     }
 

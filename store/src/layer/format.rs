@@ -1,7 +1,7 @@
 //! Byte layout of a layer file around its blocks: header, indexes and trailer.
 //!
-//! `docs/format.md` describes it. All integers are little-endian. The two indexes together are the
-//! footer.
+//! `docs/format.md` describes it. All integers are little-endian. The block index and the shard
+//! index together are called the footer in this crate.
 
 use std::path::Path;
 
@@ -61,7 +61,8 @@ pub struct LayerHeader {
     pub job: String,
     /// Distance from the start of the search.
     pub depth: u32,
-    /// Version of the state space's numbering of regions and locals; only compared.
+    /// Version of the state space's numbering of regions and locals. This crate only compares it
+    /// with the expected value.
     pub encoding: u16,
 }
 

@@ -1,8 +1,9 @@
 //! Encoding of a list of states as gaps, in three columns.
 //!
-//! A gap takes one byte in the first column: a short gap whole, of a long gap the high part. The
-//! second column has the low bytes of long gaps, the third varints of the rest of very long ones.
-//! The decoder never reads past its input and reports malformed input as `None`.
+//! A gap takes one byte in the first column. The byte holds a short gap, or the high part of a long
+//! gap. The second column has the low bytes of long gaps. The third column has the rest of very
+//! long gaps, as varints. The decoder never reads past its input and reports malformed input as
+//! `None`.
 
 use crate::layer::span::Span;
 use crate::layer::varint;
@@ -23,8 +24,8 @@ pub(crate) fn common_bit(list: &[u32]) -> Option<u32> {
     (mixed == 0).then_some(first & 1)
 }
 
-/// Encodes a strictly increasing list, without the lowest bits if they are `common`. `bytes` has room
-/// for the list and [`SLACK`] more bytes, which may change.
+/// Encodes a strictly increasing list, without the lowest bits if they are `common`. `bytes` has
+/// room for the list and [`SLACK`] more bytes, which may change.
 pub(crate) fn put_list(
     list: &[u32],
     common: bool,
@@ -113,8 +114,8 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Skips `count` values written by [`put_list`] and returns their bytes in each column. The bytes
-    /// in the second and the third column are found by counting long gaps.
+    /// Skips `count` values written by [`put_list`] and returns their bytes in each column. The
+    /// bytes in the second and the third column are found by counting long gaps.
     #[inline]
     pub(crate) fn take(&mut self, raw: &[u8], count: usize) -> Option<[Span; 3]> {
         let at = self.gaps.take(count)?;
@@ -136,8 +137,8 @@ impl Lists {
     }
 }
 
-/// Decodes a list, given as its common lowest bit and its three columns. `out` has room for the list
-/// and [`SLACK`] more values.
+/// Decodes a list, given as its common lowest bit and its three columns. `out` has room for the
+/// list and [`SLACK`] more values.
 pub(crate) fn get_list(bit: Option<u32>, columns: [&[u8]; 3], out: &mut [u32]) -> Option<()> {
     match bit {
         Some(bit) => get_shifted::<1>(columns, bit, out),
@@ -154,8 +155,8 @@ fn get_shifted<const SHIFT: u32>(columns: [&[u8]; 3], bit: u32, out: &mut [u32])
     for (bytes, targets) in gaps.chunks(MARKED).zip(targets.chunks_mut(MARKED)) {
         let mut padded = [0; MARKED];
         padded[..bytes.len()].copy_from_slice(bytes);
-        // Three steps, because a branch on each group of gaps is hard to predict and would cost more
-        // than all the rest.
+        // Three steps, because a branch on each group of gaps is hard to predict and would cost
+        // more than all the rest.
         for (slot, byte) in targets.iter_mut().zip(padded) {
             *slot = u32::from(byte);
         }

@@ -22,7 +22,8 @@ pub(crate) struct Unsealed {
 impl Drop for Unsealed {
     fn drop(&mut self) {
         if !self.sealed {
-            // A file that cannot be removed now is a leftover: it goes when the job is opened again.
+            // If the removal fails, the file is a leftover, which is removed when the job is opened
+            // again.
             let _ = self.fs.remove(&self.path);
         }
     }

@@ -1,4 +1,4 @@
-//! Samples of a file's keys, for splitting work on it evenly.
+//! Samples of a file's keys, for splitting a pass over it evenly between threads.
 //!
 //! They are taken while the file is written, so that a split need not be at a block boundary.
 
@@ -6,8 +6,8 @@ use crate::key::EntryKey;
 
 /// Initial number of states from one sample to the next.
 const FIRST_STEP: u64 = 1024;
-/// At this many samples every second one is dropped and the step doubles. This is fine enough for any
-/// number of threads, and bounds the memory for a wide layer.
+/// At this many samples every second one is dropped and the step doubles. This is fine enough for
+/// any number of threads, and bounds the memory for a wide layer.
 const MAX_SAMPLES: usize = 512;
 
 /// A key and the number of states from there to the next sample.
@@ -106,8 +106,8 @@ const ALIGN_FRACTION: u64 = 24;
 
 /// Moves split keys to block boundaries nearby.
 ///
-/// Both parts have to read a block that is split. Also, parts that stay the same from layer to layer
-/// find more of their work in memo tables.
+/// A block that is split is read by both parts. Stable boundaries also raise the hit rate of the
+/// memo table.
 pub(crate) fn align_to_blocks(
     mut keys: Vec<EntryKey>,
     blocks: impl Iterator<Item = Sample>,

@@ -29,7 +29,7 @@ enum Sink {
     File { file: Box<dyn FsFile>, end: AtomicU64, unsealed: Unsealed, recycling: Recycling },
 }
 
-/// Whether a file takes part in recycling.
+/// Whether a file can be recycled.
 #[derive(Debug)]
 enum Recycling {
     /// Never: the file is closed when it is sealed.
@@ -63,7 +63,7 @@ impl LayerWriter {
     /// recycled file keeps its path.
     ///
     /// # Errors
-    /// As of [`Self::file`]; the recycled file is then removed.
+    /// Those of [`Self::file`]; the recycled file is then removed.
     pub fn recycling(
         recycled: Option<RecycledFile>,
         fs: Arc<dyn Fs>,
