@@ -1,4 +1,4 @@
-//! Explicit engine: one worker's pass over one layer, with states written down one by one.
+//! Explicit engine: one worker's pass over one layer, with every state stored.
 //!
 //! A pass turns layer d into layer d+1. For every region of the current layer or the inbox, in
 //! key order, a [`Kernel`] computes
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! It writes the result to the layer file and sends the exits of the new states to the inboxes of
-//! their target regions, where they wait for the next pass. One [`PassTask`] a thread does this for
-//! a range of keys. An [`Exchange`] delivers exits between workers.
+//! their target regions, where they wait for the next pass. One [`PassTask`] per thread does this
+//! for a range of keys. An [`Exchange`] delivers exits between workers.
 //!
 //! The crate is synchronous and contains no network code.
 //!

@@ -32,7 +32,7 @@ pub struct InboxOptions {
     pub folder: PathBuf,
     /// Prefix of their file names.
     pub prefix: String,
-    /// Number of empty runs whose memory is kept for reuse: one a task.
+    /// Number of empty runs whose memory is kept for reuse: one per task.
     pub recycled_runs: usize,
     /// Compression of spilled runs.
     pub encode: EncodeOptions,
