@@ -28,7 +28,7 @@ impl Puzzle for Panex {
         "the Panex puzzle: exchange two towers of LEVEL tiles in three columns";
 
     const PARAMETERS: &'static [Parameter] = &[
-        Parameter::positional("level", "tiles a tower, 1 to k + 11 (14 for the default k)"),
+        Parameter::positional("level", "tiles per tower, 1 to k + 11 (14 for the default k)"),
         Parameter::optional("k", "3", "tiles of levels up to k move inside a region, 1 to 3")
             .short('k')
             .number()

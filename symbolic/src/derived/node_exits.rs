@@ -37,7 +37,7 @@ impl NodeExits {
         preallocate(&mut begins, prealloc_bytes / 4);
         preallocate(&mut words, prealloc_bytes / 2);
         begins.push(0);
-        // Place 0 is shared by all nodes without exits.
+        // Index 0 is shared by all nodes without exits.
         words.push(0);
         NodeExits { begins, words, share }
     }

@@ -131,7 +131,7 @@ impl<S: NestedSpace> Diagram<S> {
     ) -> Result<Ref, StepError> {
         if self.verify_interval != 0 {
             self.reused_steps += 1;
-            // No verification during a verification: there is one scratch buffer a level.
+            // No verification during a verification: there is one scratch buffer per level.
             if self.reused_steps >= self.verify_interval {
                 self.reused_steps = 0;
                 let verify_interval = std::mem::take(&mut self.verify_interval);

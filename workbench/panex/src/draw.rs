@@ -86,7 +86,7 @@ fn tile_in(tiles: &[(Tile, u8)], layer: u8) -> Option<Tile> {
 const LAYER: u32 = 20;
 /// Distance between the middles of two columns is this and the widest tile.
 const SPACING: u32 = 16;
-/// Room for the numbers of the layers, on the left.
+/// Space for the numbers of the layers, on the left.
 const MARGIN: u32 = 22;
 /// Letters and numbers outside of tiles, to be read on white and on black.
 const GREY: &str = "#777";

@@ -14,7 +14,7 @@ use crate::position::{Position, PositionError};
 use crate::text::{TextError, split_columns, write_columns};
 use crate::tile::{Colour, Column, MAX_LEVEL, Tile};
 
-/// A position as one sees it on a Gold board.
+/// A position in the form of a Gold board: colours and layers, without levels.
 ///
 /// Text form: the layers of each column from the topmost tile down to the lowest layer n, `.` for a
 /// layer without a tile, `-` for an empty column. The start of level 3 is `b b b / - / o o o`; with
@@ -81,7 +81,7 @@ pub enum GoldError {
         column: Column,
         /// Layers in the text.
         found: usize,
-        /// Tiles a tower.
+        /// Tiles per tower.
         level: u8,
     },
     /// A tile that rests where no tile of its colour can.
@@ -107,13 +107,13 @@ pub enum GoldError {
 }
 
 impl GoldPosition {
-    /// Gives the tiles their levels, where only one order of levels is legal.
+    /// Gives the tiles their levels, if only one order of levels is legal.
     ///
     /// A tile with an empty layer below it has sunk as deep as it can: its level is its layer. Any
     /// other has at least that level.
     ///
     /// # Errors
-    /// Names two tiles whose levels can be exchanged, or a tile no level fits.
+    /// If the levels of two tiles can be exchanged, or no level fits a tile. The error names them.
     pub fn to_position(&self) -> Result<Position, GoldError> {
         let mut columns = [const { Vec::new() }; 3];
         for colour in Colour::ALL {

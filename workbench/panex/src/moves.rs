@@ -94,8 +94,8 @@ impl fmt::Display for Move {
 
 /// A sequence of moves, one byte each.
 ///
-/// Text form: moves apart by white space, `LC RC CL`. A word has no position: the legality of its
-/// moves depends on the position to which it is applied.
+/// Text form: moves separated by white space, `LC RC CL`. A word has no position: the legality of
+/// its moves depends on the position to which it is applied.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Word(Vec<Move>);
 
@@ -109,7 +109,7 @@ impl Word {
         Word(Vec::with_capacity(moves))
     }
 
-    /// The moves from the end to the beginning, each backwards: leads back to where the word began.
+    /// The inverse moves in reverse order: they lead back to the position before the word.
     #[must_use]
     pub fn inverse(&self) -> Word {
         self.iter().rev().map(|mv| mv.inverse()).collect()
@@ -180,9 +180,9 @@ impl FromStr for Word {
 /// A move with or without the name of its tile. Text forms: `b1 L>C`, `LC`.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct NamedMove {
-    /// The tile that moves, where it was named.
+    /// The tile that moves, if it was named.
     pub tile: Option<Tile>,
-    /// Where it moves.
+    /// The columns.
     pub mv: Move,
 }
 
@@ -207,7 +207,7 @@ impl fmt::Display for NamedMove {
     }
 }
 
-/// What is wrong with a token of a move list.
+/// Error of a token in a move list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoveFault {
     /// Neither a move nor a tile.
@@ -236,7 +236,7 @@ pub struct MoveTextError {
     pub fault: MoveFault,
 }
 
-/// Reads a list of moves in any of the text forms: `LC RC`, `L>C`, or `b1 L>C`, apart by spaces
+/// Reads a list of moves in any of the text forms: `LC RC`, `L>C`, or `b1 L>C`, separated by spaces
 /// or line ends.
 pub fn parse_moves(text: &str) -> Result<Vec<NamedMove>, MoveTextError> {
     let mut moves = Vec::new();

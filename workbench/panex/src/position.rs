@@ -50,7 +50,7 @@ fn tiles(count: usize) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
     /// A level that no position has.
-    #[error("level {level}: a position has 1 to {MAX_LEVEL} tiles a tower")]
+    #[error("level {level}: a position has 1 to {MAX_LEVEL} tiles per tower")]
     Level {
         /// The level.
         level: u8,
@@ -62,7 +62,7 @@ pub enum PositionError {
         tile: Tile,
         /// Where it is.
         column: Column,
-        /// Tiles a tower.
+        /// Tiles per tower.
         level: u8,
     },
     /// A tile that is there twice.
@@ -106,9 +106,9 @@ pub enum MoveError {
 
 /// A legal position: three stacks with every tile of two towers in them.
 ///
-/// A tile of level l rests in the layers 0 (the track) to l. As it always sinks as low as it can,
-/// the order of the tiles in the columns says everything, and a position is legal when every tile
-/// has at most as many tiles above it as its level.
+/// A tile of level l rests in the layers 0 (the track) to l. A tile always sinks as low as it can,
+/// so the order of the tiles in the columns determines the position. A position is legal if every
+/// tile has at most as many tiles above it as its level.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Position {
     level: u8,
@@ -120,7 +120,7 @@ impl Position {
     /// A position from the tiles of L, C and R, top to bottom.
     ///
     /// # Errors
-    /// Says which tile is out of range, there twice, missing or breaks the rule.
+    /// If a tile is out of range, repeated or missing, or breaks the rule.
     pub fn new(level: u8, columns: [Vec<Tile>; 3]) -> Result<Position, PositionError> {
         if level == 0 || level > MAX_LEVEL {
             return Err(PositionError::Level { level });
@@ -151,7 +151,7 @@ impl Position {
         Ok(Position::start(level)?.star())
     }
 
-    /// Tiles a tower.
+    /// Tiles per tower.
     pub fn level(&self) -> u8 {
         self.level
     }
@@ -181,7 +181,7 @@ impl Position {
     /// Checks the rule that [`Position`] alone does not guarantee.
     ///
     /// # Errors
-    /// Says which tile of C has no room left, if centre-top is forbidden.
+    /// If centre-top is forbidden and a tile of C has no room left.
     pub fn check(&self, centre_top: CentreTop) -> Result<(), RuleError> {
         match centre_top {
             CentreTop::Allowed => Ok(()),
@@ -213,7 +213,7 @@ impl Position {
     /// The tile that a move moves.
     ///
     /// # Errors
-    /// Says why the move is not legal here.
+    /// If the move is not legal here.
     pub fn check_move(&self, mv: Move, centre_top: CentreTop) -> Result<Tile, MoveError> {
         let tile = self.top(mv.from()).ok_or(MoveError::Empty { column: mv.from() })?;
         let passes_centre = mv.from() != Column::Centre && mv.to() != Column::Centre;
@@ -232,7 +232,7 @@ impl Position {
     /// Makes a move and returns the tile that moved. After an error nothing has changed.
     ///
     /// # Errors
-    /// Says why the move is not legal here.
+    /// If the move is not legal here.
     pub fn apply(&mut self, mv: Move, centre_top: CentreTop) -> Result<Tile, MoveError> {
         let tile = self.check_move(mv, centre_top)?;
         self.columns[mv.from().index()].pop();

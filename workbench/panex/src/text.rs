@@ -40,7 +40,7 @@ impl Position {
     /// Reads a position whose level is known, so that a missing or wrong tile is named.
     ///
     /// # Errors
-    /// Says which token, tile or rule is wrong.
+    /// If a token is no tile, tiles are missing or repeated, or a rule is broken.
     pub fn parse(text: &str, level: u8) -> Result<Position, TextError> {
         Ok(Position::new(level, parse_columns(text)?)?)
     }
@@ -49,7 +49,7 @@ impl Position {
 impl FromStr for Position {
     type Err = TextError;
 
-    /// Reads a position; the highest level in it is taken for its level.
+    /// Reads a position. Its level is the highest level of its tiles.
     fn from_str(text: &str) -> Result<Position, TextError> {
         let columns = parse_columns(text)?;
         let level = columns.iter().flatten().map(|tile| tile.level).max().unwrap_or(0);

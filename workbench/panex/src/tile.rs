@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The highest level (tiles a tower) a position may have.
+/// The highest level (tiles per tower) of a position.
 pub const MAX_LEVEL: u8 = 99;
 
 /// The colour of a tower.

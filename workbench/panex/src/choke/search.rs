@@ -1,4 +1,4 @@
-//! Dijkstra over nodes and swap vectors, a bucket of distances at a time.
+//! Dijkstra's algorithm over nodes and swap vectors, one bucket of distances at a time.
 //!
 //! Inside a bucket the few cheap entries of each row are followed one by one; then all that the
 //! bucket settled is spread along whole rows by the kernel.
@@ -21,7 +21,7 @@ pub(super) struct Lower<'a> {
     bits: u32,
     /// By class and row; empty for classes that are not needed.
     rows: Vec<Vec<LowerRow<'a>>>,
-    /// How wide a bucket is.
+    /// Width of a bucket.
     width: u32,
     vectors: AvailableVectors,
 }
@@ -83,7 +83,7 @@ pub(super) struct Search<'a> {
     /// By node.
     fields: Vec<Field>,
     incoming: Vec<Vec<Incoming>>,
-    /// What the bucket settled, by node and by the order of X and x.
+    /// Entries settled by the bucket, by node and by the order of X and x.
     settled: Vec<[Vec<Settled>; 2]>,
     heap: BinaryHeap<Reverse<u64>>,
 }
@@ -149,7 +149,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the bucket settled: node, swap vector and distance.
+    /// Entries settled by the bucket: node, swap vector and distance.
     pub(super) fn settled(&self) -> impl Iterator<Item = (usize, usize, u32)> {
         let half = self.lower.half();
         self.settled.iter().enumerate().flat_map(move |(node, halves)| {

@@ -5,7 +5,7 @@ use super::task::{Kind, Task};
 use super::{baxter, exchange, tower};
 
 impl Task {
-    /// What the papers define the task by.
+    /// The papers' definition of the task.
     pub(super) fn definition(self) -> Operation {
         let n = self.n();
         match self.kind() {

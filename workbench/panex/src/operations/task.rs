@@ -56,7 +56,7 @@ pub enum OperationError {
     Variation {
         /// Operation.
         task: Task,
-        /// Why not.
+        /// Reason.
         reason: &'static str,
     },
     /// A task that applies to many positions.
@@ -70,7 +70,7 @@ pub enum OperationError {
     Position(#[from] PositionError),
 }
 
-/// What an operation does, level apart. All are the left versions, which begin with tiles of L.
+/// Kind of an operation, without its level. All are the left versions, which begin with tiles of L.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// T: the tower 1..n goes from L to C.

@@ -2,7 +2,7 @@
 
 use std::ops::BitXor;
 
-/// What is done to an operation as a whole. The three commute, and each undoes itself.
+/// Transformation of a whole operation. The three parts commute, and each is its own inverse.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Transform {
     /// The moves backwards, from the last to the first.

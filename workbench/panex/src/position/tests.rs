@@ -168,7 +168,7 @@ fn bad_positions_get_precise_messages() {
             "R, token 2: 'x2' is not a tile: b or o and a level from 1 to 99, such as b1 or o12",
         ),
         ("b1 / - b2 / o1", "C, token 1: '-' is not a tile"),
-        ("- / - / -", "level 0: a position has 1 to 99 tiles a tower"),
+        ("- / - / -", "level 0: a position has 1 to 99 tiles per tower"),
         ("b1 b3 / - / o1", "missing: b2, o2, o3"),
         ("b1 b2 / o1 / o1 o2", "o1 is there twice, in C and in R"),
         ("b4 b2 o4 b1 o3 / o1 o2 b3 / -", "b1 has 3 tiles above it in L, but may have at most 1"),

@@ -13,7 +13,7 @@ use crate::{CentreTop, Move, Position};
 /// X(1), X(2), and so on.
 const X: [u32; 13] = [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245, 184191, 444807];
 
-/// Replays the moves on explicit tiles, and checks rules and goal.
+/// Replays the moves on positions, and checks rules and goal.
 fn replay(level: u8, moves: &[Move]) {
     let start = Position::start(level).unwrap();
     let moves = moves.iter().copied();

@@ -1,4 +1,4 @@
-//! Tables from the recursion against tables from explicit tiles.
+//! Comparison of tables of the recursion with tables of searches over positions.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -23,7 +23,7 @@ fn by_tiles(small: u8, signature: &Signature) -> Table {
     patterns.iter().copied().zip(costs.iter().cloned()).collect()
 }
 
-/// The tables of level `small + 1` by a plain search, from explicit tiles on level `small`.
+/// The tables of level `small + 1` by a plain search, from the base tables of level `small`.
 struct Recursion {
     small: u8,
     tables: FxHashMap<Signature, BaseTable>,
