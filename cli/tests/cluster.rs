@@ -18,6 +18,8 @@ mod follower;
 mod harness;
 #[path = "cluster/health.rs"]
 mod health;
+#[path = "cluster/journals.rs"]
+mod journals;
 #[path = "cluster/networks.rs"]
 mod networks;
 #[path = "cluster/paths.rs"]

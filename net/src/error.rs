@@ -43,6 +43,12 @@ pub enum NetError {
         /// What is wrong with it, without its content.
         why: String,
     },
+    /// The operating system provides no random numbers.
+    #[error("no random numbers: {why}")]
+    Random {
+        /// The cause.
+        why: String,
+    },
     /// A flag for TLS needs another flag.
     #[error("{given} needs {missing} as well")]
     TlsFlags {

@@ -29,6 +29,9 @@ pub const PARAMETER_LEN: usize = 256;
 /// Workers of a cluster. Their numbers are below this.
 pub const WORKERS: u32 = 4096;
 
+/// Exclusive bound of epochs that a worker says it has seen. A coordinator skips them.
+pub const EPOCHS: u64 = 1 << 48;
+
 /// Exclusive bound of counts and lengths of one worker's part of a layer: sums over all workers do
 /// not overflow.
 pub const PART_COUNT: u64 = 1 << 48;

@@ -1,5 +1,7 @@
-//! Messages and services of the protocol, generated from `proto/v1`.
+//! Messages and services of the protocol, generated from `proto/v1`, and their codec.
 #![forbid(unsafe_code)]
+
+pub mod codec;
 
 /// Version 1 of the protocol.
 #[allow(missing_docs, clippy::all, clippy::unwrap_used, unreachable_pub)]
@@ -36,7 +38,8 @@ mod tests {
     fn fields_keep_their_numbers() {
         // Epoch, number and order are fields 1, 2 and 6: other versions read them so.
         let advance = order::What::Advance(Advance { depth: 7 });
-        let bytes = Order { epoch: 5, number: 2, what: Some(advance) }.encode_to_vec();
+        let bytes =
+            Order { epoch: 5, number: 2, what: Some(advance), incarnation: 0 }.encode_to_vec();
         assert_eq!(bytes, [0x08, 5, 0x10, 2, 0x32, 2, 0x08, 7]);
     }
 }

@@ -10,6 +10,7 @@ use tonic::Status;
 
 use crate::epoch::Epoch;
 use crate::error::EpochFailure;
+use crate::orders::EpochId;
 use crate::state::NodeState;
 
 /// Why a batch was not accepted.
@@ -61,8 +62,8 @@ impl From<BatchError> for Status {
 /// # Errors
 /// See the variants of [`BatchError`]. After `Failed`, the epoch accepts no more batches.
 pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Receipt, BatchError> {
-    let v1::Batch { epoch: number, from, sequence, depth, run } = batch;
-    let epoch = current_epoch(state, number)?;
+    let v1::Batch { epoch: number, from, sequence, depth, run, incarnation } = batch;
+    let epoch = current_epoch(state, EpochId { incarnation, number })?;
     let from = u16::try_from(from).ok().filter(|from| epoch.owners.contains(from));
     let from = from.ok_or(BatchError::UnknownSender)?;
     // A copy of the batch over another connection waits until this one is accepted.
@@ -104,13 +105,13 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Re
     Err(BatchError::Failed(failure))
 }
 
-/// The current epoch, if it has this number.
-fn current_epoch(state: &NodeState, number: u64) -> Result<Arc<Epoch>, BatchError> {
-    if number < state.orders.newest_epoch() {
-        return Err(BatchError::EpochOver { epoch: number });
+/// The current epoch, if it is this one.
+fn current_epoch(state: &NodeState, id: EpochId) -> Result<Arc<Epoch>, BatchError> {
+    if id.is_over(state.orders.newest()) {
+        return Err(BatchError::EpochOver { epoch: id.number });
     }
-    let current = state.current().filter(|current| current.number == number);
-    current.ok_or(BatchError::NotPrepared { epoch: number })
+    let current = state.current().filter(|current| current.id == id);
+    current.ok_or(BatchError::NotPrepared { epoch: id.number })
 }
 
 #[cfg(test)]

@@ -16,41 +16,62 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Code, Status};
 
 use crate::error::NodeError;
-use crate::orders::OrderStatus;
+use crate::orders::{EpochId, OrderStatus};
 use crate::state::NodeState;
 
 /// Pause between two attempts to connect.
 const BACKOFF: Duration = Duration::from_millis(500);
 
+/// Refusals in a row that are final. A single one may come from a damaged header: the token in it
+/// has no checksum.
+const REFUSALS: u32 = 3;
+
+/// Attempts to connect since the last registration.
+#[derive(Debug, Default)]
+struct Attempts {
+    /// Whether the loss of the connection is logged.
+    logged: bool,
+    /// Refusals in a row.
+    refusals: u32,
+}
+
+impl Attempts {
+    /// Counts a failure. Returns whether the coordinator rejects this worker for good.
+    fn fail(&mut self, url: &str, status: &Status) -> bool {
+        let refused = [Code::Unauthenticated, Code::InvalidArgument, Code::FailedPrecondition];
+        self.refusals = if refused.contains(&status.code()) { self.refusals + 1 } else { 0 };
+        if !self.logged {
+            tracing::warn!("no connection to the coordinator at {url}: {}", status.message());
+            self.logged = true;
+        }
+        self.refusals == REFUSALS
+    }
+}
+
 /// Keeps the worker connected. Returns when the coordinator rejects it permanently.
 pub(crate) async fn run(state: &Arc<NodeState>, orders: &Sender<v1::Order>) -> NodeError {
     let url = &state.options.coordinator;
-    let mut logged = false;
+    let mut attempts = Attempts::default();
     loop {
-        let status = match connect(state, orders, &mut logged).await {
+        let status = match connect(state, orders, &mut attempts).await {
             Ok(never) => match never {},
             Err(status) => status,
         };
         state.orders.set_outbound(None);
-        let refused = [Code::Unauthenticated, Code::InvalidArgument, Code::FailedPrecondition];
-        if refused.contains(&status.code()) {
+        if attempts.fail(url, &status) {
             let why = status.message().to_owned();
             return NodeError::Refused { url: url.clone(), why };
-        }
-        if !logged {
-            tracing::warn!("no connection to the coordinator at {url}: {}", status.message());
-            logged = true;
         }
         tokio::time::sleep(BACKOFF).await;
     }
 }
 
-/// Registers over a new connection and serves it until it breaks. `logged` becomes false once
+/// Registers over a new connection and serves it until it breaks. `attempts` starts again once
 /// registered, so that the next loss is logged.
 async fn connect(
     state: &Arc<NodeState>,
     orders: &Sender<v1::Order>,
-    logged: &mut bool,
+    attempts: &mut Attempts,
 ) -> Result<Infallible, Status> {
     let options = &state.options;
     let channel = state.security.connect(&options.coordinator).await;
@@ -66,6 +87,7 @@ async fn connect(
         return Err(Status::unavailable("no welcome"));
     };
     let lease = Duration::from_millis(welcome.lease_ms.clamp(100, 3_600_000));
+    state.enter(&welcome.journal, welcome.incarnation);
     state.number.store(welcome.number, Ordering::Release);
     state.lease_ms.store(lease.as_millis() as u64, Ordering::Release);
     tracing::info!(
@@ -73,7 +95,7 @@ async fn connect(
         "connected to the coordinator at {}",
         options.coordinator
     );
-    *logged = false;
+    *attempts = Attempts::default();
     state.orders.set_outbound(Some(outbound.clone()));
     let mut heartbeats = tokio::time::interval(lease / 3);
     let mut last_received = tokio::time::Instant::now();
@@ -103,6 +125,7 @@ async fn connect(
 }
 
 fn hello(state: &NodeState) -> v1::Hello {
+    let journal = state.seen_journal();
     v1::Hello {
         protocol: protocol::VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -112,6 +135,8 @@ fn hello(state: &NodeState) -> v1::Hello {
         address: state.address.clone(),
         threads: state.options.threads as u32,
         memory_bytes: state.options.memory,
+        journal: journal.id,
+        epoch: journal.epoch,
     }
 }
 
@@ -132,9 +157,25 @@ fn receive(state: &NodeState, orders: &Sender<v1::Order>, order: v1::Order) {
         OrderStatus::Answered(answer) => state.orders.answer(*answer),
         OrderStatus::New => {
             // An order of an older epoch that is being executed fails soon.
-            state.fence(order.epoch);
+            state.fence(EpochId::of(&order));
+            state.saw_epoch(order.epoch);
             // The executor ends only with the process.
             let _ = orders.send(order);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_repeated_refusals_are_final() {
+        let refused = Status::unauthenticated("a wrong token");
+        let lost = Status::unavailable("it hung up");
+        let mut attempts = Attempts::default();
+        let ends = [&refused, &refused, &lost, &refused, &refused, &refused]
+            .map(|status| attempts.fail("http://c:1", status));
+        assert_eq!(ends, [false, false, false, false, false, true]);
     }
 }

@@ -9,10 +9,11 @@ use strata_store::{JobDir, Layer};
 
 use crate::error::{EpochFailure, LinkError};
 use crate::link::Link;
+use crate::orders::EpochId;
 
 /// The parts of an [`Epoch`].
 pub(crate) struct EpochParts {
-    pub(crate) number: u64,
+    pub(crate) id: EpochId,
     /// This worker's number.
     pub(crate) own: u16,
     pub(crate) folder: JobDir,
@@ -27,7 +28,7 @@ pub(crate) struct EpochParts {
 
 /// An epoch in which this worker runs a job.
 pub(crate) struct Epoch {
-    pub(crate) number: u64,
+    pub(crate) id: EpochId,
     /// This worker's number.
     pub(crate) own: u16,
     pub(crate) folder: JobDir,
@@ -47,9 +48,9 @@ pub(crate) struct Epoch {
 
 impl Epoch {
     pub(crate) fn new(parts: EpochParts) -> Epoch {
-        let EpochParts { number, own, folder, inbox, owners, locals, links } = parts;
+        let EpochParts { id, own, folder, inbox, owners, locals, links } = parts;
         Epoch {
-            number,
+            id,
             own,
             folder,
             inbox,
@@ -66,7 +67,7 @@ impl Epoch {
     /// Ends the epoch: its pending operations fail.
     pub(crate) fn fence(&self) {
         self.over.store(true, Ordering::Release);
-        self.close_links(&LinkError::EpochOver { epoch: self.number });
+        self.close_links(&LinkError::EpochOver { epoch: self.id.number });
     }
 
     /// Whether the epoch has ended.
@@ -76,9 +77,9 @@ impl Epoch {
 
     /// Records that accepted exits may be lost. The order in progress fails, and every later one.
     pub(crate) fn fail(&self, failure: EpochFailure) {
-        tracing::warn!(epoch = self.number, "accepted exits may be lost: {failure}");
+        tracing::warn!(epoch = self.id.number, "accepted exits may be lost: {failure}");
         let _ = self.failure.set(failure);
-        self.close_links(&LinkError::EpochFailed { epoch: self.number });
+        self.close_links(&LinkError::EpochFailed { epoch: self.id.number });
     }
 
     /// The recorded failure.

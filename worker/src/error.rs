@@ -28,12 +28,6 @@ pub enum NodeError {
         /// The cause.
         why: String,
     },
-    /// The operating system provides no random numbers.
-    #[error("no random numbers: {why}")]
-    Random {
-        /// The cause.
-        why: String,
-    },
     /// The shared checkpoint store cannot be used.
     #[error("checkpoint store {url}: {why}")]
     CheckpointStore {

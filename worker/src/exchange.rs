@@ -38,7 +38,7 @@ impl RemoteExchange {
     /// Fails once the epoch is over.
     fn check_epoch(&self, to: u16) -> Result<(), ExchangeError> {
         if self.epoch.is_over() {
-            return Err(undelivered(to, LinkError::EpochOver { epoch: self.epoch.number }));
+            return Err(undelivered(to, LinkError::EpochOver { epoch: self.epoch.id.number }));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use strata_proto::v1::answer::Outcome;
 
 use crate::error::{NodeError, OrderError};
 use crate::job::ActiveJob;
+use crate::orders::{EpochId, answer};
 use crate::state::NodeState;
 
 /// Starts the thread. It ends when the returned sender is dropped.
@@ -27,7 +28,7 @@ pub(crate) fn start(state: &Arc<NodeState>) -> Result<Sender<v1::Order>, NodeErr
 fn run_loop(state: &Arc<NodeState>, orders: &Receiver<v1::Order>) {
     let mut active = None;
     for order in orders {
-        let (epoch, number) = (order.epoch, order.number);
+        let (epoch, number) = (EpochId::of(&order), order.number);
         let done = catch_unwind(AssertUnwindSafe(|| execute(state, &mut active, order)));
         let mut done = done.unwrap_or(Err(OrderError::Panicked));
         if let Some(failure) = active.as_ref().and_then(|job| job.epoch.failure()) {
@@ -41,10 +42,10 @@ fn run_loop(state: &Arc<NodeState>, orders: &Receiver<v1::Order>) {
             active = None;
         }
         let outcome = done.unwrap_or_else(|error| {
-            tracing::warn!(epoch, order = number, "{error}");
+            tracing::warn!(epoch = epoch.number, order = number, "{error}");
             Outcome::Failure(error.to_message())
         });
-        state.orders.answer(v1::Answer { epoch, order: number, outcome: Some(outcome) });
+        state.orders.answer(answer(epoch, number, outcome));
     }
 }
 
@@ -55,7 +56,8 @@ fn execute(
     order: v1::Order,
 ) -> Result<Outcome, OrderError> {
     use v1::order::What;
-    if order.epoch < state.orders.newest_epoch() {
+    let epoch = EpochId::of(&order);
+    if epoch.is_over(state.orders.newest()) {
         return Err(OrderError::EpochOver { epoch: order.epoch });
     }
     match (order.what, active) {
@@ -63,18 +65,18 @@ fn execute(
             // Releases files and memory of the previous job first.
             state.set_current(None);
             *active = None;
-            let job = ActiveJob::prepare(state, order.epoch, prepare)?;
+            let job = ActiveJob::prepare(state, epoch, prepare)?;
             state.set_current(Some(Arc::clone(&job.epoch)));
             *active = Some(job);
             Ok(Outcome::Noted(v1::Noted {}))
         }
         (Some(What::Release(_)), active) => {
-            state.fence(order.epoch + 1);
+            state.fence(EpochId { number: epoch.number.saturating_add(1), ..epoch });
             state.set_current(None);
             *active = None;
             Ok(Outcome::Noted(v1::Noted {}))
         }
-        (Some(what), Some(job)) if job.epoch.number == order.epoch => job.execute(state, what),
+        (Some(what), Some(job)) if job.epoch.id == epoch => job.execute(state, what),
         _ => Err(OrderError::NotPrepared { epoch: order.epoch }),
     }
 }

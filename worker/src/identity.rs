@@ -23,7 +23,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`NodeError::Identity`] if the file is damaged or cannot be read, [`NodeError::Store`] if
-    /// it cannot be written, [`NodeError::Random`] without random numbers.
+    /// it cannot be written, [`NodeError::Net`] without random numbers.
     pub(crate) fn open(data_dir: &Path) -> Result<Identity, NodeError> {
         let path = data_dir.join(FILE);
         let failed = |why: String| NodeError::Identity { path: path.clone(), why };
@@ -36,20 +36,14 @@ impl Identity {
                 text.to_owned()
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let id = random_id()?;
+                let id = protocol::random_id()?;
                 strata_store::write_durably(&RealFs, &path, format!("{id}\n").as_bytes())?;
                 id
             }
             Err(error) => return Err(failed(error.to_string())),
         };
-        Ok(Identity { worker, instance: random_id()? })
+        Ok(Identity { worker, instance: protocol::random_id()? })
     }
-}
-
-fn random_id() -> Result<String, NodeError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| NodeError::Random { why: error.to_string() })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::error::{LinkError, OrderError};
 use crate::exchange::RemoteExchange;
 use crate::fetch::fetch_file;
 use crate::link::{Link, LinkOptions};
+use crate::orders::EpochId;
 use crate::state::NodeState;
 
 /// The job that a worker runs.
@@ -38,7 +39,7 @@ impl ActiveJob {
     /// [`OrderError::Malformed`] for an impossible order, otherwise those of the file system.
     pub(crate) fn prepare(
         state: &Arc<NodeState>,
-        number: u64,
+        id: EpochId,
         order: v1::Prepare,
     ) -> Result<ActiveJob, OrderError> {
         let own = state.number.load(Ordering::Acquire) as u16;
@@ -76,13 +77,13 @@ impl ActiveJob {
         };
         let inbox = Arc::new(setup.inbox()?);
         let epoch = Arc::new(Epoch::new(EpochParts {
-            number,
+            id,
             own,
             folder,
             inbox: Arc::clone(&inbox),
             owners,
             locals: engine.locals(),
-            links: links(state, number, own, &members, &peers, budget.outbox()),
+            links: links(state, id, own, &members, &peers, budget.outbox()),
         }));
         let made: Result<Box<dyn Work>, WorkerError> = match form {
             None => {
@@ -226,7 +227,7 @@ fn layer_outcome(state: &NodeState, report: LayerReport) -> Outcome {
 /// share of memory: batches are compressed, so they are much smaller than in an outbox.
 fn links(
     state: &Arc<NodeState>,
-    epoch: u64,
+    epoch: EpochId,
     own: u16,
     members: &[u16],
     peers: &HashMap<u16, String>,

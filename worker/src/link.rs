@@ -17,6 +17,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 
 use crate::error::LinkError;
+use crate::orders::EpochId;
 
 /// Batches between the queue and the connection.
 const BUFFERED: usize = 4;
@@ -50,7 +51,7 @@ struct State {
 /// A link within one epoch.
 #[derive(Debug)]
 pub(crate) struct Link {
-    epoch: u64,
+    epoch: EpochId,
     from: u16,
     options: LinkOptions,
     state: Mutex<State>,
@@ -64,7 +65,7 @@ pub(crate) struct Link {
 
 impl Link {
     /// A link from worker `from`. [`Link::run`] delivers its batches.
-    pub(crate) fn new(epoch: u64, from: u16, options: LinkOptions) -> Arc<Link> {
+    pub(crate) fn new(epoch: EpochId, from: u16, options: LinkOptions) -> Arc<Link> {
         let state = Mutex::new(State {
             queue: VecDeque::new(),
             bytes: 0,
@@ -100,8 +101,9 @@ impl Link {
         }
         state.last += 1;
         state.bytes += run.len();
-        let (epoch, from, sequence) = (self.epoch, u32::from(self.from), state.last);
-        state.queue.push_back(v1::Batch { epoch, from, sequence, depth, run });
+        let EpochId { incarnation, number: epoch } = self.epoch;
+        let (from, sequence) = (u32::from(self.from), state.last);
+        state.queue.push_back(v1::Batch { epoch, from, sequence, depth, run, incarnation });
         drop(state);
         self.wake.notify_one();
         Ok(())
@@ -127,8 +129,16 @@ impl Link {
         self.wake.notify_one();
     }
 
-    fn acknowledge(&self, sequence: u64) {
+    /// Removes the batches up to `sequence` from the queue.
+    ///
+    /// # Errors
+    /// If the receiver cannot have accepted them: they were not sent.
+    fn acknowledge(&self, sequence: u64) -> Result<(), Status> {
         let mut state = self.state();
+        if sequence > state.last {
+            let text = format!("a receipt of batch {sequence}, after {} batches", state.last);
+            return Err(Status::data_loss(text));
+        }
         while state.queue.front().is_some_and(|batch| batch.sequence <= sequence) {
             let batch = state.queue.pop_front();
             state.bytes -= batch.map_or(0, |batch| batch.run.len());
@@ -136,6 +146,7 @@ impl Link {
         }
         drop(state);
         self.acknowledged.notify_all();
+        Ok(())
     }
 
     /// The batch after `sequence`, if it is queued.
@@ -186,8 +197,11 @@ impl Link {
                 Code::ResourceExhausted if answered => {
                     self.close(LinkError::DiskFull { address, why });
                 }
-                Code::Unauthenticated => self.close(LinkError::Unauthenticated { address, why }),
                 Code::Aborted => self.close(LinkError::PeerFailed { address, why }),
+                // Repeated before: the token may have been damaged on its way.
+                Code::Unauthenticated if trying.elapsed() > self.options.timeout => {
+                    self.close(LinkError::Unauthenticated { address, why });
+                }
                 _ if trying.elapsed() > self.options.timeout => {
                     self.close(LinkError::Unreachable { address, why });
                 }
@@ -250,7 +264,7 @@ impl Link {
                     return Err(receipts.message().await.err().unwrap_or_else(closed));
                 }
                 receipt = receipts.message() => match receipt? {
-                    Some(v1::Receipt { sequence }) => self.acknowledge(sequence),
+                    Some(v1::Receipt { sequence }) => self.acknowledge(sequence)?,
                     None => return Err(closed()),
                 }
             }
@@ -271,7 +285,8 @@ mod tests {
     use super::*;
 
     fn link(bytes: usize) -> Arc<Link> {
-        Link::new(7, 1, LinkOptions { bytes, timeout: Duration::from_secs(1) })
+        let epoch = EpochId { incarnation: 1, number: 7 };
+        Link::new(epoch, 1, LinkOptions { bytes, timeout: Duration::from_secs(1) })
     }
 
     #[test]
@@ -283,12 +298,15 @@ mod tests {
         assert_eq!(link.after(0).map(|batch| batch.sequence), Some(1));
         assert_eq!(link.after(2).map(|batch| batch.sequence), Some(3));
         assert_eq!(link.after(3), None);
-        link.acknowledge(2);
+        // A receipt for a batch that does not exist removes none.
+        assert!(link.acknowledge(4).is_err());
+        assert_eq!(link.after(0).map(|batch| batch.sequence), Some(1));
+        link.acknowledge(2).unwrap();
         // A new connection starts with the oldest batch.
         assert_eq!(link.after(0).map(|batch| (batch.sequence, batch.from)), Some((3, 1)));
-        link.acknowledge(2);
+        link.acknowledge(2).unwrap();
         assert_eq!(link.state().bytes, 3);
-        link.acknowledge(3);
+        link.acknowledge(3).unwrap();
         assert!(link.is_idle());
         link.flush().unwrap();
     }
@@ -304,7 +322,7 @@ mod tests {
                 link.send(1, Bytes::from(vec![0; 11]))
             })
         };
-        link.acknowledge(1);
+        link.acknowledge(1).unwrap();
         link.close(LinkError::EpochOver { epoch: 7 });
         // The second may or may not be queued before the link closes; the third is not.
         let outcome = sender.join();
@@ -328,9 +346,9 @@ mod tests {
         link.send(1, Bytes::from_static(&[0])).unwrap();
         assert_eq!(link.deadline(connected), Some(first));
         std::thread::sleep(Duration::from_millis(5));
-        link.acknowledge(1);
+        link.acknowledge(1).unwrap();
         assert!(link.deadline(connected).unwrap() > first);
-        link.acknowledge(2);
+        link.acknowledge(2).unwrap();
         assert_eq!(link.deadline(connected), None);
     }
 }

@@ -56,7 +56,7 @@ impl Node {
     /// [`NodeError::Net`] if the node would listen beyond loopback without a token or the address
     /// cannot be bound,
     /// [`NodeError::Store`] if the data directory cannot be used or belongs to another process,
-    /// [`NodeError::Identity`] or [`NodeError::Random`] without an identity, and
+    /// [`NodeError::Identity`] or [`NodeError::Net`] without an identity, and
     /// [`NodeError::CheckpointStore`] if the shared store cannot be opened.
     pub async fn bind(
         options: NodeOptions,
@@ -116,7 +116,7 @@ impl Node {
                 },
             }),
         };
-        state.fence(u64::MAX);
+        state.close();
         drop(data);
         ended
     }

@@ -1,7 +1,7 @@
 //! Shared state of a worker process.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use strata_net::Security;
 use strata_proto::v1;
@@ -12,8 +12,17 @@ use crate::checkpoint_store::CheckpointStore;
 use crate::epoch::Epoch;
 use crate::identity::Identity;
 use crate::options::NodeOptions;
-use crate::orders::OrderLog;
+use crate::orders::{EpochId, OrderLog};
 use crate::resources::ResourceSampler;
+
+/// What a worker has seen of a coordinator's journal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SeenJournal {
+    /// Its id; empty before the first connection.
+    pub(crate) id: String,
+    /// The greatest epoch; 0 for none.
+    pub(crate) epoch: u64,
+}
 
 /// State that the modules of a worker process share.
 pub(crate) struct NodeState {
@@ -26,6 +35,8 @@ pub(crate) struct NodeState {
     pub(crate) runtime: Handle,
     pub(crate) orders: OrderLog,
     resources: Arc<ResourceSampler>,
+    /// The journal of the coordinator of the last connection, and the greatest epoch seen of it.
+    journal: Mutex<SeenJournal>,
     /// The epoch whose job this worker runs.
     current: RwLock<Option<Arc<Epoch>>>,
     /// Depth of the last complete layer.
@@ -63,6 +74,7 @@ impl NodeState {
             store,
             runtime,
             orders: OrderLog::default(),
+            journal: Mutex::default(),
             current: RwLock::new(None),
             depth: AtomicU32::new(0),
             sent_bytes: AtomicU64::new(0),
@@ -87,11 +99,58 @@ impl NodeState {
     }
 
     /// Ends all epochs before this one: their pending operations fail.
-    pub(crate) fn fence(&self, epoch: u64) {
+    pub(crate) fn fence(&self, epoch: EpochId) {
         self.orders.fence(epoch);
-        if let Some(current) = self.current().filter(|current| current.number < epoch) {
+        self.fence_current();
+    }
+
+    /// Ends all epochs: the process is about to end.
+    pub(crate) fn close(&self) {
+        self.fence(EpochId { number: u64::MAX, ..self.orders.newest() });
+    }
+
+    /// Ends the current epoch if a newer one is known.
+    fn fence_current(&self) {
+        let newest = self.orders.newest();
+        if let Some(current) = self.current().filter(|current| current.id.is_over(newest)) {
             current.fence();
         }
+    }
+
+    /// What this worker has seen of the coordinator's journal.
+    pub(crate) fn seen_journal(&self) -> SeenJournal {
+        self.journal().clone()
+    }
+
+    /// Records that an epoch of the coordinator's journal has begun.
+    pub(crate) fn saw_epoch(&self, number: u64) {
+        let mut journal = self.journal();
+        journal.epoch = journal.epoch.max(number);
+    }
+
+    fn journal(&self) -> MutexGuard<'_, SeenJournal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the journal and the incarnation of the coordinator of a new connection. The epochs of
+    /// another incarnation end: nothing of them is executed, answered or accepted any more.
+    pub(crate) fn enter(&self, journal: &str, incarnation: u64) {
+        let ended = self.orders.enter(incarnation);
+        let mut seen = self.journal();
+        if !seen.id.is_empty() && seen.id != journal {
+            tracing::warn!(
+                "the coordinator has another journal now ({journal}, not {}): the jobs of the \
+                 other one stay on disk and are not used",
+                seen.id
+            );
+        } else if ended {
+            tracing::warn!("the coordinator was restarted: the session of before has ended");
+        }
+        if seen.id != journal {
+            *seen = SeenJournal { id: journal.to_owned(), epoch: 0 };
+        }
+        drop(seen);
+        self.fence_current();
     }
 
     /// Requests the end of the process after the next checkpoint.
@@ -111,7 +170,7 @@ impl NodeState {
     pub(crate) async fn heartbeat(&self) -> v1::WorkerBeat {
         let resources = self.resources.sample().await;
         v1::WorkerBeat {
-            epoch: self.current().map_or(0, |epoch| epoch.number),
+            epoch: self.current().map_or(0, |epoch| epoch.id.number),
             depth: self.depth.load(Ordering::Relaxed),
             rss_bytes: resources.rss,
             peak_rss_bytes: resources.peak_rss,

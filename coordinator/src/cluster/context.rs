@@ -43,6 +43,9 @@ pub(crate) struct Cluster {
     pub(crate) journal: Journal,
     pub(crate) membership: Membership,
     pub(crate) started: Instant,
+    /// Random number of this process, in all orders: the journal may be an older copy, whose epochs
+    /// were issued before.
+    pub(crate) incarnation: u64,
     views: JobViews,
     shutdown: AtomicBool,
     /// Wakes the queue.
@@ -50,13 +53,19 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(options: ClusterOptions, journal: Journal, views: JobViews) -> Arc<Cluster> {
+    pub(crate) fn new(
+        options: ClusterOptions,
+        journal: Journal,
+        views: JobViews,
+        incarnation: u64,
+    ) -> Arc<Cluster> {
         Arc::new(Cluster {
             membership: Membership::new(options.lease),
             options,
             journal,
             views,
             started: Instant::now(),
+            incarnation,
             shutdown: AtomicBool::new(false),
             queue: Notifier::default(),
         })

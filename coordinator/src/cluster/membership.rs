@@ -193,8 +193,9 @@ impl Membership {
         let mut fits = false;
         let is_current = self.renew(number, connection, |member| {
             let outstanding = member.outstanding.as_ref();
+            let given = (answer.incarnation, answer.epoch, answer.order);
             fits = outstanding
-                .is_some_and(|order| (order.epoch, order.number) == (answer.epoch, answer.order));
+                .is_some_and(|order| (order.incarnation, order.epoch, order.number) == given);
             if fits {
                 member.outstanding = None;
             }
@@ -314,11 +315,13 @@ mod tests {
     }
 
     fn order(epoch: u64, number: u64) -> v1::Order {
-        v1::Order { epoch, number, what: Some(v1::order::What::Seed(v1::Seed {})) }
+        let what = Some(v1::order::What::Seed(v1::Seed {}));
+        v1::Order { epoch, number, what, incarnation: 1 }
     }
 
     fn noted(epoch: u64, order: u64) -> v1::Answer {
-        v1::Answer { epoch, order, outcome: Some(v1::answer::Outcome::Noted(v1::Noted {})) }
+        let outcome = Some(v1::answer::Outcome::Noted(v1::Noted {}));
+        v1::Answer { epoch, order, outcome, incarnation: 1 }
     }
 
     struct Worker {
@@ -404,6 +407,19 @@ mod tests {
         let events = session(&membership, 6, &[3]);
         assert!(membership.answer(3, worker.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
+    }
+
+    #[test]
+    fn answers_of_another_incarnation_are_dropped() {
+        let membership = Membership::new(LEASE);
+        let worker = Worker::connect(&membership, 3, "a");
+        let events = session(&membership, 5, &[3]);
+        membership.send_order(3, order(5, 1));
+        let late = v1::Answer { incarnation: 2, ..noted(5, 1) };
+        assert!(membership.answer(3, worker.connection, late));
+        assert!(events.try_recv().is_err());
+        assert!(membership.answer(3, worker.connection, noted(5, 1)));
+        assert!(matches!(events.try_recv(), Ok(WorkerEvent::Answer { worker: 3, .. })));
     }
 
     #[test]

@@ -260,7 +260,7 @@ mod tests {
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
         let views = JobViews::new(folder.path(), Arc::clone(&options.puzzles));
-        (folder, Cluster::new(options, journal, views))
+        (folder, Cluster::new(options, journal, views, 1))
     }
 
     fn submit(cluster: &Cluster, space: &str) -> JobEntry {

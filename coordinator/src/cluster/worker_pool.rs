@@ -94,7 +94,8 @@ impl RemotePool {
         self.last_order += 1;
         for worker in &self.workers {
             let what = Some(what(worker.number));
-            let order = v1::Order { epoch: self.epoch, number: self.last_order, what };
+            let (epoch, number) = (self.epoch, self.last_order);
+            let order = v1::Order { epoch, number, what, incarnation: self.cluster.incarnation };
             self.cluster.membership.send_order(worker.number, order);
         }
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use strata_net::limits;
+use strata_net::{NetError, limits};
 
 use crate::entry::{JobState, WorkerNumber};
 
@@ -63,6 +63,9 @@ pub enum JournalError {
         /// The fault.
         what: String,
     },
+    /// There is no id for a new journal.
+    #[error(transparent)]
+    Random(#[from] NetError),
     /// No job matches.
     #[error("there is no job {what:?}")]
     NoSuchJob {

@@ -19,7 +19,10 @@ use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
 type Result<T> = std::result::Result<T, JournalError>;
 
 /// Version of what the tables hold.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+
+/// The version before, in which the journal had no id. Opening turns it into [`FORMAT`].
+const FORMAT_WITHOUT_ID: u32 = 1;
 
 /// Most workers a cluster can have.
 const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
@@ -40,6 +43,9 @@ const WORKERS: Name = "workers";
 struct Counts {
     /// [`FORMAT`]. Every version of this program reads this field.
     format: u32,
+    /// Random id of the journal: 32 hexadecimal digits.
+    #[serde(default)]
+    id: String,
     /// The last epoch that was issued; 0 before the first.
     epoch: u64,
     /// The next free place in the queue.
@@ -66,6 +72,7 @@ struct JobRecord {
 /// after an earlier failure.
 pub struct Journal {
     store: Store,
+    id: String,
 }
 
 impl std::fmt::Debug for Journal {
@@ -86,7 +93,8 @@ impl Journal {
             for table in [META, JOBS, LAYERS, WORKERS] {
                 tx.create(table)?;
             }
-            tx.put(META, COUNTS, &Counts { format: FORMAT, ..Counts::default() })
+            let id = strata_net::protocol::random_id()?;
+            tx.put(META, COUNTS, &Counts { format: FORMAT, id, ..Counts::default() })
         })?;
         #[derive(Deserialize)]
         struct OfAnyVersion {
@@ -96,11 +104,25 @@ impl Journal {
             Some(counts) => Ok(counts.format),
             None => Err(tx.corrupt(META, COUNTS, "it is missing")),
         })?;
-        if format != FORMAT {
+        if ![FORMAT, FORMAT_WITHOUT_ID].contains(&format) {
             let path = path.to_path_buf();
             return Err(JournalError::Format { path, expected: FORMAT, found: format });
         }
-        Ok(Self { store })
+        let id = store.write(|tx| {
+            let counts = counts(tx)?;
+            if format == FORMAT {
+                return Ok(counts.id);
+            }
+            let id = strata_net::protocol::random_id()?;
+            tx.put(META, COUNTS, &Counts { format: FORMAT, id: id.clone(), ..counts })?;
+            Ok(id)
+        })?;
+        Ok(Self { store, id })
+    }
+
+    /// Random id of the journal, which is permanent: 32 hexadecimal digits.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Registers a worker. A known id keeps its number and gets the new name and address; a new id
@@ -165,6 +187,23 @@ impl Journal {
             counts.epoch += 1;
             tx.put(META, COUNTS, &counts)?;
             Ok(counts.epoch)
+        })
+    }
+
+    /// Makes the next epoch greater than one that a worker has seen. Returns the last issued epoch
+    /// if it was smaller: then this journal is an older copy of the one that issued that epoch.
+    ///
+    /// # Errors
+    /// Only those of all methods.
+    pub fn skip_epochs(&self, seen: u64) -> Result<Option<u64>> {
+        self.store.write(|tx| {
+            let counts = counts(tx)?;
+            let last = counts.epoch;
+            if seen <= last {
+                return Ok(None);
+            }
+            tx.put(META, COUNTS, &Counts { epoch: seen, ..counts })?;
+            Ok(Some(last))
         })
     }
 

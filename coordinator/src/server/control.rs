@@ -14,7 +14,8 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::status::blocking;
 use crate::cluster::context::Cluster;
-use crate::entry::WorkerNumber;
+use crate::entry::{WorkerEntry, WorkerNumber};
+use crate::journal::error::JournalError;
 
 /// Time in which a new connection must send its hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
@@ -52,15 +53,14 @@ impl ControlService for Control {
         let cluster = Arc::clone(&self.cluster);
         let entry = {
             let (cluster, hello) = (Arc::clone(&cluster), hello.clone());
-            blocking(move || {
-                cluster.journal.register(&hello.worker_id, &hello.name, &hello.address)
-            })
-            .await?
+            blocking(move || register(&cluster, &hello)).await?
         };
         let (outbound, orders) = mpsc::unbounded_channel();
         let welcome = v1::Welcome {
             number: u32::from(entry.number),
             lease_ms: cluster.membership.lease().as_millis() as u64,
+            journal: cluster.journal.id().to_owned(),
+            incarnation: cluster.incarnation,
         };
         let _ = outbound.send(message(v1::to_worker::Message::Welcome(welcome)));
         let number = entry.number;
@@ -82,6 +82,24 @@ fn message(message: v1::to_worker::Message) -> v1::ToWorker {
     v1::ToWorker { message: Some(message) }
 }
 
+/// Registers a worker. Epochs that it has seen are not issued again.
+fn register(cluster: &Cluster, hello: &v1::Hello) -> Result<WorkerEntry, JournalError> {
+    let v1::Hello { worker_id, name, address, journal, epoch, .. } = hello;
+    let entry = cluster.journal.register(worker_id, name, address)?;
+    if journal == cluster.journal.id() {
+        if let Some(last) = cluster.journal.skip_epochs(*epoch)? {
+            tracing::warn!(
+                worker = name,
+                "this journal is an older copy: its last epoch is {last}, the worker has seen \
+                 epoch {epoch}. Jobs and layers since then are unknown here; their files stay"
+            );
+        }
+    } else if !journal.is_empty() {
+        tracing::warn!(worker = name, "the worker was connected to another journal, {journal}");
+    }
+    Ok(entry)
+}
+
 fn check(hello: &v1::Hello) -> Result<(), Status> {
     if hello.protocol != protocol::VERSION {
         let (own, found) = (protocol::VERSION, hello.protocol);
@@ -91,6 +109,9 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
     if !protocol::is_id(&hello.worker_id) || !protocol::is_id(&hello.instance) {
         let text = "worker_id and instance must be 32 hexadecimal digits";
         return Err(Status::invalid_argument(text));
+    }
+    if hello.epoch >= limits::EPOCHS {
+        return Err(Status::invalid_argument(format!("there is no epoch {}", hello.epoch)));
     }
     let printable = |text: &str| text.bytes().all(|b| b.is_ascii_graphic());
     if hello.name.is_empty() || hello.name.len() > limits::NAME_LEN || !printable(&hello.name) {

@@ -140,7 +140,8 @@ fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluste
     })?;
     let journal = Journal::open(&data.path().join("journal.redb"))?;
     let views = JobViews::new(&logs, Arc::clone(&options.puzzles));
-    Ok((data, Cluster::new(options, journal, views)))
+    let incarnation = strata_net::protocol::random_number()?;
+    Ok((data, Cluster::new(options, journal, views, incarnation)))
 }
 
 async fn serve(

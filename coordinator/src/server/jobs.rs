@@ -249,7 +249,7 @@ mod tests {
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
         let views = JobViews::new(folder.path(), Arc::clone(&options.puzzles));
-        let cluster = Cluster::new(options, journal, views);
+        let cluster = Cluster::new(options, journal, views, 1);
         let security = Security::open(None, &TlsFiles::default()).unwrap();
         (folder, Jobs::new(cluster, security))
     }

@@ -60,7 +60,8 @@ impl From<JournalError> for ErrorStatus {
             JournalError::Io { .. }
             | JournalError::Unusable { .. }
             | JournalError::Locked { .. }
-            | JournalError::Format { .. } => {
+            | JournalError::Format { .. }
+            | JournalError::Random(_) => {
                 tracing::error!("{text}");
                 Status::unavailable(text)
             }

@@ -111,7 +111,7 @@ fn failure(error: NodeError) -> Failure {
     match error {
         NodeError::Store(error) => node::store_failure(error),
         NodeError::Identity { .. } => Failure::new(ExitCode::Corrupt, error),
-        NodeError::Serve { .. } | NodeError::Random { .. } | NodeError::Thread { .. } => {
+        NodeError::Serve { .. } | NodeError::Thread { .. } => {
             Failure::new(ExitCode::Unexpected, error)
         }
         _ => Failure::usage(error),

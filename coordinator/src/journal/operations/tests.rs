@@ -137,10 +137,40 @@ fn another_format_is_refused() {
             format: u32,
             more: u8,
         }
-        let _later = Store::open(&path, |tx| tx.put(META, COUNTS, &Later { format: 2, more: 1 }));
+        let _later = Store::open(&path, |tx| tx.put(META, COUNTS, &Later { format: 3, more: 1 }));
     }
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Format { expected: 1, found: 2, .. }), "{error}");
+    assert!(matches!(error, JournalError::Format { expected: 2, found: 3, .. }), "{error}");
+}
+
+#[test]
+fn a_journal_of_the_format_before_gets_an_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    fill(&path);
+    {
+        let journal = Journal::open(&path).unwrap();
+        let before = serde_json::json!({
+            "format": 1, "epoch": 7, "order": 1, "jobs": 1, "workers": 1,
+        });
+        journal.store.write(|tx| tx.put(META, COUNTS, &before)).unwrap();
+    }
+    let journal = Journal::open(&path).unwrap();
+    let id = journal.id().to_owned();
+    assert!(strata_net::protocol::is_id(&id), "{id:?}");
+    assert_eq!(journal.next_epoch().unwrap(), 8);
+    drop(journal);
+    assert_eq!(Journal::open(&path).unwrap().id(), id);
+}
+
+#[test]
+fn epochs_that_a_worker_has_seen_are_not_issued_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
+    assert_eq!(journal.next_epoch().unwrap(), 1);
+    assert_eq!(journal.skip_epochs(1).unwrap(), None);
+    assert_eq!(journal.skip_epochs(5).unwrap(), Some(1));
+    assert_eq!(journal.next_epoch().unwrap(), 6);
 }
 
 #[test]
