@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use strata::{KeepLayers, StopReason};
-use strata_store::{CheckpointFile, JobResult, JobSpec};
+use strata_store::{CheckpointFile, HistoryLine, JobResult, JobSpec};
 
 /// Limits and settings of a job. They may change from one run to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +96,51 @@ pub struct ClusterCheckpoint {
     pub spilled: u64,
 }
 
+/// Sums over the layers of a job that the journal has. With them a list needs no layers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobProgress {
+    /// Depth of the last layer.
+    pub depth: u32,
+    /// States of the last layer.
+    pub layer_states: u64,
+    /// Search time until the last layer was complete, in seconds.
+    pub seconds: f64,
+    /// States of all layers.
+    pub states: u64,
+    /// Legal moves of the states.
+    pub generated: u64,
+    /// States of the widest layer.
+    pub widest: u64,
+    /// Depth of the first of the widest layers.
+    pub widest_depth: u32,
+    /// Bytes of all layer files when they were sealed.
+    pub layer_bytes: u64,
+}
+
+impl JobProgress {
+    /// Sums over the layers from depth 0 on; none without a layer.
+    #[must_use]
+    pub fn of_lines(lines: &[HistoryLine]) -> Option<JobProgress> {
+        let mut progress = JobProgress::default();
+        lines.iter().for_each(|line| progress.add(line));
+        (!lines.is_empty()).then_some(progress)
+    }
+
+    /// Adds the next layer.
+    pub fn add(&mut self, line: &HistoryLine) {
+        self.depth = line.depth;
+        self.layer_states = line.states;
+        self.seconds = line.seconds;
+        self.states = self.states.saturating_add(line.states);
+        self.generated = self.generated.saturating_add(line.generated);
+        self.layer_bytes = self.layer_bytes.saturating_add(line.bytes);
+        if line.states > self.widest {
+            (self.widest, self.widest_depth) = (line.states, line.depth);
+        }
+    }
+}
+
 /// Specification and progress of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,6 +161,12 @@ pub struct JobEntry {
     pub created: u64,
     /// Search time over all runs, in seconds.
     pub seconds: f64,
+    /// A depth at which the search is known to end at the latest, if one is known.
+    #[serde(default)]
+    pub expected_layers: Option<u32>,
+    /// Sums over its layers; none before the first. The journal keeps them.
+    #[serde(default)]
+    pub progress: Option<JobProgress>,
     /// The last checkpoint.
     pub checkpoint: Option<ClusterCheckpoint>,
     /// The result, once the job is done.

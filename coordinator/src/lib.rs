@@ -14,7 +14,9 @@ mod panic;
 mod server;
 
 pub use cluster::context::ClusterOptions;
-pub use entry::{ClusterCheckpoint, JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
+pub use entry::{
+    ClusterCheckpoint, JobEntry, JobOptions, JobProgress, JobState, WorkerEntry, WorkerNumber,
+};
 pub use journal::error::JournalError;
 pub use journal::operations::Journal;
 pub use server::coordinator::Coordinator;

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use strata::{KeepLayers, StopReason};
 use strata_coordinator::{
-    ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, WorkerEntry,
+    ClusterCheckpoint, JobEntry, JobOptions, JobProgress, JobState, Journal, JournalError,
+    WorkerEntry,
 };
 use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobSpec};
 
@@ -45,18 +46,14 @@ fn checkpoint(depth: u32) -> ClusterCheckpoint {
         digest: Hex128([1, u64::from(depth)]),
         seal: Hex64(99),
     };
-    ClusterCheckpoint {
-        depth,
-        records: vec![record],
-        owners: vec![0; 64],
-        disk_peak: 1,
-        spilled: 2,
-    }
+    let (records, owners) = (vec![record], vec![0; 64]);
+    ClusterCheckpoint { depth, records, owners, disk_peak: 1, spilled: 2 }
 }
 
 fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {
-    let (entry, new) =
-        journal.submit(&format!("panex-{n}"), name, spec(n), JobOptions::default(), 5).unwrap();
+    let (entry, new) = journal
+        .submit(&format!("panex-{n}"), name, spec(n), JobOptions::default(), 5, None)
+        .unwrap();
     assert!(new);
     entry
 }
@@ -122,18 +119,18 @@ fn a_submission_with_a_name_is_idempotent() {
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let job = submit(&journal, Some("big"), 6);
     let options = JobOptions { keep: KeepLayers::All, ..JobOptions::default() };
-    let again = journal.submit("other", Some("big"), spec(6), options.clone(), 9).unwrap();
+    let again = journal.submit("other", Some("big"), spec(6), options.clone(), 9, None).unwrap();
     assert_eq!(again, (job.clone(), false));
-    let refused = journal.submit("other", Some("big"), spec(7), options, 9).unwrap_err();
+    let refused = journal.submit("other", Some("big"), spec(7), options, 9, None).unwrap_err();
     assert_eq!(
         refused.to_string(),
         format!(r#"the name "big" belongs to job {}, which differs: n is "6", not "7""#, job.id)
     );
     assert_eq!(journal.jobs().unwrap(), [job]);
     for bad in ["", "a/b", "..", &"x".repeat(65)] {
-        let refused = journal.submit("panex", Some(bad), spec(6), JobOptions::default(), 0);
+        let refused = journal.submit("panex", Some(bad), spec(6), JobOptions::default(), 0, None);
         assert!(matches!(refused, Err(JournalError::Name { .. })), "{bad:?}");
-        let refused = journal.submit(bad, None, spec(6), JobOptions::default(), 0);
+        let refused = journal.submit(bad, None, spec(6), JobOptions::default(), 0, None);
         assert!(matches!(refused, Err(JournalError::Name { .. })), "{bad:?}");
     }
 }
@@ -478,7 +475,7 @@ impl Model {
     }
 
     fn submit(&mut self, journal: &Journal, n: u32, name: Option<&str>) {
-        let result = journal.submit("job", name, spec(n), JobOptions::default(), 1);
+        let result = journal.submit("job", name, spec(n), JobOptions::default(), 1, None);
         let known = |job: &&JobEntry| name.is_some() && job.name.as_deref() == name;
         match (self.content.jobs.iter().find(known), result) {
             (Some(known), Ok(found)) => assert_eq!(found, (known.clone(), false)),
@@ -513,6 +510,7 @@ impl Model {
         stored.truncate(first);
         stored.extend_from_slice(lines);
         (entry.state, entry.checkpoint) = (state, Some(made));
+        entry.progress = JobProgress::of_lines(stored);
         assert_eq!(result.unwrap(), *entry);
     }
 

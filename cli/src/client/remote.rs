@@ -86,9 +86,14 @@ impl<'a> Remote<'a> {
         self.call(|mut client| async move { client.submit(request).await })
     }
 
-    pub(crate) fn list(&self) -> Result<Vec<v1::Job>, Failure> {
-        let reply = self.call(|mut client| async move { client.list(v1::ListRequest {}).await })?;
-        Ok(reply.jobs)
+    /// The jobs, oldest first: all, or only those that have not ended.
+    ///
+    /// # Errors
+    /// Like every call.
+    pub(crate) fn list(&self, unfinished: bool) -> Result<Vec<v1::Job>, Failure> {
+        let request = v1::ListRequest { unfinished };
+        let parts = self.call(|mut client| async move { client.list(request).await })?;
+        self.collect(parts, |part| part.jobs)
     }
 
     pub(crate) fn status(&self, job: &str) -> Result<v1::Job, Failure> {
@@ -106,9 +111,14 @@ impl<'a> Remote<'a> {
         self.call(|mut client| async move { client.resume(job).await })
     }
 
-    pub(crate) fn layers(&self, job: &str) -> Result<v1::LayersReply, Failure> {
+    /// The layers of a job so far, from depth 0 on.
+    ///
+    /// # Errors
+    /// Like every call.
+    pub(crate) fn layers(&self, job: &str) -> Result<Vec<v1::LayerLine>, Failure> {
         let job = reference(job);
-        self.call(|mut client| async move { client.layers(job).await })
+        let parts = self.call(|mut client| async move { client.layers(job).await })?;
+        self.collect(parts, |part| part.layers)
     }
 
     pub(crate) fn workers(&self) -> Result<Vec<v1::WorkerInfo>, Failure> {
@@ -137,6 +147,19 @@ impl<'a> Remote<'a> {
     pub(crate) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
         let item = self.runtime.block_on(items.message());
         item.map_err(|status| self.failure(&status))
+    }
+
+    /// All items of a stream of parts.
+    fn collect<P, T>(
+        &self,
+        mut parts: Streaming<P>,
+        items: impl Fn(P) -> Vec<T>,
+    ) -> Result<Vec<T>, Failure> {
+        let mut all = Vec::new();
+        while let Some(part) = self.next(&mut parts)? {
+            all.extend(items(part));
+        }
+        Ok(all)
     }
 
     /// Installs the signal handlers; before, a signal ends the process.

@@ -102,7 +102,7 @@ pub(crate) fn cancel(args: &JobArgs, console: &Console) -> Result<ExitCode, Fail
 
 /// Runs `strata list`.
 pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let jobs = Remote::connect(&args.client)?.list()?;
+    let jobs = Remote::connect(&args.client)?.list(false)?;
     stdout::print(|out| {
         if console.json {
             jobs.iter().try_for_each(|job| record::write_job(job, out))
@@ -124,8 +124,7 @@ pub(crate) fn status(args: &StatusArgs, console: &Console) -> Result<ExitCode, F
         })?;
         return Ok(ExitCode::Done);
     }
-    let (workers, mut jobs) = (remote.workers()?, remote.list()?);
-    jobs.retain(|job| !record::has_ended(job));
+    let (workers, jobs) = (remote.workers()?, remote.list(true)?);
     stdout::print(|out| {
         if console.json {
             workers.iter().try_for_each(|worker| record::write_worker(worker, out))?;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use strata_proto::v1;
+use strata_proto::v1::JobState;
 use strata_proto::v1::job_event::Event as JobEvent;
 use strata_proto::v1::job_service_server::{JobService, JobServiceServer};
 use tokio::net::TcpListener;
@@ -64,11 +65,25 @@ impl Service {
 
 type Answer<T> = Result<Response<T>, Status>;
 
+/// A stream of messages that ends.
+fn answer<T: Send + 'static>(
+    messages: impl Iterator<Item = T>,
+) -> Response<ReceiverStream<Result<T, Status>>> {
+    let messages: Vec<T> = messages.collect();
+    let (sender, receiver) = mpsc::channel(messages.len().max(1));
+    for message in messages {
+        sender.try_send(Ok(message)).expect("there is room");
+    }
+    Response::new(ReceiverStream::new(receiver))
+}
+
 #[tonic::async_trait]
 impl JobService for Service {
     type WatchStream = ReceiverStream<Result<v1::JobEvent, Status>>;
     type LogsStream = ReceiverStream<Result<v1::LogLine, Status>>;
     type FetchLayerStream = ReceiverStream<Result<v1::LayerPart, Status>>;
+    type ListStream = ReceiverStream<Result<v1::ListPart, Status>>;
+    type LayersStream = ReceiverStream<Result<v1::LayersPart, Status>>;
 
     async fn submit(&self, request: Request<v1::SubmitRequest>) -> Answer<v1::Job> {
         let mut script = self.script();
@@ -76,10 +91,14 @@ impl JobService for Service {
         script.job("").map(Response::new)
     }
 
-    async fn list(&self, _: Request<v1::ListRequest>) -> Answer<v1::ListReply> {
+    async fn list(&self, request: Request<v1::ListRequest>) -> Answer<Self::ListStream> {
         let script = self.script();
         script.refusal.clone().map_or(Ok(()), Err)?;
-        Ok(Response::new(v1::ListReply { jobs: script.jobs.clone() }))
+        let unfinished = request.into_inner().unfinished;
+        let ended = [JobState::Stopped, JobState::Cancelled, JobState::Failed, JobState::Done];
+        let jobs = script.jobs.iter().filter(|job| !(unfinished && ended.contains(&job.state())));
+        // One job a part.
+        Ok(answer(jobs.map(|job| v1::ListPart { jobs: vec![job.clone()] })))
     }
 
     async fn status(&self, request: Request<v1::JobRef>) -> Answer<v1::Job> {
@@ -112,13 +131,9 @@ impl JobService for Service {
     }
 
     async fn logs(&self, request: Request<v1::LogsRequest>) -> Answer<Self::LogsStream> {
-        let (sender, receiver) = mpsc::channel(16);
         let script = self.script();
         script.job(&request.into_inner().job)?;
-        for line in &script.logs {
-            sender.try_send(Ok(line.clone())).expect("few lines");
-        }
-        Ok(Response::new(ReceiverStream::new(receiver)))
+        Ok(answer(script.logs.iter().cloned()))
     }
 
     async fn cancel(&self, request: Request<v1::JobRef>) -> Answer<v1::Job> {
@@ -129,10 +144,10 @@ impl JobService for Service {
         self.find(request).map(Response::new)
     }
 
-    async fn layers(&self, request: Request<v1::JobRef>) -> Answer<v1::LayersReply> {
-        let job = Some(self.find(request)?);
-        let layers = self.script().layers.clone();
-        Ok(Response::new(v1::LayersReply { job, layers }))
+    async fn layers(&self, request: Request<v1::JobRef>) -> Answer<Self::LayersStream> {
+        self.find(request)?;
+        let script = self.script();
+        Ok(answer(script.layers.chunks(2).map(|part| v1::LayersPart { layers: part.to_vec() })))
     }
 
     async fn look_up(&self, _: Request<v1::LookUpRequest>) -> Answer<v1::Found> {

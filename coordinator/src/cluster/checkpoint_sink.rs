@@ -156,8 +156,9 @@ impl CheckpointSink for JournalSink {
             entry.state = JobState::Done;
             entry.result = Some(totals.result(moves, entry.peak_rss_bytes, seconds));
         };
-        self.cluster.journal.checkpoint(&self.id, &self.unsaved, change)?;
-        self.unsaved.clear();
+        let entry = self.cluster.journal.checkpoint(&self.id, &self.unsaved, change)?;
+        self.unsaved = Vec::new();
+        self.job.set_saved(entry.progress.as_ref());
         Ok(())
     }
 

@@ -10,7 +10,6 @@ use strata_store::JobSpec;
 use super::job_view::{JobView, JobViews};
 use super::membership::Membership;
 use super::notifier::Notifier;
-use crate::journal::error::JournalError;
 use crate::journal::operations::Journal;
 
 /// Settings of a coordinator.
@@ -71,12 +70,14 @@ impl Cluster {
         })
     }
 
-    /// The view of a job. The first call for a job reads the journal.
-    ///
-    /// # Errors
-    /// Those of [`Journal::layers`].
-    pub(crate) fn job(&self, id: &str) -> Result<Arc<JobView>, JournalError> {
-        self.views.job(id, || self.journal.layers(id))
+    /// The view of a job.
+    pub(crate) fn job(&self, id: &str) -> Arc<JobView> {
+        self.views.job(id)
+    }
+
+    /// The view of a job that runs or is watched.
+    pub(crate) fn job_in_use(&self, id: &str) -> Option<Arc<JobView>> {
+        self.views.in_use(id)
     }
 
     /// The number of states below which a layer runs on one worker. Every layer of a symbolic job

@@ -1,20 +1,35 @@
 //! A job's log file: one line per entry, with time, level and text.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::event::{Level, LogEntry};
+
+/// Entries that are read at a time.
+const PART: usize = 1000;
 
 /// A log file. It is created by the first entry.
 #[derive(Debug)]
 pub(crate) struct JobLog {
     path: PathBuf,
+    /// Whether the last entry could not be written.
+    failed: bool,
+}
+
+/// Some entries of a log, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LogPart {
+    pub(crate) entries: Vec<LogEntry>,
+    /// Offset in the file from which the next part is read.
+    pub(crate) next: u64,
+    /// Whether there was more when the part was read.
+    pub(crate) more: bool,
 }
 
 impl JobLog {
     pub(crate) fn new(path: PathBuf) -> JobLog {
-        JobLog { path }
+        JobLog { path, failed: false }
     }
 
     /// The file.
@@ -22,30 +37,56 @@ impl JobLog {
         &self.path
     }
 
-    /// Appends an entry.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub(crate) fn append(&mut self, entry: &LogEntry) -> io::Result<()> {
-        let LogEntry { time_ms, level, text } = entry;
-        let mut file = File::options().create(true).append(true).open(&self.path)?;
-        file.write_all(format!("{time_ms} {} {text}\n", level.name()).as_bytes())
+    /// Appends an entry. The process's log has it too, so a failure loses nothing: it is logged
+    /// once, until an entry can be written again.
+    pub(crate) fn append(&mut self, entry: &LogEntry) {
+        let written = self.write(entry);
+        match (&written, self.failed) {
+            (Err(error), false) => {
+                tracing::warn!("cannot write {}: {error}", self.path.display());
+            }
+            (Ok(()), true) => tracing::info!("{} can be written again", self.path.display()),
+            _ => {}
+        }
+        self.failed = written.is_err();
     }
 
-    /// All entries, oldest first. Skips lines that a crash has cut short.
+    fn write(&self, entry: &LogEntry) -> io::Result<()> {
+        let LogEntry { time_ms, level, text } = entry;
+        let mut file = File::options().create(true).append(true).open(&self.path)?;
+        // The entry before may be cut short.
+        let start = if self.failed { "\n" } else { "" };
+        file.write_all(format!("{start}{time_ms} {} {text}\n", level.name()).as_bytes())
+    }
+
+    /// Reads the next entries of a log from an offset on, oldest first. Skips lines that a crash has
+    /// cut short.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub(crate) fn entries(&self) -> io::Result<Vec<LogEntry>> {
-        let file = match File::open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+    pub(crate) fn read(path: &Path, from: u64) -> io::Result<LogPart> {
+        let mut part = LogPart { entries: Vec::new(), next: from, more: false };
+        let mut file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(part),
             other => other?,
         };
-        let mut entries = Vec::new();
-        for line in BufReader::new(file).lines() {
-            entries.extend(parse(&line?));
+        file.seek(SeekFrom::Start(from))?;
+        let mut file = BufReader::new(file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = file.read_until(b'\n', &mut line)?;
+            // The last line may not be complete yet.
+            if line.last() != Some(&b'\n') {
+                return Ok(part);
+            }
+            part.next += read as u64;
+            part.entries.extend(parse(String::from_utf8_lossy(&line).trim_end_matches('\n')));
+            if part.entries.len() == PART {
+                part.more = true;
+                return Ok(part);
+            }
         }
-        Ok(entries)
     }
 }
 
@@ -66,17 +107,39 @@ mod tests {
         let path = folder.path().join("a.log");
         let append = |text: &str| {
             let entry = LogEntry { time_ms: 17, level: Level::Warn, text: text.to_owned() };
-            JobLog::new(path.clone()).append(&entry).unwrap();
+            JobLog::new(path.clone()).append(&entry);
         };
-        assert_eq!(JobLog::new(path.clone()).entries().unwrap(), []);
+        assert_eq!(JobLog::read(&path, 0).unwrap().entries, []);
         append("first line");
         File::options().append(true).open(&path).unwrap().write_all(b"17 INF").unwrap();
         // The line cut short merges with the next one, and the merged line is skipped.
         append("second");
         append("third");
-        let entries = JobLog::new(path).entries().unwrap();
+        let entries = JobLog::read(&path, 0).unwrap().entries;
         let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
         assert_eq!(texts, ["first line", "third"]);
         assert!(entries.iter().all(|entry| (entry.time_ms, entry.level) == (17, Level::Warn)));
+    }
+
+    #[test]
+    fn a_long_log_is_read_in_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        let mut log = JobLog::new(path.clone());
+        for number in 0..2 * PART + 10 {
+            let text = number.to_string();
+            log.append(&LogEntry { time_ms: 1, level: Level::Info, text });
+        }
+        let (mut next, mut sizes) = (0, Vec::new());
+        loop {
+            let part = JobLog::read(&path, next).unwrap();
+            sizes.push(part.entries.len());
+            next = part.next;
+            if !part.more {
+                break;
+            }
+        }
+        assert_eq!(sizes, [PART, PART, 10]);
+        assert_eq!(next, std::fs::metadata(&path).unwrap().len());
     }
 }

@@ -1,47 +1,80 @@
 //! Live view of a job: layers that no checkpoint holds yet, events for watchers, and the log.
+//!
+//! A view exists while the queue runs the job or a client watches it. What it holds is bounded:
+//! layers leave it with the checkpoint that stores them, and events with the window.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use strata::Totals;
-use strata::catalogue::Registry;
-use strata_space::{Finish, SpaceError};
-use strata_store::{HistoryLine, JobSpec};
+use strata_store::HistoryLine;
 use tokio::sync::watch;
 
 use super::event::{JobEvent, Level, LogEntry};
-use super::job_log::JobLog;
+use super::job_log::{JobLog, LogPart};
+use crate::entry::JobProgress;
 
 /// Time without a log entry after which a running session logs that it still runs.
 const LOG_HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Properties of a job's space that the coordinator needs.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct SpaceInfo {
-    /// When the search is over.
-    pub(crate) rule: Finish<()>,
-    /// A depth at which the search ends at the latest, if one is known.
-    pub(crate) expected_layers: Option<u32>,
+/// Events that are kept for watchers. One that is further behind reads the layers again.
+const WINDOW: usize = 1024;
+
+/// The last events of a job, with numbers that count up from 0.
+#[derive(Debug, Default)]
+struct EventWindow {
+    /// Number of the first event that is kept.
+    first: u64,
+    events: VecDeque<JobEvent>,
 }
 
-impl SpaceInfo {
-    fn open(puzzles: &Registry, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
-        let space = puzzles.open(&spec.space, &spec.params)?;
-        let rule = space.finish().rule();
-        Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
+impl EventWindow {
+    fn push(&mut self, event: JobEvent) {
+        if self.events.len() == WINDOW {
+            self.events.pop_front();
+            self.first += 1;
+        }
+        self.events.push_back(event);
+    }
+
+    /// Number of the next event.
+    fn next(&self) -> u64 {
+        self.first + self.events.len() as u64
+    }
+
+    /// The events from a number on; `None` if some of them are no longer kept.
+    fn since(&self, number: u64) -> Option<Vec<JobEvent>> {
+        let skipped = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        Some(self.events.iter().skip(skipped).cloned().collect())
+    }
+}
+
+/// Layers of a job that the queue runs.
+#[derive(Clone, Debug, Default)]
+struct LiveLayers {
+    /// Number of layers that the journal has.
+    saved: u32,
+    /// The layers after them.
+    unsaved: Vec<HistoryLine>,
+    /// Sums over all of them.
+    progress: Option<JobProgress>,
+}
+
+impl LiveLayers {
+    fn saved(progress: Option<JobProgress>) -> LiveLayers {
+        let saved = progress.as_ref().map_or(0, |progress| progress.depth + 1);
+        LiveLayers { saved, unsaved: Vec::new(), progress }
     }
 }
 
 #[derive(Debug, Default)]
 struct Progress {
-    /// Complete layers from depth 0 on.
-    layers: Vec<HistoryLine>,
-    /// Events since the coordinator started.
-    events: Vec<JobEvent>,
+    /// `None` while the queue does not run the job: then the journal has all layers.
+    live: Option<LiveLayers>,
+    events: EventWindow,
     /// Names of workers that the job waits for.
     waiting_for: Vec<String>,
     workers: usize,
@@ -49,17 +82,25 @@ struct Progress {
     last_entry: Option<Instant>,
 }
 
-/// State of a job at one moment.
+/// State of a job that the queue runs, at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobSnapshot {
-    /// The last complete layer.
-    pub(crate) last: Option<HistoryLine>,
-    /// Sums over all layers.
-    pub(crate) totals: Totals,
+    /// Sums over all layers; none before the first.
+    pub(crate) progress: Option<JobProgress>,
     /// Names of workers that the job waits for.
     pub(crate) waiting_for: Vec<String>,
     /// Number of workers that it runs on.
     pub(crate) workers: usize,
+}
+
+/// Layers that only the view has, and the place of the events that follow them.
+#[derive(Clone, Debug)]
+pub(crate) struct Position {
+    /// Number of the next event.
+    pub(crate) next_event: u64,
+    /// Number of layers in the journal, and the layers after them; `None` if the queue does not run
+    /// the job: then the journal has all layers.
+    pub(crate) layers: Option<(u32, Vec<HistoryLine>)>,
 }
 
 /// Live view of one job.
@@ -68,8 +109,6 @@ pub(crate) struct JobSnapshot {
 #[derive(Debug)]
 pub(crate) struct JobView {
     id: String,
-    puzzles: Arc<Registry>,
-    space: OnceLock<SpaceInfo>,
     log: Mutex<JobLog>,
     progress: Mutex<Progress>,
     changes: watch::Sender<u64>,
@@ -78,13 +117,11 @@ pub(crate) struct JobView {
 }
 
 impl JobView {
-    fn new(id: &str, puzzles: Arc<Registry>, log: PathBuf, layers: Vec<HistoryLine>) -> JobView {
+    fn new(id: &str, log: PathBuf) -> JobView {
         JobView {
             id: id.to_owned(),
-            puzzles,
-            space: OnceLock::new(),
             log: Mutex::new(JobLog::new(log)),
-            progress: Mutex::new(Progress { layers, ..Progress::default() }),
+            progress: Mutex::default(),
             changes: watch::Sender::new(0),
             cancelled: AtomicBool::new(false),
             active: AtomicBool::new(false),
@@ -97,18 +134,6 @@ impl JobView {
 
     fn log_file(&self) -> MutexGuard<'_, JobLog> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Properties of the job's space. The first call opens the space, which takes milliseconds.
-    ///
-    /// # Errors
-    /// If the space does not exist or refuses its parameters.
-    pub(crate) fn space(&self, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
-        if let Some(info) = self.space.get() {
-            return Ok(*info);
-        }
-        let info = SpaceInfo::open(&self.puzzles, spec)?;
-        Ok(*self.space.get_or_init(|| info))
     }
 
     /// Changes with every event.
@@ -128,19 +153,34 @@ impl JobView {
     /// Adds a complete layer.
     pub(crate) fn add_layer(&self, layer: HistoryLine) {
         let mut progress = self.progress();
-        progress.layers.push(layer.clone());
+        let live = progress.live.get_or_insert_default();
+        live.progress.get_or_insert_default().add(&layer);
+        live.unsaved.push(layer.clone());
         progress.events.push(JobEvent::Layer(layer));
         drop(progress);
         self.changed();
     }
 
-    /// Removes all layers but the first `keep`: the search repeats the others.
-    pub(crate) fn roll_back(&self, keep: usize) {
+    /// Drops layers that the journal has now. `saved` is the job's progress there.
+    pub(crate) fn set_saved(&self, saved: Option<&JobProgress>) {
         let mut progress = self.progress();
-        if progress.layers.len() > keep {
-            progress.layers.truncate(keep);
-            let depth = (keep as u32).checked_sub(1);
-            progress.events.push(JobEvent::RolledBack(depth));
+        let Some(live) = &mut progress.live else { return };
+        let count = saved.map_or(0, |saved| saved.depth + 1);
+        live.unsaved.retain(|line| line.depth >= count);
+        live.unsaved.shrink_to_fit();
+        live.saved = count;
+    }
+
+    /// Removes all layers but those of the journal: the search repeats the others. `saved` is the
+    /// job's progress in the journal.
+    pub(crate) fn roll_back(&self, saved: Option<JobProgress>) {
+        let mut progress = self.progress();
+        let depth = |progress: &Option<JobProgress>| progress.as_ref().map(|p| p.depth);
+        let before = progress.live.as_ref().and_then(|live| depth(&live.progress));
+        let after = depth(&saved);
+        progress.live = Some(LiveLayers::saved(saved));
+        if before > after {
+            progress.events.push(JobEvent::RolledBack(after));
             drop(progress);
             self.changed();
         }
@@ -178,13 +218,15 @@ impl JobView {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Marks the job as run by the queue.
-    pub(crate) fn activate(&self) {
+    /// Marks the job as run by the queue, with its progress in the journal.
+    pub(crate) fn activate(&self, saved: Option<JobProgress>) {
+        self.progress().live = Some(LiveLayers::saved(saved));
         self.active.store(true, Ordering::Release);
     }
 
     /// Marks the job as no longer run: no further events follow.
     pub(crate) fn deactivate(&self) {
+        self.progress().live = None;
         self.active.store(false, Ordering::Release);
         self.changed();
     }
@@ -206,11 +248,9 @@ impl JobView {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let text = text.replace(['\n', '\r'], " ");
         let entry = LogEntry { time_ms: now.as_millis() as u64, level, text };
-        // Held until the event is added: an entry is in the file and in the events, or in neither.
+        // Held until the event is there: events have the order of the file.
         let mut log = self.log_file();
-        if let Err(error) = log.append(&entry) {
-            tracing::warn!(job, "cannot write {}: {error}", log.path().display());
-        }
+        log.append(&entry);
         let mut progress = self.progress();
         progress.events.push(JobEvent::Log(entry));
         progress.last_entry = Some(Instant::now());
@@ -224,200 +264,82 @@ impl JobView {
     pub(crate) fn log_if_quiet(&self) {
         let progress = self.progress();
         let quiet = progress.last_entry.is_none_or(|last| last.elapsed() > LOG_HEARTBEAT);
-        let Some(last) = progress.layers.last().filter(|_| quiet) else { return };
-        let text = format!("still searching after layer={} states={}", last.depth, last.states);
+        let last = progress.live.as_ref().and_then(|live| live.progress.as_ref());
+        let Some(last) = last.filter(|_| quiet) else { return };
+        let (depth, states) = (last.depth, last.layer_states);
         drop(progress);
-        self.log(Level::Info, &text);
+        self.log(Level::Info, &format!("still searching after layer={depth} states={states}"));
     }
 
-    /// The job's state now.
-    pub(crate) fn snapshot(&self) -> JobSnapshot {
+    /// The job's state now; `None` if the queue does not run it: then the journal has all of it.
+    pub(crate) fn snapshot(&self) -> Option<JobSnapshot> {
         let progress = self.progress();
-        JobSnapshot {
-            last: progress.layers.last().cloned(),
-            totals: Totals::of_lines(&progress.layers, 0, 0),
+        let live = progress.live.as_ref()?;
+        Some(JobSnapshot {
+            progress: live.progress.clone(),
             waiting_for: progress.waiting_for.clone(),
             workers: progress.workers,
-        }
+        })
     }
 
-    /// The complete layers, and the number of events so far.
-    pub(crate) fn layers(&self) -> (Vec<HistoryLine>, usize) {
+    /// The layers that only the view has, and the place of the events that follow.
+    pub(crate) fn position(&self) -> Position {
         let progress = self.progress();
-        (progress.layers.clone(), progress.events.len())
+        let layers = progress.live.as_ref().map(|live| (live.saved, live.unsaved.clone()));
+        Position { next_event: progress.events.next(), layers }
     }
 
-    /// The layer at a depth, if it is complete.
-    pub(crate) fn layer(&self, depth: u32) -> Option<HistoryLine> {
-        self.progress().layers.get(depth as usize).cloned()
+    /// The events from a number on, and the number of the next; `None` if some of them are no longer
+    /// kept.
+    pub(crate) fn events(&self, from: u64) -> Option<(Vec<JobEvent>, u64)> {
+        let progress = self.progress();
+        Some((progress.events.since(from)?, progress.events.next()))
     }
 
-    /// The events from index `from` on.
-    pub(crate) fn events(&self, from: usize) -> Vec<JobEvent> {
-        self.progress().events.get(from..).unwrap_or_default().to_vec()
-    }
-
-    /// The log from its beginning, and the index of the first event that is not in it. Reads a
-    /// file.
+    /// The next entries of the log from an offset in its file on. Reads the file.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub(crate) fn log_entries(&self) -> io::Result<(Vec<LogEntry>, usize)> {
-        let log = self.log_file();
-        let entries = log.entries()?;
-        let next = self.progress().events.len();
-        drop(log);
-        Ok((entries, next))
+    pub(crate) fn log_entries(&self, from: u64) -> io::Result<LogPart> {
+        let path = self.log_file().path().to_owned();
+        JobLog::read(&path, from)
     }
 }
 
-/// Views of all jobs that were used since the start.
+/// Views of the jobs that run or are watched.
 #[derive(Debug)]
 pub(crate) struct JobViews {
     logs: PathBuf,
-    puzzles: Arc<Registry>,
-    jobs: Mutex<HashMap<String, Arc<JobView>>>,
+    jobs: Mutex<HashMap<String, Weak<JobView>>>,
 }
 
 impl JobViews {
-    /// No views yet. Log files go to the folder `logs`, which must exist. Jobs search `puzzles`.
-    pub(crate) fn new(logs: &Path, puzzles: Arc<Registry>) -> JobViews {
-        JobViews { logs: logs.to_owned(), puzzles, jobs: Mutex::default() }
+    /// No views yet. Log files go to the folder `logs`, which must exist.
+    pub(crate) fn new(logs: &Path) -> JobViews {
+        JobViews { logs: logs.to_owned(), jobs: Mutex::default() }
     }
 
-    fn jobs(&self) -> MutexGuard<'_, HashMap<String, Arc<JobView>>> {
+    fn jobs(&self) -> MutexGuard<'_, HashMap<String, Weak<JobView>>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The view of a job; `layers` reads its layers when there is no view yet.
-    ///
-    /// # Errors
-    /// Those of `layers`.
-    pub(crate) fn job<E>(
-        &self,
-        id: &str,
-        layers: impl FnOnce() -> Result<Vec<HistoryLine>, E>,
-    ) -> Result<Arc<JobView>, E> {
-        if let Some(job) = self.jobs().get(id) {
-            return Ok(Arc::clone(job));
-        }
-        // Reads without the lock. A session gets its view before it changes a layer, so these
-        // layers are current unless another thread has inserted a view meanwhile. That view is used
-        // then.
-        let layers = layers()?;
-        let log = self.logs.join(format!("{id}.log"));
+    /// The view of a job. All that use it at a time have the same.
+    pub(crate) fn job(&self, id: &str) -> Arc<JobView> {
         let mut jobs = self.jobs();
-        let job = jobs.entry(id.to_owned()).or_insert_with(|| {
-            let view = JobView::new(id, Arc::clone(&self.puzzles), log, layers);
-            Arc::new(view)
-        });
-        Ok(Arc::clone(job))
+        if let Some(job) = jobs.get(id).and_then(Weak::upgrade) {
+            return job;
+        }
+        jobs.retain(|_, job| job.strong_count() > 0);
+        let job = Arc::new(JobView::new(id, self.logs.join(format!("{id}.log"))));
+        jobs.insert(id.to_owned(), Arc::downgrade(&job));
+        job
+    }
+
+    /// The view of a job, if it is in use.
+    pub(crate) fn in_use(&self, id: &str) -> Option<Arc<JobView>> {
+        self.jobs().get(id).and_then(Weak::upgrade)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-
-    use strata_store::{EngineKind, Hex128};
-
-    use super::*;
-
-    fn line(depth: u32) -> HistoryLine {
-        HistoryLine {
-            depth,
-            states: 10 * u64::from(depth),
-            generated: 0,
-            regions: 0,
-            bytes: 0,
-            digest: Hex128([0, 0]),
-            seconds: 0.0,
-            kept: None,
-        }
-    }
-
-    fn view(views: &JobViews, layers: Vec<HistoryLine>) -> Arc<JobView> {
-        views.job("a", || Ok::<_, ()>(layers)).unwrap()
-    }
-
-    #[test]
-    fn repeated_layers_count_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let job = view(
-            &JobViews::new(folder.path(), Arc::new(Registry::shipped())),
-            vec![line(0), line(1)],
-        );
-        job.add_layer(line(2));
-        job.add_layer(line(3));
-        assert_eq!(job.snapshot().totals.states, 60);
-        job.roll_back(2);
-        job.roll_back(2);
-        assert_eq!(job.snapshot().totals.states, 10);
-        job.add_layer(line(2));
-        assert_eq!(job.layers().0.len(), 3);
-        let events = job.events(0);
-        assert_eq!(events.len(), 4);
-        assert!(matches!(events[2], JobEvent::RolledBack(Some(1))));
-    }
-
-    #[test]
-    fn the_log_survives_a_restart() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |text: &str| {
-            let job =
-                view(&JobViews::new(folder.path(), Arc::new(Registry::shipped())), Vec::new());
-            job.log(Level::Warn, text);
-            job.log_entries().unwrap().0
-        };
-        write("first\nline");
-        let entries = write("second");
-        let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
-        assert_eq!(texts, ["first line", "second"]);
-    }
-
-    #[test]
-    fn an_entry_is_in_the_log_or_among_later_events_never_in_both() {
-        const ENTRIES: usize = 300;
-        let folder = tempfile::tempdir().unwrap();
-        let job = view(&JobViews::new(folder.path(), Arc::new(Registry::shipped())), Vec::new());
-        let seen = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            scope.spawn(|| (0..ENTRIES).for_each(|n| job.log(Level::Info, &n.to_string())));
-            while seen.load(Ordering::Relaxed) < ENTRIES {
-                let (entries, next) = job.log_entries().unwrap();
-                assert_eq!(entries.len(), next);
-                seen.store(entries.len(), Ordering::Relaxed);
-            }
-        });
-    }
-
-    #[test]
-    fn views_of_other_jobs_are_available_while_layers_are_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let views = JobViews::new(folder.path(), Arc::new(Registry::shipped()));
-        let job = views.job("a", || {
-            let other = views.job("b", || Ok::<_, ()>(Vec::new())).unwrap();
-            other.add_layer(line(0));
-            // A view that was inserted meanwhile is the job's only one.
-            view(&views, Vec::new()).add_layer(line(0));
-            Ok::<_, ()>(Vec::new())
-        });
-        assert_eq!(job.unwrap().layers().0.len(), 1);
-    }
-
-    #[test]
-    fn a_space_that_cannot_be_opened_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let job = view(&JobViews::new(folder.path(), Arc::new(Registry::shipped())), Vec::new());
-        let mut spec = JobSpec {
-            space: "nowhere".to_owned(),
-            params: Default::default(),
-            shards: 1,
-            engine: EngineKind::Explicit,
-        };
-        assert!(job.space(&spec).unwrap_err().to_string().contains("nowhere"));
-        "hanoi".clone_into(&mut spec.space);
-        spec.params.insert("discs".to_owned(), "3".to_owned());
-        assert!(job.space(&spec).is_ok());
-    }
-}
+mod tests;

@@ -12,4 +12,5 @@ pub(crate) mod membership;
 pub(crate) mod notifier;
 pub(crate) mod queue;
 pub(crate) mod session;
+pub(crate) mod space_info;
 pub(crate) mod worker_pool;

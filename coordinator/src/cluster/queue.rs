@@ -10,8 +10,9 @@ use super::admission::{Admission, ClusterState, admit};
 use super::context::Cluster;
 use super::error::ClusterError;
 use super::event::Level;
-use super::job_view::{JobView, SpaceInfo};
+use super::job_view::JobView;
 use super::session;
+use super::space_info::SpaceInfo;
 use crate::entry::{JobEntry, JobState, WorkerNumber};
 use crate::journal::error::JournalError;
 
@@ -45,15 +46,14 @@ pub(crate) fn run(cluster: &Arc<Cluster>) {
 
 /// The job that ran when the coordinator ended, or else the first in the queue.
 fn next_job(cluster: &Cluster) -> Result<Option<JobEntry>, JournalError> {
-    let jobs = cluster.journal.jobs()?;
-    let running = jobs.iter().find(|entry| entry.state == JobState::Running);
-    Ok(running.or_else(|| jobs.iter().find(|entry| entry.state == JobState::Queued)).cloned())
+    let next = cluster.journal.unended(|jobs| jobs.next().map(str::to_owned))?;
+    next.map(|id| cluster.journal.find(&id)).transpose()
 }
 
 /// Runs a job until it ends or the coordinator shuts down.
 fn run_job(cluster: &Arc<Cluster>, entry: &JobEntry) -> Result<(), JournalError> {
-    let job = cluster.job(&entry.id)?;
-    job.activate();
+    let job = cluster.job(&entry.id);
+    job.activate(entry.progress.clone());
     let ended = run_to_end(cluster, &job, entry);
     job.set_workers(0, Vec::new());
     job.deactivate();
@@ -65,10 +65,14 @@ fn run_to_end(
     job: &Arc<JobView>,
     entry: &JobEntry,
 ) -> Result<(), JournalError> {
+    let space = SpaceInfo::open(&cluster.options.puzzles, &entry.spec);
     // One transaction, like a cancellation, so that neither can undo the other.
     let (entry, ()) = cluster.journal.update(&entry.id, |entry| {
         if entry.state == JobState::Queued {
             entry.state = JobState::Running;
+        }
+        if let Ok(space) = &space {
+            entry.expected_layers = space.expected_layers;
         }
         job.set_cancelled(entry.cancel);
     })?;
@@ -76,7 +80,7 @@ fn run_to_end(
     if entry.state != JobState::Running {
         return Ok(());
     }
-    let end = match job.space(&entry.spec) {
+    let end = match space {
         Ok(space) => run_sessions(cluster, job, &entry.id, space)?,
         Err(error) => {
             let why = format!("the space {} cannot be opened: {error}", entry.spec.space);
@@ -210,7 +214,7 @@ fn wait_for_workers(
             live: &cluster.membership.available(),
             known: &cluster.journal.workers()?,
             checkpoint: entry.checkpoint.as_ref(),
-            width: job.snapshot().last.map_or(0, |line| line.states),
+            width: entry.progress.as_ref().map_or(0, |progress| progress.layer_states),
             narrow: cluster.narrow(&entry.spec),
             shards: entry.spec.shards,
             in_grace_period: cluster.started.elapsed() < grace_period,
@@ -259,7 +263,7 @@ mod tests {
             puzzles: Arc::new(Registry::shipped()),
         };
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
-        let views = JobViews::new(folder.path(), Arc::clone(&options.puzzles));
+        let views = JobViews::new(folder.path());
         (folder, Cluster::new(options, journal, views, 1))
     }
 
@@ -270,7 +274,7 @@ mod tests {
             shards: 1,
             engine: EngineKind::Explicit,
         };
-        cluster.journal.submit(space, None, spec, JobOptions::default(), 0).unwrap().0
+        cluster.journal.submit(space, None, spec, JobOptions::default(), 0, None).unwrap().0
     }
 
     #[test]
@@ -286,7 +290,7 @@ mod tests {
         cluster.shut_down();
         run_job(&cluster, &taken).unwrap();
         assert_eq!(cluster.journal.find(&taken.id).unwrap().state, JobState::Cancelled);
-        assert!(!cluster.job(&taken.id).unwrap().is_active());
+        assert!(!cluster.job(&taken.id).is_active());
     }
 
     #[test]
@@ -299,7 +303,7 @@ mod tests {
             panic!("the job has not failed");
         };
         assert!(why.starts_with("the space nowhere cannot be opened: "), "{why}");
-        let (log, _) = cluster.job(&job.id).unwrap().log_entries().unwrap();
+        let log = cluster.job(&job.id).log_entries(0).unwrap().entries;
         assert!(log[0].text.contains(&why), "{log:?}");
     }
 }

@@ -19,9 +19,10 @@ use super::checkpoint_sink::JournalSink;
 use super::context::Cluster;
 use super::error::ClusterError;
 use super::event::Level;
-use super::job_view::{JobView, SpaceInfo};
+use super::job_view::JobView;
+use super::space_info::SpaceInfo;
 use super::worker_pool::{PoolWorker, RemotePool, RestoreOrders};
-use crate::entry::{JobEntry, WorkerNumber};
+use crate::entry::{JobEntry, JobProgress, WorkerNumber};
 use crate::server::options::keep_layers_to;
 
 /// How long the running layer may take after a shutdown is requested. Supervisors allow 30 seconds,
@@ -42,7 +43,7 @@ pub(crate) fn run(
 ) -> Result<Outcome, DriveError<ClusterError>> {
     let epoch = cluster.journal.next_epoch().map_err(failed)?;
     let lines = cluster.journal.layers(&entry.id).map_err(failed)?;
-    job.roll_back(lines.len());
+    job.roll_back(JobProgress::of_lines(&lines));
     let workers = workers(cluster, &owners);
     log_start(job, entry, epoch, &workers);
     job.set_workers(workers.len(), Vec::new());

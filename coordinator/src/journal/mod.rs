@@ -6,6 +6,8 @@
 
 pub(crate) mod error;
 mod file;
+mod layers;
 pub(crate) mod operations;
+pub(crate) mod queue;
 mod random;
 mod table;

@@ -1,17 +1,17 @@
 //! Operations of the journal on jobs, layers, workers and epochs.
 
-use std::ops::Range;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use strata::StopReason;
 use strata_net::limits;
+use strata_store::JobSpec;
 use strata_store::check_name;
-use strata_store::{HistoryLine, JobSpec};
 
 use super::error::JournalError;
 use super::file::Store;
+use super::queue::{QueueIndex, Unended};
 use super::random::letters;
 use super::table::{Access, Name, Tx, Writing};
 use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
@@ -31,9 +31,9 @@ const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
 const META: Name = "meta";
 const COUNTS: &str = "counts";
 /// [`JobRecord`] by id.
-const JOBS: Name = "jobs";
-/// [`HistoryLine`] by job and depth, see [`layer_key`].
-const LAYERS: Name = "layers";
+pub(super) const JOBS: Name = "jobs";
+/// [`HistoryLine`](strata_store::HistoryLine) by job and depth, see [`layer_key`].
+pub(super) const LAYERS: Name = "layers";
 /// [`WorkerEntry`] by number, see [`worker_key`].
 const WORKERS: Name = "workers";
 
@@ -59,10 +59,10 @@ struct Counts {
 /// A job as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JobRecord {
+pub(super) struct JobRecord {
     /// Number of layers in [`LAYERS`].
-    layers: u32,
-    entry: JobEntry,
+    pub(super) layers: u32,
+    pub(super) entry: JobEntry,
 }
 
 /// An open journal. The file is locked until the value is dropped.
@@ -73,6 +73,7 @@ struct JobRecord {
 pub struct Journal {
     store: Store,
     id: String,
+    queue: QueueIndex,
 }
 
 impl std::fmt::Debug for Journal {
@@ -117,7 +118,9 @@ impl Journal {
             tx.put(META, COUNTS, &Counts { format: FORMAT, id: id.clone(), ..counts })?;
             Ok(id)
         })?;
-        Ok(Self { store, id })
+        let journal = Self { store, id, queue: QueueIndex::default() };
+        journal.add_missing_progress()?;
+        Ok(journal)
     }
 
     /// Random id of the journal, which is permanent: 32 hexadecimal digits.
@@ -207,8 +210,29 @@ impl Journal {
         })
     }
 
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Runs a write transaction that changes a job, and returns the job.
+    pub(super) fn change<T>(
+        &self,
+        body: impl FnOnce(&Writing) -> Result<(JobEntry, T)>,
+    ) -> Result<(JobEntry, T)> {
+        self.queue.update(|| self.store.write(body))
+    }
+
+    /// Reads the index of the jobs that have not ended.
+    ///
+    /// # Errors
+    /// Only those of all methods.
+    pub(crate) fn unended<T>(&self, read: impl FnOnce(&Unended) -> T) -> Result<T> {
+        self.queue.read(|| self.jobs(), read)
+    }
+
     /// Queues a job and returns it with `true`. Its id is `id_prefix` and six random letters. If a
     /// job of that name has the same specification, returns that job unchanged, with `false`.
+    /// `expected_layers` is what lists show.
     ///
     /// # Errors
     /// `NameTaken` if the job of that name has another specification; `Name` for names and prefixes
@@ -221,10 +245,11 @@ impl Journal {
         spec: JobSpec,
         options: JobOptions,
         created: u64,
+        expected_layers: Option<u32>,
     ) -> Result<(JobEntry, bool)> {
         check("prefix of a job id", id_prefix)?;
         name.map_or(Ok(()), |name| check("name of a job", name))?;
-        self.store.write(|tx| {
+        self.change(|tx| {
             let mut counts = counts(tx)?;
             let jobs = jobs(tx, &counts)?;
             let same_name = |job: &&JobEntry| name.is_some() && job.name.as_deref() == name;
@@ -248,6 +273,8 @@ impl Journal {
                 state: JobState::Queued,
                 created,
                 seconds: 0.0,
+                expected_layers,
+                progress: None,
                 checkpoint: None,
                 result: None,
                 peak_rss_bytes: 0,
@@ -267,10 +294,14 @@ impl Journal {
     /// # Errors
     /// `NoSuchJob`; `Ambiguous` if several ids have the prefix.
     pub fn find(&self, what: &str) -> Result<JobEntry> {
+        // Most calls have the id: they read one job.
+        match self.store.read(|tx| record(tx, what)) {
+            Ok(record) => return Ok(record.entry),
+            Err(JournalError::NoSuchJob { .. }) => {}
+            Err(error) => return Err(error),
+        }
         let mut jobs = self.jobs()?;
-        let exact = jobs.iter().position(|job| job.id == what);
-        let named = || jobs.iter().position(|job| job.name.as_deref() == Some(what));
-        if let Some(found) = exact.or_else(named) {
+        if let Some(found) = jobs.iter().position(|job| job.name.as_deref() == Some(what)) {
             return Ok(jobs.swap_remove(found));
         }
         jobs.retain(|job| !what.is_empty() && job.id.starts_with(what));
@@ -303,7 +334,7 @@ impl Journal {
         id: &str,
         change: impl FnOnce(&mut JobEntry) -> T,
     ) -> Result<(JobEntry, T)> {
-        self.store.write(|tx| {
+        self.change(|tx| {
             let mut record = record(tx, id)?;
             let result = apply(tx, &mut record, change)?;
             tx.put(JOBS, id, &record)?;
@@ -316,7 +347,7 @@ impl Journal {
     /// # Errors
     /// `NoSuchJob`; `NotResumable` unless [`JobState::may_resume`].
     pub fn requeue(&self, id: &str) -> Result<JobEntry> {
-        self.store.write(|tx| {
+        let changed = self.change(|tx| {
             let mut record = record(tx, id)?;
             let entry = &mut record.entry;
             if !entry.state.may_resume() {
@@ -336,58 +367,9 @@ impl Journal {
             counts.order += 1;
             tx.put(META, COUNTS, &counts)?;
             tx.put(JOBS, id, &record)?;
-            Ok(record.entry)
-        })
-    }
-
-    /// Records a checkpoint: changes the job, and replaces all layers from the first new line's
-    /// depth on by the new lines. Without new lines the layers stay. `change` must not call the
-    /// journal.
-    ///
-    /// # Errors
-    /// `Gap` if the depths of the lines are not consecutive or leave a gap to the stored layers;
-    /// else as [`Self::update`].
-    pub fn checkpoint(
-        &self,
-        id: &str,
-        new_lines: &[HistoryLine],
-        change: impl FnOnce(&mut JobEntry),
-    ) -> Result<JobEntry> {
-        self.store.write(|tx| {
-            let mut record = record(tx, id)?;
-            if let Some(first) = new_lines.first() {
-                let before = record.layers;
-                record.layers = depth_after(id, first.depth.min(before), new_lines)?;
-                let lines = new_lines.iter().map(|line| (layer_key(id, line.depth), line));
-                tx.put_all(LAYERS, lines)?;
-                tx.remove_all(LAYERS, (record.layers..before).map(|depth| layer_key(id, depth)))?;
-            }
-            apply(tx, &mut record, change)?;
-            tx.put(JOBS, id, &record)?;
-            Ok(record.entry)
-        })
-    }
-
-    /// The history of a job: a line for each layer from depth 0 on.
-    ///
-    /// # Errors
-    /// `NoSuchJob`.
-    pub fn layers(&self, id: &str) -> Result<Vec<HistoryLine>> {
-        self.store.read(|tx| {
-            let expected = record(tx, id)?.layers;
-            let keys = layer_keys(id);
-            let lines = tx.scan::<HistoryLine>(LAYERS, &keys.start..&keys.end)?;
-            for (depth, (key, line)) in (0..).zip(&lines) {
-                if line.depth != depth || *key != layer_key(id, depth) {
-                    return Err(tx.corrupt(LAYERS, key, format!("not layer {depth}")));
-                }
-            }
-            if lines.len() != expected as usize {
-                let what = format!("{} layers, not {expected}", lines.len());
-                return Err(tx.corrupt(LAYERS, id, what));
-            }
-            Ok(lines.into_iter().map(|(_, line)| line).collect())
-        })
+            Ok((record.entry, ()))
+        });
+        changed.map(|(entry, ())| entry)
     }
 
     /// Removes a job and its layers.
@@ -395,14 +377,15 @@ impl Journal {
     /// # Errors
     /// `NoSuchJob`.
     pub fn remove(&self, id: &str) -> Result<()> {
-        self.store.write(|tx| {
+        let remove = |tx: &Writing<'_>| {
             let layers = record(tx, id)?.layers;
             let mut counts = counts(tx)?;
             counts.jobs = counts.jobs.saturating_sub(1);
             tx.put(META, COUNTS, &counts)?;
             tx.remove_all(LAYERS, (0..layers).map(|depth| layer_key(id, depth)))?;
             tx.remove_all(JOBS, [id.to_owned()])
-        })
+        };
+        self.queue.remove(|| self.store.write(remove))
     }
 }
 
@@ -440,7 +423,7 @@ fn jobs<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<JobEntry>> {
     Ok(jobs)
 }
 
-fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
+pub(super) fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
     let record: JobRecord = tx.get(JOBS, id)?.ok_or_else(|| no_job(id))?;
     if record.entry.id == id {
         Ok(record)
@@ -450,7 +433,7 @@ fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
 }
 
 /// Applies the caller's change to a job, unless it changes a fixed field.
-fn apply<T>(
+pub(super) fn apply<T>(
     tx: &Writing,
     record: &mut JobRecord,
     change: impl FnOnce(&mut JobEntry) -> T,
@@ -483,20 +466,6 @@ fn same_spec(job: &JobEntry, spec: &JobSpec) -> Result<JobEntry> {
     })
 }
 
-/// The depth after the last line, if the depths count up from `first`.
-fn depth_after(id: &str, first: u32, lines: &[HistoryLine]) -> Result<u32> {
-    let mut expected = first;
-    for line in lines {
-        let next = line.depth.checked_add(1).filter(|_| line.depth == expected);
-        expected = next.ok_or_else(|| JournalError::Gap {
-            job: id.to_owned(),
-            expected,
-            found: line.depth,
-        })?;
-    }
-    Ok(expected)
-}
-
 fn no_job(what: &str) -> JournalError {
     JournalError::NoSuchJob { what: what.to_owned() }
 }
@@ -511,14 +480,8 @@ fn check(what: &'static str, name: &str) -> Result<()> {
 }
 
 /// Keys sort by depth. No id contains a slash.
-fn layer_key(id: &str, depth: u32) -> String {
+pub(super) fn layer_key(id: &str, depth: u32) -> String {
     format!("{id}/{depth:010}")
-}
-
-/// The range of the keys of a job's layers. It ends before the id followed by `0`, the character
-/// after the slash.
-fn layer_keys(id: &str) -> Range<String> {
-    format!("{id}/")..format!("{id}0")
 }
 
 fn worker_key(number: WorkerNumber) -> String {

@@ -139,7 +139,7 @@ fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluste
         source,
     })?;
     let journal = Journal::open(&data.path().join("journal.redb"))?;
-    let views = JobViews::new(&logs, Arc::clone(&options.puzzles));
+    let views = JobViews::new(&logs);
     let incarnation = strata_net::protocol::random_number()?;
     Ok((data, Cluster::new(options, journal, views, incarnation)))
 }

@@ -14,7 +14,7 @@ use super::layers::LayerFiles;
 use super::options::options_from;
 use super::reader::JobReader;
 use super::status::{blocking, invalid};
-use super::streams::{Messages, WatchedJob, stream};
+use super::streams::{Messages, WatchedJob, send_jobs, send_layers, stream};
 use super::view;
 use crate::cluster::context::Cluster;
 use crate::cluster::event::Level;
@@ -46,13 +46,13 @@ impl Jobs {
     async fn layer(&self, layer: v1::LayerRef) -> Result<LayerFiles, Status> {
         let v1::LayerRef { job, depth } = layer;
         let entry = self.reader.find(job).await?;
-        let line = self.reader.view(&entry.id).await?.layer(depth);
+        let line = self.reader.layer(&entry.id, depth).await?;
         LayerFiles::new(&entry, line.as_ref(), depth)
     }
 
     async fn watched(&self, job: String) -> Result<WatchedJob, Status> {
         let id = self.reader.find(job).await?.id;
-        let view = self.reader.view(&id).await?;
+        let view = self.reader.view(&id);
         Ok(WatchedJob { reader: self.reader.clone(), id, view })
     }
 
@@ -69,6 +69,8 @@ impl JobService for Jobs {
     type WatchStream = Messages<v1::JobEvent>;
     type LogsStream = Messages<v1::LogLine>;
     type FetchLayerStream = Messages<v1::LayerPart>;
+    type ListStream = Messages<v1::ListPart>;
+    type LayersStream = Messages<v1::LayersPart>;
 
     async fn submit(
         &self,
@@ -79,14 +81,14 @@ impl JobService for Jobs {
         let spec = convert::spec_from(spec).map_err(invalid)?;
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
         let puzzles = Arc::clone(&self.cluster.options.puzzles);
-        let (spec, label) = blocking(move || complete(&puzzles, spec)).await?;
+        let (spec, label, expected) = blocking(move || complete(&puzzles, spec)).await?;
         let cluster = Arc::clone(&self.cluster);
         let entry = blocking(move || {
             let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
             let (entry, new) =
-                cluster.journal.submit(&label, name.as_deref(), spec, options, now)?;
+                cluster.journal.submit(&label, name.as_deref(), spec, options, now, expected)?;
             if new {
-                cluster.job(&entry.id)?.log(Level::Info, "submitted");
+                cluster.job(&entry.id).log(Level::Info, "submitted");
             }
             Ok::<_, JournalError>(entry)
         })
@@ -95,8 +97,13 @@ impl JobService for Jobs {
         Ok(Response::new(self.reader.message(entry).await?))
     }
 
-    async fn list(&self, _: Request<v1::ListRequest>) -> Result<Response<v1::ListReply>, Status> {
-        Ok(Response::new(v1::ListReply { jobs: self.reader.messages().await? }))
+    async fn list(
+        &self,
+        request: Request<v1::ListRequest>,
+    ) -> Result<Response<Self::ListStream>, Status> {
+        let v1::ListRequest { unfinished } = request.into_inner();
+        let jobs = self.reader.messages(unfinished).await?;
+        Ok(stream(|parts| send_jobs(jobs, parts)))
     }
 
     async fn status(&self, request: Request<v1::JobRef>) -> Result<Response<v1::Job>, Status> {
@@ -125,7 +132,7 @@ impl JobService for Jobs {
     async fn cancel(&self, request: Request<v1::JobRef>) -> Result<Response<v1::Job>, Status> {
         let entry = self.reader.find(request.into_inner().job).await?;
         let (cluster, id) = (Arc::clone(&self.cluster), entry.id);
-        let job = self.reader.view(&id).await?;
+        let job = self.reader.view(&id);
         let view = Arc::clone(&job);
         let (entry, had_ended) = blocking(move || {
             cluster.journal.update(&id, |entry| {
@@ -153,7 +160,7 @@ impl JobService for Jobs {
         let cluster = Arc::clone(&self.cluster);
         let (entry, job) = blocking(move || {
             let entry = cluster.journal.requeue(&entry.id)?;
-            let job = cluster.job(&entry.id)?;
+            let job = cluster.job(&entry.id);
             job.log(Level::Info, "queued again");
             Ok::<_, JournalError>((entry, job))
         })
@@ -164,12 +171,10 @@ impl JobService for Jobs {
     async fn layers(
         &self,
         request: Request<v1::JobRef>,
-    ) -> Result<Response<v1::LayersReply>, Status> {
+    ) -> Result<Response<Self::LayersStream>, Status> {
         let entry = self.reader.find(request.into_inner().job).await?;
-        let (lines, _) = self.reader.view(&entry.id).await?.layers();
-        let layers = lines.iter().map(convert::line_to).collect();
-        let job = Some(self.reader.message(entry).await?);
-        Ok(Response::new(v1::LayersReply { job, layers }))
+        let layers = self.reader.layers(&entry.id, &self.reader.view(&entry.id)).await?;
+        Ok(stream(|parts| send_layers(layers, parts)))
     }
 
     async fn look_up(
@@ -205,8 +210,8 @@ impl JobService for Jobs {
 }
 
 /// Opens the space, which checks its parameters, and completes the specification with defaults.
-/// Also returns the space's label.
-fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String), Status> {
+/// Also returns the space's label, and the depth at which a search ends at the latest.
+fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Option<u32>), Status> {
     let space = puzzles.open(&spec.space, &spec.params).map_err(invalid)?;
     let shards = if spec.shards == 0 { SHARDS } else { spec.shards };
     if shards > MAX_SHARDS {
@@ -221,57 +226,8 @@ fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String), Stat
         shards,
         engine: spec.engine,
     };
-    Ok((spec, space.label()))
+    Ok((spec, space.label(), space.expected_layers()))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use strata_net::TlsFiles;
-    use tempfile::TempDir;
-    use tonic::Code;
-
-    use super::*;
-    use crate::cluster::context::ClusterOptions;
-    use crate::cluster::job_view::JobViews;
-    use crate::journal::operations::Journal;
-
-    fn service() -> (TempDir, Jobs) {
-        let folder = tempfile::tempdir().unwrap();
-        let options = ClusterOptions {
-            lease: Duration::from_secs(1),
-            worker_timeout: Duration::from_secs(1),
-            checkpoint_interval: Duration::from_secs(1),
-            has_store: false,
-            narrow: 1,
-            puzzles: Arc::new(Registry::shipped()),
-        };
-        let journal = Journal::open(&folder.path().join("journal")).unwrap();
-        let views = JobViews::new(folder.path(), Arc::clone(&options.puzzles));
-        let cluster = Cluster::new(options, journal, views, 1);
-        let security = Security::open(None, &TlsFiles::default()).unwrap();
-        (folder, Jobs::new(cluster, security))
-    }
-
-    fn hanoi(name: &str) -> Request<v1::SubmitRequest> {
-        let spec = v1::JobSpec {
-            space: "hanoi".to_owned(),
-            parameters: [("discs".to_owned(), "3".to_owned())].into(),
-            ..v1::JobSpec::default()
-        };
-        let name = name.to_owned();
-        Request::new(v1::SubmitRequest { spec: Some(spec), options: None, name })
-    }
-
-    #[tokio::test]
-    async fn an_invalid_name_is_an_invalid_argument() {
-        let (_folder, jobs) = service();
-        for name in ["..", ".hidden", "a b", "a/b", &"x".repeat(65)] {
-            let status = jobs.submit(hanoi(name)).await.unwrap_err();
-            assert_eq!(status.code(), Code::InvalidArgument, "{name}: {status}");
-            assert!(status.message().contains("use 1 to 64 letters"), "{status}");
-        }
-        assert!(jobs.submit(hanoi("a-1_b.c")).await.is_ok());
-    }
-}
+mod tests;

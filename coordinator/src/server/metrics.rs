@@ -13,7 +13,6 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use crate::cluster::context::Cluster;
-use crate::entry::JobState;
 use crate::journal::error::JournalError;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -63,20 +62,20 @@ pub(super) fn text(cluster: &Cluster) -> Result<String, MetricsError> {
 
 /// Metrics of the queue and the running job.
 fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), MetricsError> {
-    let jobs = cluster.journal.jobs()?;
+    let (waiting, running) =
+        cluster.journal.unended(|jobs| (jobs.queued(), jobs.running().map(str::to_owned)))?;
     let queued: Gauge = Gauge::default();
-    queued.set(jobs.iter().filter(|job| job.state == JobState::Queued).count() as i64);
+    queued.set(waiting as i64);
     registry.register("jobs_queued", "Jobs in the queue", queued);
-    let Some(entry) = jobs.iter().find(|job| job.state == JobState::Running) else {
-        return Ok(());
-    };
-    let job = cluster.job(&entry.id)?.snapshot();
-    let label = JobLabel { job: entry.id.clone() };
+    let Some(id) = running else { return Ok(()) };
+    // The queue has the view of a job that runs.
+    let job = cluster.job_in_use(&id).and_then(|job| job.snapshot()).unwrap_or_default();
+    let label = JobLabel { job: id };
     let (layer, states) = (OfJob::<Gauge>::default(), OfJob::<Gauge>::default());
     let seconds = OfJob::<Float>::default();
-    if let Some(last) = &job.last {
+    if let Some(last) = &job.progress {
         layer.get_or_create(&label).set(i64::from(last.depth));
-        states.get_or_create(&label).set(last.states as i64);
+        states.get_or_create(&label).set(last.layer_states as i64);
         seconds.get_or_create(&label).set(last.seconds);
     }
     registry.register("job_layer", "Depth of the last complete layer", layer);
@@ -87,7 +86,7 @@ fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), MetricsError> 
         family.get_or_create(&label).inc_by(value);
         family
     };
-    let totals = &job.totals;
+    let totals = job.progress.unwrap_or_default();
     registry.register("states_generated", "Legal moves of all states", total(totals.generated));
     registry.register("states_new", "States of all layers", total(totals.states));
     registry.register("layer_bytes", "Bytes of layer files written", total(totals.layer_bytes));

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use strata_proto::v1;
+use strata_store::HistoryLine;
 use tonic::Status;
 
 use super::status::blocking;
 use super::view;
 use crate::cluster::context::Cluster;
-use crate::cluster::job_view::JobView;
-use crate::entry::JobEntry;
+use crate::cluster::job_view::{JobSnapshot, JobView, Position};
+use crate::entry::{JobEntry, JobState};
 use crate::journal::error::JournalError;
 
 /// Access to jobs by client calls.
@@ -29,12 +30,8 @@ impl JobReader {
     }
 
     /// The live view of the job with this id.
-    ///
-    /// # Errors
-    /// The status of the journal's error.
-    pub(super) async fn view(&self, id: &str) -> Result<Arc<JobView>, Status> {
-        let (cluster, id) = (Arc::clone(&self.cluster), id.to_owned());
-        blocking(move || cluster.job(&id)).await
+    pub(super) fn view(&self, id: &str) -> Arc<JobView> {
+        self.cluster.job(id)
     }
 
     /// A job as a message.
@@ -44,30 +41,69 @@ impl JobReader {
     pub(super) async fn message(&self, entry: JobEntry) -> Result<v1::Job, Status> {
         let cluster = Arc::clone(&self.cluster);
         blocking(move || {
-            let job = cluster.job(&entry.id)?;
-            Ok::<_, JournalError>(view::job(&entry, &job, &cluster.journal.jobs()?))
+            let before = match entry.state {
+                JobState::Queued => cluster.journal.unended(|jobs| jobs.before(entry.order))?,
+                _ => 0,
+            };
+            Ok::<_, JournalError>(view::job(&entry, snapshot(&cluster, &entry.id), before))
         })
         .await
     }
 
-    /// All jobs as messages, oldest first.
+    /// Jobs as messages, oldest first: all, or only those that have not ended.
     ///
     /// # Errors
     /// The status of the journal's error.
-    pub(super) async fn messages(&self) -> Result<Vec<v1::Job>, Status> {
+    pub(super) async fn messages(&self, unfinished: bool) -> Result<Vec<v1::Job>, Status> {
         let cluster = Arc::clone(&self.cluster);
         let mut jobs = blocking(move || {
             let entries = cluster.journal.jobs()?;
-            let message =
-                |entry: &JobEntry| Ok(view::job(entry, &*cluster.job(&entry.id)?, &entries));
-            entries.iter().map(message).collect::<Result<Vec<v1::Job>, JournalError>>()
+            let running = |entry: &JobEntry| entry.state == JobState::Running;
+            let mut before = entries.iter().filter(|entry| running(entry)).count();
+            let mut jobs = Vec::new();
+            for entry in entries {
+                if !(unfinished && entry.state.has_ended()) {
+                    jobs.push(view::job(&entry, snapshot(&cluster, &entry.id), before));
+                }
+                // Entries have the order of the queue.
+                before += usize::from(entry.state == JobState::Queued);
+            }
+            Ok::<_, JournalError>(jobs)
         })
         .await?;
         jobs.sort_by_key(|job| job.created);
         Ok(jobs)
     }
 
-    /// Whether a job has ended and its view has all its events.
+    /// The layers of a job as they are now.
+    ///
+    /// # Errors
+    /// The status of the journal's error.
+    pub(super) async fn layers(&self, id: &str, view: &JobView) -> Result<JobLayers, Status> {
+        // The view first: what its journal lacks by then are events that follow.
+        let Position { next_event, layers } = view.position();
+        let (saved, unsaved) = match layers {
+            Some(layers) => layers,
+            None => {
+                let progress = self.find(id.to_owned()).await?.progress;
+                (progress.map_or(0, |progress| progress.depth + 1), Vec::new())
+            }
+        };
+        let (cluster, id) = (Arc::clone(&self.cluster), id.to_owned());
+        Ok(JobLayers { cluster, id, saved, unsaved, next_event })
+    }
+
+    /// The layer at a depth, if the journal has it.
+    ///
+    /// # Errors
+    /// The status of the journal's error.
+    pub(super) async fn layer(&self, id: &str, depth: u32) -> Result<Option<HistoryLine>, Status> {
+        let (cluster, id) = (Arc::clone(&self.cluster), id.to_owned());
+        let depths = depth..depth.saturating_add(1);
+        Ok(blocking(move || cluster.journal.layers_between(&id, depths)).await?.pop())
+    }
+
+    /// Whether a job has ended and all its events are there.
     ///
     /// # Errors
     /// The status of the journal's error.
@@ -76,5 +112,45 @@ impl JobReader {
         // the journal, and clears it after the job's last event.
         let has_ended = self.find(id.to_owned()).await?.state.has_ended();
         Ok(has_ended && !job.is_active())
+    }
+}
+
+fn snapshot(cluster: &Cluster, id: &str) -> Option<JobSnapshot> {
+    cluster.job_in_use(id)?.snapshot()
+}
+
+/// The layers of a job at one moment. Those that the journal has are read in parts.
+pub(super) struct JobLayers {
+    cluster: Arc<Cluster>,
+    id: String,
+    /// Number of layers in the journal.
+    saved: u32,
+    /// The layers after them.
+    unsaved: Vec<HistoryLine>,
+    /// Number of the first event that is not in the layers.
+    pub(super) next_event: u64,
+}
+
+impl JobLayers {
+    /// Layers of a part.
+    const PART: u32 = 1024;
+
+    /// Depth of the last layer.
+    pub(super) fn last(&self) -> Option<u32> {
+        (self.saved + self.unsaved.len() as u32).checked_sub(1)
+    }
+
+    /// The next layers from a depth on; none after the last.
+    ///
+    /// # Errors
+    /// The status of the journal's error.
+    pub(super) async fn part(&self, from: u32) -> Result<Vec<HistoryLine>, Status> {
+        if let Some(skipped) = from.checked_sub(self.saved) {
+            let layers = self.unsaved.iter().skip(skipped as usize);
+            return Ok(layers.take(Self::PART as usize).cloned().collect());
+        }
+        let (cluster, id) = (Arc::clone(&self.cluster), self.id.clone());
+        let depths = from..self.saved.min(from + Self::PART);
+        blocking(move || cluster.journal.layers_between(&id, depths)).await
     }
 }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use prost::Message as _;
 use strata_net::convert;
 use strata_proto::v1;
 use strata_proto::v1::job_event::Event;
@@ -12,7 +13,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Response, Status};
 
-use super::reader::JobReader;
+use super::reader::{JobLayers, JobReader};
 use super::status::blocking;
 use super::view;
 use crate::cluster::event::JobEvent;
@@ -20,6 +21,10 @@ use crate::cluster::job_view::JobView;
 
 /// Messages that are buffered for one client.
 const BUFFER: usize = 256;
+
+/// Bytes of jobs from which on a part of a list is sent. One job takes less than a tenth of what a
+/// message may take.
+const PART_BYTES: usize = 256 << 10;
 
 /// A stream of messages to a client.
 pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
@@ -43,11 +48,64 @@ where
     Response::new(Box::pin(ReceiverStream::new(receiver)))
 }
 
+/// Sends jobs in parts that fit a message.
+///
+/// # Errors
+/// None; a client that has left ends the stream.
+pub(super) async fn send_jobs(
+    jobs: Vec<v1::Job>,
+    sender: MessageSender<v1::ListPart>,
+) -> Result<(), Status> {
+    let (mut part, mut bytes) = (Vec::new(), 0);
+    for job in jobs {
+        bytes += job.encoded_len();
+        part.push(job);
+        if bytes >= PART_BYTES {
+            bytes = 0;
+            let jobs = std::mem::take(&mut part);
+            if !send(&sender, v1::ListPart { jobs }).await {
+                return Ok(());
+            }
+        }
+    }
+    if !part.is_empty() {
+        send(&sender, v1::ListPart { jobs: part }).await;
+    }
+    Ok(())
+}
+
+/// Sends layers in parts.
+///
+/// # Errors
+/// The status of the journal's error.
+pub(super) async fn send_layers(
+    layers: JobLayers,
+    sender: MessageSender<v1::LayersPart>,
+) -> Result<(), Status> {
+    let mut from = 0;
+    loop {
+        let part = layers.part(from).await?;
+        from += part.len() as u32;
+        let layers: Vec<v1::LayerLine> = part.iter().map(convert::line_to).collect();
+        if layers.is_empty() || !send(&sender, v1::LayersPart { layers }).await {
+            return Ok(());
+        }
+    }
+}
+
 /// A job whose events are sent to a client.
 pub(super) struct WatchedJob {
     pub(super) reader: JobReader,
     pub(super) id: String,
     pub(super) view: Arc<JobView>,
+}
+
+/// What a watcher has received.
+struct Received {
+    /// Number of the next event.
+    next_event: u64,
+    /// Depth of the last layer.
+    depth: Option<u32>,
 }
 
 impl WatchedJob {
@@ -67,37 +125,30 @@ impl WatchedJob {
         sender: MessageSender<v1::JobEvent>,
     ) -> Result<(), Status> {
         let mut changes = self.view.changes();
-        let (layers, mut seen) = self.view.layers();
-        let mut first = vec![self.state().await?];
-        let last = layers.last().map(|line| line.depth);
-        if after > last {
-            first.push(Event::RolledBack(v1::RolledBack { depth: last }));
-        }
-        let missed = layers.iter().filter(|line| after.is_none_or(|after| line.depth > after));
-        first.extend(missed.map(|line| Event::Layer(convert::line_to(line))));
-        for event in first {
-            if !send(&sender, v1::JobEvent { event: Some(event) }).await {
-                return Ok(());
-            }
-        }
+        let Some(mut received) = self.catch_up(after, &sender).await? else { return Ok(()) };
         loop {
             let over = self.reader.is_over(&self.id, &self.view).await?;
-            let events = self.view.events(seen);
-            seen += events.len();
-            for event in events {
-                let event = match event {
-                    JobEvent::StateChanged => self.state().await?,
-                    JobEvent::Layer(line) => Event::Layer(convert::line_to(&line)),
-                    JobEvent::Checkpoint { depth, bytes, took } => {
-                        let seconds = took.as_secs_f64();
-                        Event::Checkpoint(v1::CheckpointDone { depth, bytes, seconds })
+            match self.view.events(received.next_event) {
+                Some((events, next)) => {
+                    received.next_event = next;
+                    for event in events {
+                        let event = self.event(event, &mut received).await?;
+                        if let Some(event) = event
+                            && !send_event(&sender, event).await
+                        {
+                            return Ok(());
+                        }
                     }
-                    JobEvent::RolledBack(depth) => Event::RolledBack(v1::RolledBack { depth }),
-                    JobEvent::Log(entry) => Event::Note(view::log_line(entry)),
-                };
-                if !send(&sender, v1::JobEvent { event: Some(event) }).await {
-                    return Ok(());
                 }
+                // The client is so slow that events are gone; the layers are still there.
+                None => match self.catch_up(received.depth, &sender).await? {
+                    Some(now) => {
+                        received = now;
+                        // Events may have followed meanwhile.
+                        continue;
+                    }
+                    None => return Ok(()),
+                },
             }
             if over || !changed(&sender, &mut changes).await {
                 return Ok(());
@@ -105,7 +156,65 @@ impl WatchedJob {
         }
     }
 
-    /// Sends the job's log and, with `follow`, new entries until the job or the call ends.
+    /// Sends the job and its layers after a depth. `None` if the client has left.
+    async fn catch_up(
+        &self,
+        after: Option<u32>,
+        sender: &MessageSender<v1::JobEvent>,
+    ) -> Result<Option<Received>, Status> {
+        let layers = self.reader.layers(&self.id, &self.view).await?;
+        let mut first = vec![self.state().await?];
+        let last = layers.last();
+        if after > last {
+            first.push(Event::RolledBack(v1::RolledBack { depth: last }));
+        }
+        for event in first {
+            if !send_event(sender, event).await {
+                return Ok(None);
+            }
+        }
+        let mut from = after.min(last).map_or(0, |depth| depth + 1);
+        loop {
+            let part = layers.part(from).await?;
+            if part.is_empty() {
+                let depth = from.checked_sub(1);
+                return Ok(Some(Received { next_event: layers.next_event, depth }));
+            }
+            from += part.len() as u32;
+            for line in &part {
+                if !send_event(sender, Event::Layer(convert::line_to(line))).await {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// The message of an event; none for a layer that was sent already.
+    async fn event(
+        &self,
+        event: JobEvent,
+        received: &mut Received,
+    ) -> Result<Option<Event>, Status> {
+        Ok(Some(match event {
+            JobEvent::StateChanged => self.state().await?,
+            JobEvent::Layer(line) if Some(line.depth) <= received.depth => return Ok(None),
+            JobEvent::Layer(line) => {
+                received.depth = Some(line.depth);
+                Event::Layer(convert::line_to(&line))
+            }
+            JobEvent::Checkpoint { depth, bytes, took } => {
+                let seconds = took.as_secs_f64();
+                Event::Checkpoint(v1::CheckpointDone { depth, bytes, seconds })
+            }
+            JobEvent::RolledBack(depth) => {
+                received.depth = received.depth.min(depth);
+                Event::RolledBack(v1::RolledBack { depth })
+            }
+            JobEvent::Log(entry) => Event::Note(view::log_line(entry)),
+        }))
+    }
+
+    /// Sends the job's log and, with `follow`, new entries until the job ends or the client leaves.
     ///
     /// # Errors
     /// `UNAVAILABLE` if the log cannot be read; the status of the journal's error.
@@ -115,25 +224,18 @@ impl WatchedJob {
         sender: MessageSender<v1::LogLine>,
     ) -> Result<(), Status> {
         let mut changes = self.view.changes();
-        let view = Arc::clone(&self.view);
-        let (entries, mut seen) = blocking(move || view.log_entries()).await?;
-        for entry in entries {
-            if !send(&sender, view::log_line(entry)).await {
-                return Ok(());
-            }
-        }
-        if !follow {
-            return Ok(());
-        }
+        let mut next = 0;
         loop {
-            let over = self.reader.is_over(&self.id, &self.view).await?;
-            let events = self.view.events(seen);
-            seen += events.len();
-            for event in events {
-                if let JobEvent::Log(entry) = event
-                    && !send(&sender, view::log_line(entry)).await
-                {
-                    return Ok(());
+            let over = !follow || self.reader.is_over(&self.id, &self.view).await?;
+            let mut more = true;
+            while more {
+                let view = Arc::clone(&self.view);
+                let part = blocking(move || view.log_entries(next)).await?;
+                (next, more) = (part.next, part.more);
+                for entry in part.entries {
+                    if !send(&sender, view::log_line(entry)).await {
+                        return Ok(());
+                    }
                 }
             }
             if over || !changed(&sender, &mut changes).await {
@@ -143,7 +245,12 @@ impl WatchedJob {
     }
 }
 
-/// Sends a message. False if the client has ended the call.
+/// Sends an event. False if the client has left.
+async fn send_event(sender: &MessageSender<v1::JobEvent>, event: Event) -> bool {
+    send(sender, v1::JobEvent { event: Some(event) }).await
+}
+
+/// Sends a message. False if the client has left.
 async fn send<T>(sender: &MessageSender<T>, message: T) -> bool {
     sender.send(Ok(message)).await.is_ok()
 }

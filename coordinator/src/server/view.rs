@@ -1,14 +1,14 @@
 //! Messages to clients about jobs and workers.
 
-use strata::{StopReason, Totals};
+use strata::StopReason;
 use strata_net::convert;
 use strata_proto::v1;
 
 use super::options::options_to;
 use crate::cluster::event::LogEntry;
-use crate::cluster::job_view::{JobSnapshot, JobView};
+use crate::cluster::job_view::JobSnapshot;
 use crate::cluster::membership::MemberView;
-use crate::entry::{JobEntry, JobState, WorkerEntry};
+use crate::entry::{JobEntry, JobProgress, JobState, WorkerEntry};
 
 /// Exit codes of a client that waits for a job, as in `docs/protocol.md`.
 const EXIT_NO_GOAL: u32 = 3;
@@ -16,16 +16,15 @@ const EXIT_LIMIT: u32 = 4;
 const EXIT_FAILED: u32 = 5;
 const EXIT_CORRUPT: u32 = 12;
 
-/// A job as a message. `jobs` are all jobs of the journal.
-pub(super) fn job(entry: &JobEntry, view: &JobView, jobs: &[JobEntry]) -> v1::Job {
-    let now = view.snapshot();
-    // The queue fails a job whose space cannot be opened; its message has no expected depth.
-    let expected_layers = view.space(&entry.spec).ok().and_then(|space| space.expected_layers);
+/// A job as a message. `now` is its state in the queue, if it runs; `before` the number of jobs
+/// before it if it waits.
+pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> v1::Job {
+    let now = now.unwrap_or_else(|| JobSnapshot {
+        progress: entry.progress.clone(),
+        ..JobSnapshot::default()
+    });
+    let last = now.progress.as_ref();
     let waiting = now.workers == 0 && entry.state == JobState::Running;
-    let before = |other: &&JobEntry| {
-        other.state == JobState::Running
-            || (other.state == JobState::Queued && other.order < entry.order)
-    };
     let queued = entry.state == JobState::Queued;
     let (state, exit_code) = state(entry, waiting);
     let error = match &entry.state {
@@ -40,18 +39,18 @@ pub(super) fn job(entry: &JobEntry, view: &JobView, jobs: &[JobEntry]) -> v1::Jo
         options: Some(options_to(&entry.options)),
         state: state.into(),
         created: entry.created,
-        seconds: entry.seconds.max(now.last.as_ref().map_or(0.0, |line| line.seconds)),
-        depth: now.last.as_ref().map(|line| line.depth),
-        layer_states: now.last.as_ref().map_or(0, |line| line.states),
-        states: now.totals.states,
+        seconds: entry.seconds.max(last.map_or(0.0, |last| last.seconds)),
+        depth: last.map(|last| last.depth),
+        layer_states: last.map_or(0, |last| last.layer_states),
+        states: last.map_or(0, |last| last.states),
         checkpoint: entry.checkpoint.as_ref().map(|checkpoint| checkpoint.depth),
-        queue_position: if queued { jobs.iter().filter(before).count() as u32 } else { 0 },
-        waiting_for: now.waiting_for.clone(),
+        queue_position: if queued { before as u32 } else { 0 },
+        waiting_for: now.waiting_for,
         error,
         exit_code,
-        result: result(entry, &now),
+        result: result(entry),
         workers: now.workers as u32,
-        expected_layers,
+        expected_layers: entry.expected_layers,
         limit: limit(&entry.state).into(),
     }
 }
@@ -85,9 +84,9 @@ fn state(entry: &JobEntry, waiting: bool) -> (v1::JobState, u32) {
     }
 }
 
-fn result(entry: &JobEntry, job: &JobSnapshot) -> Option<v1::JobResult> {
+fn result(entry: &JobEntry) -> Option<v1::JobResult> {
     let found = entry.result.as_ref()?;
-    let Totals { widest_depth, layer_bytes, .. } = job.totals;
+    let JobProgress { widest_depth, layer_bytes, .. } = entry.progress.clone().unwrap_or_default();
     let spilled = entry.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.spilled);
     Some(v1::JobResult {
         moves: found.moves,

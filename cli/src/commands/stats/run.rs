@@ -81,7 +81,7 @@ fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
 /// The layer table of a cluster's job.
 fn rows_of_cluster(args: &ClientArgs, job: &str) -> Result<Vec<Row>, Failure> {
     let mut end = 0.0;
-    let rows = Remote::connect(args)?.layers(job)?.layers.into_iter().map(|line| Row {
+    let rows = Remote::connect(args)?.layers(job)?.into_iter().map(|line| Row {
         depth: line.depth,
         states: line.states,
         generated: line.generated,

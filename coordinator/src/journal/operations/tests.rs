@@ -21,8 +21,8 @@ fn value(path: &Path, table: &'static str, key: &str) -> Vec<u8> {
     rows.get(key).unwrap().unwrap().value().to_vec()
 }
 
-fn line(depth: u32) -> HistoryLine {
-    HistoryLine {
+fn line(depth: u32) -> strata_store::HistoryLine {
+    strata_store::HistoryLine {
         depth,
         states: 1,
         generated: 2,
@@ -31,6 +31,23 @@ fn line(depth: u32) -> HistoryLine {
         digest: strata_store::Hex128([3, 4]),
         seconds: 0.5,
         kept: None,
+    }
+}
+
+impl Journal {
+    /// Adds jobs like another one, in one transaction.
+    pub(crate) fn submit_copies(&self, like: &JobEntry, number: usize) -> Result<()> {
+        self.store.write(|tx| {
+            let mut counts = counts(tx)?;
+            for copy in 0..number {
+                let id = format!("copy-{copy:06}");
+                let entry = JobEntry { id, order: counts.order, name: None, ..like.clone() };
+                counts.order += 1;
+                counts.jobs += 1;
+                tx.put(JOBS, &entry.id.clone(), &JobRecord { layers: 0, entry })?;
+            }
+            tx.put(META, COUNTS, &counts)
+        })
     }
 }
 
@@ -45,7 +62,7 @@ fn fill(path: &Path) -> String {
         shards: 4,
         engine: strata_store::EngineKind::Explicit,
     };
-    let (job, _) = journal.submit("hanoi", None, spec, JobOptions::default(), 1).unwrap();
+    let (job, _) = journal.submit("hanoi", None, spec, JobOptions::default(), 1, None).unwrap();
     journal.checkpoint(&job.id, &[line(0), line(1), line(2)], |_| ()).unwrap();
     job.id
 }
@@ -96,7 +113,7 @@ fn a_panic_of_the_caller_propagates_and_changes_nothing() {
         shards: 4,
         engine: strata_store::EngineKind::Explicit,
     };
-    let job = journal.submit("hanoi", None, spec, JobOptions::default(), 1).unwrap().0;
+    let job = journal.submit("hanoi", None, spec, JobOptions::default(), 1, None).unwrap().0;
     let update = || {
         journal.update(&job.id, |job| {
             job.cancel = true;
@@ -238,4 +255,26 @@ fn a_missing_value_is_refused() {
         std::fs::write(&path, &image).unwrap();
     }
     read(&path, &job).unwrap();
+}
+
+#[test]
+fn jobs_of_an_earlier_version_get_their_progress_when_the_journal_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = &folder.path().join("journal");
+    let id = fill(path);
+    let journal = Journal::open(path).unwrap();
+    let entry = journal.find(&id).unwrap();
+    assert!(entry.progress.is_some());
+    let strip = |tx: &Writing<'_>| {
+        let mut record: serde_json::Value = tx.get(JOBS, &id)?.unwrap();
+        let fields = record["entry"].as_object_mut().unwrap();
+        for new in ["progress", "expected_layers"] {
+            fields.remove(new).unwrap();
+        }
+        tx.put(JOBS, &id, &record)
+    };
+    journal.store.write(strip).unwrap();
+    assert_eq!(journal.find(&id).unwrap().progress, None);
+    drop(journal);
+    assert_eq!(Journal::open(path).unwrap().find(&id).unwrap(), entry);
 }

@@ -1,0 +1,48 @@
+//! Properties of a job's space that the coordinator needs.
+
+use strata::catalogue::Registry;
+use strata_space::{Finish, SpaceError};
+use strata_store::JobSpec;
+
+/// Properties of a job's space that a session needs.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct SpaceInfo {
+    /// When the search is over.
+    pub(crate) rule: Finish<()>,
+    /// A depth at which the search ends at the latest, if one is known.
+    pub(crate) expected_layers: Option<u32>,
+}
+
+impl SpaceInfo {
+    /// Opens the space, which takes milliseconds.
+    ///
+    /// # Errors
+    /// If the space does not exist or refuses its parameters.
+    pub(crate) fn open(puzzles: &Registry, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
+        let space = puzzles.open(&spec.space, &spec.params)?;
+        let rule = space.finish().rule();
+        Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::EngineKind;
+
+    use super::*;
+
+    #[test]
+    fn a_space_that_cannot_be_opened_is_an_error() {
+        let mut spec = JobSpec {
+            space: "nowhere".to_owned(),
+            params: Default::default(),
+            shards: 1,
+            engine: EngineKind::Explicit,
+        };
+        let open = |spec: &JobSpec| SpaceInfo::open(&Registry::shipped(), spec);
+        assert!(open(&spec).unwrap_err().to_string().contains("nowhere"));
+        "hanoi".clone_into(&mut spec.space);
+        spec.params.insert("discs".to_owned(), "3".to_owned());
+        assert!(open(&spec).is_ok());
+    }
+}

@@ -1,0 +1,132 @@
+//! Operations of the journal on the layers of a job.
+
+use std::ops::Range;
+
+use strata_store::HistoryLine;
+
+use super::error::JournalError;
+use super::operations::{JOBS, JobRecord, Journal, LAYERS, apply, layer_key, record};
+use super::table::{Access, Tx};
+use crate::entry::{JobEntry, JobProgress};
+
+type Result<T> = std::result::Result<T, JournalError>;
+
+impl Journal {
+    /// Records a checkpoint: changes the job, and replaces all layers from the first new line's
+    /// depth on by the new lines. Without new lines the layers stay. The job's progress follows the
+    /// layers. `change` must not call the journal.
+    ///
+    /// # Errors
+    /// `Gap` if the depths of the lines are not consecutive or leave a gap to the stored layers;
+    /// else as [`Self::update`].
+    pub fn checkpoint(
+        &self,
+        id: &str,
+        new_lines: &[HistoryLine],
+        change: impl FnOnce(&mut JobEntry),
+    ) -> Result<JobEntry> {
+        let changed = self.change(|tx| {
+            let mut record = record(tx, id)?;
+            if let Some(first) = new_lines.first() {
+                let before = record.layers;
+                let left = first.depth.min(before);
+                record.layers = depth_after(id, left, new_lines)?;
+                if left < before {
+                    record.entry.progress = JobProgress::of_lines(&lines(tx, id, 0..left)?);
+                }
+                for line in new_lines {
+                    record.entry.progress.get_or_insert_default().add(line);
+                }
+                let new = new_lines.iter().map(|line| (layer_key(id, line.depth), line));
+                tx.put_all(LAYERS, new)?;
+                tx.remove_all(LAYERS, (record.layers..before).map(|depth| layer_key(id, depth)))?;
+            }
+            apply(tx, &mut record, change)?;
+            tx.put(JOBS, id, &record)?;
+            Ok((record.entry, ()))
+        });
+        changed.map(|(entry, ())| entry)
+    }
+
+    /// The history of a job: a line for each layer from depth 0 on.
+    ///
+    /// # Errors
+    /// `NoSuchJob`.
+    pub fn layers(&self, id: &str) -> Result<Vec<HistoryLine>> {
+        self.store().read(|tx| {
+            let expected = record(tx, id)?.layers;
+            let lines = lines(tx, id, 0..u32::MAX)?;
+            if lines.len() != expected as usize {
+                let what = format!("{} layers, not {expected}", lines.len());
+                return Err(tx.corrupt(LAYERS, id, what));
+            }
+            Ok(lines)
+        })
+    }
+
+    /// The layers of a job in a range of depths, as far as the journal has them.
+    ///
+    /// # Errors
+    /// `NoSuchJob`.
+    pub(crate) fn layers_between(&self, id: &str, depths: Range<u32>) -> Result<Vec<HistoryLine>> {
+        self.store().read(|tx| {
+            let depths = depths.start..depths.end.min(record(tx, id)?.layers);
+            let lines = lines(tx, id, depths.clone())?;
+            if lines.len() != depths.len() {
+                let what = format!("{} layers of depths {depths:?}", lines.len());
+                return Err(tx.corrupt(LAYERS, id, what));
+            }
+            Ok(lines)
+        })
+    }
+
+    /// Adds the progress to jobs of an earlier version, which did not store it.
+    pub(super) fn add_missing_progress(&self) -> Result<()> {
+        let lacks = |record: &JobRecord| record.layers > 0 && record.entry.progress.is_none();
+        let missing: Vec<String> = self.store().read(|tx| {
+            let records = tx.all::<JobRecord>(JOBS)?.into_iter();
+            Ok(records.filter(|(_, record)| lacks(record)).map(|(id, _)| id).collect())
+        })?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.store().write(|tx| {
+            for id in missing {
+                let mut record = record(tx, &id)?;
+                let lines = lines(tx, &id, 0..record.layers)?;
+                record.entry.progress = JobProgress::of_lines(&lines);
+                tx.put(JOBS, &id, &record)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The layers of a job in a range of depths. There may be fewer.
+fn lines<A: Access>(tx: &Tx<A>, id: &str, depths: Range<u32>) -> Result<Vec<HistoryLine>> {
+    if depths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (start, end) = (layer_key(id, depths.start), layer_key(id, depths.end));
+    let lines = tx.scan::<HistoryLine>(LAYERS, &start..&end)?;
+    for (depth, (key, line)) in (depths.start..).zip(&lines) {
+        if line.depth != depth || *key != layer_key(id, depth) {
+            return Err(tx.corrupt(LAYERS, key, format!("not layer {depth}")));
+        }
+    }
+    Ok(lines.into_iter().map(|(_, line)| line).collect())
+}
+
+/// The depth after the last line, if the depths count up from `first`.
+fn depth_after(id: &str, first: u32, lines: &[HistoryLine]) -> Result<u32> {
+    let mut expected = first;
+    for line in lines {
+        let next = line.depth.checked_add(1).filter(|_| line.depth == expected);
+        expected = next.ok_or_else(|| JournalError::Gap {
+            job: id.to_owned(),
+            expected,
+            found: line.depth,
+        })?;
+    }
+    Ok(expected)
+}

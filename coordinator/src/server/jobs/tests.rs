@@ -1,0 +1,189 @@
+//! Tests of the service without a network.
+
+use std::time::Duration;
+
+use prost::Message;
+use strata_net::{TlsFiles, limits};
+use strata_store::{Hex128, HistoryLine};
+use tempfile::TempDir;
+use tokio_stream::StreamExt;
+use tonic::Code;
+
+use super::*;
+use crate::cluster::context::ClusterOptions;
+use crate::cluster::job_view::JobViews;
+use crate::journal::operations::Journal;
+
+fn service() -> (TempDir, Jobs) {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = open(&folder, Registry::shipped());
+    (folder, jobs)
+}
+
+/// The service of a coordinator with these puzzles, over the journal in a folder.
+fn open(folder: &TempDir, puzzles: Registry) -> Jobs {
+    let options = ClusterOptions {
+        lease: Duration::from_secs(1),
+        worker_timeout: Duration::from_secs(1),
+        checkpoint_interval: Duration::from_secs(1),
+        has_store: false,
+        narrow: 1,
+        puzzles: Arc::new(puzzles),
+    };
+    let journal = Journal::open(&folder.path().join("journal")).unwrap();
+    let views = JobViews::new(folder.path());
+    let cluster = Cluster::new(options, journal, views, 1);
+    let security = Security::open(None, &TlsFiles::default()).unwrap();
+    Jobs::new(cluster, security)
+}
+
+fn line(depth: u32) -> HistoryLine {
+    HistoryLine {
+        depth,
+        states: 10 + u64::from(depth),
+        generated: 30,
+        regions: 5,
+        bytes: 100,
+        digest: Hex128([7, 8]),
+        seconds: f64::from(depth),
+        kept: None,
+    }
+}
+
+fn hanoi(name: &str) -> Request<v1::SubmitRequest> {
+    let spec = v1::JobSpec {
+        space: "hanoi".to_owned(),
+        parameters: [("discs".to_owned(), "3".to_owned())].into(),
+        ..v1::JobSpec::default()
+    };
+    let name = name.to_owned();
+    Request::new(v1::SubmitRequest { spec: Some(spec), options: None, name })
+}
+
+#[tokio::test]
+async fn an_invalid_name_is_an_invalid_argument() {
+    let (_folder, jobs) = service();
+    for name in ["..", ".hidden", "a b", "a/b", &"x".repeat(65)] {
+        let status = jobs.submit(hanoi(name)).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{name}: {status}");
+        assert!(status.message().contains("use 1 to 64 letters"), "{status}");
+    }
+    assert!(jobs.submit(hanoi("a-1_b.c")).await.is_ok());
+}
+
+/// All messages of a stream. Each fits a message of the protocol.
+async fn parts<T: Message>(stream: Response<Messages<T>>) -> Vec<T> {
+    let mut stream = stream.into_inner();
+    let mut parts = Vec::new();
+    while let Some(part) = stream.next().await {
+        let part = part.unwrap();
+        assert!(part.encoded_len() < limits::MESSAGE_BYTES / 4, "{}", part.encoded_len());
+        parts.push(part);
+    }
+    parts
+}
+
+#[tokio::test]
+async fn the_layers_of_a_deep_job_are_sent_in_parts() {
+    const LAYERS: u32 = 200_000;
+    let (_folder, jobs) = service();
+    let id = jobs.submit(hanoi("deep")).await.unwrap().into_inner().id;
+    let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
+    jobs.cluster.journal.checkpoint(&id, &lines, |_| ()).unwrap();
+    let stream = jobs.layers(Request::new(v1::JobRef { job: id })).await.unwrap();
+    let layers: Vec<_> = parts(stream).await.into_iter().flat_map(|p| p.layers).collect();
+    let bytes: usize = layers.iter().map(Message::encoded_len).sum();
+    assert!(bytes > limits::MESSAGE_BYTES, "{bytes}");
+    assert!(layers.iter().map(|layer| layer.depth).eq(0..LAYERS));
+}
+
+#[tokio::test]
+async fn a_long_list_is_sent_in_parts() {
+    const JOBS: usize = 50_000;
+    let (_folder, jobs) = service();
+    let first = jobs.submit(hanoi("first")).await.unwrap().into_inner().id;
+    let entry = jobs.cluster.journal.find(&first).unwrap();
+    jobs.cluster.journal.submit_copies(&entry, JOBS - 1).unwrap();
+    jobs.cluster.journal.update(&first, |entry| entry.state = JobState::Cancelled).unwrap();
+    let list = async |unfinished| {
+        let stream = jobs.list(Request::new(v1::ListRequest { unfinished })).await.unwrap();
+        parts(stream).await.into_iter().flat_map(|part| part.jobs).collect::<Vec<v1::Job>>()
+    };
+    let all = list(false).await;
+    let bytes: usize = all.iter().map(Message::encoded_len).sum();
+    assert!(bytes > limits::MESSAGE_BYTES, "{bytes}");
+    assert_eq!((all.len(), all[0].id == first), (JOBS, true));
+    let unfinished = list(true).await;
+    assert_eq!(unfinished.len(), JOBS - 1);
+    assert_eq!(unfinished[JOBS - 2].queue_position, JOBS as u32 - 2);
+}
+
+#[tokio::test]
+async fn the_first_list_after_a_start_opens_no_space_and_no_view() {
+    const JOBS: usize = 10_000;
+    let (folder, jobs) = service();
+    let mut request = hanoi("first");
+    let spec = request.get_mut().spec.as_mut().unwrap();
+    "panex".clone_into(&mut spec.space);
+    spec.parameters = [("level".to_owned(), "3".to_owned())].into();
+    let v1::Job { id, expected_layers, .. } = jobs.submit(request).await.unwrap().into_inner();
+    assert!(expected_layers.is_some());
+    let cluster = Arc::clone(&jobs.cluster);
+    let lines: Vec<HistoryLine> = (0..8).map(line).collect();
+    let entry = cluster.journal.checkpoint(&id, &lines, |entry| entry.state = JobState::Done);
+    cluster.journal.submit_copies(&entry.unwrap(), JOBS - 1).unwrap();
+    drop((jobs, cluster));
+    // A coordinator that knows no puzzle cannot open a space.
+    let jobs = open(&folder, Registry::new([]));
+    let stream = jobs.list(Request::new(v1::ListRequest::default())).await.unwrap();
+    let all: Vec<v1::Job> = parts(stream).await.into_iter().flat_map(|part| part.jobs).collect();
+    assert_eq!(all.len(), JOBS);
+    for job in all {
+        assert_eq!((job.depth, job.layer_states, job.states), (Some(7), 17, 108));
+        assert_eq!(job.expected_layers, expected_layers);
+        assert!(jobs.cluster.job_in_use(&job.id).is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_watcher_that_falls_behind_receives_every_layer_once() {
+    const LAYERS: u32 = 10_000;
+    let (_folder, jobs) = service();
+    let id = jobs.submit(hanoi("watched")).await.unwrap().into_inner().id;
+    let cluster = &jobs.cluster;
+    let view = cluster.job(&id);
+    cluster.journal.update(&id, |entry| entry.state = JobState::Running).unwrap();
+    view.activate(None);
+    let request = v1::WatchRequest { job: id.clone(), after: None };
+    let mut events = jobs.watch(Request::new(request)).await.unwrap().into_inner();
+    let mut depths = Vec::new();
+    let mut receive = |event: v1::JobEvent| {
+        if let Some(v1::job_event::Event::Layer(layer)) = event.event {
+            depths.push(layer.depth);
+        }
+    };
+    for first in (0..LAYERS).step_by(500) {
+        let lines: Vec<HistoryLine> = (first..first + 500).map(line).collect();
+        lines.iter().for_each(|line| view.add_layer(line.clone()));
+        // The last layers are in no checkpoint.
+        if first + 500 < LAYERS {
+            let entry = cluster.journal.checkpoint(&id, &lines, |_| ()).unwrap();
+            view.set_saved(entry.progress.as_ref());
+        }
+        // The watcher reads much less than there is.
+        for _ in 0..5 {
+            receive(events.next().await.unwrap().unwrap());
+        }
+    }
+    let idle = Duration::from_secs(2);
+    while let Ok(event) = tokio::time::timeout(idle, events.next()).await {
+        receive(event.unwrap().unwrap());
+    }
+    assert!(depths.iter().copied().eq(0..LAYERS), "{} layers", depths.len());
+    // The job ends, and with it the call.
+    cluster.journal.update(&id, |entry| entry.state = JobState::Cancelled).unwrap();
+    view.deactivate();
+    while let Some(event) = events.next().await {
+        event.unwrap();
+    }
+}
