@@ -261,7 +261,8 @@ impl<'a> Follower<'a> {
 
     /// Logs a change of the job's state. [`Follower::end`] shows its end.
     fn log_state(&mut self, job: &v1::Job) {
-        let state = format!("job {} is {}{}", job.id, record::state(job), report::why(job));
+        let state =
+            format!("job {} is {}{}", job.id, report::state_or_paused(job), report::why(job));
         if !record::has_ended(job) && state != self.state {
             tracing::info!("{state}");
         }

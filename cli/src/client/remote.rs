@@ -275,8 +275,14 @@ fn is_lost(status: &Status) -> bool {
     }
 }
 
+/// Whether the coordinator could not write because its disk is full.
+fn is_disk_full(status: &Status) -> bool {
+    status.code() == Code::ResourceExhausted && status.source().is_none()
+}
+
 fn interrupted<T>(args: &ClientArgs, status: &Status) -> Attempt<T> {
-    if is_lost(status) {
+    // A full disk of the coordinator passes, as a lost connection does.
+    if is_lost(status) || is_disk_full(status) {
         let reason = failure(args, status).to_string();
         Attempt::Lost { reason, answered: status.code() == Code::Unknown }
     } else {
@@ -303,6 +309,9 @@ fn failure(args: &ClientArgs, status: &Status) -> Failure {
         Code::NotFound => Failure::new(ExitCode::NoSuchJob, message),
         Code::InvalidArgument | Code::AlreadyExists | Code::FailedPrecondition => {
             Failure::usage(message)
+        }
+        _ if is_disk_full(status) => {
+            Failure::new(ExitCode::Limit, format!("the disk of {url} is full: {message}"))
         }
         Code::DataLoss => Failure::new(ExitCode::Corrupt, message),
         Code::Unimplemented => {

@@ -72,7 +72,7 @@ pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> i
     let rows = jobs.iter().map(|job| {
         [
             job.id.clone(),
-            state(job).to_owned(),
+            state_or_paused(job).to_owned(),
             search(job),
             depth(job.depth),
             units::count(job.states),
@@ -92,7 +92,11 @@ pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> i
         ("age", Side::Right),
         (name, Side::Left),
     ];
-    table(columns, &rows, out)
+    table(columns, &rows, out)?;
+    for job in jobs.iter().filter(|job| is_paused(job)) {
+        writeln!(out, "{} is paused{}", job.id, why(job))?;
+    }
+    Ok(())
 }
 
 /// Workers and unfinished jobs of a cluster.
@@ -144,7 +148,7 @@ pub(crate) fn cluster(
 
 /// All details of one job.
 pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}: {}{}", job.id, state(job), why(job))?;
+    writeln!(out, "{}: {}{}", job.id, state_or_paused(job), why(job))?;
     let mut line = |name: &str, value: &str| match value {
         "" => Ok(()),
         value => writeln!(out, "  {name:<11} {value}"),
@@ -186,13 +190,24 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     Ok(())
 }
 
-/// What a job is waiting for, or why it ended.
+/// Whether the job waits until the coordinator can go on with it.
+fn is_paused(job: &v1::Job) -> bool {
+    job.state() == v1::JobState::Waiting && !job.error.is_empty()
+}
+
+/// Name of the job's state in texts.
+pub(crate) fn state_or_paused(job: &v1::Job) -> &'static str {
+    if is_paused(job) { "paused" } else { state(job) }
+}
+
+/// What a job is waiting for, or why it ended or is paused.
 pub(crate) fn why(job: &v1::Job) -> String {
     match job.state() {
         v1::JobState::Queued if job.queue_position > 0 => {
             let jobs = units::count(u64::from(job.queue_position));
             format!(", jobs before it: {jobs}")
         }
+        v1::JobState::Waiting if is_paused(job) => format!(": {}", job.error),
         v1::JobState::Waiting if job.waiting_for.is_empty() => " for workers".to_owned(),
         v1::JobState::Waiting => format!(" for workers: {}", job.waiting_for.join(", ")),
         v1::JobState::Running if job.workers == 1 => " on 1 worker".to_owned(),
@@ -278,6 +293,11 @@ mod tests {
              panex-3-aaaaaa  running  panex 3  1,041  1,234,567   2h\n\
              x               queued   panex 3      -          0   2h\n"
         );
+        let error = "no room".to_owned();
+        let paused = v1::Job { error, ..example(v1::JobState::Waiting) };
+        let table = text(|out| jobs(&[paused], now(), out));
+        assert!(table.contains("  paused  "), "{table}");
+        assert!(table.ends_with("\npanex-3-aaaaaa is paused: no room\n"), "{table}");
         let named = v1::Job { name: "night".to_owned(), ..queued };
         let table = text(|out| jobs(&[running, named], now(), out));
         assert!(table.lines().next().unwrap().ends_with("  age  name"), "{table}");

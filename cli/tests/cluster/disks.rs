@@ -1,7 +1,9 @@
 //! Damaged files and full disks.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use crate::faults::SLOW;
 use crate::harness::{COORDINATOR, Cluster, fails};
@@ -126,6 +128,56 @@ fn a_full_disk_stops_resumably() {
     std::fs::remove_file(&ballast).unwrap();
     let ran = cluster.follow(&format!("resume {job}")).expect_answer();
     assert_eq!(ran.event("job")["resumed_from"], depth);
+    cluster.assert_no_panic();
+    drop(cluster);
+    drop(disk);
+}
+
+/// Fills a file system with one file.
+fn fill(path: &Path) {
+    let mut file = std::fs::File::create(path).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+}
+
+#[test]
+fn a_full_disk_of_the_coordinator_pauses_the_job() {
+    let outside = tempfile::tempdir().unwrap();
+    let folder = outside.path().join("small");
+    let Some(disk) = SmallDisk::mount(&folder, 4096) else {
+        println!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    let mut cluster = Cluster::empty(&format!("--data-dir {}", folder.display()));
+    cluster.join("w1", "");
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    follower.until_depth(100);
+    assert_eq!(cluster.get("/readyz", "").0, 200);
+
+    let mark = cluster.mark(COORDINATOR);
+    let ballast = folder.join("ballast");
+    fill(&ballast);
+    cluster.await_log(COORDINATOR, mark, "paused at the last checkpoint");
+    let status = cluster.status(&job);
+    let reason = status["error"].as_str().unwrap();
+    assert!(reason.contains("No space left"), "{status}");
+    assert_eq!(status["state"], "waiting");
+    let list = crate::common::expect(0, &mut cluster.client("list")).stdout;
+    assert!(list.contains("  paused  ") && list.contains(reason), "{list}");
+    let (code, text) = cluster.get("/readyz", "");
+    assert!(code == 503 && text.contains("No space left"), "{code} {text}");
+    fails(4, &mut cluster.client("submit panex 3 --detach"), "is full: cannot write the journal");
+    std::thread::sleep(Duration::from_secs(4));
+    let log = cluster.log(COORDINATOR)[mark..].to_owned();
+    let lines = log.lines().filter(|line| line.contains("No space left")).count();
+    assert!((1..6).contains(&lines), "{lines} lines: {log}");
+
+    std::fs::remove_file(&ballast).unwrap();
+    let ran = follower.expect_answer();
+    assert!(ran.stderr.contains("is paused: cannot write the journal"), "{}", ran.stderr);
+    cluster.await_log(COORDINATOR, mark, "can be written again");
+    assert_eq!(cluster.get("/readyz", "").0, 200);
+    cluster.follow("submit panex 3").expect(0);
     cluster.assert_no_panic();
     drop(cluster);
     drop(disk);

@@ -101,10 +101,13 @@ impl Cluster {
             [("--lease", "1s"), ("--narrow", "2000"), ("--checkpoint-interval", "200ms")];
         let defaults = defaults.iter().filter(|(flag, _)| !more.contains(flag));
         let defaults: String = defaults.map(|(flag, value)| format!(" {flag} {value}")).collect();
-        let data = cluster.data(COORDINATOR);
+        let data = if more.contains("--data-dir") {
+            String::new()
+        } else {
+            format!("--data-dir {}", cluster.data(COORDINATOR).display())
+        };
         let line = format!(
-            "coordinator --listen 127.0.0.1:{grpc} --http 127.0.0.1:{http} --data-dir {} {defaults} {} {more}",
-            data.display(),
+            "coordinator --listen 127.0.0.1:{grpc} --http 127.0.0.1:{http} {data} {defaults} {} {more}",
             cluster.common,
         );
         cluster.add(COORDINATOR, &line, "coordinator is ready");

@@ -78,6 +78,8 @@ struct Progress {
     /// Names of workers that the job waits for.
     waiting_for: Vec<String>,
     workers: usize,
+    /// Why the queue does not go on with the job.
+    paused: Option<String>,
     /// Time of the last log entry.
     last_entry: Option<Instant>,
 }
@@ -91,6 +93,8 @@ pub(crate) struct JobSnapshot {
     pub(crate) waiting_for: Vec<String>,
     /// Number of workers that it runs on.
     pub(crate) workers: usize,
+    /// Why the queue does not go on with it.
+    pub(crate) paused: Option<String>,
 }
 
 /// Layers that only the view has, and the place of the events that follow them.
@@ -208,6 +212,17 @@ impl JobView {
         self.changed();
     }
 
+    /// Sets why the queue does not go on with the job; none if it does.
+    pub(crate) fn set_paused(&self, reason: Option<String>) {
+        let mut progress = self.progress();
+        if progress.paused != reason {
+            progress.paused = reason;
+            progress.events.push(JobEvent::StateChanged);
+            drop(progress);
+            self.changed();
+        }
+    }
+
     /// Requests that the running session stops, or withdraws the request.
     pub(crate) fn set_cancelled(&self, cancelled: bool) {
         self.cancelled.store(cancelled, Ordering::Release);
@@ -279,6 +294,7 @@ impl JobView {
             progress: live.progress.clone(),
             waiting_for: progress.waiting_for.clone(),
             workers: progress.workers,
+            paused: progress.paused.clone(),
         })
     }
 

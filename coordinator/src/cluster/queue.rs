@@ -22,25 +22,43 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Pause before a session is repeated: a lost worker may reconnect at once.
 const BACKOFF: Duration = Duration::from_millis(200);
 
+/// First pause of a job whose journal cannot be written.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+
+/// Longest such pause.
+const LAST_RETRY: Duration = Duration::from_secs(60);
+
+/// Least time between two equal errors in the log.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
+
+/// No write is recent enough to show that the journal can be written.
+const NEVER: Duration = Duration::ZERO;
+
 /// Longest grace period after a start, in which known workers reconnect.
 const GRACE_PERIOD: Duration = Duration::from_secs(3);
 
 /// Runs jobs until the coordinator shuts down.
 pub(crate) fn run(cluster: &Arc<Cluster>) {
+    let mut last_error = (String::new(), Instant::now());
     while !cluster.is_shutting_down() {
-        match next_job(cluster) {
-            Ok(Some(entry)) => {
-                if let Err(error) = run_job(cluster, &entry) {
-                    tracing::error!(job = entry.id, "{error}");
-                    cluster.wait(POLL_INTERVAL);
-                }
-            }
-            Ok(None) => cluster.wait(POLL_INTERVAL),
-            Err(error) => {
-                tracing::error!("{error}");
+        let ran = match next_job(cluster) {
+            Ok(Some(entry)) => run_job(cluster, &entry),
+            Ok(None) => {
                 cluster.wait(POLL_INTERVAL);
+                // Nothing else may write, and end a fault.
+                cluster.journal.fault().map_or(Ok(()), |_| cluster.journal.check_writable(NEVER))
             }
+            Err(error) => Err(error),
+        };
+        let Err(error) = ran else { continue };
+        // The journal logs its own faults.
+        let text = error.to_string();
+        let is_new = last_error.0 != text || last_error.1.elapsed() > LOG_INTERVAL;
+        if is_new && !error.is_unavailable() {
+            tracing::error!("{text}");
+            last_error = (text, Instant::now());
         }
+        cluster.wait(POLL_INTERVAL);
     }
 }
 
@@ -54,10 +72,71 @@ fn next_job(cluster: &Cluster) -> Result<Option<JobEntry>, JournalError> {
 fn run_job(cluster: &Arc<Cluster>, entry: &JobEntry) -> Result<(), JournalError> {
     let job = cluster.job(&entry.id);
     job.activate(entry.progress.clone());
-    let ended = run_to_end(cluster, &job, entry);
+    let mut retry = Retry::new();
+    let ended = loop {
+        match run_to_end(cluster, &job, entry) {
+            Err(error) if error.is_unavailable() => {
+                if !pause(cluster, &job, &error, retry.wait()) {
+                    break Ok(());
+                }
+                retry.went_on();
+            }
+            ended => break ended,
+        }
+    };
     job.set_workers(0, Vec::new());
     job.deactivate();
     ended
+}
+
+/// Pauses of a job whose journal cannot be written.
+struct Retry {
+    /// The next pause.
+    wait: Duration,
+    /// When the job went on.
+    since: Option<Instant>,
+}
+
+impl Retry {
+    fn new() -> Retry {
+        Retry { wait: FIRST_RETRY, since: None }
+    }
+
+    /// The least length of the next pause. It doubles if the job has not run for long since the
+    /// last one: there may be room for a small write, but not for a checkpoint.
+    fn wait(&mut self) -> Duration {
+        self.wait = match self.since {
+            Some(since) if since.elapsed() < LAST_RETRY => (2 * self.wait).min(LAST_RETRY),
+            _ => FIRST_RETRY,
+        };
+        self.wait
+    }
+
+    fn went_on(&mut self) {
+        self.since = Some(Instant::now());
+    }
+}
+
+/// Waits until the journal can be written, at least for a time. False on shutdown.
+fn pause(cluster: &Cluster, job: &JobView, error: &JournalError, least: Duration) -> bool {
+    let begun = Instant::now();
+    job.set_workers(0, Vec::new());
+    job.set_paused(Some(error.to_string()));
+    job.log(Level::Warn, &format!("paused at the last checkpoint: {error}"));
+    while !cluster.is_shutting_down() {
+        cluster.wait(FIRST_RETRY);
+        if begun.elapsed() < least {
+            continue;
+        }
+        match cluster.journal.check_writable(NEVER) {
+            Ok(()) => {
+                job.set_paused(None);
+                return true;
+            }
+            Err(error) => job.set_paused(Some(error.to_string())),
+        }
+    }
+    false
 }
 
 fn run_to_end(

@@ -149,6 +149,33 @@ impl JournalError {
             if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
 
+    /// Whether the operating system refused an operation, or the journal has to be opened again: the
+    /// operation may succeed later.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::Unusable { .. })
+    }
+
+    /// The same error for a later operation that fails for the same reason; none if the file is not
+    /// the reason.
+    pub(super) fn repeated(&self) -> Option<Self> {
+        match self {
+            Self::Io { op, path, source } => {
+                let source = match source.raw_os_error() {
+                    Some(code) => io::Error::from_raw_os_error(code),
+                    None => io::Error::new(source.kind(), source.to_string()),
+                };
+                Some(Self::Io { op, path: path.clone(), source })
+            }
+            Self::Unusable { path, what } => {
+                Some(Self::Unusable { path: path.clone(), what: what.clone() })
+            }
+            Self::Corrupt { path, what } => Some(Self::corrupt(path, what)),
+            Self::Locked { path } => Some(Self::Locked { path: path.clone() }),
+            _ => None,
+        }
+    }
+
     /// Whether the journal is damaged.
     #[must_use]
     pub fn is_corrupt(&self) -> bool {

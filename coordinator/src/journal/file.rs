@@ -13,10 +13,13 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
 
 use redb::{Builder, Database, ReadableDatabase, WriteTransaction};
 
 use super::error::JournalError;
+use super::health::Health;
 use super::random::letters;
 use super::table::{Reading, Tx, Writing};
 use crate::panic::message;
@@ -26,11 +29,33 @@ type Result<T> = std::result::Result<T, JournalError>;
 /// Cache of the database. Most journals are smaller.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// An open database. Dropping closes it.
+/// Least time between two attempts to open the database again.
+const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A database file. Dropping closes it.
+///
+/// After an error of the operating system the database refuses everything until it is opened again.
+/// The store does this at its next use, at most once a second.
 pub(super) struct Store {
     path: PathBuf,
-    /// `None` only while it is dropped.
+    open: RwLock<OpenDatabase>,
+    health: Health,
+}
+
+/// The open database, if it could be opened.
+struct OpenDatabase {
     database: Option<Database>,
+    /// Whether it refuses everything.
+    is_broken: bool,
+    /// Time of the last attempt to open it again.
+    reopened: Option<Instant>,
+}
+
+impl OpenDatabase {
+    /// Whether it can be opened again now.
+    fn is_due(&self) -> bool {
+        self.is_broken && self.reopened.is_none_or(|last| last.elapsed() >= REOPEN_INTERVAL)
+    }
 }
 
 impl Store {
@@ -39,7 +64,12 @@ impl Store {
         if !path.try_exists().map_err(JournalError::io("open", path))? {
             create(path, first)?;
         }
-        open(path)
+        Ok(Store::new(path, open(path)?))
+    }
+
+    fn new(path: &Path, database: Database) -> Store {
+        let open = OpenDatabase { database: Some(database), is_broken: false, reopened: None };
+        Store { path: path.to_path_buf(), open: RwLock::new(open), health: Health::new() }
     }
 
     /// The file.
@@ -47,41 +77,104 @@ impl Store {
         &self.path
     }
 
+    /// Whether the last access succeeded, and since when.
+    pub(super) fn health(&self) -> &Health {
+        &self.health
+    }
+
     /// Runs a read transaction.
     pub(super) fn read<T>(&self, body: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         let in_caller = Cell::new(false);
-        catch_panic(&self.path, &in_caller, || {
-            let database = self.database()?;
+        let open = self.ready();
+        let result = catch_panic(&self.path, &in_caller, || {
+            let database = self.database(&open)?;
             let txn = database.begin_read().map_err(JournalError::database("read", &self.path))?;
             body(&Tx::new(&self.path, &txn, &in_caller))
-        })
+        });
+        drop(open);
+        self.checked(result)
     }
 
     /// Runs a durable write transaction. An error changes nothing; only an error of the commit
     /// itself leaves open whether all or nothing has changed.
     pub(super) fn write<T>(&self, body: impl FnOnce(&Writing) -> Result<T>) -> Result<T> {
         let in_caller = Cell::new(false);
-        catch_panic(&self.path, &in_caller, || {
-            let txn = self.begin()?;
+        let open = self.ready();
+        let written = catch_panic(&self.path, &in_caller, || {
+            let database = self.database(&open)?;
+            let txn = self.begin(database)?;
             let tx = Tx::new(&self.path, &txn, &in_caller);
             let result = body(&tx)?;
-            if tx.changed() {
+            let changed = tx.changed();
+            if changed {
                 self.commit(txn)?;
-                self.commit(self.begin()?)?;
+                self.commit(self.begin(database)?)?;
             }
-            Ok(result)
-        })
+            Ok((result, changed))
+        });
+        drop(open);
+        let (result, changed) = self.checked(written)?;
+        if changed {
+            self.health.succeeded(&self.path);
+        }
+        Ok(result)
     }
 
-    fn database(&self) -> Result<&Database> {
+    /// The open database, opened again if that is due.
+    fn ready(&self) -> RwLockReadGuard<'_, OpenDatabase> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        if !open.is_due() {
+            return open;
+        }
+        drop(open);
+        self.reopen();
+        self.open.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a database that refuses everything again.
+    fn reopen(&self) {
+        let mut state = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been faster.
+        if !state.is_due() {
+            return;
+        }
+        state.reopened = Some(Instant::now());
+        // The file's lock ends with the old database.
+        close_quietly(state.database.take());
+        match open(&self.path) {
+            Ok(database) => {
+                state.database = Some(database);
+                state.is_broken = false;
+            }
+            Err(error) => self.health.failed(&error),
+        }
+    }
+
+    /// Notes an error after which the database refuses everything, and opens it again if that is
+    /// due: reads succeed on a full disk, too. Returns the original error, not that of the refusal.
+    fn checked<T>(&self, result: Result<T>) -> Result<T> {
+        let Err(error) = result else { return result };
+        if !error.is_unavailable() {
+            return Err(error);
+        }
+        self.open.write().unwrap_or_else(PoisonError::into_inner).is_broken = true;
+        let error = match error {
+            JournalError::Unusable { .. } => self.health.fault().unwrap_or(error),
+            error => error,
+        };
+        self.health.failed(&error);
+        self.reopen();
+        Err(error)
+    }
+
+    fn database<'a>(&self, open: &'a OpenDatabase) -> Result<&'a Database> {
         let closed =
             || JournalError::Unusable { path: self.path.clone(), what: "it is closed".to_owned() };
-        self.database.as_ref().ok_or_else(closed)
+        open.database.as_ref().ok_or_else(closed)
     }
 
-    fn begin(&self) -> Result<WriteTransaction> {
-        let txn = self.database()?.begin_write();
-        txn.map_err(JournalError::database("write", &self.path))
+    fn begin(&self, database: &Database) -> Result<WriteTransaction> {
+        database.begin_write().map_err(JournalError::database("write", &self.path))
     }
 
     fn commit(&self, txn: WriteTransaction) -> Result<()> {
@@ -89,24 +182,28 @@ impl Store {
     }
 
     /// Closes the database, and reports an error.
-    fn close(mut self) -> Result<()> {
-        let Some(database) = self.database.take() else { return Ok(()) };
+    fn close(self) -> Result<()> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(database) = open.database.take() else { return Ok(()) };
         database.close().map_err(JournalError::database("close", &self.path))
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Closing reads and writes, so it can fail. The next opening repairs the file then.
-        let database = self.database.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
+        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        close_quietly(open.database.take());
     }
 }
 
-fn open(path: &Path) -> Result<Store> {
+/// Closes a database. This reads and writes; the next opening repairs what a failure leaves.
+fn close_quietly(database: Option<Database>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
+}
+
+fn open(path: &Path) -> Result<Database> {
     catch_panic(path, &Cell::new(false), || {
-        let database = builder().open(path).map_err(JournalError::database("open", path))?;
-        Ok(Store { path: path.to_path_buf(), database: Some(database) })
+        builder().open(path).map_err(JournalError::database("open", path))
     })
 }
 
@@ -124,7 +221,7 @@ fn create(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<()>
     let temp = path.with_file_name(format!(".{name}.{}.new", letters()));
     let created = catch_panic(path, &Cell::new(false), || {
         let database = builder().create(&temp).map_err(JournalError::database("create", path))?;
-        let store = Store { path: temp.clone(), database: Some(database) };
+        let store = Store::new(&temp, database);
         store.write(first)?;
         store.close()?;
         File::open(&temp).and_then(|file| file.sync_all()).map_err(failed("create"))?;

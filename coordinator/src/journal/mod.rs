@@ -6,6 +6,7 @@
 
 pub(crate) mod error;
 mod file;
+mod health;
 mod layers;
 pub(crate) mod operations;
 pub(crate) mod queue;

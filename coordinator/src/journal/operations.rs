@@ -1,7 +1,7 @@
 //! Operations of the journal on jobs, layers, workers and epochs.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use strata::StopReason;
@@ -24,12 +24,17 @@ const FORMAT: u32 = 2;
 /// The version before, in which the journal had no id. Opening turns it into [`FORMAT`].
 const FORMAT_WITHOUT_ID: u32 = 1;
 
+/// Length of the text that shows whether the journal can be written: about a small checkpoint's.
+const CHECK_BYTES: usize = 16 << 10;
+
 /// Most workers a cluster can have.
 const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
 
-/// One value, [`Counts`], under the key [`COUNTS`].
+/// [`Counts`] under the key [`COUNTS`], and a text under [`CHECK`].
 const META: Name = "meta";
 const COUNTS: &str = "counts";
+/// Key in [`META`] of a text without a meaning, which [`Journal::check_writable`] writes.
+const CHECK: &str = "check";
 /// [`JobRecord`] by id.
 pub(super) const JOBS: Name = "jobs";
 /// [`HistoryLine`](strata_store::HistoryLine) by job and depth, see [`layer_key`].
@@ -69,7 +74,8 @@ pub(super) struct JobRecord {
 ///
 /// Methods can be called by several threads; those that write wait for each other. Besides the
 /// errors named at each method, all return `Io`, `Corrupt` if the file is damaged, and `Unusable`
-/// after an earlier failure.
+/// after an earlier failure. After `Io` and `Unusable` the file is opened again, at most once a
+/// second, and the operation can be repeated.
 pub struct Journal {
     store: Store,
     id: String,
@@ -212,6 +218,25 @@ impl Journal {
 
     pub(super) fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Why the journal cannot be written; none while it can.
+    pub(crate) fn fault(&self) -> Option<JournalError> {
+        self.store.health().fault()
+    }
+
+    /// Checks that the journal can be written, by a write unless one has succeeded within `recent`.
+    ///
+    /// # Errors
+    /// Only those of all methods.
+    pub(crate) fn check_writable(&self, recent: Duration) -> Result<()> {
+        if self.store.health().is_proven(recent) {
+            return Ok(());
+        }
+        // It differs each time: an equal value would not be written.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let value = format!("{:>width$}", now.as_nanos(), width = CHECK_BYTES);
+        self.store.write(|tx| tx.put(META, CHECK, &value))
     }
 
     /// Runs a write transaction that changes a job, and returns the job.

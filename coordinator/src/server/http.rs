@@ -1,6 +1,7 @@
 //! HTTP server: liveness, readiness and metrics.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -31,14 +32,17 @@ pub(super) async fn serve(listener: TcpListener, cluster: Arc<Cluster>, security
     }
 }
 
-/// Ready if the journal can be read and the coordinator is not shutting down.
+/// How long a write of the journal shows that it can be written.
+const PROVEN: Duration = Duration::from_secs(10);
+
+/// Ready if the journal can be written and the coordinator is not shutting down.
 async fn ready(State(shared): State<Shared>) -> Response {
     if shared.cluster.is_shutting_down() {
         return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n").into_response();
     }
     let cluster = Arc::clone(&shared.cluster);
-    match tokio::task::spawn_blocking(move || cluster.journal.workers()).await {
-        Ok(Ok(_)) => "ready\n".into_response(),
+    match tokio::task::spawn_blocking(move || cluster.journal.check_writable(PROVEN)).await {
+        Ok(Ok(())) => "ready\n".into_response(),
         Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }

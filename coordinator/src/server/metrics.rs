@@ -67,6 +67,13 @@ fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), MetricsError> 
     let queued: Gauge = Gauge::default();
     queued.set(waiting as i64);
     registry.register("jobs_queued", "Jobs in the queue", queued);
+    let writable: Gauge = Gauge::default();
+    writable.set(i64::from(cluster.journal.fault().is_none()));
+    registry.register(
+        "journal_writable",
+        "Whether the last write of the journal succeeded",
+        writable,
+    );
     let Some(id) = running else { return Ok(()) };
     // The queue has the view of a job that runs.
     let job = cluster.job_in_use(&id).and_then(|job| job.snapshot()).unwrap_or_default();

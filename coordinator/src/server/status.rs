@@ -56,12 +56,11 @@ impl From<JournalError> for ErrorStatus {
                 tracing::error!("{text}");
                 Status::data_loss(text)
             }
-            // A retry may succeed: the disk may recover, or the coordinator may be restarted.
-            JournalError::Io { .. }
-            | JournalError::Unusable { .. }
-            | JournalError::Locked { .. }
-            | JournalError::Format { .. }
-            | JournalError::Random(_) => {
+            // The journal logs its own faults.
+            error if error.is_disk_full() => Status::resource_exhausted(text),
+            JournalError::Io { .. } | JournalError::Unusable { .. } => Status::unavailable(text),
+            // A restart may help: clients try again.
+            JournalError::Locked { .. } | JournalError::Format { .. } | JournalError::Random(_) => {
                 tracing::error!("{text}");
                 Status::unavailable(text)
             }
@@ -88,6 +87,7 @@ mod tests {
     fn errors_of_the_journal_have_their_status_codes() {
         let (path, job) = (std::path::PathBuf::new, || "a".to_owned());
         let full = io::Error::from(io::ErrorKind::StorageFull);
+        let broken = io::Error::from(io::ErrorKind::Other);
         let name = JournalError::Name { what: "name of a job", name: "..".to_owned() };
         let errors = [
             (JournalError::NoSuchJob { what: job() }, Code::NotFound),
@@ -99,7 +99,9 @@ mod tests {
             ),
             (JournalError::TooManyWorkers { limit: 1 }, Code::ResourceExhausted),
             (JournalError::Corrupt { path: path(), what: String::new() }, Code::DataLoss),
-            (JournalError::Io { op: "write", path: path(), source: full }, Code::Unavailable),
+            (JournalError::Io { op: "write", path: path(), source: full }, Code::ResourceExhausted),
+            (JournalError::Io { op: "write", path: path(), source: broken }, Code::Unavailable),
+            (JournalError::Unusable { path: path(), what: String::new() }, Code::Unavailable),
             (JournalError::Fixed { job: job(), what: "id" }, Code::Internal),
         ];
         for (error, code) in errors {

@@ -30,6 +30,7 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
     let error = match &entry.state {
         JobState::Failed { why, .. } => why.clone(),
         JobState::Stopped(reason) => reason.to_string(),
+        JobState::Running => now.paused.unwrap_or_default(),
         _ => String::new(),
     };
     v1::Job {
