@@ -7,14 +7,13 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use strata_space::Values;
 
 use crate::args::flags::{COMMON, SharedFlag};
+use crate::args::given::Given;
 use crate::args::line::SolveLine;
 use crate::spaces::program;
+use crate::spaces::shipped::{self, OtherForm};
 
 /// Heading of the flags of particular state spaces in help texts.
 const HEADING: &str = "State spaces";
-
-/// Id of `--gold`, which is not a parameter: it selects the form of Panex positions.
-const GOLD: &str = "gold";
 
 /// Given flags among those that commands list as their own.
 #[derive(Clone, Debug, Default)]
@@ -24,20 +23,8 @@ pub(crate) struct CommonFlags(BTreeMap<&'static str, String>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DomainArgs {
     values: BTreeMap<&'static str, String>,
-    /// Positions are those of Panex Gold.
-    pub(crate) gold: bool,
-}
-
-/// A parameter of a state space as it was given.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Given {
-    /// The parameter's name.
-    pub(crate) name: &'static str,
-    /// Its value.
-    pub(crate) value: String,
-    /// Whether it was given on the command line. A value from an environment variable may be meant
-    /// for other runs, so it is ignored where it does not apply.
-    pub(crate) typed: bool,
+    /// The form of positions, if it is not the space's own.
+    pub(crate) form: Option<&'static OtherForm>,
 }
 
 fn own_flags() -> impl Iterator<Item = &'static SharedFlag> {
@@ -56,7 +43,6 @@ impl DomainArgs {
 
     /// The given flags, common flags included.
     pub(crate) fn given(&self, common: &CommonFlags, line: &SolveLine) -> Vec<Given> {
-        let gold = Given { name: GOLD, value: "true".to_owned(), typed: line.typed(GOLD) };
         let own = own_flags().filter_map(|flag| Some((flag, self.values.get(flag.name)?)));
         let common = common_flags().filter_map(|flag| Some((flag, common.0.get(flag.name)?)));
         let given = own.chain(common).map(|(flag, value)| Given {
@@ -64,7 +50,12 @@ impl DomainArgs {
             value: value.clone(),
             typed: line.typed(flag.long),
         });
-        given.chain(self.gold.then_some(gold)).collect()
+        let form = self.form.map(|form| Given {
+            name: form.flag,
+            value: "true".to_owned(),
+            typed: line.typed(form.flag),
+        });
+        given.chain(form).collect()
     }
 }
 
@@ -91,16 +82,20 @@ impl FromArgMatches for CommonFlags {
 
 impl Args for DomainArgs {
     fn augment_args(command: Command) -> Command {
-        let (mut command, mut with_gold) = (command, false);
-        let has_panex = own_flags().any(|flag| flag.is_of("panex"));
+        let mut command = command;
+        let mut forms = shipped::other_forms();
+        let mut before: Option<&SharedFlag> = None;
         for flag in own_flags() {
-            if has_panex && !with_gold && !flag.is_of("panex") {
-                command = command.arg(gold());
-                with_gold = true;
+            // A form follows the first flags of its puzzle.
+            let ended =
+                |puzzle: &str| before.is_some_and(|f| f.is_of(puzzle)) && !flag.is_of(puzzle);
+            for (_, form) in forms.extract_if(.., |(puzzle, _)| ended(puzzle)) {
+                command = command.arg(form_arg(form));
             }
             command = command.arg(arg(flag).help_heading(HEADING));
+            before = Some(flag);
         }
-        if with_gold { command } else { command.arg(gold().hide(!has_panex)) }
+        command.args(forms.into_iter().map(|(_, form)| form_arg(form)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -110,22 +105,27 @@ impl Args for DomainArgs {
 
 impl FromArgMatches for DomainArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<DomainArgs, clap::Error> {
-        Ok(DomainArgs { values: values(own_flags(), matches), gold: matches.get_flag(GOLD) })
+        Ok(DomainArgs { values: values(own_flags(), matches), form: form(matches) })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.values.extend(values(own_flags(), matches));
-        self.gold |= matches.get_flag(GOLD);
+        self.form = self.form.or(form(matches));
         Ok(())
     }
 }
 
-fn gold() -> Arg {
-    let help = "panex: --start and --goal are positions of Panex Gold, as 'b b / - / o o'; moves \
-                and positions are shown without levels";
-    let arg = Arg::new(GOLD).long(GOLD).help(help).help_heading(HEADING);
+/// The form of positions whose flag was given.
+fn form(matches: &ArgMatches) -> Option<&'static OtherForm> {
+    let forms = shipped::other_forms();
+    forms.into_iter().map(|(_, form)| form).find(|form| matches.get_flag(form.flag))
+}
+
+/// The definition of the flag of a form of positions.
+fn form_arg(form: &'static OtherForm) -> Arg {
+    let arg = Arg::new(form.flag).long(form.flag).help(form.help).help_heading(HEADING);
     let arg = arg.action(ArgAction::SetTrue).value_parser(BoolishValueParser::new());
-    arg.env("STRATA_GOLD").hide_env_values(true)
+    arg.env(form.variable).hide_env_values(true)
 }
 
 /// The definition of a flag.

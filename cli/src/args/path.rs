@@ -46,6 +46,17 @@ impl PathArgs {
 }
 
 impl PathForm {
+    /// Checks that there is a goal and that the file can be created.
+    ///
+    /// # Errors
+    /// If the whole space is searched, or the file's folder does not exist.
+    pub(crate) fn check_for_goal(&self, exhaust: bool) -> Result<(), Failure> {
+        if exhaust {
+            return Err(Failure::usage("--path: a search of the whole space has no goal"));
+        }
+        self.check()
+    }
+
     /// Checks that the file can be created.
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 use clap::Args;
 use strata::KeepLayers;
 
-use crate::args::domain::{CommonFlags, DomainArgs, Given};
+use crate::args::domain::{CommonFlags, DomainArgs};
+use crate::args::given::Given;
 use crate::args::line::SolveLine;
 use crate::args::values::{Engine, parse_keep_layers};
 use strata::size::parse_size;

@@ -10,7 +10,8 @@ use crate::args::cluster::ClientArgs;
 use crate::client::record;
 use crate::output::events::{self, EarlyEnd, Event};
 use crate::output::exit::ExitCode;
-use crate::spaces::request::{self, Naming};
+use crate::output::json;
+use crate::spaces::request::Naming;
 
 /// Events of a job that is followed.
 pub(crate) struct JobEvents<'a> {
@@ -82,7 +83,7 @@ impl<'a> JobEvents<'a> {
         Event::Job(events::Job {
             job: self.job.id.clone(),
             space: spec.space.to_owned(),
-            params: request::json(&spec.parameters),
+            params: json::parameters(&spec.parameters),
             engine: spec.engine.name(),
             shards: spec.shards,
             // Each worker has its own.

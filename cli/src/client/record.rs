@@ -10,8 +10,9 @@ use strata_proto::v1;
 use strata_store::{EngineKind, Hex128};
 
 use crate::output::events::{Outcome, Summary};
+use crate::output::json;
 use crate::output::json::write_line;
-use crate::spaces::request::{self, Naming};
+use crate::spaces::request::Naming;
 
 /// Last second that the time format can express.
 const LAST_SECOND: u64 = 253_402_300_799;
@@ -148,7 +149,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         name: text(&job.name),
         state: state(job),
         space: spec.space,
-        params: request::json(&spec.parameters),
+        params: json::parameters(&spec.parameters),
         engine: spec.engine.name(),
         shards: spec.shards,
         checkpoint_interval_ms: Some(options.checkpoint_interval_ms).filter(|&time| time > 0),

@@ -20,7 +20,6 @@ use crate::client::remote::Remote;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
-use crate::spaces::moves;
 use crate::spaces::puzzle::Puzzle;
 
 /// Arguments of `path`.
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
         Failure::new(ExitCode::Corrupt, message)
     })?;
     let progress = Progress::start(console, None);
-    moves::show(&puzzle, result.moves, &moves, &args.form, false, &progress)?;
+    puzzle.show(&moves, result.moves, &args.form, false, &progress)?;
     progress.finish()?;
     Ok(ExitCode::Done)
 }

@@ -12,7 +12,7 @@ use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
-use crate::spaces::gold;
+use crate::spaces::shipped::gold;
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]

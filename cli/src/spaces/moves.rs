@@ -1,28 +1,24 @@
-//! Output of the moves of a shortest solution, after an independent replay.
+//! Moves of a shortest solution: text form and output.
 
-use crate::args::path::PathForm;
+use crate::args::path::{PathForm, PathFormat};
 use crate::output::events;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
-use crate::spaces::puzzle::{Moves, Puzzle, Shown};
 
-/// Replays moves by code that shares nothing with the search, then prints or writes them.
-///
-/// # Errors
-/// If the moves do not lead to the goal, are not `expected` in number, or cannot be written.
-pub(crate) fn show(
-    puzzle: &Puzzle,
-    expected: Option<u64>,
-    moves: &Moves,
-    form: &PathForm,
-    gold: bool,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let shown = puzzle.replayed(moves, expected, form.path_format, gold).map_err(|why| {
-        let message = format!("the path of {} moves is not right: {why}", moves.len());
-        Failure::new(ExitCode::Unexpected, message)
-    })?;
-    emit(shown, form, progress)
+/// Moves as words: LC for Panex, U for sliding tiles.
+pub(crate) type Moves = Vec<String>;
+
+/// Moves in text form, and their separator.
+pub(crate) type Shown = (Vec<String>, &'static str);
+
+/// Text form of the moves of any puzzle.
+pub(crate) fn as_words(moves: &Moves, format: PathFormat) -> Shown {
+    let apart = match format {
+        PathFormat::Moves => "\n",
+        PathFormat::Words if moves.iter().any(|name| name.contains(' ')) => ", ",
+        PathFormat::Words => " ",
+    };
+    (moves.clone(), apart)
 }
 
 /// Prints moves, or writes them to the file of the command line.

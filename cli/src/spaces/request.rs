@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
 use strata::catalogue::{Parameters, Space};
-use strata_panex::{GoldPosition, Position};
 use strata_space::SpaceError;
 
-use crate::args::domain::Given;
+use crate::args::given::Given;
 use crate::output::events::Outcome;
 use crate::output::exit::{ExitCode, Failure};
-use crate::spaces::gold::{self, GoldEndError};
 use crate::spaces::program;
+use crate::spaces::shipped::{self, OtherForm, Refused};
 
 /// Why the search of the command line was refused.
 #[derive(Debug, thiserror::Error)]
@@ -19,13 +17,13 @@ pub(crate) enum RequestError {
     /// The space or its parameters were refused.
     #[error(transparent)]
     Space(#[from] SpaceError),
-    /// A start or goal in the form of Panex Gold was refused.
+    /// A start or goal in another form than the space's was refused.
     #[error("--{name}: {source}")]
-    Gold {
+    Position {
         /// Name of the parameter.
         name: &'static str,
         /// The reason.
-        source: GoldEndError,
+        source: Refused,
     },
 }
 
@@ -55,8 +53,8 @@ pub(crate) fn parameters(
 ) -> Result<Parameters, RequestError> {
     let registry = program::puzzles();
     let entry = registry.find(domain)?;
-    if domain == "panex" {
-        give_levels(values, &mut given)?;
+    if let Some(form) = shipped::of(domain).and_then(|extras| extras.other_form.as_ref()) {
+        translate(form, values, &mut given)?;
     }
     let known = |name: &str| entry.parameters.iter().any(|parameter| parameter.name == name);
     // Environment variables that do not apply to this space are ignored: they may be set for other
@@ -66,32 +64,25 @@ pub(crate) fn parameters(
     Ok(registry.parameters(domain, values, &flags)?)
 }
 
-/// Adds levels to the tiles of Gold positions: the space and the job's record require them.
-fn give_levels(values: &[String], given: &mut Vec<Given>) -> Result<(), RequestError> {
+/// Rewrites start and goal as the space reads them, if they are in the other form.
+fn translate(
+    form: &OtherForm,
+    values: &[String],
+    given: &mut Vec<Given>,
+) -> Result<(), RequestError> {
     let before = given.len();
-    given.retain(|given| given.name != "gold");
-    let level = values.first().and_then(|level| level.parse().ok());
-    let (true, Some(level)) = (given.len() < before, level) else { return Ok(()) };
+    given.retain(|given| given.name != form.flag);
+    if given.len() == before {
+        return Ok(());
+    }
     for Given { name, value, .. } in given.iter_mut() {
-        if matches!(*name, "start" | "goal") && !matches!(value.trim(), "towers" | "exchanged") {
-            let read = gold::read(value, level);
-            *value = read.map_err(|source| RequestError::Gold { name, source })?.to_string();
+        if matches!(*name, "start" | "goal") {
+            let read = (form.read)(values, value);
+            let read = read.map_err(|source| RequestError::Position { name, source })?;
+            *value = read.unwrap_or_else(|| std::mem::take(value));
         }
     }
     Ok(())
-}
-
-/// The parameters of a specification as JSON has them.
-pub(crate) fn json(parameters: &BTreeMap<String, String>) -> Map<String, Value> {
-    parameters.iter().map(|(name, text)| (name.clone(), value(text))).collect()
-}
-
-fn value(text: &str) -> Value {
-    match text {
-        "true" => true.into(),
-        "false" => false.into(),
-        _ => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
-    }
 }
 
 /// Short form of a search: the space, its arguments, and parameters that are not default, as in
@@ -128,20 +119,18 @@ impl Naming {
     /// Names from the space; a space that cannot be opened here is named after the job.
     pub(crate) fn new(job: &str, space: &str, parameters: &BTreeMap<String, String>) -> Naming {
         match program::puzzles().open(space, parameters) {
-            Ok(space) => Naming::of(&space, false),
+            Ok(space) => Naming::of(&space, None),
             Err(_) => Naming { label: job.to_owned(), distance: format!("distance({job})") },
         }
     }
 
-    /// Names from the space; with `gold`, start and goal are shown without levels.
-    pub(crate) fn of(space: &Space, gold: bool) -> Naming {
-        let seen =
-            |end: &str| -> Option<GoldPosition> { Some((&end.parse::<Position>().ok()?).into()) };
+    /// Names from the space, with start and goal in the other form if there is one.
+    pub(crate) fn of(space: &Space, form: Option<&OtherForm>) -> Naming {
         let own_name = space.distance_name();
-        // An exchange of the towers has a name of its own.
-        let ends = space.ends().filter(|_| gold && own_name.starts_with("distance("));
-        let distance = ends.and_then(|[start, goal]| {
-            Some(format!("distance({} to {})", seen(&start)?, seen(&goal)?))
+        // A pair of ends that is the default has a name of its own.
+        let form = form.filter(|_| own_name.starts_with("distance("));
+        let distance = form.zip(space.ends()).and_then(|(form, [start, goal])| {
+            Some(format!("distance({} to {})", (form.show)(&start)?, (form.show)(&goal)?))
         });
         let distance = distance.unwrap_or(own_name);
         Naming { label: space.label(), distance }
@@ -195,11 +184,5 @@ mod tests {
         assert_eq!(panex.title(Outcome::Exhausted, None, 9), "panex-3: whole space, radius 9");
         let title = Naming::new("job", "chess", &parameters(&[]));
         assert_eq!(title.title(Outcome::Goal, Some(7), 7), "distance(job) = 7");
-    }
-
-    #[test]
-    fn parameters_are_typed_in_json() {
-        let json = json(&parameters(&[("k", "3"), ("exhaust", "false"), ("symmetry", "on")]));
-        assert_eq!(Value::Object(json).to_string(), r#"{"exhaust":false,"k":3,"symmetry":"on"}"#);
     }
 }

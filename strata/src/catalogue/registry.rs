@@ -1,5 +1,7 @@
 //! The registry of puzzles: entries by name, and checks of names and parameters.
 
+use std::any::TypeId;
+
 use strata_space::{
     KeySpace, NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError, Tabled, usage,
 };
@@ -19,6 +21,7 @@ pub struct Entry {
     pub names_moves: bool,
     /// Parameters with which a part of a path is searched from both of its ends.
     pub both_ends: &'static [(&'static str, &'static str)],
+    puzzle: TypeId,
     open: fn(&Parameters) -> Result<Space, SpaceError>,
 }
 
@@ -50,8 +53,14 @@ impl Entry {
             parameters: P::PARAMETERS,
             names_moves: P::NAMES_MOVES,
             both_ends: P::BOTH_ENDS,
+            puzzle: TypeId::of::<P>(),
             open,
         }
+    }
+
+    /// Whether the entry opens puzzles of this type, and not another type of the same name.
+    pub fn is_of<P: Puzzle>(&self) -> bool {
+        self.puzzle == TypeId::of::<P>()
     }
 
     /// How the puzzle and its positional parameters are written, as `panex LEVEL`.
@@ -269,7 +278,9 @@ mod tests {
     fn a_name_that_is_taken_replaces_the_entry() {
         let registry = Registry::new([Entry::keyed::<Line>()]).with([Entry::keyed::<Other>()]);
         assert_eq!(registry.entries().len(), 1);
-        assert_eq!(registry.find("line").unwrap().summary, Other::SUMMARY);
+        let entry = registry.find("line").unwrap();
+        assert_eq!(entry.summary, Other::SUMMARY);
+        assert!(entry.is_of::<Other>() && !entry.is_of::<Line>());
         let error = registry.parameters("line", &["7".to_owned()], &[]).unwrap_err();
         assert_eq!(error.to_string(), "line takes no arguments (1 given): strata solve line");
         let error = registry.open("line", &Parameters::new()).unwrap_err();

@@ -1,9 +1,9 @@
 //! `strata solve`: a search with all its workers in this process.
 
 pub(crate) mod args;
-mod clockwise;
 pub(crate) mod embedded;
 mod engine;
+mod in_memory;
 mod path;
 mod prepared;
 mod report;

@@ -6,7 +6,6 @@ use strata_symbolic::StepError;
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
-use crate::args::path::PathForm;
 use crate::output::exit::{ExitCode, Failure};
 
 /// Checks that the search can have a path, before anything is searched.
@@ -18,7 +17,7 @@ pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Res
         let name = space.name();
         return Err(Failure::usage(format!("--path: {name} does not name its moves")));
     }
-    check_form(&args.path.form, prepared.request.is_exhaustive())?;
+    args.path.form.check_for_goal(prepared.request.is_exhaustive())?;
     let keeps_all = args.search.keep_layers == strata::KeepLayers::All;
     let explicit = prepared.request.spec().engine.is_explicit();
     if explicit && space.ends().is_none() && args.search.line.given("keep-layers") && !keeps_all {
@@ -27,14 +26,6 @@ pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Res
         return Err(Failure::usage(message));
     }
     Ok(())
-}
-
-/// Checks that there is a goal and that the file of the path can be created.
-pub(super) fn check_form(form: &PathForm, exhaust: bool) -> Result<(), Failure> {
-    if exhaust {
-        return Err(Failure::usage("--path: a search of the whole space has no goal"));
-    }
-    form.check()
 }
 
 /// The failure of a search for a path.

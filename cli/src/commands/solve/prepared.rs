@@ -28,7 +28,7 @@ impl Prepared {
         let shards = args.search.shards.unwrap_or(DEFAULT_SHARDS);
         let engine = engine::choose(args, &space)?;
         let request = Request::new(&space, engine, shards, options(args))?;
-        let naming = Naming::of(&space, args.search.own.gold);
+        let naming = Naming::of(&space, args.search.own.form);
         Ok((Prepared { request, naming }, space))
     }
 

@@ -11,18 +11,17 @@ use strata_store::{DataDir, JobDir};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
-use super::{clockwise, path, report};
+use super::{in_memory, path, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
 use crate::signals::SignalToken;
-use crate::spaces::moves;
 use crate::spaces::puzzle::{self, Puzzle};
 
 /// Runs `strata solve`.
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
-    if let Some(code) = clockwise::run(args, console)? {
+    if let Some(code) = in_memory::run(args, console)? {
         return Ok(code);
     }
     let (prepared, space) = Prepared::new(args)?;
@@ -139,8 +138,8 @@ impl Run<'_> {
         match found {
             PathOutcome::Found(found) => {
                 let puzzle = Puzzle::open(request.spec())?;
-                let (form, gold) = (&self.args.path.form, self.args.search.own.gold);
-                moves::show(&puzzle, expected, &found, form, gold, self.progress)?;
+                let (form, other) = (&self.args.path.form, self.args.search.own.form.is_some());
+                puzzle.show(&found, expected, form, other, self.progress)?;
                 Ok(ExitCode::Done)
             }
             PathOutcome::Stopped(reason) => {

@@ -9,22 +9,21 @@ use strata::catalogue::Parameters;
 use strata::memory;
 use strata_tiles::{Board, Choices, Clockwise, ClockwiseError, Level, Shape, Solvability, Word};
 
-use super::args::SolveArgs;
-use super::path;
-use crate::output::console::Console;
+use super::extras::MemoryRun;
+use super::tiles;
+use crate::args::path::PathForm;
 use crate::output::events::{self, Event, Outcome};
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::json;
 use crate::output::progress::Progress;
 use crate::output::units;
 use crate::spaces::moves;
-use crate::spaces::puzzle;
-use crate::spaces::request;
 
 /// Engine in the events; not a value of `--engine`.
 const ENGINE: &str = "in-memory";
 
 /// Flags that do not apply to a search in memory.
-const UNSUPPORTED: [&str; 11] = [
+pub(super) const UNSUPPORTED: [&str; 11] = [
     "threads",
     "workers",
     "data-dir",
@@ -46,26 +45,13 @@ struct Task {
     exhaust: bool,
 }
 
-/// Searches, if the command line requests clockwise moves of sliding tiles.
-pub(super) fn run(args: &SolveArgs, console: &Console) -> Result<Option<ExitCode>, Failure> {
-    if args.search.domain != "tiles" || args.search.own.value("moves") != Some("clockwise") {
-        return Ok(None);
+/// Searches.
+pub(super) fn run(run: &MemoryRun<'_>) -> Result<ExitCode, Failure> {
+    let task = Task::read(run.given)?;
+    if let Some(form) = run.path {
+        form.check_for_goal(task.exhaust)?;
     }
-    let engine = args.search.engine.kind().filter(|_| args.search.line.typed("engine"));
-    let engine = engine.map(|kind| format!("engine {}", kind.name()));
-    let typed =
-        UNSUPPORTED.iter().find(|flag| args.search.line.typed(flag)).map(ToString::to_string);
-    if let Some(flag) = engine.or(typed) {
-        let message = format!("--{flag}: clockwise moves are searched in memory, by one thread");
-        return Err(Failure::usage(message));
-    }
-    let given =
-        request::parameters(&args.search.domain, &args.search.args, args.search.parameters());
-    let task = Task::read(&given?)?;
-    if args.path.wanted() {
-        path::check_form(&args.path.form, task.exhaust)?;
-    }
-    task.run(args, console).map(Some)
+    task.run(run)
 }
 
 impl Task {
@@ -131,33 +117,32 @@ impl Task {
     }
 
     /// The event that starts the run.
-    fn job(&self, args: &SolveArgs) -> Event {
+    fn job(&self, memory: u64) -> Event {
         Event::Job(events::Job {
             // There is no folder to name it after.
             job: format!("tiles-{}", self.goal.shape()),
             space: "tiles".to_owned(),
-            params: request::json(&self.parameters()),
+            params: json::parameters(&self.parameters()),
             engine: ENGINE,
             shards: 1,
             data_dir: String::new(),
             threads: 1,
             workers: 1,
-            memory_bytes: args.memory,
+            memory_bytes: memory,
             resumed_from: None,
         })
     }
 
-    fn run(&self, args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
+    fn run(&self, run: &MemoryRun<'_>) -> Result<ExitCode, Failure> {
         let started = Instant::now();
-        let walks = args.path.wanted();
         let refused = |ClockwiseError::Memory { shape, bytes }: ClockwiseError| {
             let bytes = bytes.map_or("more than 2^64 bytes".to_owned(), units::bytes);
             Failure::usage(format!("--memory: clockwise moves on {shape} squares take {bytes}"))
         };
-        let search = Clockwise::new(&self.goal, self.choices, walks, args.memory);
+        let search = Clockwise::new(&self.goal, self.choices, run.path.is_some(), run.memory);
         let mut search = search.map_err(refused)?;
-        let progress = Progress::start(console, None);
-        progress.emit(&self.job(args));
+        let progress = Progress::start(run.console, None);
+        progress.emit(&self.job(run.memory));
         let mut sums = Sums::default();
         let mut last = Instant::now();
         // Empty layers are emitted only if a layer with a board follows.
@@ -181,8 +166,8 @@ impl Task {
         };
         let seconds = started.elapsed().as_secs_f64();
         progress.emit(&Event::Result(self.summary(&sums, outcome, seconds)));
-        if walks && outcome == Outcome::Goal {
-            self.show(&search, args, &progress)?;
+        if let Some(form) = run.path.filter(|_| outcome == Outcome::Goal) {
+            self.show(&search, form, &progress)?;
         }
         progress.finish()?;
         Ok(if outcome == Outcome::NoGoal { ExitCode::NoGoal } else { ExitCode::Done })
@@ -221,7 +206,7 @@ impl Task {
     fn show(
         &self,
         search: &Clockwise,
-        args: &SolveArgs,
+        form: &PathForm,
         progress: &Progress,
     ) -> Result<(), Failure> {
         let bug = || Failure::new(ExitCode::Unexpected, "the walk is not in the layers");
@@ -230,8 +215,7 @@ impl Task {
         if !word.iter().all(|mv| end.step(*mv)) || end != self.goal {
             return Err(Failure::new(ExitCode::Unexpected, format!("the walk ends at {end}")));
         }
-        let form = &args.path.form;
-        moves::emit(puzzle::show_tiles(&word, form.path_format), form, progress)
+        moves::emit(tiles::show(&word, form.path_format), form, progress)
     }
 }
 

@@ -1,0 +1,128 @@
+//! What the command line has for single shipped puzzles besides their parameters.
+//!
+//! Nothing else in the command line depends on a puzzle, apart from the commands of single puzzles.
+
+mod clockwise;
+mod extras;
+pub(crate) mod gold;
+mod panex;
+mod tiles;
+
+use strata::catalogue::{Entry, Registry};
+use strata_puzzles::panex::Panex;
+use strata_puzzles::tiles::Tiles;
+
+pub(crate) use self::extras::{Extras, InMemory, MemoryRun, OtherForm, Refused};
+use crate::spaces::program;
+
+static EXTRAS: [Extras; 2] = [
+    Extras {
+        is_of: Entry::is_of::<Panex>,
+        replay: panex::replay,
+        other_form: Some(OtherForm {
+            flag: "gold",
+            variable: "STRATA_GOLD",
+            help: "panex: --start and --goal are positions of Panex Gold, as 'b b / - / o o'; moves \
+                   and positions are shown without levels",
+            read: panex::read_gold,
+            show: panex::show_gold,
+        }),
+        in_memory: None,
+    },
+    Extras {
+        is_of: Entry::is_of::<Tiles>,
+        replay: tiles::replay,
+        other_form: None,
+        in_memory: Some(InMemory {
+            request: ("moves", "clockwise"),
+            what: "clockwise moves",
+            unsupported: &clockwise::UNSUPPORTED,
+            run: clockwise::run,
+        }),
+    },
+];
+
+/// What there is for a puzzle of the program.
+pub(crate) fn of(puzzle: &str) -> Option<&'static Extras> {
+    in_registry(program::puzzles(), puzzle)
+}
+
+fn in_registry(puzzles: &Registry, name: &str) -> Option<&'static Extras> {
+    let entry = puzzles.find(name).ok()?;
+    EXTRAS.iter().find(|extras| (extras.is_of)(entry))
+}
+
+/// The puzzles of the program whose positions have another form.
+pub(crate) fn other_forms() -> Vec<(&'static str, &'static OtherForm)> {
+    forms_in(program::puzzles())
+}
+
+fn forms_in(puzzles: &Registry) -> Vec<(&'static str, &'static OtherForm)> {
+    let form = |entry: &Entry| {
+        let form = in_registry(puzzles, entry.name)?.other_form.as_ref()?;
+        Some((entry.name, form))
+    };
+    puzzles.entries().iter().filter_map(form).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use strata::catalogue::{KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
+
+    use super::*;
+
+    /// A puzzle with the name of a shipped one.
+    struct Other;
+
+    impl KeySpace for Other {
+        fn seeds(&self) -> Vec<Seed> {
+            vec![Seed::start(0)]
+        }
+        fn key_bits(&self) -> u32 {
+            1
+        }
+        fn successors(&self, _: u64, _: &mut Vec<u64>) {}
+        fn text(&self, key: u64) -> String {
+            key.to_string()
+        }
+    }
+
+    impl Puzzle for Other {
+        const NAME: &'static str = "panex";
+        const SUMMARY: &'static str = "another puzzle";
+        const PARAMETERS: &'static [Parameter] = &[];
+
+        fn open(_: &Parameters) -> Result<Other, SpaceError> {
+            Ok(Other)
+        }
+
+        fn parameters(&self) -> Parameters {
+            Parameters::new()
+        }
+    }
+
+    #[test]
+    fn shipped_puzzles_have_their_extras() {
+        let shipped = Registry::shipped();
+        assert_eq!(forms_in(&shipped).len(), 1);
+        for (name, replays, in_memory) in
+            [("panex", true, false), ("hanoi", false, false), ("tiles", true, true)]
+        {
+            let extras = in_registry(&shipped, name);
+            assert_eq!(extras.is_some(), replays, "{name}");
+            let has = extras.is_some_and(|extras| extras.in_memory.is_some());
+            assert_eq!(has, in_memory, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_puzzle_with_the_name_of_a_shipped_one_has_no_extras_of_it() {
+        for puzzles in [
+            Registry::shipped().with([Entry::keyed::<Other>()]),
+            Registry::new([Entry::keyed::<Other>()]),
+        ] {
+            assert!(in_registry(&puzzles, "panex").is_none());
+            assert!(forms_in(&puzzles).is_empty());
+        }
+    }
+}

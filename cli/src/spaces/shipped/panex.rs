@@ -1,0 +1,50 @@
+//! Panex: replay of moves, and positions of Panex Gold.
+
+use strata_panex::{CentreTop, GoldPosition, NamedMove, Position, Replay, parse_moves};
+
+use super::extras::Refused;
+use super::gold;
+use crate::args::path::PathFormat;
+use crate::spaces::moves::{Moves, Shown};
+
+/// Replays moves. Those of Panex Gold are shown without tiles, which have no names.
+pub(super) fn replay(
+    [start, goal]: [String; 2],
+    moves: &Moves,
+    format: PathFormat,
+    gold: bool,
+) -> Result<Shown, String> {
+    // Each level has two tiles.
+    let tiles = start.split_whitespace().filter(|word| !matches!(*word, "/" | "-")).count();
+    let level = u8::try_from(tiles / 2).unwrap_or(u8::MAX);
+    let read = |end: String| Position::parse(&end, level).map_err(|error| error.to_string());
+    let (start, goal) = (read(start)?, read(goal)?);
+    let word = parse_moves(&moves.join(" ")).map_err(|error| error.to_string())?;
+    let mut run = Replay::new(start, CentreTop::Allowed).map_err(|error| error.to_string())?;
+    let named = word.iter().map(|mv| run.step(*mv)).collect::<Result<Vec<_>, _>>();
+    let named = named.map_err(|error| error.to_string())?;
+    if *run.position() != goal {
+        return Err(format!("it ends in {}", run.position()));
+    }
+    Ok(match format {
+        PathFormat::Moves if gold => (moves.clone(), "\n"),
+        PathFormat::Moves => (named.iter().map(NamedMove::to_string).collect(), "\n"),
+        PathFormat::Words => (moves.clone(), " "),
+    })
+}
+
+/// Adds levels to the tiles of a Gold position: the space and the job's record require them.
+pub(super) fn read_gold(values: &[String], end: &str) -> Result<Option<String>, Refused> {
+    let level = values.first().and_then(|level| level.parse().ok());
+    match (level, end.trim()) {
+        // The space refuses the level.
+        (None, _) | (_, "towers" | "exchanged") => Ok(None),
+        (Some(level), _) => Ok(Some(gold::read(end, level)?.to_string())),
+    }
+}
+
+/// A position without levels.
+pub(super) fn show_gold(end: &str) -> Option<String> {
+    let position = end.parse::<Position>().ok()?;
+    Some(GoldPosition::from(&position).to_string())
+}
