@@ -21,6 +21,10 @@ pub(crate) fn job_folder(dir: &Path) -> Result<PathBuf, Failure> {
     if looks_like_one {
         return Ok(dir);
     }
+    if !dir.is_dir() {
+        let message = format!("{} is no folder of a job", dir.display());
+        return Err(Failure::new(ExitCode::NoSuchJob, message));
+    }
     let jobs = jobs_in(&RealFs, &dir)?;
     match &*jobs {
         [job] => Ok(dir.join(job)),
