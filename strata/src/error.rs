@@ -51,7 +51,7 @@ pub enum Error {
     #[error(transparent)]
     Worker(WorkerError),
     /// A restored layer differs from the one that was saved.
-    #[error("{} is corrupt: {refusal}", folder.display())]
+    #[error("the checkpoint in {} differs from its records: {refusal}", folder.display())]
     Restored {
         /// The job's folder.
         folder: PathBuf,

@@ -152,13 +152,14 @@ impl Workers {
         before: &Arc<[u16]>,
     ) -> LayerNumbers {
         let (found, reports) = {
-            let gone = files_of_removed_workers(
+            let removed = files_of_removed_workers(
                 &self.by_number.keys().copied().collect::<Vec<_>>(),
                 records,
             );
             let first = *self.by_number.keys().next().unwrap();
             self.layer(|number, worker| {
-                let inherited_files = if number == first { gone.clone() } else { HashSet::new() };
+                let inherited_files =
+                    if number == first { removed.clone() } else { HashSet::new() };
                 worker.restore(&restore(depth, records, before, inherited_files))
             })
         };
@@ -179,8 +180,8 @@ fn restore(
 
 /// Files of workers that no longer exist.
 fn files_of_removed_workers(numbers: &[usize], records: &[CheckpointFile]) -> HashSet<String> {
-    let gone = records.iter().filter(|record| !numbers.contains(&(record.worker as usize)));
-    gone.map(|record| record.file.clone()).collect()
+    let removed = records.iter().filter(|record| !numbers.contains(&(record.worker as usize)));
+    removed.map(|record| record.file.clone()).collect()
 }
 
 fn files(dir: &Path) -> BTreeMap<String, u64> {
@@ -272,10 +273,10 @@ fn bytes_on_disk_are_counted_once() {
     let records = workers.save();
     drop(workers);
     let mut workers = Workers::start(&engine, &after, &[4, 9], folder, 1 << 20);
-    let gone = files_of_removed_workers(&[4, 9], &records);
-    let kept: HashSet<String> = gone.iter().take(1).cloned().collect();
+    let removed = files_of_removed_workers(&[4, 9], &records);
+    let kept: HashSet<String> = removed.iter().take(1).cloned().collect();
     let (_, reports) = workers.layer(|number, worker| {
-        let inherited_files = if number == 9 { gone.clone() } else { HashSet::new() };
+        let inherited_files = if number == 9 { removed.clone() } else { HashSet::new() };
         let kept = kept.clone();
         worker.restore(&Restore { kept, ..restore(30, &records, &before, inherited_files) })
     });

@@ -36,7 +36,7 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// Counts a failure. Returns whether the coordinator rejects this worker for good.
+    /// Counts a failure. Returns whether the coordinator rejects this worker permanently.
     fn fail(&mut self, url: &str, status: &Status) -> bool {
         let refused = [Code::Unauthenticated, Code::InvalidArgument, Code::FailedPrecondition];
         self.refusals = if refused.contains(&status.code()) { self.refusals + 1 } else { 0 };

@@ -1,7 +1,7 @@
 //! Worker pool of one process.
 //!
 //! The first worker runs on the driver's own thread, so a layer costs a single worker no thread
-//! switch. Every other worker has a thread of its own.
+//! switch. Every other worker has its own thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

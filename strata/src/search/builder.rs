@@ -404,7 +404,7 @@ fn specification(
         Engine::Symbolic => {
             nested?;
             if let Some(option) = explicit_option {
-                let why = "the symbolic engine has no use for it".to_owned();
+                let why = "the symbolic engine does not support it".to_owned();
                 return Err(Error::Option { option, why });
             }
             EngineKind::Symbolic
