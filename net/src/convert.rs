@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use strata_proto::v1;
-use strata_space::{Digest, MODULI};
+use strata_space::{Digest, LayerStats, MODULI};
 use strata_store::check_name;
 use strata_store::{
     CheckpointFile, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec, KeptFile,
@@ -141,6 +141,32 @@ pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
         regions: file.regions,
         generated: file.generated,
         seal: Hex64(file.seal),
+    })
+}
+
+/// The figures of one worker's part of a layer from a message.
+///
+/// # Errors
+/// If a count or a length is impossible, or the digest is missing or invalid.
+pub fn stats_from(report: &v1::LayerReport) -> Result<LayerStats, ConvertError> {
+    let counts = [
+        ("states", report.states),
+        ("generated", report.generated),
+        ("bytes", report.bytes),
+        ("disk_peak_bytes", report.disk_peak_bytes),
+        ("disk_left_bytes", report.disk_left_bytes),
+        ("spilled_bytes", report.spilled_bytes),
+    ];
+    check_counts(limits::PART_COUNT, &counts)?;
+    check_regions(report.regions, report.states)?;
+    Ok(LayerStats {
+        states: report.states,
+        regions: report.regions,
+        generated: report.generated,
+        digest: digest_from(report.digest)?,
+        odd: report.met_odd,
+        even: report.met_even,
+        found: report.found,
     })
 }
 

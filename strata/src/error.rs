@@ -7,7 +7,8 @@ use strata_store::StoreError;
 use strata_symbolic::StepError;
 
 use crate::local::error::WorkerError;
-use crate::plan::machine::{Refusal, StopReason};
+use crate::plan::machine::StopReason;
+use crate::plan::refusal::Refusal;
 
 /// Why a search did not come to a result.
 #[derive(Debug, thiserror::Error)]

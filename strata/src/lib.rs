@@ -43,8 +43,9 @@ pub use plan::driver::{
     Answer, CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool,
 };
 pub use plan::machine::{
-    Command, Input, Outcome, Plan, PlanOptions, Publication, Refusal, Start, StopReason,
+    Command, Input, Outcome, Plan, PlanOptions, Publication, ResumePoint, Start, StopReason,
 };
+pub use plan::refusal::Refusal;
 pub use plan::sums::{LayerPart, LayerSummary, PartReport, Totals};
 pub use search::builder::{Engine, Search};
 pub use search::report::Report;

@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use strata::{
-    Command, Input, LayerPart, PartReport, Plan, PlanOptions, Refusal, Start, StopReason,
+    Command, Input, LayerPart, PartReport, Plan, PlanOptions, Refusal, ResumePoint, Start,
+    StopReason,
 };
 use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, Hex64, Hex128};
 
 fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
-    PlanOptions { workers, rule, max_layers: None, disk_limit: None }
+    PlanOptions { workers, rule, max_layers: None, disk_limit: None, saves_last_only: false }
 }
 
 fn plan(rule: Finish<()>) -> Plan {
@@ -18,7 +19,12 @@ fn plan(rule: Finish<()>) -> Plan {
 
 fn numbers(states: u64) -> LayerPart {
     LayerPart {
-        stats: LayerStats { states, generated: 3 * states, regions: 1, ..LayerStats::default() },
+        stats: LayerStats {
+            states,
+            generated: 3 * states,
+            regions: states.min(1),
+            ..LayerStats::default()
+        },
         bytes: 10 * states,
         ..LayerPart::default()
     }
@@ -33,23 +39,27 @@ fn layer(worker: usize, depth: u32, numbers: LayerPart) -> Input {
     Input::Layer(PartReport { worker, depth, part: numbers })
 }
 
-fn record(worker: u32, depth: u32) -> CheckpointFile {
+/// A file with the layer that [`numbers`] describes.
+fn record(worker: u32, depth: u32, states: u64) -> CheckpointFile {
+    let LayerStats { regions, generated, .. } = numbers(states).stats;
     CheckpointFile {
         depth,
         worker,
         file: format!("layer-{depth}-{worker}"),
         bytes: 5,
-        states: 1,
-        regions: 1,
-        generated: 1,
+        states,
+        regions,
+        generated,
         digest: Hex128::default(),
         seal: Hex64::default(),
     }
 }
 
-fn saved(worker: usize, depth: u32) -> Input {
-    let records = (depth.saturating_sub(1)..=depth).map(|d| record(worker as u32, d)).collect();
-    Input::Saved { worker, depth, records }
+/// A worker's part of a checkpoint. `states` are those of the layers up to `depth`.
+fn saved(worker: usize, depth: u32, states: &[u64]) -> Input {
+    let depths = depth + 1 - states.len() as u32..=depth;
+    let files = depths.zip(states).map(|(depth, states)| record(worker as u32, depth, *states));
+    Input::Saved { worker, depth, records: files.collect() }
 }
 
 /// What the plan commands now, in short.
@@ -80,8 +90,9 @@ fn play(plan: &mut Plan, layers: &[LayerPart]) -> Vec<String> {
     commands(plan)
 }
 
-fn finish(plan: &mut Plan, depth: u32) -> Vec<String> {
-    plan.handle(saved(0, depth)).unwrap();
+/// Saves and publishes the layers up to `depth`, of which the last have these states.
+fn finish(plan: &mut Plan, depth: u32, states: &[u64]) -> Vec<String> {
+    plan.handle(saved(0, depth, states)).unwrap();
     let mut all = commands(plan);
     plan.handle(Input::Published { depth }).unwrap();
     all.extend(commands(plan));
@@ -96,7 +107,7 @@ fn searches_meet_after_an_odd_or_even_number_of_moves() {
         let end = play(&mut plan, &[numbers(1), numbers(2), last]);
         assert_eq!(end, ["commit 2: 2", "save 2"]);
         assert_eq!(
-            finish(&mut plan, 2),
+            finish(&mut plan, 2, &[2, 2]),
             [format!("publish 2 of 2 files: Some(Goal({moves}))"), format!("end: Goal({moves})")]
         );
         assert_eq!((plan.totals().states, plan.totals().depth), (5, 2));
@@ -109,7 +120,7 @@ fn the_start_may_be_the_goal() {
     let mut plan = plan(Finish::State(()));
     let end = play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
     assert_eq!(end, ["commit 0: 1", "save 0"]);
-    assert_eq!(finish(&mut plan, 0), ["publish 0 of 1 files: Some(Goal(0))", "end: Goal(0)"]);
+    assert_eq!(finish(&mut plan, 0, &[1]), ["publish 0 of 1 files: Some(Goal(0))", "end: Goal(0)"]);
 }
 
 #[test]
@@ -119,7 +130,10 @@ fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
     assert_eq!(play(&mut plan, &[numbers(1), met]), ["commit 1: 2", "advance 2"]);
     plan.handle(layer(0, 2, numbers(0))).unwrap();
     assert_eq!(commands(&mut plan), ["save 2"]);
-    assert_eq!(finish(&mut plan, 2), ["publish 2 of 2 files: Some(Exhausted)", "end: Exhausted"]);
+    assert_eq!(
+        finish(&mut plan, 2, &[2, 0]),
+        ["publish 2 of 2 files: Some(Exhausted)", "end: Exhausted"]
+    );
     assert_eq!(plan.totals().depth, 1);
 }
 
@@ -132,9 +146,9 @@ fn nothing_follows_before_all_workers_have_reported() {
     assert!(commands(&mut plan).is_empty());
     plan.handle(layer(0, 0, numbers(4))).unwrap();
     assert_eq!(commands(&mut plan), ["commit 0: 7", "save 0"]);
-    plan.handle(saved(0, 0)).unwrap();
+    plan.handle(saved(0, 0, &[4])).unwrap();
     assert!(commands(&mut plan).is_empty());
-    plan.handle(saved(1, 0)).unwrap();
+    plan.handle(saved(1, 0, &[3])).unwrap();
     assert_eq!(commands(&mut plan), ["publish 0 of 2 files: None"]);
     plan.handle(Input::Published { depth: 0 }).unwrap();
     assert_eq!(commands(&mut plan), ["advance 1"]);
@@ -150,7 +164,7 @@ fn unexpected_inputs_are_refused() {
     plan.handle(layer(0, 0, numbers(1))).unwrap();
     let twice = Refusal::Repeated { worker: 0, depth: 0 };
     assert_eq!(plan.handle(layer(0, 0, numbers(1))), Err(twice));
-    assert!(matches!(plan.handle(saved(0, 0)), Err(Refusal::NotRequested { .. })));
+    assert!(matches!(plan.handle(saved(0, 0, &[1])), Err(Refusal::NotRequested { .. })));
     assert!(matches!(
         plan.handle(Input::Published { depth: 0 }),
         Err(Refusal::NotRequested { .. })
@@ -168,7 +182,7 @@ fn limits_stop_resumably() {
     };
     let mut plan = limited(Some(1), None);
     assert_eq!(play(&mut plan, &[numbers(1), numbers(2)]), ["commit 1: 2", "save 1"]);
-    let end = finish(&mut plan, 1);
+    let end = finish(&mut plan, 1, &[1, 2]);
     assert_eq!(end[1], "end: Stopped(MaxLayers)");
     // Layers double. 20 bytes are in use and a layer of 40 is expected. If the peak while making
     // the last layer was 500 bytes, spilled runs included, a peak of 1000 is expected for the next.
@@ -187,7 +201,7 @@ fn a_goal_takes_precedence_over_a_stop() {
     let mut plan = plan(Finish::State(()));
     plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
     play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
-    assert_eq!(finish(&mut plan, 0)[1], "end: Goal(0)");
+    assert_eq!(finish(&mut plan, 0, &[1])[1], "end: Goal(0)");
 }
 
 #[test]
@@ -199,10 +213,10 @@ fn a_stop_during_a_checkpoint_is_published_with_it() {
         assert_eq!(play(&mut plan, &[numbers(1)]), ["commit 0: 1", "save 0"]);
         if !late {
             plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
-            assert_eq!(finish(&mut plan, 0)[1], interrupted);
+            assert_eq!(finish(&mut plan, 0, &[1])[1], interrupted);
             continue;
         }
-        plan.handle(saved(0, 0)).unwrap();
+        plan.handle(saved(0, 0, &[1])).unwrap();
         assert_eq!(commands(&mut plan), ["publish 0 of 1 files: None"]);
         plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
         plan.handle(Input::Published { depth: 0 }).unwrap();
@@ -225,7 +239,7 @@ fn an_abandoned_layer_leaves_a_checkpoint_of_the_layers_before() {
     plan.handle(full()).unwrap();
     assert_eq!(commands(&mut plan), ["save 0"]);
     for worker in 0..2 {
-        plan.handle(saved(worker, 0)).unwrap();
+        plan.handle(saved(worker, 0, &[1])).unwrap();
     }
     plan.handle(Input::Published { depth: 0 }).unwrap();
     assert_eq!(commands(&mut plan)[1], "end: Stopped(DiskFull)");
@@ -248,11 +262,13 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
     first.handle(layer(0, 0, numbers(1))).unwrap();
     first.next_command();
     let Some(Command::Commit(last)) = first.next_command() else { panic!("no commit") };
-    let start = || Start::Checkpoint {
-        totals: first.totals().clone(),
-        last: last.clone(),
-        previous_bytes: 0,
-        kept_bytes: 7,
+    let start = || {
+        Start::Checkpoint(Box::new(ResumePoint {
+            totals: first.totals().clone(),
+            last: last.clone(),
+            previous: None,
+            kept_bytes: 7,
+        }))
     };
     let mut plan = Plan::new(options(1, Finish::Meeting), start());
     assert_eq!(commands(&mut plan), ["restore"]);
@@ -270,10 +286,66 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
 fn nothing_follows_the_end() {
     let mut plan = plan(Finish::State(()));
     play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
-    finish(&mut plan, 0);
+    finish(&mut plan, 0, &[1]);
     assert!(plan.handle(layer(0, 1, numbers(1))).is_err());
     assert!(plan.handle(Input::Published { depth: 0 }).is_err());
     plan.handle(Input::CheckpointDue).unwrap();
     plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
     assert_eq!(plan.next_command(), None);
+}
+
+#[test]
+fn layers_that_no_search_can_find_are_refused() {
+    let with = |states, regions, generated| {
+        let stats = LayerStats { states, regions, generated, ..LayerStats::default() };
+        LayerPart { stats, ..LayerPart::default() }
+    };
+    for (layers, what) in [
+        (vec![with(1, 1, 3), with(4, 1, 9)], "4 states, by 3 moves of the layer before"),
+        (vec![with(1, 1, 3), with(2, 1, 1)], "2 states with 1 moves"),
+        (vec![with(3, 0, 3)], "3 states in 0 regions"),
+        (vec![with(3, 4, 9)], "3 states in 4 regions"),
+        (vec![with(u64::MAX, 1, u64::MAX), with(6, 1, 9)], "6 states and 9 moves overflow"),
+    ] {
+        let mut plan = plan(Finish::Exhausted);
+        let (last, before) = layers.split_last().unwrap();
+        play(&mut plan, before);
+        let depth = before.len() as u32;
+        let refusal = plan.handle(layer(0, depth, last.clone())).unwrap_err();
+        assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
+        assert!(refusal.to_string().contains(what), "{refusal}");
+        assert!(commands(&mut plan).is_empty(), "the plan is over");
+    }
+}
+
+#[test]
+fn a_checkpoint_without_the_layers_files_is_refused() {
+    let other = |states, digest| {
+        let file = CheckpointFile { digest: Hex128([digest, 0]), ..record(0, 1, states) };
+        Input::Saved { worker: 0, depth: 1, records: vec![record(0, 0, 1), file] }
+    };
+    for (saved, depth) in [
+        (saved(0, 1, &[]), 1),
+        (saved(0, 1, &[2]), 0),
+        (saved(0, 1, &[2, 2]), 0),
+        (saved(0, 1, &[1, 1]), 1),
+        (other(2, 7), 1),
+    ] {
+        let options = PlanOptions { max_layers: Some(1), ..options(1, Finish::Meeting) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        play(&mut plan, &[numbers(1), numbers(2)]);
+        let refusal = plan.handle(saved).unwrap_err();
+        let found = matches!(refusal, Refusal::Incomplete { depth: found, .. } if found == depth);
+        assert!(found, "{refusal}");
+        assert!(commands(&mut plan).is_empty(), "the plan is over");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_diagrams_has_its_last_layer_only() {
+    let options =
+        PlanOptions { max_layers: Some(1), saves_last_only: true, ..options(1, Finish::Meeting) };
+    let mut plan = Plan::new(options, Start::Seeds);
+    play(&mut plan, &[numbers(1), numbers(2)]);
+    assert_eq!(finish(&mut plan, 1, &[2])[1], "end: Stopped(MaxLayers)");
 }

@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use strata::{
     Command, Input, LayerPart, LayerSummary, Outcome, PartReport, Plan, PlanOptions, Publication,
-    Start, StopReason, Totals,
+    ResumePoint, Start, StopReason, Totals,
 };
 use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{CheckpointFile, Hex64, Hex128};
@@ -55,7 +55,7 @@ impl SimulatedSearch {
             stats: LayerStats {
                 states,
                 regions: states,
-                generated: 2 * states,
+                generated: 1000 * states,
                 digest: (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum(),
                 odd: goal.is_some_and(|goal| goal.1),
                 even: goal.is_some_and(|goal| goal.2),
@@ -76,7 +76,7 @@ impl SimulatedSearch {
             stats: LayerStats {
                 states: own,
                 regions: own,
-                generated: 2 * own,
+                generated: 1000 * own,
                 digest: if worker == 0 { digest } else { Digest::ZERO },
                 odd: goal.is_some_and(|goal| goal.1),
                 even: goal.is_some_and(|goal| goal.2),
@@ -109,17 +109,26 @@ struct Disk {
     checkpoint: Option<(Publication, usize)>,
 }
 
-fn records(depth: u32, worker: usize) -> Vec<CheckpointFile> {
-    let record = |depth| CheckpointFile {
-        depth,
-        worker: worker as u32,
-        file: String::new(),
-        bytes: 1,
-        states: 0,
-        regions: 0,
-        generated: 0,
-        digest: Hex128::default(),
-        seal: Hex64::default(),
+fn records(
+    search: &SimulatedSearch,
+    depth: u32,
+    worker: usize,
+    workers: usize,
+) -> Vec<CheckpointFile> {
+    let record = |depth| {
+        let LayerStats { states, regions, generated, digest, .. } =
+            search.part(depth, worker, workers).stats;
+        CheckpointFile {
+            depth,
+            worker: worker as u32,
+            file: String::new(),
+            bytes: 1,
+            states,
+            regions,
+            generated,
+            digest: Hex128(digest.0),
+            seal: Hex64::default(),
+        }
     };
     (depth.saturating_sub(1)..=depth).map(record).collect()
 }
@@ -146,7 +155,13 @@ fn session(
     quiet: bool,
 ) -> Option<Outcome> {
     let workers = 1 + random.below(4) as usize;
-    let options = PlanOptions { workers, rule: search.rule, max_layers: None, disk_limit: None };
+    let options = PlanOptions {
+        workers,
+        rule: search.rule,
+        max_layers: None,
+        disk_limit: None,
+        saves_last_only: false,
+    };
     let start = match &disk.checkpoint {
         None => {
             disk.committed.clear();
@@ -154,12 +169,12 @@ fn session(
         }
         Some((publication, lines)) => {
             disk.committed.truncate(*lines);
-            Start::Checkpoint {
+            Start::Checkpoint(Box::new(ResumePoint {
                 totals: publication.totals.clone(),
                 last: search.layer(publication.depth),
-                previous_bytes: 0,
+                previous: publication.depth.checked_sub(1).map(|depth| search.layer(depth)),
                 kept_bytes: 0,
-            }
+            }))
         }
     };
     let restored = disk.checkpoint.as_ref().map_or(0, |(publication, _)| publication.depth);
@@ -185,13 +200,9 @@ fn session(
                     assert_eq!(layer, search.layer(disk.committed.len() as u32));
                     disk.committed.push(layer);
                 }
-                Command::Save { depth } => {
-                    in_flight.extend((0..workers).map(|worker| Input::Saved {
-                        worker,
-                        depth,
-                        records: records(depth, worker),
-                    }))
-                }
+                Command::Save { depth } => in_flight.extend((0..workers).map(|worker| {
+                    Input::Saved { worker, depth, records: records(search, depth, worker, workers) }
+                })),
                 Command::Publish(publication) => {
                     check_publication(&publication, workers, &disk.committed);
                     in_flight.push(Input::Published { depth: publication.depth });

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use strata::{
-    DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, Start, Totals, Tracked, Tracker,
+    DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
+    Tracked, Tracker,
 };
 use strata_net::convert;
 use strata_proto::v1;
@@ -123,18 +124,19 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Finish<()
         rule,
         max_layers: entry.options.max_layers,
         disk_limit: entry.options.disk_limit,
+        saves_last_only: !entry.spec.engine.is_explicit(),
     };
     let (Some(checkpoint), [before @ .., last]) = (&entry.checkpoint, lines) else {
         return Plan::new(options, Start::Seeds);
     };
     let searched = |file: &str| checkpoint.records.iter().any(|record| record.file == file);
     let kept = lines.iter().flat_map(|line| line.kept.iter().flatten());
-    let start = Start::Checkpoint {
+    let start = Start::Checkpoint(Box::new(ResumePoint {
         totals: Totals::of_lines(lines, checkpoint.disk_peak, checkpoint.spilled),
         last: LayerSummary::of_line(last),
-        previous_bytes: before.last().map_or(0, |line| line.bytes),
+        previous: before.last().map(LayerSummary::of_line),
         kept_bytes: kept.filter(|kept| !searched(&kept.file)).map(|kept| kept.bytes).sum(),
-    };
+    }));
     Plan::new(options, start)
 }
 

@@ -10,7 +10,6 @@ use strata_net::convert::{self, ConvertError};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
-use strata_space::LayerStats;
 
 use super::context::Cluster;
 use super::error::ClusterError;
@@ -144,20 +143,28 @@ impl RemotePool {
 /// Converts a worker's answer.
 fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
     let PoolWorker { number, name } = worker;
+    let own = u32::from(*number);
     let malformed = |why: String| ClusterError::Malformed { name: name.clone(), why };
     match answer.outcome {
         Some(Outcome::Layer(report)) => {
             let (depth, waiting) = (report.depth, report.waiting as usize);
-            let numbers = part(report).map_err(ClusterError::malformed(name))?;
-            Ok(Done::Layer { depth, part: Box::new(numbers), waiting })
+            let part = part(report).map_err(ClusterError::malformed(name))?;
+            if let Some(foreign) = part.kept.as_ref().filter(|kept| kept.worker != own) {
+                return Err(malformed(format!("a file of worker {}", foreign.worker)));
+            }
+            Ok(Done::Layer { depth, part: Box::new(part), waiting })
         }
         Some(Outcome::Saved(saved)) => {
             let files = saved.files.into_iter().map(convert::file_from);
             let records = files.collect::<Result<Vec<_>, _>>();
             let records = records.map_err(ClusterError::malformed(name))?;
-            let own = u32::from(*number);
             if let Some(foreign) = records.iter().find(|record| record.worker != own) {
                 return Err(malformed(format!("a file of worker {}", foreign.worker)));
+            }
+            let mut names: Vec<&str> = records.iter().map(|record| &*record.file).collect();
+            names.sort_unstable();
+            if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(malformed(format!("the file {} twice", pair[0])));
             }
             Ok(Done::Saved { depth: saved.depth, records })
         }
@@ -174,15 +181,7 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
 
 fn part(report: v1::LayerReport) -> Result<LayerPart, ConvertError> {
     Ok(LayerPart {
-        stats: LayerStats {
-            states: report.states,
-            regions: report.regions,
-            generated: report.generated,
-            digest: convert::digest_from(report.digest)?,
-            odd: report.met_odd,
-            even: report.met_even,
-            found: report.found,
-        },
+        stats: convert::stats_from(&report)?,
         bytes: report.bytes,
         disk_peak: report.disk_peak_bytes,
         disk_left: report.disk_left_bytes,

@@ -24,7 +24,10 @@ use crate::local::symbolic::SymbolicWorker;
 use crate::local::worker::Setup;
 use crate::memory;
 use crate::plan::driver::{CheckpointSink, DriveError, Driver, Retryable};
-use crate::plan::machine::{Outcome, Plan, PlanOptions, Publication, Refusal, Start, StopReason};
+use crate::plan::machine::{
+    Outcome, Plan, PlanOptions, Publication, ResumePoint, Start, StopReason,
+};
+use crate::plan::refusal::Refusal;
 use crate::plan::sums::{LayerSummary, Totals};
 
 /// How a run ended.
@@ -97,6 +100,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         rule,
         max_layers: options.max_layers,
         disk_limit: options.disk_limit,
+        saves_last_only: !request.spec().engine.is_explicit(),
     };
     let before = manifest.seconds;
     let records =
@@ -285,12 +289,12 @@ fn starting_point(
     // The workers report the bytes of the last two layers.
     let searched = manifest.files();
     let elsewhere = kept().filter(|kept| !searched.contains(&*kept.file));
-    let start = Start::Checkpoint {
+    let start = Start::Checkpoint(Box::new(ResumePoint {
         totals: history.totals.clone(),
         last: LayerSummary::of_line(last),
-        previous_bytes: before.last().map_or(0, |line| line.bytes),
+        previous: before.last().map(LayerSummary::of_line),
         kept_bytes: elsewhere.map(|kept| kept.bytes).sum(),
-    };
+    }));
     let writers = checkpoint.layers.iter().map(|record| record.worker as usize + 1).max();
     let owners_before = owners(manifest.spec.shards, writers.unwrap_or(1));
     let removed = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use strata_store::{CheckpointFile, StoreError};
 
-use super::machine::{Command, Input, Outcome, Plan, Publication, Refusal, StopReason};
+use super::machine::{Command, Input, Outcome, Plan, Publication, StopReason};
+use super::refusal::Refusal;
 use super::sums::{LayerPart, LayerSummary, PartReport, Totals};
 
 /// Number of kept layers above which a checkpoint is due: each of them holds a mapping.

@@ -10,6 +10,8 @@ use std::fmt;
 use strata_space::{Finish, LayerStats};
 use strata_store::CheckpointFile;
 
+use super::checks::{check_files, check_layer, check_restored};
+use super::refusal::Refusal;
 use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
 
 /// Options of a plan.
@@ -23,6 +25,9 @@ pub struct PlanOptions {
     pub max_layers: Option<u32>,
     /// Stop before the job takes more bytes on disk than this.
     pub disk_limit: Option<u64>,
+    /// Whether a checkpoint has files of its last layer only, as the symbolic engine makes it, and
+    /// none of the layer before.
+    pub saves_last_only: bool,
 }
 
 /// Where a plan begins.
@@ -31,16 +36,20 @@ pub enum Start {
     /// At the seeds.
     Seeds,
     /// At a checkpoint.
-    Checkpoint {
-        /// Sums up to its last layer.
-        totals: Totals,
-        /// Its last layer.
-        last: LayerSummary,
-        /// Bytes of the layer before; 0 if there is none.
-        previous_bytes: u64,
-        /// Bytes of kept layers, which the workers do not report.
-        kept_bytes: u64,
-    },
+    Checkpoint(Box<ResumePoint>),
+}
+
+/// Figures of the checkpoint at which a plan begins.
+#[derive(Clone, Debug)]
+pub struct ResumePoint {
+    /// Sums up to its last layer.
+    pub totals: Totals,
+    /// Its last layer.
+    pub last: LayerSummary,
+    /// The layer before; `None` if there is none.
+    pub previous: Option<LayerSummary>,
+    /// Bytes of kept layers, which the workers do not report.
+    pub kept_bytes: u64,
 }
 
 /// Why a search stops early; it can be resumed.
@@ -149,51 +158,6 @@ pub enum Command {
     End(Outcome),
 }
 
-/// An input that does not fit the plan's state. It has changed nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// No such worker.
-    #[error("there is no worker {worker}: there are {workers}")]
-    UnknownWorker {
-        /// Its number.
-        worker: usize,
-        /// How many there are.
-        workers: usize,
-    },
-    /// A report of another layer than the running one.
-    #[error("a report of depth {found}, not {expected}")]
-    WrongDepth {
-        /// The running layer.
-        expected: u32,
-        /// The report's.
-        found: u32,
-    },
-    /// The worker has reported already.
-    #[error("worker {worker} has reported depth {depth} already")]
-    Repeated {
-        /// The worker.
-        worker: usize,
-        /// The layer.
-        depth: u32,
-    },
-    /// The plan does not expect the input in its state.
-    #[error("unexpected {what}")]
-    NotRequested {
-        /// The input.
-        what: &'static str,
-    },
-    /// A restored layer is not the one that was saved: the plan is over.
-    #[error("the layer of depth {depth} has {found}, not {expected}")]
-    Differs {
-        /// The layer.
-        depth: u32,
-        /// What was recorded.
-        expected: String,
-        /// What the workers found.
-        found: String,
-    },
-}
-
 #[derive(Debug)]
 enum Phase {
     /// Workers make a layer, or load it.
@@ -215,7 +179,8 @@ pub struct Plan {
     totals: Totals,
     /// The last layer with states; `None` before layer 0.
     last: Option<LayerSummary>,
-    previous_bytes: u64,
+    /// The layer before it.
+    previous: Option<LayerSummary>,
     /// Bytes on disk that workers do not report, and spilled bytes of earlier sessions.
     kept_bytes: u64,
     spilled_before: u64,
@@ -236,7 +201,7 @@ impl Plan {
             commands: VecDeque::new(),
             totals: Totals::default(),
             last: None,
-            previous_bytes: 0,
+            previous: None,
             kept_bytes: 0,
             spilled_before: 0,
             disk_left: 0,
@@ -247,12 +212,13 @@ impl Plan {
         };
         match start {
             Start::Seeds => plan.layer(0, Command::Seed),
-            Start::Checkpoint { totals, last, previous_bytes, kept_bytes } => {
+            Start::Checkpoint(point) => {
+                let ResumePoint { totals, last, previous, kept_bytes } = *point;
                 plan.layer(last.depth, Command::Restore);
                 plan.spilled_before = totals.spilled;
                 plan.totals = totals;
                 plan.last = Some(last);
-                plan.previous_bytes = previous_bytes;
+                plan.previous = previous;
                 plan.kept_bytes = kept_bytes;
             }
         }
@@ -272,7 +238,8 @@ impl Plan {
     /// Handles an event.
     ///
     /// # Errors
-    /// If it does not fit. Except for [`Refusal::Differs`], nothing has changed then.
+    /// If it does not fit. Nothing has changed then, except that the plan is over after a refusal
+    /// that says so.
     pub fn handle(&mut self, input: Input) -> Result<(), Refusal> {
         match input {
             Input::Layer(report) => self.reported(report),
@@ -307,19 +274,18 @@ impl Plan {
     /// All workers have reported a layer.
     fn barrier(&mut self, sum: Sum) -> Result<(), Refusal> {
         let depth = sum.layer.depth;
-        self.disk_left = self.kept_bytes + sum.disk_left;
-        self.disk_peak = self.kept_bytes + sum.disk_peak;
+        self.disk_left = self.kept_bytes.saturating_add(sum.disk_left);
+        self.disk_peak = self.kept_bytes.saturating_add(sum.disk_peak);
         self.totals.disk_peak = self.totals.disk_peak.max(self.disk_peak);
-        self.totals.spilled = self.spilled_before + sum.spilled;
+        self.totals.spilled = self.spilled_before.saturating_add(sum.spilled);
         let restored = matches!(self.phase, Phase::Layer { restored: true, .. });
         if let Some(last) = self.last.as_ref().filter(|_| restored) {
-            if let Err(refusal) = same(last, &sum.layer) {
-                self.phase = Phase::Ended;
-                return Err(refusal);
-            }
+            check_restored(last, &sum.layer).inspect_err(|_| self.phase = Phase::Ended)?;
         } else if sum.layer.stats.states == 0 && depth > 0 {
             self.ending = Some(Outcome::Exhausted);
         } else {
+            check_layer(&sum.layer, self.last.as_ref(), &self.totals)
+                .inspect_err(|_| self.phase = Phase::Ended)?;
             self.commit(&sum);
         }
         if self.ending.is_none() {
@@ -336,8 +302,7 @@ impl Plan {
     fn commit(&mut self, sum: &Sum) {
         let depth = u64::from(sum.layer.depth);
         self.totals.add(&sum.layer);
-        let last = self.last.replace(sum.layer.clone());
-        self.previous_bytes = last.map_or(0, |layer| layer.bytes);
+        self.previous = self.last.replace(sum.layer.clone());
         self.commands.push_back(Command::Commit(sum.layer.clone()));
         let moves = match self.options.rule {
             // A layer can contain an odd and an even meeting; the odd one gives the shorter path.
@@ -353,8 +318,8 @@ impl Plan {
     fn limit(&self, depth: u32) -> Option<StopReason> {
         let too_deep = self.options.max_layers.is_some_and(|most| depth >= most);
         // Spilled runs grow with the layers.
-        let expected =
-            (self.disk_left + self.expected(self.last_bytes())).max(self.expected(self.disk_peak));
+        let expected = self.disk_left.saturating_add(self.expected(self.last_bytes()));
+        let expected = expected.max(self.expected(self.disk_peak));
         let too_big = self.options.disk_limit.is_some_and(|most| expected > most);
         self.stop
             .or(too_deep.then_some(StopReason::MaxLayers))
@@ -367,7 +332,8 @@ impl Plan {
 
     /// Expected size with the next layer: growth continues, shrinking is not assumed.
     fn expected(&self, bytes: u64) -> u64 {
-        let (last, previous) = (self.last_bytes(), self.previous_bytes);
+        let before = self.previous.as_ref().map_or(0, |layer| layer.bytes);
+        let (last, previous) = (self.last_bytes(), before);
         if previous == 0 {
             return bytes;
         }
@@ -409,14 +375,31 @@ impl Plan {
         let records: Vec<CheckpointFile> =
             saved.iter_mut().filter_map(Option::take).flatten().collect();
         let depth = *depth;
+        self.check_checkpoint(depth, &records).inspect_err(|_| self.phase = Phase::Ended)?;
         // Layers that were in memory only are on disk now.
         let bytes = records.iter().map(|record| record.bytes).sum::<u64>();
-        self.totals.disk_peak = self.totals.disk_peak.max(self.kept_bytes + bytes);
+        let on_disk = self.kept_bytes.saturating_add(bytes);
+        self.totals.disk_peak = self.totals.disk_peak.max(on_disk);
         self.checkpoint_due = false;
         self.ending = self.ending.or(self.stop.map(Outcome::Stopped));
         let totals = self.totals.clone();
         self.publish(Box::new(Publication { depth, records, totals, ending: self.ending }));
         Ok(())
+    }
+
+    /// Checks that the files of a checkpoint hold its layers.
+    fn check_checkpoint(&self, depth: u32, files: &[CheckpointFile]) -> Result<(), Refusal> {
+        let layers = [self.last.as_ref(), self.previous.as_ref()];
+        let of = |depth: u32| layers.into_iter().flatten().find(|layer| layer.depth == depth);
+        // After the last layer with states comes an empty one.
+        let empty = LayerStats::default();
+        check_files(depth, of(depth).map_or(&empty, |layer| &layer.stats), files)?;
+        match depth.checked_sub(1).and_then(of) {
+            Some(before) if !self.options.saves_last_only => {
+                check_files(before.depth, &before.stats, files)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn publish(&mut self, publication: Box<Publication>) {
@@ -480,17 +463,4 @@ fn place<T>(
         Some(Some(_)) => Err(Refusal::Repeated { worker, depth: expected }),
         Some(place) => Ok(place),
     }
-}
-
-/// Checks that a restored layer has the recorded counts. Its bytes depend on the writers.
-fn same(recorded: &LayerSummary, restored: &LayerSummary) -> Result<(), Refusal> {
-    let text = |layer: &LayerSummary| {
-        let LayerStats { states, regions, generated, digest, .. } = layer.stats;
-        format!("{states} states, {regions} regions, {generated} moves, digest {digest}")
-    };
-    let (expected, found) = (text(recorded), text(restored));
-    if expected == found {
-        return Ok(());
-    }
-    Err(Refusal::Differs { depth: recorded.depth, expected, found })
 }

@@ -148,6 +148,14 @@ impl Totals {
         }
     }
 
+    /// Whether no sum overflows when a layer is added.
+    pub(super) fn has_room_for(&self, layer: &LayerSummary) -> bool {
+        let LayerStats { states, generated, .. } = layer.stats;
+        let sums =
+            [(self.states, states), (self.generated, generated), (self.layer_bytes, layer.bytes)];
+        sums.iter().all(|(sum, more)| sum.checked_add(*more).is_some())
+    }
+
     /// Adds a layer; layers come in order.
     pub fn add(&mut self, layer: &LayerSummary) {
         let LayerStats { states, generated, digest, .. } = layer.stats;
@@ -179,9 +187,9 @@ impl Sum {
             layer.stats.add(&part.stats);
             layer.bytes += part.bytes;
             layer.kept.extend(part.kept);
-            sum.disk_peak += part.disk_peak;
-            sum.disk_left += part.disk_left;
-            sum.spilled += part.spilled;
+            sum.disk_peak = sum.disk_peak.saturating_add(part.disk_peak);
+            sum.disk_left = sum.disk_left.saturating_add(part.disk_left);
+            sum.spilled = sum.spilled.saturating_add(part.spilled);
         }
         sum
     }
