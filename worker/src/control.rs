@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn only_repeated_refusals_are_final() {
         let refused = Status::unauthenticated("a wrong token");
-        let lost = Status::unavailable("it hung up");
+        let lost = Status::unavailable("the connection was closed");
         let mut attempts = Attempts::default();
         let ends = [&refused, &refused, &lost, &refused, &refused, &refused]
             .map(|status| attempts.fail("http://c:1", status));

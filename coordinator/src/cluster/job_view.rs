@@ -20,7 +20,7 @@ use crate::entry::JobProgress;
 /// Time without a log entry after which a running session logs that it still runs.
 const LOG_HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Events that are kept for watchers. One that is further behind reads the layers again.
+/// Number of events kept for watchers. A watcher that is further behind reads the layers again.
 const WINDOW: usize = 1024;
 
 /// The last events of a job, with numbers that count up from 0.
@@ -212,7 +212,7 @@ impl JobView {
         self.changed();
     }
 
-    /// Sets why the queue does not go on with the job; none if it does.
+    /// Sets why the queue has paused the job; none if it has not.
     pub(crate) fn set_paused(&self, reason: Option<String>) {
         let mut progress = self.progress();
         if progress.paused != reason {
@@ -305,8 +305,8 @@ impl JobView {
         Position { next_event: progress.events.next(), layers }
     }
 
-    /// The events from a number on, and the number of the next; `None` if some of them are no longer
-    /// kept.
+    /// The events from a number on, and the number of the next; `None` if some of them are no
+    /// longer kept.
     pub(crate) fn events(&self, from: u64) -> Option<(Vec<JobEvent>, u64)> {
         let progress = self.progress();
         Some((progress.events.since(from)?, progress.events.next()))
@@ -339,7 +339,7 @@ impl JobViews {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The view of a job. All that use it at a time have the same.
+    /// The view of a job. All concurrent users share one view.
     pub(crate) fn job(&self, id: &str) -> Arc<JobView> {
         let mut jobs = self.jobs();
         if let Some(job) = jobs.get(id).and_then(Weak::upgrade) {

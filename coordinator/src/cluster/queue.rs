@@ -28,7 +28,7 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Longest such pause.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
-/// Least time between two equal errors in the log.
+/// Minimum time between two equal errors in the log.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// No write is recent enough to show that the journal can be written.
@@ -93,7 +93,7 @@ fn run_job(cluster: &Arc<Cluster>, entry: &JobEntry) -> Result<(), JournalError>
 struct Retry {
     /// The next pause.
     wait: Duration,
-    /// When the job went on.
+    /// Time at which the job continued.
     since: Option<Instant>,
 }
 

@@ -29,7 +29,7 @@ type Result<T> = std::result::Result<T, JournalError>;
 /// Cache of the database. Most journals are smaller.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// Least time between two attempts to open the database again.
+/// Minimum time between two attempts to open the database again.
 const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A database file. Dropping closes it.
@@ -134,7 +134,7 @@ impl Store {
     /// Opens a database that refuses everything again.
     fn reopen(&self) {
         let mut state = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have been faster.
+        // Another thread may have opened it already.
         if !state.is_due() {
             return;
         }
@@ -150,7 +150,7 @@ impl Store {
         }
     }
 
-    /// Notes an error after which the database refuses everything, and opens it again if that is
+    /// Records an error after which the database refuses everything, and opens it again if that is
     /// due: reads succeed on a full disk, too. Returns the original error, not that of the refusal.
     fn checked<T>(&self, result: Result<T>) -> Result<T> {
         let Err(error) = result else { return result };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::error::JournalError;
 
-/// Least time between two log lines about faults.
+/// Minimum time between two log lines about faults.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Whether the file can be read and written.
@@ -58,7 +58,7 @@ impl Health {
         state.fault.is_none() && state.written.is_some_and(|last| last.elapsed() < within)
     }
 
-    /// Notes a failed access. Logs it, at most once a minute.
+    /// Records a failed access. Logs it, at most once a minute.
     pub(super) fn failed(&self, error: &JournalError) {
         let mut state = self.state();
         state.fault = error.repeated().or(state.fault.take());
@@ -67,7 +67,7 @@ impl Health {
         }
     }
 
-    /// Notes a write that succeeded. Logs the end of a fault that was logged.
+    /// Records a write that succeeded. Logs the end of a fault that was logged.
     pub(super) fn succeeded(&self, path: &Path) {
         let mut state = self.state();
         state.written = Some(Instant::now());

@@ -203,7 +203,7 @@ impl Journal {
     /// if it was smaller: then this journal is an older copy of the one that issued that epoch.
     ///
     /// # Errors
-    /// Only those of all methods.
+    /// None besides those that all methods return, see [`Journal`].
     pub fn skip_epochs(&self, seen: u64) -> Result<Option<u64>> {
         self.store.write(|tx| {
             let counts = counts(tx)?;
@@ -228,7 +228,7 @@ impl Journal {
     /// Checks that the journal can be written, by a write unless one has succeeded within `recent`.
     ///
     /// # Errors
-    /// Only those of all methods.
+    /// None besides those that all methods return, see [`Journal`].
     pub(crate) fn check_writable(&self, recent: Duration) -> Result<()> {
         if self.store.health().is_proven(recent) {
             return Ok(());
@@ -250,7 +250,7 @@ impl Journal {
     /// Reads the index of the jobs that have not ended.
     ///
     /// # Errors
-    /// Only those of all methods.
+    /// None besides those that all methods return, see [`Journal`].
     pub(crate) fn unended<T>(&self, read: impl FnOnce(&Unended) -> T) -> Result<T> {
         self.queue.read(|| self.jobs(), read)
     }
