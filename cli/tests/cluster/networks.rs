@@ -1,4 +1,4 @@
-//! Network cuts, short and long.
+//! Network cuts, short and long, and damaged messages.
 
 use std::time::{Duration, Instant};
 
@@ -121,4 +121,22 @@ fn a_stalled_connection_between_workers_is_detected() {
     fault.proxy.set_mode(LinkMode::Forward);
     fault.follower.expect_answer();
     assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+/// A job over a link that flips bits ends with the right numbers.
+fn damaged(fault: LinkFault) {
+    fault.proxy.set_mode(LinkMode::Damage);
+    fault.follower.expect_answer();
+    assert!(fault.proxy.damaged() > 3, "{} bits were flipped", fault.proxy.damaged());
+    fault.cluster.assert_no_panic();
+}
+
+#[test]
+fn flipped_bits_between_coordinator_and_worker_change_no_number() {
+    damaged(LinkFault::to_coordinator("1s"));
+}
+
+#[test]
+fn flipped_bits_between_workers_change_no_number() {
+    damaged(LinkFault::between_workers("1s"));
 }

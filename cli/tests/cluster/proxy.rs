@@ -1,9 +1,9 @@
-//! A proxy that can delay data or break connections.
+//! A proxy that can delay or damage data, or break connections.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::harness::free_port;
@@ -19,18 +19,36 @@ pub(crate) enum LinkMode {
     Forward,
     /// Keeps connections open, but forwards nothing.
     Stall,
+    /// Flips a bit now and then: one in [`DAMAGE_INTERVAL`] reads.
+    Damage,
     /// Breaks connections, and refuses new ones.
     Broken,
     /// The test is over: the proxy stops.
     Closed,
 }
 
+/// Reads from one flipped bit to the next.
+const DAMAGE_INTERVAL: usize = 97;
+
 #[derive(Debug)]
-struct Shared(AtomicU8);
+struct Shared {
+    mode: AtomicU8,
+    /// Reads in the mode [`LinkMode::Damage`].
+    reads: AtomicUsize,
+}
 
 impl Shared {
     fn is(&self, mode: LinkMode) -> bool {
-        self.0.load(Ordering::Acquire) == mode as u8
+        self.mode.load(Ordering::Acquire) == mode as u8
+    }
+
+    /// Flips a bit if it is time. The places are the same in every run.
+    fn damage(&self, bytes: &mut [u8]) {
+        let reads = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
+        if reads.is_multiple_of(DAMAGE_INTERVAL) {
+            let bit = reads.wrapping_mul(0x9e37_79b9) % (8 * bytes.len());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
     }
 }
 
@@ -46,7 +64,10 @@ impl Proxy {
         let port = free_port();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let shared = Arc::new(Shared(AtomicU8::new(LinkMode::Forward as u8)));
+        let shared = Arc::new(Shared {
+            mode: AtomicU8::new(LinkMode::Forward as u8),
+            reads: AtomicUsize::new(0),
+        });
         let link = Arc::clone(&shared);
         let target = SocketAddr::from((Ipv4Addr::LOCALHOST, target));
         std::thread::spawn(move || accept(&listener, target, &link));
@@ -57,9 +78,14 @@ impl Proxy {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// Bits flipped so far.
+    pub(crate) fn damaged(&self) -> usize {
+        self.shared.reads.load(Ordering::Relaxed) / DAMAGE_INTERVAL
+    }
+
     /// Sets the mode of the link.
     pub(crate) fn set_mode(&self, mode: LinkMode) {
-        self.shared.0.store(mode as u8, Ordering::Release);
+        self.shared.mode.store(mode as u8, Ordering::Release);
     }
 }
 
@@ -105,6 +131,9 @@ fn pump(mut from: TcpStream, mut to: TcpStream, link: &Shared) {
                 // Bytes read before the stall are forwarded when it ends.
                 while link.is(LinkMode::Stall) {
                     std::thread::sleep(POLL_INTERVAL);
+                }
+                if link.is(LinkMode::Damage) {
+                    link.damage(&mut buffer[..len]);
                 }
                 if link.is(LinkMode::Broken) || to.write_all(&buffer[..len]).is_err() {
                     break;
