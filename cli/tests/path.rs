@@ -84,6 +84,9 @@ fn a_path_may_go_to_a_file() {
     assert_eq!(replay("panex 2", ["exchanged", "towers"], &written).code, Some(0));
     let nowhere = dir.path().join("no/where");
     refused(solve(dir.path(), "panex 2").arg("--path-file").arg(nowhere), "there is no folder");
+    let folder = dir.path();
+    let ran = expect(2, solve(dir.path(), "panex 2 --path").arg("--path-file").arg(folder));
+    assert!(ran.stderr.contains("cannot write"), "{}", ran.stderr);
 }
 
 #[test]

@@ -128,13 +128,20 @@ impl NetError {
             Code::Internal => status.source().is_none(),
             _ => true,
         };
-        let why = chain(status.message(), status.source());
+        let why = status_reason(status);
         if answered {
             Self::Refused { url: url.to_owned(), why }
         } else {
             Self::unreachable(url, why)
         }
     }
+}
+
+/// Why a call failed: its message and the causes, such as a refused certificate behind a "transport
+/// error".
+#[must_use]
+pub fn status_reason(status: &Status) -> String {
+    chain(status.message(), status.source())
 }
 
 /// An error and its sources in one line: "transport error" alone names no cause.

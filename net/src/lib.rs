@@ -14,11 +14,13 @@ pub mod limits;
 mod listener;
 pub mod protocol;
 mod security;
+mod text;
 mod token;
 
-pub use error::NetError;
+pub use error::{NetError, status_reason};
 pub use guard::{Attach, Guard};
 pub use health::health;
 pub use listener::listen;
 pub use security::{Connection, Security, TlsFiles};
+pub use text::printable;
 pub use token::Token;

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use strata_net::{limits, protocol};
+use strata_net::{limits, protocol, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::control_service_client::ControlServiceClient;
 use tokio::sync::mpsc;
@@ -41,7 +41,7 @@ impl Attempts {
         let refused = [Code::Unauthenticated, Code::InvalidArgument, Code::FailedPrecondition];
         self.refusals = if refused.contains(&status.code()) { self.refusals + 1 } else { 0 };
         if !self.logged {
-            tracing::warn!("no connection to the coordinator at {url}: {}", status.message());
+            tracing::warn!("no connection to the coordinator at {url}: {}", status_reason(status));
             self.logged = true;
         }
         self.refusals == REFUSALS
@@ -59,7 +59,7 @@ pub(crate) async fn run(state: &Arc<NodeState>, orders: &Sender<v1::Order>) -> N
         };
         state.orders.set_outbound(None);
         if attempts.fail(url, &status) {
-            let why = status.message().to_owned();
+            let why = status_reason(&status);
             return NodeError::Refused { url: url.clone(), why };
         }
         tokio::time::sleep(BACKOFF).await;

@@ -109,6 +109,9 @@ pub(crate) enum TransferError {
     /// The source did not send the file.
     #[error("{0}")]
     Source(String),
+    /// The file was damaged or cut short on its way. Another attempt may succeed.
+    #[error("{0}")]
+    Interrupted(String),
 }
 
 /// Why a checkpoint file of another worker cannot be fetched.

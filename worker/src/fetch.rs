@@ -1,16 +1,20 @@
 //! Checkpoint files of other workers, fetched from them or from the shared store.
 
+use std::error::Error;
 use std::path::Path;
 
-use strata_net::convert;
+use strata_net::{Security, convert, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::{CheckpointFile, JobDir};
-use tonic::Status;
+use tonic::{Code, Status};
 
 use crate::error::{FetchError, TransferError};
 use crate::state::NodeState;
 use crate::transfer::{LocalCopy, failed};
+
+/// Attempts to copy a file from a worker.
+const ATTEMPTS: u32 = 3;
 
 /// Fetches a file into the job's folder, under its own name.
 ///
@@ -37,7 +41,7 @@ pub(crate) fn fetch_file(
         let _ = std::fs::remove_file(&temporary);
         match error {
             TransferError::Local(error) => FetchError::Local(error),
-            TransferError::Source(why) => {
+            TransferError::Source(why) | TransferError::Interrupted(why) => {
                 FetchError::Unavailable { file: record.file.clone(), worker: record.worker, why }
             }
         }
@@ -52,11 +56,14 @@ fn receive(
     to: &Path,
 ) -> Result<(), TransferError> {
     let received = match address {
-        Some(address) => state.runtime.block_on(from_worker(state, address, job, record, to)),
+        Some(address) => {
+            let copied = from_worker(&state.security, address, job, record, to);
+            state.runtime.block_on(copied)
+        }
         None => Err(TransferError::Source("its address is not known".to_owned())),
     };
     match (received, &state.store) {
-        (Err(TransferError::Source(why)), Some(store)) => {
+        (Err(TransferError::Source(why) | TransferError::Interrupted(why)), Some(store)) => {
             tracing::info!("fetching {} from the shared store: {why}", record.file);
             state.runtime.block_on(store.download(job, &record.file, to))
         }
@@ -64,29 +71,152 @@ fn receive(
     }
 }
 
+/// Copies a file from a worker. An interrupted copy is begun again, twice at most.
 async fn from_worker(
-    state: &NodeState,
+    security: &Security,
     address: &str,
     job: &str,
     record: &CheckpointFile,
     to: &Path,
 ) -> Result<(), TransferError> {
-    let source = |status: Status| TransferError::Source(status.message().to_owned());
-    let channel = state.security.connect(address).await;
+    let mut attempt = 1;
+    loop {
+        match copy(security, address, job, record, to).await {
+            Err(TransferError::Interrupted(why)) if attempt < ATTEMPTS => {
+                tracing::warn!("fetching {} from {address} again: {why}", record.file);
+                attempt += 1;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn copy(
+    security: &Security,
+    address: &str,
+    job: &str,
+    record: &CheckpointFile,
+    to: &Path,
+) -> Result<(), TransferError> {
+    let channel = security.connect(address).await;
     let channel = channel.map_err(|error| TransferError::Source(error.to_string()))?;
     let mut client = ExchangeServiceClient::new(channel);
     let request = v1::FetchRequest { job: job.to_owned(), file: Some(convert::file_to(record)) };
-    let mut chunks = client.fetch(request).await.map_err(source)?.into_inner();
+    let mut chunks = client.fetch(request).await.map_err(failure)?.into_inner();
     let mut copy = LocalCopy::create(to).await?;
     let mut left = record.bytes;
-    while let Some(v1::FileChunk { bytes }) = chunks.message().await.map_err(source)? {
+    while let Some(v1::FileChunk { bytes }) = chunks.message().await.map_err(failure)? {
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
             TransferError::Source("it is longer than the checkpoint records".to_owned())
         })?;
         copy.write(&bytes).await?;
     }
     if left > 0 {
-        return Err(TransferError::Source(format!("{left} bytes are missing")));
+        return Err(TransferError::Interrupted(format!("{left} bytes are missing")));
     }
     Ok(copy.finish().await?)
+}
+
+fn failure(status: Status) -> TransferError {
+    let why = status_reason(&status);
+    match status.code() {
+        // A status made by the transport has a source. A damaged message is `Unavailable`.
+        Code::Unavailable => TransferError::Interrupted(why),
+        _ if status.source().is_some() => TransferError::Interrupted(why),
+        _ => TransferError::Source(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use bytes::Bytes;
+    use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
+    use strata_store::{Hex64, Hex128};
+    use tokio_stream::Iter;
+    use tonic::transport::server::TcpIncoming;
+    use tonic::{Request, Response, Streaming};
+
+    use super::*;
+
+    const CONTENT: &[u8] = b"states";
+
+    /// A worker whose first answers are interrupted.
+    struct Source {
+        interrupted: u32,
+        calls: Arc<AtomicU32>,
+    }
+
+    type Replies<T> = Iter<std::vec::IntoIter<Result<T, Status>>>;
+
+    #[tonic::async_trait]
+    impl ExchangeService for Source {
+        type DeliverStream = Replies<v1::Receipt>;
+        type FetchStream = Replies<v1::FileChunk>;
+
+        async fn deliver(
+            &self,
+            _: Request<Streaming<v1::Batch>>,
+        ) -> Result<Response<Self::DeliverStream>, Status> {
+            Err(Status::unimplemented("only files"))
+        }
+
+        async fn fetch(
+            &self,
+            _: Request<v1::FetchRequest>,
+        ) -> Result<Response<Self::FetchStream>, Status> {
+            let call = self.calls.fetch_add(1, Ordering::Relaxed);
+            let chunk = Ok(v1::FileChunk { bytes: Bytes::from_static(CONTENT) });
+            let damaged = Err(Status::unavailable("damaged on its way"));
+            let chunks = if call < self.interrupted { vec![chunk, damaged] } else { vec![chunk] };
+            Ok(Response::new(tokio_stream::iter(chunks)))
+        }
+
+        async fn find(&self, _: Request<v1::FindRequest>) -> Result<Response<v1::Found>, Status> {
+            Err(Status::unimplemented("only files"))
+        }
+    }
+
+    /// Fetches from a worker; the result, the number of calls and the copy.
+    async fn fetch(interrupted: u32) -> (Result<(), TransferError>, u32, Vec<u8>) {
+        let listen = strata_net::listen("127.0.0.1:0".parse().unwrap());
+        let (listener, addr) = listen.await.unwrap();
+        let calls = Arc::new(AtomicU32::new(0));
+        let source = Source { interrupted, calls: Arc::clone(&calls) };
+        let server = tonic::transport::Server::builder()
+            .add_service(ExchangeServiceServer::new(source))
+            .serve_with_incoming(TcpIncoming::from(listener));
+        let server = tokio::spawn(server);
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("copy");
+        let record = CheckpointFile {
+            file: "layer".to_owned(),
+            depth: 1,
+            worker: 2,
+            bytes: CONTENT.len() as u64,
+            states: 6,
+            regions: 1,
+            generated: 6,
+            digest: Hex128([0; 2]),
+            seal: Hex64(0),
+        };
+        let url = format!("http://{addr}");
+        let copied = from_worker(&Security::default(), &url, "job", &record, &to).await;
+        server.abort();
+        (copied, calls.load(Ordering::Relaxed), std::fs::read(&to).unwrap())
+    }
+
+    #[tokio::test]
+    async fn an_interrupted_file_is_fetched_again() {
+        for interrupted in 0..ATTEMPTS {
+            let (copied, calls, copy) = fetch(interrupted).await;
+            copied.unwrap();
+            assert_eq!((calls, &*copy), (interrupted + 1, CONTENT));
+        }
+        let (copied, calls, _) = fetch(ATTEMPTS).await;
+        assert!(matches!(copied, Err(TransferError::Interrupted(_))), "{copied:?}");
+        assert_eq!(calls, ATTEMPTS);
+    }
 }

@@ -189,7 +189,7 @@ impl Link {
             if self.connected.swap(false, Ordering::AcqRel) {
                 trying = Instant::now();
             }
-            let (address, why) = (address.clone(), status.message().to_owned());
+            let (address, why) = (address.clone(), strata_net::status_reason(&status));
             // A status made by the transport has a source; one sent by the peer has none.
             let answered = status.source().is_none();
             match status.code() {

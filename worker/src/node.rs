@@ -64,6 +64,8 @@ impl Node {
         listen: SocketAddr,
     ) -> Result<Node, NodeError> {
         security.check_listen(listen)?;
+        // Detects flags that do not suit a listener, already at start-up.
+        security.server()?;
         security.log_listen(listen, true);
         let opened = tokio::task::spawn_blocking(move || {
             let files = Files::open(&options);

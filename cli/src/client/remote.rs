@@ -4,7 +4,7 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use strata_net::{Connection, NetError, Security, limits};
+use strata_net::{Connection, NetError, Security, limits, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
 use tokio::runtime::{Builder, Runtime};
@@ -292,7 +292,7 @@ fn interrupted<T>(args: &ClientArgs, status: &Status) -> Attempt<T> {
 
 /// The failure for a call that was refused.
 fn failure(args: &ClientArgs, status: &Status) -> Failure {
-    let (url, message) = (&args.coordinator, status.message());
+    let (url, message) = (&args.coordinator, &status_reason(status));
     match status.code() {
         _ if is_lost(status) => {
             Failure::new(ExitCode::Unreachable, format!("cannot reach {url}: {message}"))

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
+use strata_net::printable;
 use strata_proto::v1;
 
 use super::record::{self, has_ended, state, time};
@@ -254,7 +255,7 @@ pub(crate) fn print_detached(job: &v1::Job, console: &Console) -> Result<(), Fai
 /// A line of a log.
 pub(crate) fn log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<()> {
     let time = humantime::format_rfc3339_seconds(time(line.time_ms));
-    writeln!(out, "{time} {} {}", line.level, line.text)
+    writeln!(out, "{time} {} {}", line.level, printable(&line.text))
 }
 
 #[cfg(test)]

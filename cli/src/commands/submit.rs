@@ -5,7 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use strata::KeepLayers;
+use strata_net::limits;
 use strata_proto::v1;
+use strata_store::check_name;
 
 use crate::args::cluster::ClientArgs;
 use crate::args::search::SearchArgs;
@@ -46,12 +48,11 @@ pub(crate) struct SubmitArgs {
 
 /// Why a job's name was refused.
 #[derive(Debug, thiserror::Error)]
-#[error("use at most 64 letters, digits, dots, dashes and underscores")]
+#[error("use at most 64 letters, digits, dots, dashes and underscores, not beginning with a dot")]
 struct NameError;
 
 fn parse_name(text: &str) -> Result<String, NameError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if !(1..=64).contains(&text.len()) || !text.chars().all(plain) {
+    if text.len() > limits::NAME_LEN || check_name("name of a job", text).is_err() {
         return Err(NameError);
     }
     Ok(text.to_owned())
@@ -141,7 +142,8 @@ mod tests {
 
     #[test]
     fn malformed_values_are_refused() {
-        for line in ["strata submit panex 3 --name a/b", "strata submit panex 3 --name="] {
+        for name in ["a/b", "..", ".x", "", &"x".repeat(65)] {
+            let line = format!("strata submit panex 3 --name={name}");
             let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");
         }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use strata_net::printable;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
@@ -86,7 +87,7 @@ fn start_logging(global: &GlobalArgs, ansi: bool, screen: MultiProgress) {
     // The prefix covers every crate of this workspace; other libraries log warnings and errors.
     let filter =
         Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("strata", level);
-    let writer = LogWriter(screen);
+    let writer = LogWriter { screen, colours: ansi };
     let layer = tracing_subscriber::fmt::layer().with_target(false);
     let layer = match global.log_format {
         LogFormat::Text => layer.with_ansi(ansi).with_writer(writer).boxed(),
@@ -97,18 +98,37 @@ fn start_logging(global: &GlobalArgs, ansi: bool, screen: MultiProgress) {
 }
 
 /// Writes log lines to standard error between redraws of the live display.
-struct LogWriter(MultiProgress);
+struct LogWriter {
+    screen: MultiProgress,
+    /// Whether lines have escape sequences for colours.
+    colours: bool,
+}
 
 impl<'a> MakeWriter<'a> for LogWriter {
     type Writer = LogLine<'a>;
 
     fn make_writer(&'a self) -> LogLine<'a> {
-        LogLine(&self.0)
+        LogLine(self)
     }
 }
 
+/// A log line without control characters, except the line break at its end: texts of other nodes
+/// and users cannot forge lines. With colours, the formatter has escaped ESC in such texts.
+fn one_line(bytes: &[u8], colours: bool) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    let mut line: String = if colours {
+        let parts: Vec<_> = text.split('\u{1b}').map(printable).collect();
+        parts.join("\u{1b}")
+    } else {
+        printable(text).into_owned()
+    };
+    line.push('\n');
+    line
+}
+
 /// Writer of one log line.
-struct LogLine<'a>(&'a MultiProgress);
+struct LogLine<'a>(&'a LogWriter);
 
 impl Write for LogLine<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -117,9 +137,10 @@ impl Write for LogLine<'_> {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.suspend(|| {
+        let line = one_line(bytes, self.0.colours);
+        self.0.screen.suspend(|| {
             // A closed standard error must not stop the run.
-            let _ = io::stderr().lock().write_all(bytes);
+            let _ = io::stderr().lock().write_all(line.as_bytes());
         });
         Ok(())
     }
@@ -139,6 +160,14 @@ mod tests {
     fn global(flags: &str) -> GlobalArgs {
         let line = format!("strata {flags} domains");
         Cli::try_parse_from(line.split_whitespace()).unwrap().global
+    }
+
+    #[test]
+    fn a_text_cannot_forge_log_lines() {
+        let line = "\u{1b}[33mWARN\u{1b}[0m lost\nINFO done\r\n".as_bytes();
+        let coloured = "\u{1b}[33mWARN\u{1b}[0m lost\\nINFO done\\r\n";
+        assert_eq!(one_line(line, true), coloured);
+        assert_eq!(one_line(line, false), coloured.replace('\u{1b}', "\\u{1b}"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use strata::{Retryable, StopReason, WorkerError};
-use strata_net::NetError;
+use strata_net::{NetError, printable};
 use strata_space::SpaceError;
 use strata_store::StoreError;
 use strata_symbolic::StepError;
@@ -102,12 +102,13 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A failure with the given code; line breaks in the message become spaces.
+    /// A failure with the given code; line breaks in the message become spaces, other control
+    /// characters are escaped.
     pub(crate) fn new(code: ExitCode, message: impl ToString) -> Self {
         let message = message.to_string();
         let lines = message.lines().map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-        Failure { code, message: lines.join(" ") }
+        Failure { code, message: printable(&lines.join(" ")).into_owned() }
     }
 
     /// A refused flag, variable or input.
@@ -235,8 +236,8 @@ mod tests {
 
     #[test]
     fn a_failure_is_one_line() {
-        let failure = Failure::usage("level 99 is too large\n\n  the limit is 12\n");
-        assert_eq!(failure.to_string(), "level 99 is too large the limit is 12");
+        let failure = Failure::usage("level 99 is too large\n\n  the limit\u{1b} is 12\n");
+        assert_eq!(failure.to_string(), r"level 99 is too large the limit\u{1b} is 12");
         assert_eq!(failure.code, ExitCode::Usage);
     }
 }

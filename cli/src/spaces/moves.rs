@@ -2,7 +2,7 @@
 
 use crate::args::path::{PathForm, PathFormat};
 use crate::output::events;
-use crate::output::exit::{ExitCode, Failure};
+use crate::output::exit::Failure;
 use crate::output::progress::Progress;
 
 /// Moves as words: LC for Panex, U for sliding tiles.
@@ -32,7 +32,7 @@ pub(crate) fn emit(
     if let Some(file) = file {
         std::fs::write(file, event.text()).map_err(|error| {
             let message = format!("cannot write {}: {error}", file.display());
-            Failure::new(ExitCode::Unexpected, message)
+            Failure::usage(message)
         })?;
     }
     progress.emit(&events::Event::Path(event));

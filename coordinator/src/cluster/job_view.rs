@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
+use strata_net::printable;
 use strata_store::HistoryLine;
 use tokio::sync::watch;
 
@@ -262,7 +263,11 @@ impl JobView {
         }
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let text = text.replace(['\n', '\r'], " ");
-        let entry = LogEntry { time_ms: now.as_millis() as u64, level, text };
+        let entry = LogEntry {
+            time_ms: now.as_millis() as u64,
+            level,
+            text: printable(&text).into_owned(),
+        };
         // Held until the event is there: events have the order of the file.
         let mut log = self.log_file();
         log.append(&entry);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use strata::{Answer, Done, LayerPart, Order, WorkerPool};
 use strata_net::convert::{self, ConvertError};
+use strata_net::printable;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
@@ -173,7 +174,7 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
             worker: *number,
             name: name.clone(),
             kind: failure.kind(),
-            message: failure.message,
+            message: printable(&failure.message).into_owned(),
         }),
         None => Err(malformed("an answer without an outcome".to_owned())),
     }

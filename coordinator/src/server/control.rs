@@ -148,7 +148,7 @@ async fn receive(
             received = incoming.message() => received,
         };
         let is_current = match received {
-            Err(status) => return status.message().to_owned(),
+            Err(status) => return strata_net::status_reason(&status),
             Ok(None) => return "it closed the connection".to_owned(),
             Ok(Some(v1::FromWorker { message })) => match message {
                 Some(v1::from_worker::Message::Beat(beat)) => {

@@ -2,7 +2,7 @@
 //!
 //! The workers hold the files. The coordinator calls the workers one after the other.
 
-use strata_net::{Connection, Security, convert};
+use strata_net::{Connection, Security, convert, printable, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::HistoryLine;
@@ -127,7 +127,7 @@ impl Worker {
 
     /// The status for a client when a worker's call fails.
     fn status(&self, status: &Status) -> Status {
-        let text = format!("worker {}: {}", self.name, status.message());
+        let text = format!("worker {}: {}", self.name, printable(&status_reason(status)));
         match status.code() {
             Code::NotFound | Code::DataLoss => Status::data_loss(text),
             Code::InvalidArgument => Status::invalid_argument(text),
