@@ -26,6 +26,9 @@ pub const PARAMETERS: usize = 64;
 /// Length of a parameter's value, in bytes.
 pub const PARAMETER_LEN: usize = 256;
 
+/// Bytes of a PEM file.
+pub(crate) const PEM_BYTES: u64 = 1 << 20;
+
 /// Workers of a cluster. Their numbers are below this.
 pub const WORKERS: u32 = 4096;
 

@@ -1,7 +1,6 @@
 //! Protection of a node and its connections: token, TLS, listeners and clients.
 
 use std::fmt;
-use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -236,17 +235,21 @@ fn parse_url(url: &str) -> Result<Uri, NetError> {
     Ok(uri)
 }
 
+fn read_pem(path: &Path) -> Result<Vec<u8>, NetError> {
+    strata_store::read_input(path, limits::PEM_BYTES).map_err(NetError::file(path))
+}
+
 fn read_identity(cert: &Path, key: &Path) -> Result<NodeCertificate, NetError> {
-    let chain = fs::read(cert).map_err(NetError::file(cert))?;
+    let chain = read_pem(cert)?;
     read_certificates(cert, &chain)?;
-    let secret = fs::read(key).map_err(NetError::file(key))?;
+    let secret = read_pem(key)?;
     PrivateKeyDer::from_pem_slice(&secret)
         .map_err(|_| NetError::tls(key, "it has no unencrypted private key in PEM format"))?;
     Ok(NodeCertificate { identity: Identity::from_pem(chain, secret), path: cert.to_path_buf() })
 }
 
 fn read_authority(path: &Path) -> Result<Certificate, NetError> {
-    let pem = fs::read(path).map_err(NetError::file(path))?;
+    let pem = read_pem(path)?;
     let mut roots = RootCertStore::empty();
     for certificate in read_certificates(path, &pem)? {
         // Building the TLS configuration would skip an unusable one silently.
@@ -322,6 +325,24 @@ mod tests {
         }
         let error = security.connect_lazy("http://me:secret@host:7070").unwrap_err();
         assert!(!error.to_string().contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn tls_files_are_regular_and_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = folder.path().join("ca.pem");
+        std::fs::File::create(&long).unwrap().set_len(limits::PEM_BYTES + 1).unwrap();
+        let cases =
+            [(Path::new("/dev/zero"), "it is not a regular file"), (&*long, "it is longer than")];
+        for (path, why) in cases {
+            let ca = TlsFiles { ca: Some(path.to_path_buf()), ..TlsFiles::default() };
+            let own = Some(path.to_path_buf());
+            let own = TlsFiles { cert: own.clone(), key: own, ca: None };
+            for files in [ca, own] {
+                let text = Security::open(None, &files).unwrap_err().to_string();
+                assert!(text.contains(why), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Token {
         let mut bytes = Vec::new();
         // Two bytes more than the longest token: the newline, and one to detect a longer file.
         let limit = MAX_LEN as u64 + 2;
-        let file = File::open(path).map_err(NetError::file(path))?;
+        let file = strata_store::open_input(path).map_err(NetError::file(path))?;
         file.take(limit).read_to_end(&mut bytes).map_err(NetError::file(path))?;
         let secret = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
         Self::parse(secret).map_err(|why| NetError::token(path, why))
@@ -205,6 +205,8 @@ mod tests {
             assert!(matches!(&error, NetError::File { path: named, .. } if *named == path));
             assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
         }
+        let device = Token::read(Path::new("/dev/zero")).unwrap_err();
+        assert!(device.to_string().ends_with("it is not a regular file"), "{device}");
         assert!(matches!(Token::create(folder.path()), Err(NetError::File { .. })));
         let nowhere = folder.path().join("no/token");
         assert!(matches!(Token::create(&nowhere), Err(NetError::File { .. })));

@@ -42,7 +42,10 @@ mod name;
 
 pub use diagram::{SnapshotSeal, read_diagram_snapshot, write_diagram_snapshot};
 pub use error::{Result, StoreError};
-pub use fs::{FaultyFs, Fs, FsFile, Mapping, RealFs, write_durably};
+pub use fs::{
+    FaultyFs, Fs, FsFile, Mapping, RealFs, create_private, create_private_dir, open_input,
+    open_private, open_regular, read_input, write_durably,
+};
 pub use hex::{Hex64, Hex128};
 pub use job::{
     Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryLine, HistoryPrefix,

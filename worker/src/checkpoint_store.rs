@@ -132,7 +132,10 @@ impl CheckpointStore {
             return Ok(());
         }
         let local = |op| move |source| PutError::Local(failed(op, path, source));
-        let mut file = tokio::fs::File::open(path).await.map_err(local("open"))?;
+        let source = path.to_path_buf();
+        let opened = tokio::task::spawn_blocking(move || strata_store::open_regular(&source)).await;
+        let opened = opened.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let mut file = tokio::fs::File::from_std(opened.map_err(local("open"))?);
         let mut writer = BufWriter::new(Arc::clone(&self.objects), key.clone());
         loop {
             let mut buffer = BytesMut::with_capacity(READ_BYTES);

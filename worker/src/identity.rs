@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use strata_net::protocol;
-use strata_store::RealFs;
+use strata_store::{Fs, RealFs};
 
 use crate::error::NodeError;
 
@@ -27,8 +27,9 @@ impl Identity {
     pub(crate) fn open(data_dir: &Path) -> Result<Identity, NodeError> {
         let path = data_dir.join(FILE);
         let failed = |why: String| NodeError::Identity { path: path.clone(), why };
-        let worker = match std::fs::read_to_string(&path) {
-            Ok(text) => {
+        let worker = match RealFs.read(&path) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
                 let text = text.trim_end();
                 if !protocol::is_id(text) {
                     return Err(failed("not 32 hexadecimal digits".to_owned()));

@@ -47,7 +47,7 @@ impl ExchangeService for Exchange {
                     Ok(Some(batch)) => batch,
                     Ok(None) => return,
                     Err(status) => {
-                        tracing::debug!("a delivery ended: {}", status.message());
+                        tracing::debug!("a delivery ended: {}", strata_net::status_reason(&status));
                         return;
                     }
                 };
@@ -76,7 +76,7 @@ impl ExchangeService for Exchange {
         check_name("job id", &job).map_err(invalid)?;
         let path = self.state.options.data_dir.join(&job).join(&record.file);
         let opened = tokio::task::spawn_blocking(move || {
-            let mut file = std::fs::File::open(&path)?;
+            let mut file = strata_store::open_regular(&path)?;
             let len = file.seek(std::io::SeekFrom::End(0))?;
             file.rewind()?;
             Ok::<_, std::io::Error>((file, len))

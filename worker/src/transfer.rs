@@ -16,7 +16,11 @@ pub(crate) struct LocalCopy {
 impl LocalCopy {
     /// Creates the file, or empties it.
     pub(crate) async fn create(path: &Path) -> Result<LocalCopy, StoreError> {
-        let file = File::create(path).await.map_err(|source| failed("create", path, source))?;
+        let target = path.to_path_buf();
+        let created =
+            tokio::task::spawn_blocking(move || strata_store::create_private(&target)).await;
+        let created = created.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let file = File::from_std(created.map_err(|source| failed("create", path, source))?);
         Ok(LocalCopy { file, path: path.to_path_buf() })
     }
 

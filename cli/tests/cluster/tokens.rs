@@ -65,6 +65,90 @@ fn public_addresses_require_a_token() {
     fails(2, &mut strata(&format!("coordinator {line}")), reason);
 }
 
+#[test]
+fn pipes_and_devices_are_no_tokens_and_no_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("job");
+    std::fs::create_dir(&job).unwrap();
+    let pipe = job.join("manifest.json");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    let at = format!("--coordinator http://127.0.0.1:{}", free_port());
+    for file in [pipe.to_str().unwrap(), "/dev/zero"] {
+        for flag in ["--token-file", "--tls-ca"] {
+            let reason = "it is not a regular file";
+            refused(&mut strata(&format!("list {at} {flag} {file}")), reason);
+        }
+    }
+    let ran = crate::common::run(&mut strata(&format!("stats {}", job.display())));
+    assert!(ran.stderr.contains("it is not a regular file"), "{}", ran.stderr);
+}
+
+#[test]
+fn only_the_owner_reads_the_data() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let cluster = Cluster::of(2);
+    cluster.follow("submit panex 6 --keep-layers all").expect_answer();
+    let mut folders = vec![cluster.data(COORDINATOR), cluster.data("w1"), cluster.data("w2")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                assert_eq!(mode(&path), 0o600, "{}", path.display());
+                files += 1;
+            }
+        }
+    }
+    assert!(files > 5, "{files}");
+}
+
+#[test]
+fn only_regular_files_are_sent() {
+    let mut cluster = Cluster::empty("");
+    let port = free_port();
+    cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));
+    let job = cluster.data("w1").join("job");
+    std::fs::create_dir(&job).unwrap();
+    let target = cluster.path().join("secret");
+    std::fs::write(&target, SECRET).unwrap();
+    std::os::unix::fs::symlink(&target, job.join("link")).unwrap();
+    let (cwd, kind) = (rustix::fs::CWD, rustix::fs::FileType::Fifo);
+    rustix::fs::mknodat(cwd, job.join("pipe"), kind, rustix::fs::Mode::RUSR, 0).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let url = format!("http://127.0.0.1:{port}");
+        let mut exchange = ExchangeServiceClient::connect(url).await.unwrap();
+        for (file, why) in [("link", "a symbolic link"), ("pipe", "not a regular file")] {
+            let bytes = SECRET.len() as u64;
+            let digest = Some(v1::Digest::default());
+            let file = file.to_owned();
+            let file = v1::LayerFile { file, bytes, digest, ..v1::LayerFile::default() };
+            let job = "job".to_owned();
+            let request = v1::FetchRequest { job: job.clone(), file: Some(file.clone()) };
+            let status = exchange.fetch(request).await.unwrap_err();
+            assert!(status.message().contains(why), "{status}");
+            let request = v1::FindRequest { job, file: Some(file), candidates: Vec::new() };
+            let status = exchange.find(request).await.unwrap_err();
+            assert!(status.message().contains(why), "{status}");
+        }
+    });
+    // Nothing waits for the pipe.
+    cluster.signal("w1", rustix::process::Signal::TERM);
+    assert!(cluster.ended("w1").success());
+}
+
 /// Sends bytes and waits for an answer, for 100 ms at most.
 fn send_raw(port: u16, bytes: &[u8]) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use strata_store::{open_private, open_regular};
+
 use super::event::{Level, LogEntry};
 
 /// Entries that are read at a time.
@@ -53,7 +55,7 @@ impl JobLog {
 
     fn write(&self, entry: &LogEntry) -> io::Result<()> {
         let LogEntry { time_ms, level, text } = entry;
-        let mut file = File::options().create(true).append(true).open(&self.path)?;
+        let mut file = open_private(File::options().create(true).append(true), &self.path)?;
         // The entry before may be cut short.
         let start = if self.failed { "\n" } else { "" };
         file.write_all(format!("{start}{time_ms} {} {text}\n", level.name()).as_bytes())
@@ -66,7 +68,7 @@ impl JobLog {
     /// If the file cannot be read.
     pub(crate) fn read(path: &Path, from: u64) -> io::Result<LogPart> {
         let mut part = LogPart { entries: Vec::new(), next: from, more: false };
-        let mut file = match File::open(path) {
+        let mut file = match open_regular(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(part),
             other => other?,
         };

@@ -9,8 +9,9 @@
 //!   follows every commit, so that both slots have the same content.
 
 use std::cell::Cell;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -224,6 +225,7 @@ fn create(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<()>
         let store = Store::new(&temp, database);
         store.write(first)?;
         store.close()?;
+        std::fs::set_permissions(&temp, Permissions::from_mode(0o600)).map_err(failed("create"))?;
         File::open(&temp).and_then(|file| file.sync_all()).map_err(failed("create"))?;
         match std::fs::hard_link(&temp, path) {
             // Another process was faster. If it still uses the file, opening it fails.

@@ -59,6 +59,8 @@ impl Coordinator {
     ) -> Result<Coordinator, ServerError> {
         security.check_listen(listen)?;
         security.check_listen(http)?;
+        // Detects flags that do not suit a listener, already at start-up.
+        security.server()?;
         security.log_listen(listen, true);
         security.log_listen(http, false);
         let data_dir = data_dir.to_owned();
@@ -133,7 +135,7 @@ impl Coordinator {
 fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluster>), ServerError> {
     let data = DataDir::lock(data_dir)?;
     let logs = data.path().join("logs");
-    std::fs::create_dir_all(&logs).map_err(|source| StoreError::Io {
+    strata_store::create_private_dir(&logs).map_err(|source| StoreError::Io {
         op: "create",
         path: logs.clone(),
         source,

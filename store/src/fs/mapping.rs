@@ -1,11 +1,11 @@
 //! Read-only memory maps of sealed files: the only unsafe code of the crate.
 #![allow(unsafe_code)]
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use crate::fs::regular::open_regular;
 use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
 
 /// The length of a map is a multiple of this, so that a recycled file can grow under its map.
@@ -25,7 +25,7 @@ impl Mapping {
     /// # Errors
     /// The operating system's error of opening or mapping the file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = open_regular(path)?;
         let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         // SAFETY: the bytes must not change while they are borrowed. Only sealed files are mapped.
         // A recycled file is written again only by the owner of its map, when nothing borrows from

@@ -5,9 +5,13 @@ pub(crate) mod faulty;
 pub(crate) mod file_system;
 pub(crate) mod mapping;
 pub(crate) mod real;
+pub(crate) mod regular;
 
 pub use durable::write_durably;
 pub use faulty::FaultyFs;
 pub use file_system::{Fs, FsFile};
 pub use mapping::Mapping;
 pub use real::RealFs;
+pub use regular::{
+    create_private, create_private_dir, open_input, open_private, open_regular, read_input,
+};

@@ -1,14 +1,16 @@
 //! The operating system's file system.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::fs::file_system::{Fs, FsFile};
 use crate::fs::mapping::Mapping;
+use crate::fs::regular::{create_private, create_private_dir, open_private, open_regular};
 
-/// The operating system's file system.
+/// The operating system's file system. It opens regular files only, follows no symbolic link to
+/// them, and creates files and folders that only their owner can read.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RealFs;
 
@@ -28,15 +30,19 @@ impl FsFile for File {
 
 impl Fs for RealFs {
     fn create(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
-        Ok(Box::new(File::create(path)?))
+        Ok(Box::new(create_private(path)?))
     }
 
     fn open_write(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
-        Ok(Box::new(OpenOptions::new().write(true).open(path)?))
+        Ok(Box::new(open_private(OpenOptions::new().write(true), path)?))
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        let mut file = open_regular(path)?;
+        let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        let mut bytes = Vec::with_capacity(len);
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn map(&self, path: &Path) -> io::Result<Mapping> {
@@ -56,7 +62,7 @@ impl Fs for RealFs {
     }
 
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        fs::create_dir_all(dir)
+        create_private_dir(dir)
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
 use crate::fs::file_system::Fs;
+use crate::fs::regular::{create_private_dir, open_private};
 use crate::job::manifest::MANIFEST_FILE;
 use crate::name::check_name;
 
@@ -25,9 +26,9 @@ impl DataDir {
     /// # Errors
     /// `Locked` if another process holds the lock, or `Io`.
     pub fn lock(dir: &Path) -> Result<Self> {
-        std::fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
+        create_private_dir(dir).map_err(StoreError::io("create", dir))?;
         let path = dir.join(LOCK);
-        let lock = File::options().create(true).truncate(false).write(true).open(&path);
+        let lock = open_private(File::options().create(true).truncate(false).write(true), &path);
         let lock = lock.map_err(StoreError::io("open", &path))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { dir: dir.to_path_buf(), _lock: lock }),
