@@ -10,7 +10,7 @@ COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/src/target,sharing=locked \
     CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --package strata-cli \
-    && mkdir -p /out/data /out/token /out/store \
+    && mkdir -p /out/data /out/token /out/tls /out/store \
     && cp target/release/strata /out/strata
 
 FROM ${RUNTIME_IMAGE}
@@ -18,6 +18,7 @@ COPY --from=build /out/strata /usr/local/bin/strata
 # New volumes take their owner from these folders.
 COPY --from=build --chown=10001:10001 /out/data /data
 COPY --from=build --chown=10001:10001 /out/token /token
+COPY --from=build --chown=10001:10001 /out/tls /tls
 COPY --from=build --chown=10001:10001 /out/store /store
 ENV STRATA_DATA_DIR=/data
 WORKDIR /data

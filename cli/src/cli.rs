@@ -9,6 +9,7 @@ use crate::commands::health::HealthArgs;
 use crate::commands::jobs::{JobArgs, ListArgs, LogsArgs, ResumeArgs, StatusArgs};
 use crate::commands::layer::LayerArgs;
 use crate::commands::nodes::coordinator::CoordinatorArgs;
+use crate::commands::nodes::tls_init::TlsInitArgs;
 use crate::commands::nodes::worker::WorkerArgs;
 use crate::commands::panex::args::PanexCommand;
 use crate::commands::path::PathJobArgs;
@@ -85,6 +86,8 @@ pub(crate) enum Command {
     Coordinator(Box<CoordinatorArgs>),
     /// Run a worker of a cluster
     Worker(Box<WorkerArgs>),
+    /// Create the certificates of a cluster: an authority, and one each for nodes and clients
+    TlsInit(TlsInitArgs),
     /// Check the health of a node of a cluster (exit code 10 if it is not healthy)
     Health(HealthArgs),
     /// The Panex puzzle: operations, tables, comparisons and drawings
@@ -106,7 +109,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Jobs of a cluster",
         &["submit", "list", "status", "watch", "logs", "cancel", "resume", "path"],
     ),
-    ("Nodes of a cluster", &["coordinator", "worker", "health"]),
+    ("Nodes of a cluster", &["coordinator", "worker", "tls-init", "health"]),
     ("Puzzles and tools", &["domains", "panex", "tiles", "completions"]),
 ];
 

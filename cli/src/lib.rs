@@ -110,6 +110,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::run(args, &console),
         Command::Coordinator(args) => nodes::coordinator::run(args),
         Command::Worker(args) => nodes::worker::run(args),
+        Command::TlsInit(args) => nodes::tls_init::run(args, &console),
         Command::Health(args) => health::run(args, &console),
         Command::Panex(command) => panex::run::run(command, &console),
         Command::Tiles(command) => tiles::run::run(command, &console),

@@ -26,6 +26,8 @@ mod networks;
 mod paths;
 #[path = "cluster/proxy.rs"]
 mod proxy;
+#[path = "cluster/tls.rs"]
+mod tls;
 #[path = "cluster/tokens.rs"]
 mod tokens;
 

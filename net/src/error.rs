@@ -19,6 +19,42 @@ pub enum NetError {
         /// The refused address.
         addr: SocketAddr,
     },
+    /// Listening beyond this machine was refused, because the node has no certificate.
+    #[error(
+        "listening on {addr}, beyond this machine, needs TLS: give --tls-cert and --tls-key \
+         (`strata tls-init` creates them), or --insecure to do without encryption"
+    )]
+    PlaintextListener {
+        /// The refused address.
+        addr: SocketAddr,
+    },
+    /// The token was not sent, because the connection would not be encrypted.
+    #[error(
+        "the token would be sent unencrypted to {url}, beyond this machine: use https:// and \
+         --tls-ca (`strata tls-init` creates the files), or --insecure to do without encryption"
+    )]
+    PlaintextToken {
+        /// The URL.
+        url: String,
+    },
+    /// A file to be created exists.
+    #[error("{} exists already, and is not replaced", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A name for a certificate is neither a host name nor an IP address.
+    #[error("{name:?} is neither a host name nor an IP address")]
+    HostName {
+        /// The name.
+        name: String,
+    },
+    /// No certificate can be made.
+    #[error("cannot make a certificate: {why}")]
+    Certificate {
+        /// The reason.
+        why: String,
+    },
     /// A file cannot be read or written.
     #[error("cannot use {}: {source}", path.display())]
     File {

@@ -6,6 +6,7 @@
 //! with [`Security::connect`], which presents the token.
 #![forbid(unsafe_code)]
 
+mod authority;
 pub mod convert;
 mod error;
 mod guard;
@@ -17,6 +18,7 @@ mod security;
 mod text;
 mod token;
 
+pub use authority::ClusterCertificates;
 pub use error::{NetError, status_reason};
 pub use guard::{Attach, Guard};
 pub use health::health;

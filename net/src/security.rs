@@ -1,7 +1,7 @@
 //! Protection of a node and its connections: token, TLS, listeners and clients.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use http::{HeaderMap, Uri};
@@ -39,6 +39,8 @@ pub struct Security {
     token: Option<Token>,
     identity: Option<NodeCertificate>,
     ca: Option<Certificate>,
+    /// Whether connections beyond this machine may be unencrypted.
+    insecure: bool,
 }
 
 /// The node's own certificate and key.
@@ -55,6 +57,7 @@ impl fmt::Debug for Security {
             .field("token", &self.token)
             .field("identity", &self.identity.as_ref().map(|own| &own.path))
             .field("ca", &self.ca.is_some())
+            .field("insecure", &self.insecure)
             .finish()
     }
 }
@@ -78,7 +81,7 @@ impl Security {
             (None, None) => None,
         };
         let ca = tls.ca.as_deref().map(read_authority).transpose()?;
-        let security = Self { token, identity, ca };
+        let security = Self { token, identity, ca, insecure: false };
         if security.identity.is_some() {
             // Detects a key that does not match the certificate, already at start-up.
             security.server()?;
@@ -86,16 +89,50 @@ impl Security {
         Ok(security)
     }
 
+    /// Permits or forbids unencrypted connections beyond this machine. The default forbids them.
+    #[must_use]
+    pub fn insecure(self, insecure: bool) -> Self {
+        Self { insecure, ..self }
+    }
+
     /// Checks that listening on an address is safe. Without a token, everyone who can connect can
-    /// give orders and read the files of jobs.
+    /// give orders and read the files of jobs. Without TLS, everyone on the network can read the
+    /// token.
     ///
     /// # Errors
-    /// [`NetError::NoToken`] if there is no token and other machines can reach the address.
+    /// If other machines can reach the address: [`NetError::NoToken`] without a token,
+    /// [`NetError::PlaintextListener`] without a certificate unless [`Self::insecure`] permits it.
     pub fn check_listen(&self, addr: SocketAddr) -> Result<(), NetError> {
-        match &self.token {
-            None if !is_local(addr) => Err(NetError::NoToken { addr }),
-            _ => Ok(()),
+        if is_local(addr.ip()) {
+            return Ok(());
         }
+        if self.token.is_none() {
+            return Err(NetError::NoToken { addr });
+        }
+        if self.identity.is_none() && !self.insecure {
+            return Err(NetError::PlaintextListener { addr });
+        }
+        Ok(())
+    }
+
+    /// Checks that a URL can be used, and that the token is not sent to it unencrypted, beyond this
+    /// machine. All connections are checked; nodes check at start-up, too.
+    ///
+    /// # Errors
+    /// [`NetError::Url`] if the URL cannot be used, [`NetError::PlaintextToken`] if it has the
+    /// scheme `http`, its host is neither `localhost` nor a loopback address, there is a token and
+    /// [`Self::insecure`] does not permit it.
+    pub fn check_url(&self, url: &str) -> Result<(), NetError> {
+        self.parse(url).map(drop)
+    }
+
+    fn parse(&self, url: &str) -> Result<Uri, NetError> {
+        let uri = parse_url(url)?;
+        let encrypted = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
+        if !encrypted && self.token.is_some() && !self.insecure && !is_local_host(&uri) {
+            return Err(NetError::PlaintextToken { url: url.to_owned() });
+        }
+        Ok(uri)
     }
 
     /// Logs which protection a listener on an address lacks. `tls` is true for a listener that can
@@ -103,10 +140,10 @@ impl Security {
     pub fn log_listen(&self, addr: SocketAddr, tls: bool) {
         if self.token.is_none() {
             tracing::warn!(%addr, "no token: every user of this machine can give orders here");
-        } else if !is_local(addr) && !tls {
+        } else if !is_local(addr.ip()) && self.identity.is_none() {
+            tracing::warn!(%addr, "--insecure: traffic is not encrypted, and neither is the token");
+        } else if !is_local(addr.ip()) && !tls {
             tracing::info!(%addr, "HTTP traffic is not encrypted, and neither is the token in it");
-        } else if !is_local(addr) && self.identity.is_none() {
-            tracing::info!(%addr, "traffic is not encrypted without --tls-cert");
         }
     }
 
@@ -157,8 +194,8 @@ impl Security {
     /// Connects to a node at an `http://` or `https://` URL.
     ///
     /// # Errors
-    /// [`NetError::Url`] if the URL cannot be used, [`NetError::Unreachable`] without a connection
-    /// within 5 seconds.
+    /// Those of [`Self::check_url`], and [`NetError::Unreachable`] without a connection within 5
+    /// seconds.
     pub async fn connect(&self, url: &str) -> Result<Connection, NetError> {
         let endpoint = self.endpoint(url)?;
         let connected = tokio::time::timeout(limits::CONNECT, endpoint.connect()).await;
@@ -171,7 +208,7 @@ impl Security {
     /// A connection like that of [`Self::connect`], made by the first call.
     ///
     /// # Errors
-    /// [`NetError::Url`] if the URL cannot be used.
+    /// Those of [`Self::check_url`].
     ///
     /// # Panics
     /// Outside a Tokio runtime.
@@ -181,7 +218,7 @@ impl Security {
     }
 
     fn endpoint(&self, url: &str) -> Result<Endpoint, NetError> {
-        let uri = parse_url(url)?;
+        let uri = self.parse(url)?;
         let encrypted = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
         let endpoint = Endpoint::from(uri)
             .connect_timeout(limits::CONNECT)
@@ -208,8 +245,16 @@ impl Security {
 }
 
 /// Whether only this machine reaches an address; `::ffff:127.0.0.1` counts as IPv4.
-fn is_local(addr: SocketAddr) -> bool {
-    addr.ip().to_canonical().is_loopback()
+fn is_local(ip: IpAddr) -> bool {
+    ip.to_canonical().is_loopback()
+}
+
+/// Whether a URL's host is this machine by its form. A name other than `localhost` is not looked up,
+/// because the answer may be forged.
+fn is_local_host(uri: &Uri) -> bool {
+    let host = uri.host().unwrap_or_default();
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost") || address.parse().is_ok_and(is_local)
 }
 
 fn parse_url(url: &str) -> Result<Uri, NetError> {
@@ -287,7 +332,49 @@ mod tests {
             let error = Security::default().check_listen(addr).unwrap_err();
             assert!(matches!(error, NetError::NoToken { addr: named } if named == addr));
             assert!(error.to_string().contains(other) && error.to_string().contains("--token"));
-            assert!(with_token().check_listen(addr).is_ok());
+            // With --insecure, too.
+            assert!(Security::default().insecure(true).check_listen(addr).is_err());
+        }
+    }
+
+    #[test]
+    fn listening_beyond_loopback_needs_a_certificate() {
+        for other in ["0.0.0.0:7070", "[::]:7070", "10.0.0.7:80"] {
+            let addr = other.parse().unwrap();
+            let error = with_token().check_listen(addr).unwrap_err();
+            assert!(matches!(error, NetError::PlaintextListener { addr: named } if named == addr));
+            let text = error.to_string();
+            for word in [other, "--tls-cert", "--tls-key", "`strata tls-init`", "--insecure"] {
+                assert!(text.contains(word), "{text}");
+            }
+            assert!(with_token().insecure(true).check_listen(addr).is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn the_token_is_not_sent_unencrypted_beyond_loopback() {
+        let others = [
+            "http://host:7070",
+            "http://10.0.0.7",
+            "http://[2001:db8::1]:1",
+            "http://localhost.example",
+            "http://127.0.0.1.example",
+            "http://0.0.0.0:7070",
+        ];
+        for url in others {
+            let error = with_token().connect(url).await.unwrap_err();
+            assert!(matches!(&error, NetError::PlaintextToken { url: named } if named == url));
+            assert!(error.to_string().contains("--insecure"), "{error}");
+            assert!(
+                with_token().connect_lazy(url).is_err() && with_token().check_url(url).is_err()
+            );
+            assert!(with_token().insecure(true).connect_lazy(url).is_ok());
+            // Without a token nothing is disclosed.
+            assert!(Security::default().connect_lazy(url).is_ok());
+        }
+        let local = ["http://127.8.9.1:7070", "http://LOCALHOST", "http://[::1]:7070/"];
+        for url in local.into_iter().chain(["http://[::ffff:127.0.0.1]", "https://host"]) {
+            assert!(with_token().check_url(url).is_ok(), "{url}");
         }
     }
 
@@ -348,6 +435,9 @@ mod tests {
     #[test]
     fn debug_output_hides_the_token() {
         let shown = format!("{:?}", with_token());
-        assert_eq!(shown, "Security { token: Some(Token(..)), identity: None, ca: false }");
+        assert!(
+            shown.starts_with("Security { token: Some(Token(..)), identity: None, "),
+            "{shown}"
+        );
     }
 }

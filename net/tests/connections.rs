@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use strata_net::{NetError, Security, TlsFiles, Token, health, limits};
+use strata_net::{ClusterCertificates, NetError, Security, TlsFiles, Token, health, limits};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -269,6 +269,27 @@ async fn with_an_authority_clients_need_certificates_too() {
     let tls = TlsFiles { cert: Some(cert), key: Some(key), ca: Some(authority.path("ca.pem")) };
     let intruder = Security::open(Some(token(authority.folder.path(), SECRET)), &tls).unwrap();
     unreachable_error(&node.https(), &intruder).await;
+}
+
+#[tokio::test]
+async fn created_certificates_serve_nodes_and_clients() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ClusterCertificates::create(folder.path(), &[]).unwrap();
+    let open = |cert: &PathBuf, key: &PathBuf| {
+        let (cert, key, ca) = (Some(cert.clone()), Some(key.clone()), Some(files.ca.clone()));
+        Security::open(Some(token(folder.path(), SECRET)), &TlsFiles { cert, key, ca }).unwrap()
+    };
+    let (own, client) =
+        (open(&files.node, &files.node_key), open(&files.client, &files.client_key));
+    let node = Node::start(&own).await;
+    for caller in [&own, &client] {
+        health(&node.https(), caller, TIMEOUT).await.unwrap();
+        let address = format!("https://127.0.0.1:{}", node.addr.port());
+        health(&address, caller, TIMEOUT).await.unwrap();
+    }
+    // A holder of the client's certificate cannot pose as a node.
+    let posing = Node::start(&client).await;
+    assert!(unreachable_error(&posing.https(), &own).await.contains("certificate"));
 }
 
 impl Authority {

@@ -53,8 +53,8 @@ impl Node {
     /// Opens the data directory and binds the address.
     ///
     /// # Errors
-    /// [`NodeError::Net`] if the node would listen beyond loopback without a token or the address
-    /// cannot be bound,
+    /// [`NodeError::Net`] if the node would listen or send the token beyond loopback without
+    /// protection, or the address cannot be bound,
     /// [`NodeError::Store`] if the data directory cannot be used or belongs to another process,
     /// [`NodeError::Identity`] or [`NodeError::Net`] without an identity, and
     /// [`NodeError::CheckpointStore`] if the shared store cannot be opened.
@@ -64,6 +64,7 @@ impl Node {
         listen: SocketAddr,
     ) -> Result<Node, NodeError> {
         security.check_listen(listen)?;
+        security.check_url(&options.coordinator)?;
         // Detects flags that do not suit a listener, already at start-up.
         security.server()?;
         security.log_listen(listen, true);

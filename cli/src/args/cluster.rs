@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 use strata_net::{Security, TlsFiles, Token};
 
 use crate::args::line::quoted;
@@ -47,11 +48,16 @@ pub(crate) struct SecurityArgs {
     #[arg(long, value_name = "FILE", env = "STRATA_TLS_KEY", hide_env_values = true)]
     #[arg(requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+
+    /// Permit unencrypted connections beyond this machine
+    #[arg(long, env = "STRATA_INSECURE", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) insecure: bool,
 }
 
 impl SecurityArgs {
     /// The certificate files.
-    pub(crate) fn tls_files(&self) -> TlsFiles {
+    fn tls_files(&self) -> TlsFiles {
         let SecurityArgs { tls_ca, tls_cert, tls_key, .. } = self.clone();
         TlsFiles { ca: tls_ca, cert: tls_cert, key: tls_key }
     }
@@ -61,9 +67,16 @@ impl SecurityArgs {
     /// # Errors
     /// If a file cannot be read or is malformed.
     pub(crate) fn open(&self) -> Result<Security, Failure> {
-        let token = self.token_file.as_deref().map(Token::read).transpose();
-        let opened = token.and_then(|token| Security::open(token, &self.tls_files()));
-        opened.map_err(Failure::from)
+        let token = self.token_file.as_deref().map(Token::read).transpose()?;
+        self.open_with(token)
+    }
+
+    /// Reads the certificate files; the token is given.
+    ///
+    /// # Errors
+    /// If a file cannot be read or is malformed.
+    pub(crate) fn open_with(&self, token: Option<Token>) -> Result<Security, Failure> {
+        Ok(Security::open(token, &self.tls_files())?.insecure(self.insecure))
     }
 }
 
@@ -77,7 +90,7 @@ impl ClientArgs {
         if self.coordinator != COORDINATOR {
             add("coordinator", &self.coordinator);
         }
-        let SecurityArgs { token_file, tls_ca, tls_cert, tls_key } = &self.security;
+        let SecurityArgs { token_file, tls_ca, tls_cert, tls_key, insecure } = &self.security;
         let files = [
             ("token-file", token_file),
             ("tls-ca", tls_ca),
@@ -88,6 +101,9 @@ impl ClientArgs {
             if let Some(file) = file {
                 add(flag, &file.to_string_lossy());
             }
+        }
+        if *insecure {
+            words += " --insecure";
         }
         words
     }
@@ -130,6 +146,9 @@ mod tests {
             other.command("resume", "j"),
             "strata resume j --coordinator https://there:1 --token-file my.token"
         );
+        let mut open = client(COORDINATOR, None);
+        open.security.insecure = true;
+        assert_eq!(open.command("watch", "j"), "strata watch j --insecure");
     }
 
     #[test]

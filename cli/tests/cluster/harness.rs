@@ -76,6 +76,8 @@ pub(crate) struct Cluster {
     nodes: BTreeMap<String, Node>,
     pub(crate) grpc: u16,
     pub(crate) http: u16,
+    /// `http` or `https`.
+    scheme: &'static str,
     /// Arguments of all nodes and clients.
     common: String,
 }
@@ -94,8 +96,20 @@ impl Cluster {
             std::fs::write(&path, format!("{token}\n")).unwrap();
             format!("--token-file {}", path.display())
         });
+        Cluster::in_folder(dir, "http", "127.0.0.1", common, more)
+    }
+
+    /// A coordinator alone on an address, in a folder, with a URL of this scheme and with arguments
+    /// of all nodes and clients.
+    pub(crate) fn in_folder(
+        dir: TempDir,
+        scheme: &'static str,
+        address: &str,
+        common: String,
+        more: &str,
+    ) -> Cluster {
         let (grpc, http) = (free_port(), free_port());
-        let mut cluster = Cluster { dir, nodes: BTreeMap::new(), grpc, http, common };
+        let mut cluster = Cluster { dir, nodes: BTreeMap::new(), grpc, http, scheme, common };
         // Several workers take part although layers are narrow.
         let defaults =
             [("--lease", "1s"), ("--narrow", "2000"), ("--checkpoint-interval", "200ms")];
@@ -107,7 +121,7 @@ impl Cluster {
             format!("--data-dir {}", cluster.data(COORDINATOR).display())
         };
         let line = format!(
-            "coordinator --listen 127.0.0.1:{grpc} --http 127.0.0.1:{http} {data} {defaults} {} {more}",
+            "coordinator --listen {address}:{grpc} --http 127.0.0.1:{http} {data} {defaults} {} {more}",
             cluster.common,
         );
         cluster.add(COORDINATOR, &line, "coordinator is ready");
@@ -157,7 +171,7 @@ impl Cluster {
 
     /// The coordinator's URL.
     pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.grpc)
+        format!("{}://127.0.0.1:{}", self.scheme, self.grpc)
     }
 
     /// The folder of everything in this cluster.

@@ -47,9 +47,9 @@ impl Coordinator {
     /// Opens the data directory and binds the addresses of gRPC (`listen`) and HTTP (`http`).
     ///
     /// # Errors
-    /// `Net` if an address is beyond loopback without a token, or is taken; `Store` if another
-    /// process uses the directory or it cannot be written; `Journal` if the journal cannot be
-    /// opened.
+    /// `Net` if an address is beyond loopback without a token or a certificate, or is taken; `Store`
+    /// if another process uses the directory or it cannot be written; `Journal` if the journal
+    /// cannot be opened.
     pub async fn bind(
         options: ClusterOptions,
         data_dir: &Path,

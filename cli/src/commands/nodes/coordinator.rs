@@ -122,7 +122,7 @@ fn security(args: &CoordinatorArgs) -> Result<Security, Failure> {
         return Err(Failure::usage("--create-token needs --token-file"));
     };
     let token = Token::create(path).map_err(Failure::usage)?;
-    Security::open(Some(token), &args.security.tls_files()).map_err(Failure::usage)
+    args.security.open_with(Some(token))
 }
 
 fn failure(error: ServerError) -> Failure {

@@ -1,5 +1,6 @@
-//! `strata coordinator` and `strata worker`: the nodes of a cluster.
+//! `strata coordinator`, `strata worker` and `strata tls-init`: the nodes of a cluster.
 
 pub(crate) mod coordinator;
 mod node;
+pub(crate) mod tls_init;
 pub(crate) mod worker;

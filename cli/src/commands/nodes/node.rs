@@ -1,9 +1,20 @@
-//! Shared parts of the node commands: the runtime, and failures of the data directory.
+//! Shared parts of the node commands: the runtime, the host's name, and failures of the data
+//! directory.
 
 use strata_store::StoreError;
 use tokio::runtime::Runtime;
 
 use crate::output::exit::{ExitCode, Failure};
+
+/// Name of a host that does not provide one.
+const UNNAMED: &str = "worker";
+
+/// The host's name; a placeholder if the system does not provide one.
+pub(super) fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { UNNAMED.to_owned() } else { name.to_owned() }
+}
 
 /// Starts a runtime of several threads.
 ///

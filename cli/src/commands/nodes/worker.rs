@@ -7,16 +7,13 @@ use std::sync::Arc;
 use clap::Args;
 use strata_worker::{Node, NodeError, NodeOptions};
 
-use super::node;
+use super::node::{self, host};
 use crate::args::cluster::{ClientArgs, parse_url};
 use crate::args::values::{at_most, available_threads};
 use crate::output::exit::{ExitCode, Failure};
 use crate::signals::Signals;
 use crate::spaces::program;
 use strata::size::parse_size;
-
-/// Name of a host that does not provide one.
-const UNNAMED: &str = "worker";
 
 /// Arguments of `worker`.
 #[derive(Debug, Args)]
@@ -98,8 +95,10 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     };
     node::runtime()?.block_on(async {
         let stop = Signals::listen()?.shutdown();
-        let node = Node::bind(options, security, args.listen).await.map_err(failure)?;
+        let node = Node::bind(options, security.clone(), args.listen).await.map_err(failure)?;
         let address = args.advertised(node.address());
+        // Other nodes, which have the same token, would not connect to it.
+        security.check_url(&address)?;
         tracing::info!(address, data = %args.data_dir.display(), "worker is ready");
         node.run(address, stop).await.map_err(failure)?;
         tracing::info!("worker has ended");
@@ -116,13 +115,6 @@ fn failure(error: NodeError) -> Failure {
         }
         _ => Failure::usage(error),
     }
-}
-
-/// The host's name; a placeholder if the system does not provide one.
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { UNNAMED.to_owned() } else { name.to_owned() }
 }
 
 #[cfg(test)]
