@@ -6,6 +6,8 @@
 mod answers;
 #[path = "cluster/clients.rs"]
 mod clients;
+#[path = "cluster/connections.rs"]
+mod connections;
 #[path = "cluster/diagrams.rs"]
 mod diagrams;
 #[path = "cluster/disks.rs"]

@@ -7,9 +7,11 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
 
+use crate::incoming::Caller;
 use crate::token::Token;
 
-/// Admits calls that present the cluster's token; without a token, all calls.
+/// Admits calls that present the cluster's token; without a token, all calls. The time limit of
+/// their connections ends.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     token: Option<Token>,
@@ -36,6 +38,9 @@ impl Interceptor for Guard {
         let presented = request.metadata().get(header::AUTHORIZATION.as_str());
         self.check(presented.map(MetadataValue::as_encoded_bytes))
             .map_err(Status::unauthenticated)?;
+        if let Some(caller) = request.extensions().get::<Caller>() {
+            caller.admit();
+        }
         Ok(request)
     }
 }

@@ -2,8 +2,8 @@
 //! version of the protocol, and the conversion between messages and the types of other crates.
 //!
 //! A node opens one [`Security`] from its token file and its PEM files. A listener is built with
-//! [`Security::server`] and has [`Security::guard`] in front of its services. A caller connects
-//! with [`Security::connect`], which presents the token.
+//! [`Security::server`] and has [`Security::guard`] in front of its services. Its connections come
+//! from an [`Incoming`], which closes those that nobody uses. A caller connects with [`Security::connect`], which presents the token.
 #![forbid(unsafe_code)]
 
 mod authority;
@@ -11,6 +11,7 @@ pub mod convert;
 mod error;
 mod guard;
 mod health;
+mod incoming;
 pub mod limits;
 mod listener;
 pub mod protocol;
@@ -22,6 +23,7 @@ pub use authority::ClusterCertificates;
 pub use error::{NetError, status_reason};
 pub use guard::{Attach, Guard};
 pub use health::health;
+pub use incoming::{AcceptedConnection, Caller, ConnectionLimits, Incoming};
 pub use listener::listen;
 pub use security::{Connection, Security, TlsFiles};
 pub use text::printable;

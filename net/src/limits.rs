@@ -42,6 +42,16 @@ pub const PART_COUNT: u64 = 1 << 48;
 /// Exclusive bound of counts and lengths of a whole layer.
 pub const LAYER_COUNT: u64 = PART_COUNT * WORKERS as u64;
 
+/// Longest time from a connection to its first authorised call. On HTTP, longest time of a request
+/// with its connection.
+pub const FIRST_CALL: Duration = Duration::from_secs(10);
+
+/// Connections of a listener at a time that have had no authorised call.
+pub const UNAUTHORIZED: usize = 256;
+
+/// Connections to the HTTP port at a time.
+pub const HTTP_CONNECTIONS: usize = 128;
+
 /// Longest time to connect: name lookup, TCP and TLS together.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 

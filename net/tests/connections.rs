@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use strata_net::{ClusterCertificates, NetError, Security, TlsFiles, Token, health, limits};
+use strata_net::{
+    ClusterCertificates, ConnectionLimits, Incoming, NetError, Security, TlsFiles, Token, health,
+    limits,
+};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Code;
 use tonic::service::interceptor::InterceptedService;
 use tonic_health::ServingStatus;
@@ -65,7 +67,7 @@ impl Node {
         let router = security.server().unwrap().add_service(guarded);
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
-            let incoming = TcpListenerStream::new(listener);
+            let incoming = Incoming::new(listener, ConnectionLimits::grpc());
             let stopped = async move { drop(stopped.await) };
             router.serve_with_incoming_shutdown(incoming, stopped).await.unwrap();
         });

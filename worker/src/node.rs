@@ -5,12 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_net::{Security, limits};
+use strata_net::{ConnectionLimits, Incoming, Security, limits};
 use strata_proto::v1::exchange_service_server::ExchangeServiceServer;
 use strata_store::DataDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tonic::transport::server::TcpIncoming;
 
 use crate::checkpoint_store::CheckpointStore;
 use crate::error::NodeError;
@@ -136,7 +135,7 @@ async fn serve(state: Arc<NodeState>, listener: TcpListener) -> Result<(), Strin
         .layer(tonic::service::InterceptorLayer::new(state.security.guard()))
         .add_service(health)
         .add_service(exchange)
-        .serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true)))
+        .serve_with_incoming(Incoming::new(listener, ConnectionLimits::grpc()))
         .await
         .map_err(|error| error.to_string())
 }

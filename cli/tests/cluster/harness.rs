@@ -80,6 +80,8 @@ pub(crate) struct Cluster {
     scheme: &'static str,
     /// Arguments of all nodes and clients.
     common: String,
+    /// File descriptors that each node may open.
+    descriptors: Option<u32>,
 }
 
 impl Cluster {
@@ -90,13 +92,22 @@ impl Cluster {
 
     /// A coordinator alone. With a token, all nodes and clients of the cluster use it.
     pub(crate) fn with_token(more: &str, token: Option<&str>) -> Cluster {
+        Cluster::with_descriptors(more, token, None)
+    }
+
+    /// A coordinator alone. Each node of the cluster may open so many file descriptors.
+    pub(crate) fn with_descriptors(
+        more: &str,
+        token: Option<&str>,
+        descriptors: Option<u32>,
+    ) -> Cluster {
         let dir = TempDir::new().unwrap();
         let common = token.map_or(String::new(), |token| {
             let path = dir.path().join("token");
             std::fs::write(&path, format!("{token}\n")).unwrap();
             format!("--token-file {}", path.display())
         });
-        Cluster::in_folder(dir, "http", "127.0.0.1", common, more)
+        Cluster::launch(dir, "http", "127.0.0.1", common, more, descriptors)
     }
 
     /// A coordinator alone on an address, in a folder, with a URL of this scheme and with arguments
@@ -108,8 +119,20 @@ impl Cluster {
         common: String,
         more: &str,
     ) -> Cluster {
+        Cluster::launch(dir, scheme, address, common, more, None)
+    }
+
+    fn launch(
+        dir: TempDir,
+        scheme: &'static str,
+        address: &str,
+        common: String,
+        more: &str,
+        descriptors: Option<u32>,
+    ) -> Cluster {
         let (grpc, http) = (free_port(), free_port());
-        let mut cluster = Cluster { dir, nodes: BTreeMap::new(), grpc, http, scheme, common };
+        let mut cluster =
+            Cluster { dir, nodes: BTreeMap::new(), grpc, http, scheme, common, descriptors };
         // Several workers take part although layers are narrow.
         let defaults =
             [("--lease", "1s"), ("--narrow", "2000"), ("--checkpoint-interval", "200ms")];
@@ -194,10 +217,17 @@ impl Cluster {
 
     /// Starts a node, for the first time or again, with its data directory.
     pub(crate) fn start(&mut self, name: &str) {
+        let descriptors = self.descriptors;
         let node = self.node_mut(name);
         let mark = node.text().len();
         let log = File::options().create(true).append(true).open(&node.log).unwrap();
         let mut command = strata("");
+        if let Some(descriptors) = descriptors {
+            let program = command.get_program().to_owned();
+            command = Command::new("sh");
+            command.arg("-c").arg(format!("ulimit -n {descriptors}; exec \"$0\" \"$@\""));
+            command.arg(program);
+        }
         command.args(&node.words).stdin(Stdio::null());
         command.stdout(log.try_clone().unwrap()).stderr(log);
         node.child = Some(command.spawn().unwrap());
@@ -228,8 +258,13 @@ impl Cluster {
         }
     }
 
+    /// The process of a node.
+    pub(crate) fn pid(&self, name: &str) -> Pid {
+        Pid::from_child(self.node(name).child())
+    }
+
     pub(crate) fn signal(&self, name: &str, signal: Signal) {
-        kill_process(Pid::from_child(self.node(name).child()), signal).unwrap();
+        kill_process(self.pid(name), signal).unwrap();
     }
 
     /// Waits for the end of a node.

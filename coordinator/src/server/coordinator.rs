@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use strata_net::{Security, limits};
+use strata_net::{ConnectionLimits, Incoming, Security, limits};
 use strata_proto::v1::control_service_server::ControlServiceServer;
 use strata_proto::v1::job_service_server::JobServiceServer;
 use strata_store::{DataDir, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tonic::transport::server::TcpIncoming;
 
 use super::control::Control;
 use super::error::ServerError;
@@ -171,10 +170,7 @@ async fn serve(
         .add_service(health)
         .add_service(control)
         .add_service(jobs)
-        .serve_with_incoming_shutdown(
-            TcpIncoming::from(listener).with_nodelay(Some(true)),
-            shutdown,
-        );
+        .serve_with_incoming_shutdown(Incoming::new(listener, ConnectionLimits::grpc()), shutdown);
     // Workers and watchers keep their calls open.
     let grace = async {
         let _ = began.await;

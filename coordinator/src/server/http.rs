@@ -1,14 +1,18 @@
 //! HTTP server: liveness, readiness and metrics.
 
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use strata_net::Security;
+use axum::serve::Listener;
+use strata_net::{AcceptedConnection, ConnectionLimits, Incoming, Security};
 use tokio::net::TcpListener;
 
 use super::metrics;
@@ -20,16 +24,41 @@ struct Shared {
     security: Security,
 }
 
-/// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs.
+/// Accepts the connections of the HTTP port.
+struct HttpIncoming(Incoming);
+
+impl Listener for HttpIncoming {
+    type Io = AcceptedConnection;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (AcceptedConnection, SocketAddr) {
+        self.0.accept().await
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+}
+
+/// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs. A
+/// connection serves one request, within the time limit of connections.
 pub(super) async fn serve(listener: TcpListener, cluster: Arc<Cluster>, security: Security) {
     let routes = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(show_metrics))
-        .with_state(Shared { cluster, security });
-    if let Err(error) = axum::serve(listener, routes).await {
+        .with_state(Shared { cluster, security })
+        .layer(map_response(close));
+    let incoming = HttpIncoming(Incoming::new(listener, ConnectionLimits::http()));
+    if let Err(error) = axum::serve(incoming, routes).await {
         tracing::error!("the HTTP server failed: {error}");
     }
+}
+
+/// Ends the connection after the response.
+async fn close(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// How long a write of the journal shows that it can be written.

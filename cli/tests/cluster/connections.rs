@@ -1,0 +1,88 @@
+//! Connections that nobody uses, and nodes without file descriptors.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
+
+use crate::common::expect;
+use crate::faults::SLOW;
+use crate::harness::{COORDINATOR, Cluster, free_port};
+
+const SECRET: &str = "a-secret-that-is-long-enough";
+
+/// Connections to a port that send these bytes and nothing more.
+fn idle(port: u16, count: usize, bytes: &[u8]) -> Vec<TcpStream> {
+    let connections = (0..count).map(|_| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        // It may be closed already.
+        let _ = stream.write_all(bytes);
+        stream
+    });
+    connections.collect()
+}
+
+/// Waits until the node closes a connection.
+fn await_close(mut stream: TcpStream) {
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut answer = Vec::new();
+    if let Err(error) = stream.read_to_end(&mut answer) {
+        let kinds = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
+        assert!(kinds.contains(&error.kind()), "{:?}: {error}", stream.peer_addr());
+    }
+}
+
+#[test]
+fn idle_connections_are_closed_while_a_job_runs() {
+    let mut cluster = Cluster::with_descriptors("", Some(SECRET), Some(128));
+    let port = free_port();
+    cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));
+    cluster.join("w2", "");
+    let mark = cluster.mark(COORDINATOR);
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    follower.until_depth(100);
+    let mut connections = Vec::new();
+    for port in [cluster.grpc, cluster.http, port] {
+        connections.extend(idle(port, 490, b""));
+        connections.extend(idle(port, 10, b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: "));
+    }
+    // New clients are served at once.
+    expect(0, &mut cluster.client("list"));
+    assert_eq!(cluster.get("/healthz", "").0, 200);
+    let bearer = format!("Authorization: Bearer {SECRET}\r\n");
+    assert_eq!(cluster.get("/metrics", &bearer).0, 200);
+    follower.expect_answer();
+    connections.into_iter().for_each(await_close);
+    // A line a minute for each port, however many connections are closed.
+    for (name, ports) in [(COORDINATOR, 2), ("w1", 1)] {
+        let log = cluster.log(name);
+        let lines = ["closed the oldest of ", "refused a connection"];
+        let count: usize = lines.iter().map(|line| log.matches(line).count()).sum();
+        assert_eq!(count, ports, "{log}");
+        assert!(!log.contains("cannot accept") && !log.contains("Too many open files"), "{log}");
+    }
+    let log = &cluster.log(COORDINATOR)[mark..];
+    assert!(!log.contains("is lost") && !log.contains("worker connected"), "{log}");
+    let log = expect(0, &mut cluster.client(&format!("logs {job}"))).stdout;
+    assert!(!log.is_empty());
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_coordinator_without_descriptors_serves_when_it_has_some() {
+    let cluster = Cluster::of(2);
+    let pid = cluster.pid(COORDINATOR);
+    let open = std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).unwrap().count();
+    let few = Rlimit { current: Some(open as u64 + 20), ..getrlimit(Resource::Nofile) };
+    prlimit(Some(pid), Resource::Nofile, few).unwrap();
+    let mark = cluster.mark(COORDINATOR);
+    let connections = idle(cluster.grpc, 100, b"");
+    cluster.await_log(COORDINATOR, mark, "cannot accept a connection, trying again");
+    cluster.follow("submit panex 6").expect_answer();
+    let log = cluster.log(COORDINATOR)[mark..].to_owned();
+    assert_eq!(log.matches("cannot accept").count(), 1, "{log}");
+    assert!(!log.contains("is lost"), "{log}");
+    connections.into_iter().for_each(await_close);
+}
