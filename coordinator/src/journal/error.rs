@@ -129,7 +129,10 @@ pub enum JournalError {
         found: u32,
     },
     /// The limit of workers is reached.
-    #[error("there are {limit} workers already: no more can register")]
+    #[error(
+        "there are {limit} workers already, and none is forgotten: start this one with the data \
+         directory of one that has gone, or the coordinator with an empty one"
+    )]
     TooManyWorkers {
         /// The limit.
         limit: WorkerNumber,

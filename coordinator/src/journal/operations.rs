@@ -1,6 +1,8 @@
 //! Operations of the journal on jobs, layers, workers and epochs.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -80,6 +82,8 @@ pub struct Journal {
     store: Store,
     id: String,
     queue: QueueIndex,
+    /// Numbers of all workers by their ids. Workers are never removed.
+    numbers: Mutex<HashMap<String, WorkerNumber>>,
 }
 
 impl std::fmt::Debug for Journal {
@@ -124,7 +128,10 @@ impl Journal {
             tx.put(META, COUNTS, &Counts { format: FORMAT, id: id.clone(), ..counts })?;
             Ok(id)
         })?;
-        let journal = Self { store, id, queue: QueueIndex::default() };
+        let workers = store.read(|tx| workers(tx, &counts(tx)?))?;
+        let numbers = workers.into_iter().map(|worker| (worker.id, worker.number));
+        let numbers = Mutex::new(numbers.collect());
+        let journal = Self { store, id, queue: QueueIndex::default(), numbers };
         journal.add_missing_progress()?;
         Ok(journal)
     }
@@ -150,11 +157,16 @@ impl Journal {
         name: &str,
         address: &str,
     ) -> Result<WorkerEntry> {
-        self.store.write(|tx| {
+        // Held until the number is there: two workers cannot get the same one.
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = numbers.get(id).copied();
+        let entry = self.store.write(|tx| {
             let mut counts = counts(tx)?;
-            let workers = workers(tx, &counts)?;
-            let entry = match workers.into_iter().find(|worker| worker.id == id) {
-                Some(known) => {
+            let entry = match known {
+                Some(number) => {
+                    let key = worker_key(number);
+                    let known = tx.get::<WorkerEntry>(WORKERS, &key)?;
+                    let known = known.ok_or_else(|| tx.corrupt(WORKERS, &key, "it is missing"))?;
                     WorkerEntry { name: name.to_owned(), address: address.to_owned(), ..known }
                 }
                 None if counts.workers >= limit => {
@@ -175,7 +187,9 @@ impl Journal {
             };
             tx.put(WORKERS, &worker_key(entry.number), &entry)?;
             Ok(entry)
-        })
+        })?;
+        numbers.insert(entry.id.clone(), entry.number);
+        Ok(entry)
     }
 
     /// All workers that have ever registered, by number.
