@@ -7,7 +7,7 @@
 //! - `node`, `options`, `identity`, `state`, `resources`: the process and its shared state;
 //! - `control`, `orders`: membership in the cluster, and the log of orders;
 //! - `executor`, `job`, `epoch`: execution of orders for the job of an epoch;
-//! - `exchange`, `link`, `service`, `batch`: exits to and from other workers;
+//! - `exchange`, `link`, `service`, `batch`, `intake`: exits to and from other workers;
 //! - `fetch`, `checkpoint_store`, `transfer`: checkpoint files of other workers and the shared
 //!   store;
 //! - `error`: errors of these modules, and their kinds in the protocol.
@@ -22,6 +22,7 @@ mod exchange;
 mod executor;
 mod fetch;
 mod identity;
+mod intake;
 mod job;
 mod link;
 mod node;

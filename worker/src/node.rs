@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use crate::checkpoint_store::CheckpointStore;
 use crate::error::NodeError;
 use crate::identity::Identity;
+use crate::intake::{Intake, Limited};
 use crate::options::NodeOptions;
 use crate::service::Exchange;
 use crate::state::NodeState;
@@ -130,6 +131,7 @@ async fn serve(state: Arc<NodeState>, listener: TcpListener) -> Result<(), Strin
     let exchange = ExchangeServiceServer::new(Exchange { state: Arc::clone(&state) })
         .max_decoding_message_size(limits::BATCH_BYTES)
         .max_encoding_message_size(limits::MESSAGE_BYTES);
+    let exchange = Limited { inner: exchange, intake: Intake::new(state.options.memory) };
     let server = state.security.server().map_err(|error| error.to_string())?;
     server
         .layer(tonic::service::InterceptorLayer::new(state.security.guard()))

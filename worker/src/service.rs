@@ -17,6 +17,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::batch;
+use crate::intake::Received;
 use crate::state::NodeState;
 
 /// Receipts or chunks buffered for one caller.
@@ -38,6 +39,7 @@ impl ExchangeService for Exchange {
         &self,
         request: Request<Streaming<v1::Batch>>,
     ) -> Result<Response<Self::DeliverStream>, Status> {
+        let received = request.extensions().get::<Received>().cloned().unwrap_or_default();
         let mut batches = request.into_inner();
         let state = Arc::clone(&self.state);
         let (receipts, replies) = mpsc::channel(BUFFERED);
@@ -52,6 +54,8 @@ impl ExchangeService for Exchange {
                     }
                 };
                 let accepted = batch::accept(&state, batch).await;
+                // The batch is in the inbox or on disk now.
+                received.release();
                 let receipt = accepted.map_err(|error| {
                     tracing::debug!("a batch was not accepted: {error}");
                     Status::from(error)
