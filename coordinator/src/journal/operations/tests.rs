@@ -185,7 +185,7 @@ fn a_journal_of_the_format_before_gets_an_id() {
     {
         let journal = Journal::open(&path).unwrap();
         let before = serde_json::json!({
-            "format": 1, "epoch": 7, "order": 1, "jobs": 1, "workers": 1,
+            "format": 1, "epoch": 7, "order": 1, "jobs": 1, "workers": 2,
         });
         journal.store.write(|tx| tx.put(META, COUNTS, &before)).unwrap();
     }
