@@ -7,10 +7,10 @@ use strata::{
     StopReason,
 };
 use strata_space::{Finish, LayerStats};
-use strata_store::{CheckpointFile, Hex64, Hex128};
+use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128};
 
 fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
-    PlanOptions { workers, rule, max_layers: None, disk_limit: None, saves_last_only: false }
+    PlanOptions { workers, rule, max_layers: None, disk_limit: None, engine: EngineKind::Explicit }
 }
 
 fn plan(rule: Finish<()>) -> Plan {
@@ -343,9 +343,24 @@ fn a_checkpoint_without_the_layers_files_is_refused() {
 
 #[test]
 fn a_checkpoint_of_diagrams_has_its_last_layer_only() {
-    let options =
-        PlanOptions { max_layers: Some(1), saves_last_only: true, ..options(1, Finish::Meeting) };
+    let options = PlanOptions {
+        max_layers: Some(1),
+        engine: EngineKind::Symbolic,
+        ..options(1, Finish::Meeting)
+    };
     let mut plan = Plan::new(options, Start::Seeds);
     play(&mut plan, &[numbers(1), numbers(2)]);
     assert_eq!(finish(&mut plan, 1, &[2])[1], "end: Stopped(MaxLayers)");
+}
+
+#[test]
+fn the_lean_engine_counts_no_moves() {
+    let options = PlanOptions { engine: EngineKind::SymbolicLean, ..options(1, Finish::Meeting) };
+    let mut plan = Plan::new(options, Start::Seeds);
+    let without_moves = |states| {
+        let stats = LayerStats { generated: 0, ..numbers(states).stats };
+        LayerPart { stats, ..numbers(states) }
+    };
+    let end = play(&mut plan, &[without_moves(1), without_moves(2)]);
+    assert_eq!(end, ["commit 1: 2", "advance 2"]);
 }

@@ -9,7 +9,7 @@ use strata::{
     ResumePoint, Start, StopReason, Totals,
 };
 use strata_space::{Digest, Finish, LayerStats};
-use strata_store::{CheckpointFile, Hex64, Hex128};
+use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128};
 
 /// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
@@ -160,7 +160,7 @@ fn session(
         rule: search.rule,
         max_layers: None,
         disk_limit: None,
-        saves_last_only: false,
+        engine: EngineKind::Explicit,
     };
     let start = match &disk.checkpoint {
         None => {

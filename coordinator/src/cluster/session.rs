@@ -124,7 +124,7 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Finish<()
         rule,
         max_layers: entry.options.max_layers,
         disk_limit: entry.options.disk_limit,
-        saves_last_only: !entry.spec.engine.is_explicit(),
+        engine: entry.spec.engine,
     };
     let (Some(checkpoint), [before @ .., last]) = (&entry.checkpoint, lines) else {
         return Plan::new(options, Start::Seeds);

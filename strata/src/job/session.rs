@@ -100,7 +100,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         rule,
         max_layers: options.max_layers,
         disk_limit: options.disk_limit,
-        saves_last_only: !request.spec().engine.is_explicit(),
+        engine: request.spec().engine,
     };
     let before = manifest.seconds;
     let records =

@@ -3,7 +3,7 @@
 //! Reports come from other processes. What they can be checked against, they are.
 
 use strata_space::{LayerStats, Weight};
-use strata_store::CheckpointFile;
+use strata_store::{CheckpointFile, EngineKind};
 
 use super::refusal::Refusal;
 use super::sums::{LayerSummary, Totals};
@@ -16,13 +16,15 @@ pub(super) fn check_layer(
     layer: &LayerSummary,
     before: Option<&LayerSummary>,
     totals: &Totals,
+    engine: EngineKind,
 ) -> Result<(), Refusal> {
     let LayerStats { states, regions, generated, .. } = layer.stats;
     let implausible = |what: String| Err(Refusal::Implausible { depth: layer.depth, what });
     if regions > states || (regions == 0 && states > 0) {
         return implausible(format!("{states} states in {regions} regions"));
     }
-    if let Some(before) = before {
+    let counts_moves = engine != EngineKind::SymbolicLean;
+    if let Some(before) = before.filter(|_| counts_moves) {
         // Each new state is reached by a move of the layer before, and has the inverse of it.
         let moves = before.stats.generated;
         if states > moves {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use strata_space::{Finish, LayerStats};
-use strata_store::CheckpointFile;
+use strata_store::{CheckpointFile, EngineKind};
 
 use super::checks::{check_files, check_layer, check_restored};
 use super::refusal::Refusal;
@@ -25,9 +25,9 @@ pub struct PlanOptions {
     pub max_layers: Option<u32>,
     /// Stop before the job takes more bytes on disk than this.
     pub disk_limit: Option<u64>,
-    /// Whether a checkpoint has files of its last layer only, as the symbolic engine makes it, and
-    /// none of the layer before.
-    pub saves_last_only: bool,
+    /// The engine. A diagram's checkpoint has one file, of its last layer; the lean engine counts no
+    /// moves.
+    pub engine: EngineKind,
 }
 
 /// Where a plan begins.
@@ -284,7 +284,7 @@ impl Plan {
         } else if sum.layer.stats.states == 0 && depth > 0 {
             self.ending = Some(Outcome::Exhausted);
         } else {
-            check_layer(&sum.layer, self.last.as_ref(), &self.totals)
+            check_layer(&sum.layer, self.last.as_ref(), &self.totals, self.options.engine)
                 .inspect_err(|_| self.phase = Phase::Ended)?;
             self.commit(&sum);
         }
@@ -395,7 +395,7 @@ impl Plan {
         let empty = LayerStats::default();
         check_files(depth, of(depth).map_or(&empty, |layer| &layer.stats), files)?;
         match depth.checked_sub(1).and_then(of) {
-            Some(before) if !self.options.saves_last_only => {
+            Some(before) if self.options.engine.is_explicit() => {
                 check_files(before.depth, &before.stats, files)
             }
             _ => Ok(()),
