@@ -305,7 +305,10 @@ fn layers_that_no_search_can_find_are_refused() {
         (vec![with(1, 1, 3), with(2, 1, 1)], "2 states with 1 moves"),
         (vec![with(3, 0, 3)], "3 states in 0 regions"),
         (vec![with(3, 4, 9)], "3 states in 4 regions"),
-        (vec![with(u64::MAX, 1, u64::MAX), with(6, 1, 9)], "6 states and 9 moves overflow"),
+        (
+            vec![with(u64::MAX, 1, u64::MAX), with(6, 1, 9)],
+            "6 states, 9 moves and 0 bytes overflow",
+        ),
     ] {
         let mut plan = plan(Finish::Exhausted);
         let (last, before) = layers.split_last().unwrap();

@@ -147,14 +147,8 @@ fn check_publication(publication: &Publication, workers: usize, committed: &[Lay
     assert_eq!(committed.len() as u32, depth + u32::from(!ended));
 }
 
-/// Runs one session until it ends or crashes. A `quiet` session neither crashes nor stops early.
-fn session(
-    search: &SimulatedSearch,
-    disk: &mut Disk,
-    random: &mut Random,
-    quiet: bool,
-) -> Option<Outcome> {
-    let workers = 1 + random.below(4) as usize;
+/// The plan of the next session: from the start, or from what is durable.
+fn next_plan(search: &SimulatedSearch, disk: &mut Disk, workers: usize) -> Plan {
     let options = PlanOptions {
         workers,
         rule: search.rule,
@@ -177,8 +171,19 @@ fn session(
             }))
         }
     };
+    Plan::new(options, start)
+}
+
+/// Runs one session until it ends or crashes. A `quiet` session neither crashes nor stops early.
+fn session(
+    search: &SimulatedSearch,
+    disk: &mut Disk,
+    random: &mut Random,
+    quiet: bool,
+) -> Option<Outcome> {
+    let workers = 1 + random.below(4) as usize;
     let restored = disk.checkpoint.as_ref().map_or(0, |(publication, _)| publication.depth);
-    let mut plan = Plan::new(options, start);
+    let mut plan = next_plan(search, disk, workers);
     let mut in_flight: Vec<Input> = Vec::new();
     let mut delivered: Vec<Input> = Vec::new();
     loop {

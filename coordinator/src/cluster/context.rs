@@ -33,6 +33,19 @@ pub struct ClusterOptions {
 impl ClusterOptions {
     /// Default of [`Self::narrow`]: below this many states the exchange costs more than it gains.
     pub const NARROW: u64 = 1 << 16;
+
+    /// Short times, for tests.
+    #[cfg(test)]
+    pub(crate) fn for_tests(puzzles: Registry) -> ClusterOptions {
+        ClusterOptions {
+            lease: Duration::from_secs(1),
+            worker_timeout: Duration::from_secs(1),
+            checkpoint_interval: Duration::from_secs(1),
+            has_store: false,
+            narrow: 1,
+            puzzles: Arc::new(puzzles),
+        }
+    }
 }
 
 /// Settings, records and live state of a cluster.

@@ -333,14 +333,7 @@ mod tests {
 
     fn cluster() -> (TempDir, Arc<Cluster>) {
         let folder = tempfile::tempdir().unwrap();
-        let options = ClusterOptions {
-            lease: Duration::from_secs(1),
-            worker_timeout: Duration::from_secs(1),
-            checkpoint_interval: Duration::from_secs(1),
-            has_store: false,
-            narrow: 1,
-            puzzles: Arc::new(Registry::shipped()),
-        };
+        let options = ClusterOptions::for_tests(Registry::shipped());
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
         let views = JobViews::new(folder.path());
         (folder, Cluster::new(options, journal, views, 1))

@@ -199,14 +199,7 @@ mod tests {
     use super::*;
 
     async fn coordinator(data_dir: &Path) -> Coordinator {
-        let options = ClusterOptions {
-            lease: Duration::from_secs(1),
-            worker_timeout: Duration::from_secs(1),
-            checkpoint_interval: Duration::from_secs(1),
-            has_store: false,
-            narrow: 1,
-            puzzles: Arc::new(Registry::shipped()),
-        };
+        let options = ClusterOptions::for_tests(Registry::shipped());
         let security = Security::open(None, &TlsFiles::default()).unwrap();
         let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
         Coordinator::bind(options, data_dir, security, loopback, loopback).await.unwrap()

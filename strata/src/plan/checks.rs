@@ -35,7 +35,10 @@ pub(super) fn check_layer(
         }
     }
     if !totals.has_room_for(layer) {
-        return implausible(format!("{states} states and {generated} moves overflow the sums"));
+        let bytes = layer.bytes;
+        return implausible(format!(
+            "{states} states, {generated} moves and {bytes} bytes overflow the sums of all layers"
+        ));
     }
     Ok(())
 }

@@ -22,14 +22,7 @@ fn service() -> (TempDir, Jobs) {
 
 /// The service of a coordinator with these puzzles, over the journal in a folder.
 fn open(folder: &TempDir, puzzles: Registry) -> Jobs {
-    let options = ClusterOptions {
-        lease: Duration::from_secs(1),
-        worker_timeout: Duration::from_secs(1),
-        checkpoint_interval: Duration::from_secs(1),
-        has_store: false,
-        narrow: 1,
-        puzzles: Arc::new(puzzles),
-    };
+    let options = ClusterOptions::for_tests(puzzles);
     let journal = Journal::open(&folder.path().join("journal")).unwrap();
     let views = JobViews::new(folder.path());
     let cluster = Cluster::new(options, journal, views, 1);
