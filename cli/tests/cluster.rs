@@ -4,6 +4,8 @@
 
 #[path = "cluster/answers.rs"]
 mod answers;
+#[path = "cluster/chaos/mod.rs"]
+mod chaos;
 #[path = "cluster/clients.rs"]
 mod clients;
 #[path = "cluster/connections.rs"]
@@ -28,6 +30,8 @@ mod networks;
 mod paths;
 #[path = "cluster/proxy.rs"]
 mod proxy;
+#[path = "cluster/random.rs"]
+mod random;
 #[path = "cluster/tls.rs"]
 mod tls;
 #[path = "cluster/tokens.rs"]

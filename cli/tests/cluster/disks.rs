@@ -9,7 +9,7 @@ use crate::faults::SLOW;
 use crate::harness::{COORDINATOR, Cluster, fails};
 
 /// The layer files in a folder, with what is in them.
-fn layer_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+pub(crate) fn layer_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let layers = files.filter(|path| {
         let name = path.file_name().unwrap().to_string_lossy();
@@ -79,11 +79,11 @@ fn a_damaged_journal_is_refused() {
 }
 
 /// A separate file system of a given size, unmounted on drop.
-struct SmallDisk(PathBuf);
+pub(crate) struct SmallDisk(PathBuf);
 
 impl SmallDisk {
     /// Mounts the file system. None without permission to mount.
-    fn mount(folder: &Path, kibibytes: u32) -> Option<SmallDisk> {
+    pub(crate) fn mount(folder: &Path, kibibytes: u32) -> Option<SmallDisk> {
         std::fs::create_dir_all(folder).unwrap();
         let size = format!("size={kibibytes}k");
         let mut mount = Command::new("mount");
@@ -134,7 +134,7 @@ fn a_full_disk_stops_resumably() {
 }
 
 /// Fills a file system with one file.
-fn fill(path: &Path) {
+pub(crate) fn fill(path: &Path) {
     let mut file = std::fs::File::create(path).unwrap();
     while file.write_all(&[1; 4096]).is_ok() {}
 }

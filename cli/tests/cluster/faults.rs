@@ -7,6 +7,7 @@ use rustix::process::Signal;
 use crate::common::expect;
 use crate::follower::Follower;
 use crate::harness::{COORDINATOR, Cluster, eventually};
+use crate::random::Random;
 
 /// A slow job: it writes a checkpoint after every layer.
 pub(crate) const SLOW: &str = "panex 6 --checkpoint-interval 1ms";
@@ -16,22 +17,6 @@ const FAST: &str = "panex 6 --checkpoint-interval 300ms";
 
 /// Faults in a run.
 const FAULTS: u32 = 7;
-
-/// Pseudo-random choices with a fixed seed (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-
-    fn pause(&mut self, longest: u64) {
-        std::thread::sleep(Duration::from_millis(self.below(longest)));
-    }
-}
 
 /// Kills some nodes, and starts them again.
 fn fault(cluster: &mut Cluster, random: &mut Random) {
@@ -51,7 +36,7 @@ fn fault(cluster: &mut Cluster, random: &mut Random) {
 
 /// Runs jobs and injects faults until there have been `FAULTS` faults.
 fn killed_at_random(seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut cluster = Cluster::of(3);
     let mut faults = 0;
     let mut jobs = 0;

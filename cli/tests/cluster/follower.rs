@@ -22,15 +22,41 @@ pub(crate) struct Expected {
     pub(crate) result: Value,
 }
 
+impl Expected {
+    /// Searches in one process.
+    pub(crate) fn of(line: &str) -> Expected {
+        let dir = tempdir().unwrap();
+        let ran = expect(0, &mut solve(dir.path(), line));
+        Expected { layers: ran.layers(), result: ran.event("result") }
+    }
+
+    /// Asserts that a client printed the first of these layers, and returns their number.
+    pub(crate) fn assert_prefix(&self, ran: &Finished) -> usize {
+        let layers = table(ran);
+        let differs = layers.iter().zip(&self.layers).find(|(found, right)| found != right);
+        assert_eq!(differs, None);
+        assert!(layers.len() <= self.layers.len());
+        layers.len()
+    }
+
+    /// Asserts that a client printed these layers and this result.
+    pub(crate) fn assert_printed(&self, ran: &Finished) {
+        assert_eq!(self.assert_prefix(ran), self.layers.len());
+        let result = ran.event("result");
+        for field in ["moves", "layers", "states", "generated", "widest", "widest_depth", "digest"]
+        {
+            assert_eq!(result[field], self.result[field], "{field}");
+        }
+    }
+}
+
 /// The expected layers and result of `panex 6`, which the tests search.
 pub(crate) fn expected() -> &'static Expected {
     static EXPECTED: OnceLock<Expected> = OnceLock::new();
     EXPECTED.get_or_init(|| {
-        let dir = tempdir().unwrap();
-        let ran = expect(0, &mut solve(dir.path(), "panex 6"));
-        let layers = ran.layers();
-        assert!(layers.len() > 400);
-        Expected { layers, result: ran.event("result") }
+        let expected = Expected::of("panex 6");
+        assert!(expected.layers.len() > 400);
+        expected
     })
 }
 
@@ -114,7 +140,8 @@ impl Follower {
         Finished { code: self.child.wait().unwrap().code(), stdout: self.seen(), stderr }
     }
 
-    fn tail(&self) -> String {
+    /// The last line so far.
+    pub(crate) fn tail(&self) -> String {
         let seen = self.seen();
         seen.lines().last().unwrap_or("nothing seen").to_owned()
     }
@@ -130,7 +157,7 @@ impl Follower {
     /// Waits for its end and expects the right answer, layer by layer.
     pub(crate) fn expect_answer(self) -> Finished {
         let ran = self.expect(0);
-        assert_answer(&ran);
+        expected().assert_printed(&ran);
         ran
     }
 }
@@ -166,17 +193,4 @@ pub(crate) fn table(ran: &Finished) -> Vec<Layer> {
         }
     }
     layers
-}
-
-/// Asserts that a client printed the expected layers and result.
-pub(crate) fn assert_answer(ran: &Finished) {
-    let expected = expected();
-    let layers = table(ran);
-    let differs = layers.iter().zip(&expected.layers).find(|(found, right)| found != right);
-    assert_eq!(differs, None);
-    assert_eq!(layers.len(), expected.layers.len());
-    let result = ran.event("result");
-    for field in ["moves", "layers", "states", "generated", "widest", "widest_depth", "digest"] {
-        assert_eq!(result[field], expected.result[field], "{field}");
-    }
 }

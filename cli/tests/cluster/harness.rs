@@ -22,6 +22,9 @@ pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Lines of each log that are shown when a test fails.
 const TAIL: usize = 25;
 
+/// Text in the log of a worker that has started.
+pub(crate) const WORKER_READY: &str = "worker is ready";
+
 /// The coordinator's name among the nodes.
 pub(crate) const COORDINATOR: &str = "coordinator";
 
@@ -67,6 +70,13 @@ impl Node {
 
     fn child(&self) -> &Child {
         self.child.as_ref().expect("the node runs")
+    }
+
+    /// How the node ended, if it has ended by itself since the last call.
+    fn take_ended(&mut self) -> Option<ExitStatus> {
+        let status = self.child.as_mut()?.try_wait().unwrap()?;
+        self.child = None;
+        Some(status)
     }
 }
 
@@ -133,6 +143,18 @@ impl Cluster {
         let (grpc, http) = (free_port(), free_port());
         let mut cluster =
             Cluster { dir, nodes: BTreeMap::new(), grpc, http, scheme, common, descriptors };
+        let line = cluster.coordinator_line(address, (grpc, http), more);
+        cluster.add(COORDINATOR, &line, "coordinator is ready");
+        cluster
+    }
+
+    /// Arguments of a coordinator with two ports.
+    pub(crate) fn coordinator_line(
+        &self,
+        address: &str,
+        (grpc, http): (u16, u16),
+        more: &str,
+    ) -> String {
         // Several workers take part although layers are narrow.
         let defaults =
             [("--lease", "1s"), ("--narrow", "2000"), ("--checkpoint-interval", "200ms")];
@@ -141,14 +163,12 @@ impl Cluster {
         let data = if more.contains("--data-dir") {
             String::new()
         } else {
-            format!("--data-dir {}", cluster.data(COORDINATOR).display())
+            format!("--data-dir {}", self.data(COORDINATOR).display())
         };
-        let line = format!(
+        format!(
             "coordinator --listen {address}:{grpc} --http 127.0.0.1:{http} {data} {defaults} {} {more}",
-            cluster.common,
-        );
-        cluster.add(COORDINATOR, &line, "coordinator is ready");
-        cluster
+            self.common,
+        )
     }
 
     /// A coordinator and workers `w1`, `w2` and so on.
@@ -160,6 +180,14 @@ impl Cluster {
 
     /// One more worker, with these arguments in addition.
     pub(crate) fn join(&mut self, name: &str, more: &str) {
+        let line = self.worker_line(name, more);
+        let mark = self.mark(COORDINATOR);
+        self.add(name, &line, WORKER_READY);
+        self.await_log(COORDINATOR, mark, &format!("worker connected worker=\"{name}\""));
+    }
+
+    /// Arguments of a worker.
+    pub(crate) fn worker_line(&self, name: &str, more: &str) -> String {
         let coordinator = if more.contains("--coordinator") { String::new() } else { self.at() };
         let port = if more.contains("--listen") {
             String::new()
@@ -171,16 +199,14 @@ impl Cluster {
         } else {
             format!("--data-dir {}", self.data(name).display())
         };
-        let line = format!(
+        format!(
             "worker {coordinator} {port} {data} --name {name} --threads 1 --memory 96MiB {} {more}",
             self.common,
-        );
-        let mark = self.mark(COORDINATOR);
-        self.add(name, &line, "worker is ready");
-        self.await_log(COORDINATOR, mark, &format!("worker connected worker=\"{name}\""));
+        )
     }
 
-    fn add(&mut self, name: &str, line: &str, ready: &'static str) {
+    /// One more node, started.
+    pub(crate) fn add(&mut self, name: &str, line: &str, ready: &'static str) {
         let words = line.split_whitespace().map(str::to_owned).collect();
         let log = self.dir.path().join(format!("{name}.log"));
         let node = Node { words, log, child: None, ready };
@@ -217,6 +243,23 @@ impl Cluster {
 
     /// Starts a node, for the first time or again, with its data directory.
     pub(crate) fn start(&mut self, name: &str) {
+        let mark = self.spawn(name);
+        self.await_log(name, mark, self.node(name).ready);
+    }
+
+    /// Starts a node that may refuse to run. Returns how it ended if it did.
+    pub(crate) fn try_start(&mut self, name: &str) -> Option<ExitStatus> {
+        let mark = self.spawn(name);
+        let mut ended = None;
+        eventually(&format!("{name} is ready or ends"), || {
+            ended = self.node_mut(name).take_ended();
+            ended.is_some() || self.log(name)[mark..].contains(self.node(name).ready)
+        });
+        ended
+    }
+
+    /// Starts a node, and returns the length of its log before.
+    fn spawn(&mut self, name: &str) -> usize {
         let descriptors = self.descriptors;
         let node = self.node_mut(name);
         let mark = node.text().len();
@@ -231,7 +274,13 @@ impl Cluster {
         command.args(&node.words).stdin(Stdio::null());
         command.stdout(log.try_clone().unwrap()).stderr(log);
         node.child = Some(command.spawn().unwrap());
-        self.await_log(name, mark, self.node(name).ready);
+        mark
+    }
+
+    /// Leaves the folder of the cluster where it is, and returns it.
+    pub(crate) fn keep(&mut self) -> PathBuf {
+        self.dir.disable_cleanup(true);
+        self.dir.path().to_owned()
     }
 
     /// Starts all nodes that do not run.
@@ -256,6 +305,23 @@ impl Cluster {
                 self.kill(&name);
             }
         }
+    }
+
+    /// A node that has ended by itself since the last call.
+    pub(crate) fn take_ended(&mut self) -> Option<(String, ExitStatus)> {
+        let mut nodes = self.nodes.iter_mut();
+        nodes.find_map(|(name, node)| Some((name.clone(), node.take_ended()?)))
+    }
+
+    /// Whether a node runs, or is paused.
+    pub(crate) fn is_running(&self, name: &str) -> bool {
+        self.node(name).child.is_some()
+    }
+
+    /// Kills a node that is not to be started again.
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.kill(name);
+        self.nodes.remove(name);
     }
 
     /// The process of a node.

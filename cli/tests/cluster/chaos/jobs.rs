@@ -1,0 +1,210 @@
+//! The jobs of a run: submitted, followed, resumed, and compared with searches in one process.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use super::inject::Target;
+use super::schedule::{JOBS, Schedule};
+use crate::common::Finished;
+use crate::follower::{Expected, Follower};
+
+/// Pause before a client that could not submit tries again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// How often a job is resumed after its files were restored before it counts as lost.
+const RESUMES: u32 = 2;
+
+/// Layers and results of the jobs.
+fn expected(index: usize) -> &'static Expected {
+    static EXPECTED: OnceLock<Vec<Expected>> = OnceLock::new();
+    let all = EXPECTED.get_or_init(|| {
+        let solve = |line: &&str| {
+            // The engine of a search in one process is the explicit one.
+            let plain = line.replace("--engine symbolic", "");
+            let expected = Expected::of(&plain);
+            assert_eq!(expected.result["states"], states(line), "{line}");
+            expected
+        };
+        JOBS.iter().map(solve).collect()
+    });
+    &all[index]
+}
+
+/// Known numbers of states: those of Panex with both symmetries, 9!/2 boards, 3^8 positions.
+fn states(line: &str) -> u64 {
+    let known =
+        [("panex 6", 4_078_382), ("panex 5", 218_855), ("tiles", 181_440), ("hanoi 8", 6561)];
+    known.iter().find(|(start, _)| line.starts_with(start)).expect("it is known").1
+}
+
+/// What a client does next about a job.
+enum Next {
+    /// It runs.
+    Follow(Follower),
+    /// It is to be submitted, or followed again under its name.
+    Submit(Instant),
+    /// It ended early, and waits until the faults are over.
+    Resume,
+    /// The result was right.
+    Done,
+}
+
+/// A job under one name.
+struct Job {
+    name: String,
+    index: usize,
+    next: Next,
+    /// Its id, once it has ended early.
+    id: Option<String>,
+    /// How often it was resumed.
+    resumes: u32,
+    /// Exit codes of clients that ended early.
+    codes: Vec<i32>,
+}
+
+/// All jobs of a run.
+pub(super) struct Jobs<'a> {
+    schedule: &'a Schedule,
+    jobs: Vec<Job>,
+    /// Jobs that were lost for good, and were replaced by another one.
+    lost: u32,
+}
+
+impl<'a> Jobs<'a> {
+    /// No jobs yet.
+    pub(super) fn new(schedule: &'a Schedule) -> Jobs<'a> {
+        Jobs { schedule, jobs: Vec::new(), lost: 0 }
+    }
+
+    /// Another job, to be submitted at once.
+    fn add(&mut self, index: usize) {
+        let name = format!("chaos-{}", self.jobs.len() as u32 + self.lost + 1);
+        let next = Next::Submit(Instant::now());
+        self.jobs.push(Job { name, index, next, id: None, resumes: 0, codes: Vec::new() });
+    }
+
+    /// Keeps two jobs in the queue.
+    pub(super) fn supply(&mut self) {
+        let is_busy = |job: &&Job| matches!(job.next, Next::Follow(_) | Next::Submit(_));
+        while self.jobs.iter().filter(is_busy).count() < 2 {
+            let number = self.jobs.len() % self.schedule.jobs.len();
+            self.add(self.schedule.jobs[number]);
+        }
+    }
+
+    /// Waits for the first layers of the first job.
+    pub(super) fn until_running(&self) {
+        if let Some(Job { next: Next::Follow(follower), .. }) = self.jobs.first() {
+            follower.until_depth(3);
+        }
+    }
+
+    /// Starts clients that are due, and looks at those that have ended.
+    pub(super) fn poll(&mut self, target: &Target) {
+        let schedule = self.schedule;
+        for job in &mut self.jobs {
+            job.next = match std::mem::replace(&mut job.next, Next::Done) {
+                Next::Submit(at) if Instant::now() >= at => {
+                    let line = format!("submit {} --name {}", JOBS[job.index], job.name);
+                    Next::Follow(target.cluster.follow(&line))
+                }
+                Next::Follow(mut follower) => match follower.is_running() {
+                    true => Next::Follow(follower),
+                    false => job.ended(&follower.finish(), schedule),
+                },
+                next => next,
+            };
+        }
+    }
+
+    /// Whether all results were right.
+    pub(super) fn are_done(&self) -> bool {
+        self.jobs.iter().all(|job| matches!(job.next, Next::Done))
+    }
+
+    /// Resumes jobs that ended early, after the faults.
+    pub(super) fn resume(&mut self, target: &Target) {
+        let mut again = Vec::new();
+        for job in &mut self.jobs {
+            if !matches!(job.next, Next::Resume) {
+                continue;
+            }
+            if job.resumes == RESUMES {
+                assert!(
+                    self.schedule.loses_jobs(),
+                    "{} cannot be resumed: {:?}",
+                    job.name,
+                    job.codes
+                );
+                again.push(job.index);
+                job.next = Next::Done;
+                continue;
+            }
+            job.resumes += 1;
+            if let Some(id) = &job.id {
+                target.backups.restore(id);
+            }
+            job.next = Next::Follow(target.cluster.follow(&format!("resume {}", job.name)));
+        }
+        self.lost += again.len() as u32;
+        again.into_iter().for_each(|index| self.add(index));
+    }
+
+    /// Counts how jobs ended: `done`, and the exit codes before.
+    pub(super) fn count(&self, ends: &mut BTreeMap<String, u32>) {
+        let mut add = |end: String, count: u32| *ends.entry(end).or_default() += count;
+        for job in &self.jobs {
+            for code in &job.codes {
+                add(format!("exit code {code}, then resumed or submitted again"), 1);
+            }
+        }
+        add("lost, submitted again as another job".to_owned(), self.lost);
+        add("done, all layers right".to_owned(), self.jobs.len() as u32 - self.lost);
+    }
+
+    /// State of each job, for a report.
+    pub(super) fn describe(&self) -> String {
+        let describe = |job: &Job| {
+            let next = match &job.next {
+                Next::Follow(follower) => format!("followed: {}", follower.tail()),
+                Next::Submit(_) => "to be submitted".to_owned(),
+                Next::Resume => "to be resumed".to_owned(),
+                Next::Done => "done".to_owned(),
+            };
+            format!("  {} ({}), codes {:?}: {next}\n", job.name, JOBS[job.index], job.codes)
+        };
+        self.jobs.iter().map(describe).collect()
+    }
+}
+
+impl Job {
+    /// Checks how a client ended. Anything but the right result must be permitted.
+    fn ended(&mut self, ran: &Finished, schedule: &Schedule) -> Next {
+        let code = ran.code.expect("the client was not killed");
+        let again = || Next::Submit(Instant::now() + RETRY);
+        let last = ran.stderr.lines().last().unwrap_or_default();
+        match code {
+            0 => {
+                expected(self.index).assert_printed(ran);
+                return Next::Done;
+            }
+            // The coordinator was down, or its disk full, when the client began.
+            10 => return again(),
+            4 if last.contains("is full: cannot write the journal") => {
+                assert!(schedule.fills(super::fault::Node::Coordinator), "{last}");
+                return again();
+            }
+            // Another journal has another state of the job: it is followed by its name.
+            2 if last.contains("cannot be resumed") && schedule.loses_jobs() => return again(),
+            _ => {}
+        }
+        self.codes.push(code);
+        assert!(schedule.permits(code), "{} ended with {code}: {}", self.name, ran.stderr);
+        let id = ran.events("job").first().and_then(|job| job["job"].as_str().map(str::to_owned));
+        self.id = id.or(self.id.take());
+        // Layers so far must be right, too.
+        expected(self.index).assert_prefix(ran);
+        if code == 11 { again() } else { Next::Resume }
+    }
+}
