@@ -149,7 +149,9 @@ fn jobs_are_found_by_id_then_name_then_prefix() {
     assert_eq!(found("panex-7-").unwrap(), seven.id);
     let several = found("panex-").unwrap_err();
     let JournalError::Ambiguous { what, jobs } = several else { panic!("{several}") };
-    assert_eq!((&*what, jobs), ("panex-", vec![six.id, seven.id, named.id]));
+    assert_eq!((&*what, jobs), ("panex-", vec![six.id, seven.id.clone(), named.id.clone()]));
+    journal.remove(&named.id).unwrap();
+    assert_eq!(found("panex-7").unwrap(), seven.id);
     for nothing in ["", "panex-9", "panex-6-zzzzzzz"] {
         assert!(matches!(found(nothing), Err(JournalError::NoSuchJob { .. })), "{nothing:?}");
     }

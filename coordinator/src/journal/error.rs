@@ -73,11 +73,11 @@ pub enum JournalError {
         what: String,
     },
     /// Several jobs match a prefix.
-    #[error("{what:?} is the beginning of several jobs: {}", jobs.join(", "))]
+    #[error("{what:?} is the beginning of several jobs: {}", first(jobs))]
     Ambiguous {
         /// The id, name or prefix.
         what: String,
-        /// Ids of the jobs, ascending.
+        /// Ids of the jobs, ascending. Of many only the first.
         jobs: Vec<String>,
     },
     /// A job of that name has another specification.
@@ -139,12 +139,22 @@ pub enum JournalError {
     },
 }
 
+/// The first ids, and whether there are more.
+fn first(jobs: &[String]) -> String {
+    let named = &jobs[..jobs.len().min(JournalError::NAMED_JOBS)];
+    let more = if jobs.len() > named.len() { " and others" } else { "" };
+    format!("{}{more}", named.join(", "))
+}
+
 fn list(differences: &[(String, String, String)]) -> String {
     let one = |(name, own, other): &(_, _, _)| format!("{name} is {own:?}, not {other:?}");
     differences.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 
 impl JournalError {
+    /// Most jobs that the message about an ambiguous prefix names.
+    pub(super) const NAMED_JOBS: usize = 10;
+
     /// Whether the disk or the quota is full.
     #[must_use]
     pub fn is_disk_full(&self) -> bool {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use strata_store::HistoryLine;
 
 use super::error::JournalError;
-use super::operations::{JOBS, JobRecord, Journal, LAYERS, apply, layer_key, record};
-use super::table::{Access, Tx};
+use super::operations::{Journal, apply};
+use super::records::{JOBS, LAYERS, layer_key, lines, record};
 use crate::entry::{JobEntry, JobProgress};
 
 type Result<T> = std::result::Result<T, JournalError>;
@@ -79,42 +79,6 @@ impl Journal {
             Ok(lines)
         })
     }
-
-    /// Adds the progress to jobs of an earlier version, which did not store it.
-    pub(super) fn add_missing_progress(&self) -> Result<()> {
-        let lacks = |record: &JobRecord| record.layers > 0 && record.entry.progress.is_none();
-        let missing: Vec<String> = self.store().read(|tx| {
-            let records = tx.all::<JobRecord>(JOBS)?.into_iter();
-            Ok(records.filter(|(_, record)| lacks(record)).map(|(id, _)| id).collect())
-        })?;
-        if missing.is_empty() {
-            return Ok(());
-        }
-        self.store().write(|tx| {
-            for id in missing {
-                let mut record = record(tx, &id)?;
-                let lines = lines(tx, &id, 0..record.layers)?;
-                record.entry.progress = JobProgress::of_lines(&lines);
-                tx.put(JOBS, &id, &record)?;
-            }
-            Ok(())
-        })
-    }
-}
-
-/// The layers of a job in a range of depths. There may be fewer.
-fn lines<A: Access>(tx: &Tx<A>, id: &str, depths: Range<u32>) -> Result<Vec<HistoryLine>> {
-    if depths.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (start, end) = (layer_key(id, depths.start), layer_key(id, depths.end));
-    let lines = tx.scan::<HistoryLine>(LAYERS, &start..&end)?;
-    for (depth, (key, line)) in (depths.start..).zip(&lines) {
-        if line.depth != depth || *key != layer_key(id, depth) {
-            return Err(tx.corrupt(LAYERS, key, format!("not layer {depth}")));
-        }
-    }
-    Ok(lines.into_iter().map(|(_, line)| line).collect())
 }
 
 /// The depth after the last line, if the depths count up from `first`.

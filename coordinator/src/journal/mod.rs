@@ -7,8 +7,12 @@
 pub(crate) mod error;
 mod file;
 mod health;
+mod index;
 mod layers;
+pub(crate) mod lists;
 pub(crate) mod operations;
 pub(crate) mod queue;
 mod random;
+mod records;
 mod table;
+mod upgrade;

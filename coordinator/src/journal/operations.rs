@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use strata::StopReason;
 use strata_net::limits;
 use strata_store::JobSpec;
@@ -13,64 +13,27 @@ use strata_store::check_name;
 
 use super::error::JournalError;
 use super::file::Store;
+use super::index::{by_name, has_job, unended};
 use super::queue::{QueueIndex, Unended};
 use super::random::letters;
-use super::table::{Access, Name, Tx, Writing};
+use super::records::{
+    COUNTS, Counts, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, WORKERS, counts,
+    layer_key, record, submission_key,
+};
+use super::table::{Access, Tx, Writing};
+use super::upgrade::upgrade;
 use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// Version of what the tables hold.
-const FORMAT: u32 = 2;
-
-/// The version before, in which the journal had no id. Opening turns it into [`FORMAT`].
-const FORMAT_WITHOUT_ID: u32 = 1;
-
 /// Length of the text that shows whether the journal can be written: about a small checkpoint's.
 const CHECK_BYTES: usize = 16 << 10;
 
-/// Most workers a cluster can have.
-const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
-
-/// [`Counts`] under the key [`COUNTS`], and a text under [`CHECK`].
-const META: Name = "meta";
-const COUNTS: &str = "counts";
 /// Key in [`META`] of a text without a meaning, which [`Journal::check_writable`] writes.
 const CHECK: &str = "check";
-/// [`JobRecord`] by id.
-pub(super) const JOBS: Name = "jobs";
-/// [`HistoryLine`](strata_store::HistoryLine) by job and depth, see [`layer_key`].
-pub(super) const LAYERS: Name = "layers";
-/// [`WorkerEntry`] by number, see [`worker_key`].
-const WORKERS: Name = "workers";
 
-/// Counters of the journal.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Counts {
-    /// [`FORMAT`]. Every version of this program reads this field.
-    format: u32,
-    /// Random id of the journal: 32 hexadecimal digits.
-    #[serde(default)]
-    id: String,
-    /// The last epoch that was issued; 0 before the first.
-    epoch: u64,
-    /// The next free place in the queue.
-    order: u64,
-    /// Number of jobs.
-    jobs: u64,
-    /// Number of workers.
-    workers: WorkerNumber,
-}
-
-/// A job as it is stored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct JobRecord {
-    /// Number of layers in [`LAYERS`].
-    pub(super) layers: u32,
-    pub(super) entry: JobEntry,
-}
+/// Most workers a cluster can have.
+const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
 
 /// An open journal. The file is locked until the value is dropped.
 ///
@@ -101,7 +64,7 @@ impl Journal {
     /// another version wrote it, `Io`.
     pub fn open(path: &Path) -> Result<Self> {
         let store = Store::open(path, |tx| {
-            for table in [META, JOBS, LAYERS, WORKERS] {
+            for table in [META, JOBS, SUBMITTED, NAMES, LAYERS, WORKERS] {
                 tx.create(table)?;
             }
             let id = strata_net::protocol::random_id()?;
@@ -115,25 +78,18 @@ impl Journal {
             Some(counts) => Ok(counts.format),
             None => Err(tx.corrupt(META, COUNTS, "it is missing")),
         })?;
-        if ![FORMAT, FORMAT_WITHOUT_ID].contains(&format) {
+        if !(1..=FORMAT).contains(&format) {
             let path = path.to_path_buf();
             return Err(JournalError::Format { path, expected: FORMAT, found: format });
         }
-        let id = store.write(|tx| {
-            let counts = counts(tx)?;
-            if format == FORMAT {
-                return Ok(counts.id);
-            }
-            let id = strata_net::protocol::random_id()?;
-            tx.put(META, COUNTS, &Counts { format: FORMAT, id: id.clone(), ..counts })?;
-            Ok(id)
-        })?;
+        if format < FORMAT {
+            store.write(upgrade)?;
+        }
+        let id = store.read(|tx| Ok(counts(tx)?.id))?;
         let workers = store.read(|tx| workers(tx, &counts(tx)?))?;
         let numbers = workers.into_iter().map(|worker| (worker.id, worker.number));
         let numbers = Mutex::new(numbers.collect());
-        let journal = Self { store, id, queue: QueueIndex::default(), numbers };
-        journal.add_missing_progress()?;
-        Ok(journal)
+        Ok(Self { store, id, queue: QueueIndex::default(), numbers })
     }
 
     /// Random id of the journal, which is permanent: 32 hexadecimal digits.
@@ -266,7 +222,7 @@ impl Journal {
     /// # Errors
     /// None besides those that all methods return, see [`Journal`].
     pub(crate) fn unended<T>(&self, read: impl FnOnce(&Unended) -> T) -> Result<T> {
-        self.queue.read(|| self.jobs(), read)
+        self.queue.read(|| self.store.read(unended), read)
     }
 
     /// Queues a job and returns it with `true`. Its id is `id_prefix` and six random letters. If a
@@ -290,16 +246,14 @@ impl Journal {
         name.map_or(Ok(()), |name| check("name of a job", name))?;
         self.change(|tx| {
             let mut counts = counts(tx)?;
-            let jobs = jobs(tx, &counts)?;
-            let same_name = |job: &&JobEntry| name.is_some() && job.name.as_deref() == name;
-            if let Some(job) = jobs.iter().find(same_name) {
+            let same_name = name.map(|name| by_name(tx, name)).transpose()?.flatten();
+            if let Some(job) = same_name {
                 return same_spec(job, &spec).map(|job| (job, false));
             }
             let id = loop {
                 let id = format!("{id_prefix}-{}", letters());
                 // An id that equals a name would make the name ambiguous.
-                let taken = |job: &JobEntry| job.id == id || job.name.as_deref() == Some(&*id);
-                if !jobs.iter().any(taken) {
+                if !has_job(tx, &id)? && by_name(tx, &id)?.is_none() {
                     break id;
                 }
             };
@@ -319,48 +273,10 @@ impl Journal {
                 peak_rss_bytes: 0,
                 cancel: false,
             };
-            counts.order += 1;
-            counts.jobs += 1;
+            add_job(tx, &mut counts, &entry)?;
             tx.put(META, COUNTS, &counts)?;
-            let record = JobRecord { layers: 0, entry };
-            tx.put(JOBS, &record.entry.id, &record)?;
-            Ok((record.entry, true))
+            Ok((entry, true))
         })
-    }
-
-    /// Finds a job by id, else by name, else by a prefix of its id.
-    ///
-    /// # Errors
-    /// `NoSuchJob`; `Ambiguous` if several ids have the prefix.
-    pub fn find(&self, what: &str) -> Result<JobEntry> {
-        // Most calls have the id: they read one job.
-        match self.store.read(|tx| record(tx, what)) {
-            Ok(record) => return Ok(record.entry),
-            Err(JournalError::NoSuchJob { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        let mut jobs = self.jobs()?;
-        if let Some(found) = jobs.iter().position(|job| job.name.as_deref() == Some(what)) {
-            return Ok(jobs.swap_remove(found));
-        }
-        jobs.retain(|job| !what.is_empty() && job.id.starts_with(what));
-        match jobs.len() {
-            0 => Err(no_job(what)),
-            1 => Ok(jobs.swap_remove(0)),
-            _ => {
-                let mut jobs: Vec<String> = jobs.into_iter().map(|job| job.id).collect();
-                jobs.sort_unstable();
-                Err(JournalError::Ambiguous { what: what.to_owned(), jobs })
-            }
-        }
-    }
-
-    /// All jobs, in the order of the queue.
-    ///
-    /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
-    pub fn jobs(&self) -> Result<Vec<JobEntry>> {
-        self.store.read(|tx| jobs(tx, &counts(tx)?))
     }
 
     /// Changes a job, and returns it with the result of `change`, which must not call the journal.
@@ -417,19 +333,17 @@ impl Journal {
     /// `NoSuchJob`.
     pub fn remove(&self, id: &str) -> Result<()> {
         let remove = |tx: &Writing<'_>| {
-            let layers = record(tx, id)?.layers;
+            let JobRecord { layers, submitted, entry } = record(tx, id)?;
             let mut counts = counts(tx)?;
             counts.jobs = counts.jobs.saturating_sub(1);
             tx.put(META, COUNTS, &counts)?;
             tx.remove_all(LAYERS, (0..layers).map(|depth| layer_key(id, depth)))?;
+            tx.remove_all(SUBMITTED, [submission_key(submitted)])?;
+            tx.remove_all(NAMES, entry.name)?;
             tx.remove_all(JOBS, [id.to_owned()])
         };
         self.queue.remove(|| self.store.write(remove))
     }
-}
-
-fn counts<A: Access>(tx: &Tx<A>) -> Result<Counts> {
-    tx.get(META, COUNTS)?.ok_or_else(|| tx.corrupt(META, COUNTS, "it is missing"))
 }
 
 fn workers<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<WorkerEntry>> {
@@ -445,30 +359,6 @@ fn workers<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<WorkerEntry>> {
         return Err(tx.corrupt(META, COUNTS, what));
     }
     Ok(workers.into_iter().map(|(_, worker)| worker).collect())
-}
-
-fn jobs<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<JobEntry>> {
-    let records = tx.all::<JobRecord>(JOBS)?;
-    if let Some((key, record)) = records.iter().find(|(key, record)| *key != record.entry.id) {
-        return Err(tx.corrupt(JOBS, key, format!("it is job {:?}", record.entry.id)));
-    }
-    if records.len() as u64 != counts.jobs {
-        let what =
-            format!("the counter says {} jobs, the table has {}", counts.jobs, records.len());
-        return Err(tx.corrupt(META, COUNTS, what));
-    }
-    let mut jobs: Vec<JobEntry> = records.into_iter().map(|(_, record)| record.entry).collect();
-    jobs.sort_unstable_by_key(|job| job.order);
-    Ok(jobs)
-}
-
-pub(super) fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
-    let record: JobRecord = tx.get(JOBS, id)?.ok_or_else(|| no_job(id))?;
-    if record.entry.id == id {
-        Ok(record)
-    } else {
-        Err(tx.corrupt(JOBS, id, format!("it is job {:?}", record.entry.id)))
-    }
 }
 
 /// Applies the caller's change to a job, unless it changes a fixed field.
@@ -494,19 +384,25 @@ pub(super) fn apply<T>(
 }
 
 /// The job that has the name of a new one, if their specifications agree.
-fn same_spec(job: &JobEntry, spec: &JobSpec) -> Result<JobEntry> {
+fn same_spec(job: JobEntry, spec: &JobSpec) -> Result<JobEntry> {
     if job.spec == *spec {
-        return Ok(job.clone());
+        return Ok(job);
     }
-    Err(JournalError::NameTaken {
-        name: job.name.clone().unwrap_or_default(),
-        job: job.id.clone(),
-        differences: job.spec.differences(spec),
-    })
+    let differences = job.spec.differences(spec);
+    Err(JournalError::NameTaken { name: job.name.unwrap_or_default(), job: job.id, differences })
 }
 
-fn no_job(what: &str) -> JournalError {
-    JournalError::NoSuchJob { what: what.to_owned() }
+/// Adds a new job, with the next place in the queue. The caller stores the counts.
+fn add_job(tx: &Writing, counts: &mut Counts, entry: &JobEntry) -> Result<()> {
+    let submitted = counts.order;
+    counts.order += 1;
+    counts.jobs += 1;
+    tx.put(SUBMITTED, &submission_key(submitted), &entry.id)?;
+    if let Some(name) = &entry.name {
+        tx.put(NAMES, name, &entry.id)?;
+    }
+    let record = JobRecord { layers: 0, submitted, entry: entry.clone() };
+    tx.put(JOBS, &entry.id, &record)
 }
 
 /// Accepts names that can be part of a folder's name and of a layer's key.
@@ -516,11 +412,6 @@ fn check(what: &'static str, name: &str) -> Result<()> {
     } else {
         Err(JournalError::Name { what, name: name.to_owned() })
     }
-}
-
-/// Keys sort by depth. No id contains a slash.
-pub(super) fn layer_key(id: &str, depth: u32) -> String {
-    format!("{id}/{depth:010}")
 }
 
 fn worker_key(number: WorkerNumber) -> String {

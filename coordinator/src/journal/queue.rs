@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::Deserialize;
+
 use super::error::JournalError;
 use crate::entry::{JobEntry, JobState};
 
@@ -16,7 +18,39 @@ type Result<T> = std::result::Result<T, JournalError>;
 #[derive(Clone, Debug)]
 struct Unfinished {
     id: String,
+    created: u64,
     is_running: bool,
+}
+
+/// What the index needs of a job.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Queued {
+    pub(super) id: String,
+    order: u64,
+    created: u64,
+    state: JobState,
+}
+
+impl From<&JobEntry> for Queued {
+    fn from(entry: &JobEntry) -> Queued {
+        let JobEntry { id, order, created, state, .. } = entry;
+        Queued { id: id.clone(), order: *order, created: *created, state: state.clone() }
+    }
+}
+
+/// Places of the queued jobs at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    running: usize,
+    /// Of those that wait, ascending.
+    queued: Vec<u64>,
+}
+
+impl Places {
+    /// Number of jobs that end before the queued job at a place starts.
+    pub(crate) fn before(&self, order: u64) -> usize {
+        self.running + self.queued.partition_point(|place| *place < order)
+    }
 }
 
 /// The jobs that have not ended, by their place in the queue.
@@ -27,13 +61,28 @@ pub(crate) struct Unended {
 
 impl Unended {
     /// Adds, changes or removes a job.
-    fn set(&mut self, entry: &JobEntry) {
-        if entry.state.has_ended() {
-            self.jobs.remove(&entry.order);
+    pub(super) fn set(&mut self, job: Queued) {
+        let Queued { id, order, created, state } = job;
+        if state.has_ended() {
+            self.jobs.remove(&order);
         } else {
-            let is_running = entry.state == JobState::Running;
-            self.jobs.insert(entry.order, Unfinished { id: entry.id.clone(), is_running });
+            let is_running = state == JobState::Running;
+            self.jobs.insert(order, Unfinished { id, created, is_running });
         }
+    }
+
+    /// Ids of all, oldest first.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        let mut jobs: Vec<&Unfinished> = self.jobs.values().collect();
+        jobs.sort_by_key(|job| job.created);
+        jobs.into_iter().map(|job| job.id.clone()).collect()
+    }
+
+    /// The places of those that wait.
+    pub(crate) fn places(&self) -> Places {
+        let queued = self.jobs.iter().filter(|(_, job)| !job.is_running).map(|(place, _)| *place);
+        let queued: Vec<u64> = queued.collect();
+        Places { running: self.jobs.len() - queued.len(), queued }
     }
 
     /// The running job.
@@ -79,7 +128,7 @@ impl QueueIndex {
         let mut known = self.known();
         let written = write();
         match (&written, &mut *known) {
-            (Ok((entry, _)), Some(unended)) => unended.set(entry),
+            (Ok((entry, _)), Some(unended)) => unended.set(entry.into()),
             // It may have taken effect.
             (Err(_), known) => *known = None,
             (Ok(_), None) => {}
@@ -94,19 +143,17 @@ impl QueueIndex {
         write()
     }
 
-    /// Reads the index; `load` reads all jobs if it is not known.
+    /// Reads the index; `load` builds it if it is not known.
     pub(super) fn read<T>(
         &self,
-        load: impl FnOnce() -> Result<Vec<JobEntry>>,
+        load: impl FnOnce() -> Result<Unended>,
         read: impl FnOnce(&Unended) -> T,
     ) -> Result<T> {
         let mut known = self.known();
         if let Some(unended) = &*known {
             return Ok(read(unended));
         }
-        let mut unended = Unended::default();
-        load()?.iter().for_each(|entry| unended.set(entry));
-        Ok(read(known.insert(unended)))
+        Ok(read(known.insert(load()?)))
     }
 }
 

@@ -4,12 +4,12 @@
 //! table name, key and JSON.
 
 use std::cell::Cell;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use redb::{
-    ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError,
-    WriteTransaction,
+    ReadOnlyTable, ReadTransaction, ReadableTable, ReadableTableMetadata, Table, TableDefinition,
+    TableError, WriteTransaction,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,6 +21,12 @@ type Result<T> = std::result::Result<T, JournalError>;
 type Definition = TableDefinition<'static, &'static str, &'static [u8]>;
 
 const CHECKSUM: usize = 8;
+
+/// The range of all keys, which are ASCII.
+pub(super) const ALL: Range<&str> = ""..END;
+
+/// Greater than every key, and than every key with a prefix that it follows.
+pub(super) const END: &str = "\u{80}";
 
 /// Name of a table.
 pub(super) type Name = &'static str;
@@ -101,19 +107,60 @@ impl<'a, A: Access> Tx<'a, A> {
         table: Name,
         keys: Range<&str>,
     ) -> Result<Vec<(String, T)>> {
-        let failed = || JournalError::database("read", self.path);
-        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        self.scan_some(table, keys, usize::MAX)
+    }
+
+    /// The first keys and values in a range of keys, ascending; `most` at most.
+    pub(super) fn scan_some<T: DeserializeOwned>(
+        &self,
+        table: Name,
+        keys: Range<&str>,
+        most: usize,
+    ) -> Result<Vec<(String, T)>> {
         let mut found = Vec::new();
-        for row in rows.range(keys).map_err(failed())? {
-            let (key, value) = row.map_err(failed())?;
-            found.push((key.value().to_owned(), self.unseal(table, key.value(), value.value())?));
-        }
+        self.each(table, keys, |key, value| {
+            found.push((key.to_owned(), value));
+            Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
         Ok(found)
     }
 
-    /// All keys and values of a table, ascending. Keys are ASCII.
+    /// Calls `visit` with the keys and values in a range of keys, ascending, until it breaks.
+    pub(super) fn each<T: DeserializeOwned>(
+        &self,
+        table: Name,
+        keys: Range<&str>,
+        mut visit: impl FnMut(&str, T) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let failed = || JournalError::database("read", self.path);
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        for row in rows.range(keys).map_err(failed())? {
+            let (key, value) = row.map_err(failed())?;
+            let value = self.unseal(table, key.value(), value.value())?;
+            if visit(key.value(), value)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first keys in a range, ascending; `most` at most.
+    pub(super) fn keys(&self, table: Name, keys: Range<&str>, most: usize) -> Result<Vec<String>> {
+        let failed = || JournalError::database("read", self.path);
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        let found = rows.range(keys).map_err(failed())?.take(most);
+        found.map(|row| Ok(row.map_err(failed())?.0.value().to_owned())).collect()
+    }
+
+    /// Number of keys of a table, which the database stores.
+    pub(super) fn count(&self, table: Name) -> Result<u64> {
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        rows.len().map_err(JournalError::database("read", self.path))
+    }
+
+    /// All keys and values of a table, ascending.
     pub(super) fn all<T: DeserializeOwned>(&self, table: Name) -> Result<Vec<(String, T)>> {
-        self.scan(table, "".."\u{80}")
+        self.scan(table, ALL)
     }
 
     fn unseal<T: DeserializeOwned>(&self, table: Name, key: &str, value: &[u8]) -> Result<T> {

@@ -102,8 +102,9 @@ impl JobService for Jobs {
         request: Request<v1::ListRequest>,
     ) -> Result<Response<Self::ListStream>, Status> {
         let v1::ListRequest { unfinished } = request.into_inner();
-        let jobs = self.reader.messages(unfinished).await?;
-        Ok(stream(|parts| send_jobs(jobs, parts)))
+        // An error of the first part is the call's.
+        let (list, jobs) = self.reader.list(unfinished).await?.part().await?;
+        Ok(stream(|parts| send_jobs(list, jobs, parts)))
     }
 
     async fn status(&self, request: Request<v1::JobRef>) -> Result<Response<v1::Job>, Status> {

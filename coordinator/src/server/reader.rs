@@ -12,6 +12,8 @@ use crate::cluster::context::Cluster;
 use crate::cluster::job_view::{JobSnapshot, JobView, Position};
 use crate::entry::{JobEntry, JobState};
 use crate::journal::error::JournalError;
+use crate::journal::operations::Journal;
+use crate::journal::queue::{Places, Unended};
 
 /// Access to jobs by client calls.
 #[derive(Clone)]
@@ -50,29 +52,22 @@ impl JobReader {
         .await
     }
 
-    /// Jobs as messages, oldest first: all, or only those that have not ended.
+    /// The jobs, oldest first: all, or only those that have not ended.
     ///
     /// # Errors
     /// The status of the journal's error.
-    pub(super) async fn messages(&self, unfinished: bool) -> Result<Vec<v1::Job>, Status> {
+    pub(super) async fn list(&self, unfinished: bool) -> Result<JobList, Status> {
         let cluster = Arc::clone(&self.cluster);
-        let mut jobs = blocking(move || {
-            let entries = cluster.journal.jobs()?;
-            let running = |entry: &JobEntry| entry.state == JobState::Running;
-            let mut before = entries.iter().filter(|entry| running(entry)).count();
-            let mut jobs = Vec::new();
-            for entry in entries {
-                if !(unfinished && entry.state.has_ended()) {
-                    jobs.push(view::job(&entry, snapshot(&cluster, &entry.id), before));
-                }
-                // Entries have the order of the queue.
-                before += usize::from(entry.state == JobState::Queued);
-            }
-            Ok::<_, JournalError>(jobs)
+        blocking(move || {
+            let of_queue = |jobs: &Unended| (jobs.places(), unfinished.then(|| jobs.ids()));
+            let (places, unended) = cluster.journal.unended(of_queue)?;
+            let rest = match unended {
+                Some(ids) => Rest::Ids(ids.into_iter()),
+                None => Rest::From(Some(0)),
+            };
+            Ok::<_, JournalError>(JobList { cluster, places, rest })
         })
-        .await?;
-        jobs.sort_by_key(|job| job.created);
-        Ok(jobs)
+        .await
     }
 
     /// The layers of a job as they are now.
@@ -117,6 +112,70 @@ impl JobReader {
 
 fn snapshot(cluster: &Cluster, id: &str) -> Option<JobSnapshot> {
     cluster.job_in_use(id)?.snapshot()
+}
+
+/// Jobs that are read in parts.
+pub(super) struct JobList {
+    cluster: Arc<Cluster>,
+    /// The queue when the list began.
+    places: Places,
+    rest: Rest,
+}
+
+/// The jobs of a list that are not read yet.
+enum Rest {
+    /// Those from a submission on; `None` after the last.
+    From(Option<u64>),
+    Ids(std::vec::IntoIter<String>),
+}
+
+impl JobList {
+    /// Jobs of a part that are named by their ids.
+    const PART: usize = 256;
+
+    /// The list and its next jobs; none after the last.
+    ///
+    /// # Errors
+    /// The status of the journal's error.
+    pub(super) async fn part(self) -> Result<(JobList, Vec<v1::Job>), Status> {
+        blocking(move || {
+            let JobList { cluster, places, rest } = self;
+            let (entries, rest) = rest.next(&cluster.journal)?;
+            let message = |entry: &JobEntry| {
+                view::job(entry, snapshot(&cluster, &entry.id), places.before(entry.order))
+            };
+            let jobs = entries.iter().map(message).collect();
+            Ok::<_, JournalError>((JobList { cluster, places, rest }, jobs))
+        })
+        .await
+    }
+}
+
+impl Rest {
+    /// The next jobs, and the rest.
+    fn next(self, journal: &Journal) -> Result<(Vec<JobEntry>, Rest), JournalError> {
+        match self {
+            Rest::From(None) => Ok((Vec::new(), self)),
+            Rest::From(Some(first)) => {
+                let part = journal.jobs_from(first)?;
+                Ok((part.jobs, Rest::From(part.next)))
+            }
+            Rest::Ids(mut ids) => {
+                let mut jobs = Vec::new();
+                while jobs.len() < JobList::PART
+                    && let Some(id) = ids.next()
+                {
+                    match journal.find(&id) {
+                        Ok(job) => jobs.push(job),
+                        // It was removed since.
+                        Err(JournalError::NoSuchJob { .. }) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok((jobs, Rest::Ids(ids)))
+            }
+        }
+    }
 }
 
 /// The layers of a job at one moment. Those that the journal has are read in parts.

@@ -13,7 +13,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Response, Status};
 
-use super::reader::{JobLayers, JobReader};
+use super::reader::{JobLayers, JobList, JobReader};
 use super::status::blocking;
 use super::view;
 use crate::cluster::event::JobEvent;
@@ -48,28 +48,32 @@ where
     Response::new(Box::pin(ReceiverStream::new(receiver)))
 }
 
-/// Sends jobs in parts that fit a message.
+/// Sends the jobs of a list, whose first part is `jobs`, in parts that fit a message.
 ///
 /// # Errors
-/// None; a client that has left ends the stream.
+/// The status of the journal's error.
 pub(super) async fn send_jobs(
-    jobs: Vec<v1::Job>,
+    mut list: JobList,
+    mut jobs: Vec<v1::Job>,
     sender: MessageSender<v1::ListPart>,
 ) -> Result<(), Status> {
-    let (mut part, mut bytes) = (Vec::new(), 0);
-    for job in jobs {
-        bytes += job.encoded_len();
-        part.push(job);
-        if bytes >= PART_BYTES {
-            bytes = 0;
-            let jobs = std::mem::take(&mut part);
-            if !send(&sender, v1::ListPart { jobs }).await {
-                return Ok(());
+    while !jobs.is_empty() {
+        let (mut part, mut bytes) = (Vec::new(), 0);
+        for job in jobs {
+            bytes += job.encoded_len();
+            part.push(job);
+            if bytes >= PART_BYTES {
+                bytes = 0;
+                let jobs = std::mem::take(&mut part);
+                if !send(&sender, v1::ListPart { jobs }).await {
+                    return Ok(());
+                }
             }
         }
-    }
-    if !part.is_empty() {
-        send(&sender, v1::ListPart { jobs: part }).await;
+        if !part.is_empty() && !send(&sender, v1::ListPart { jobs: part }).await {
+            return Ok(());
+        }
+        (list, jobs) = list.part().await?;
     }
     Ok(())
 }

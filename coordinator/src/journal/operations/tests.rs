@@ -37,17 +37,18 @@ fn line(depth: u32) -> strata_store::HistoryLine {
 impl Journal {
     /// Adds jobs like another one, in one transaction.
     pub(crate) fn submit_copies(&self, like: &JobEntry, number: usize) -> Result<()> {
-        self.store.write(|tx| {
+        let submit = |tx: &Writing<'_>| {
             let mut counts = counts(tx)?;
             for copy in 0..number {
                 let id = format!("copy-{copy:06}");
-                let entry = JobEntry { id, order: counts.order, name: None, ..like.clone() };
-                counts.order += 1;
-                counts.jobs += 1;
-                tx.put(JOBS, &entry.id.clone(), &JobRecord { layers: 0, entry })?;
+                let name = Some(format!("name-{copy:06}"));
+                let entry = JobEntry { id, order: counts.order, name, ..like.clone() };
+                add_job(tx, &mut counts, &entry)?;
             }
             tx.put(META, COUNTS, &counts)
-        })
+        };
+        // The index of the queue is built again.
+        self.queue.remove(|| self.store.write(submit))
     }
 }
 
@@ -62,7 +63,8 @@ fn fill(path: &Path) -> String {
         shards: 4,
         engine: strata_store::EngineKind::Explicit,
     };
-    let (job, _) = journal.submit("hanoi", None, spec, JobOptions::default(), 1, None).unwrap();
+    let options = JobOptions::default();
+    let (job, _) = journal.submit("hanoi", Some("big"), spec, options, 1, None).unwrap();
     journal.checkpoint(&job.id, &[line(0), line(1), line(2)], |_| ()).unwrap();
     job.id
 }
@@ -73,6 +75,7 @@ fn read(path: &Path, job: &str) -> Result<()> {
     journal.workers()?;
     journal.jobs()?;
     journal.layers(job)?;
+    journal.find("big")?;
     Ok(())
 }
 
@@ -166,35 +169,135 @@ fn another_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     {
-        #[derive(PartialEq, Serialize, Deserialize)]
+        #[derive(PartialEq, serde::Serialize, Deserialize)]
         struct Later {
             format: u32,
             more: u8,
         }
-        let _later = Store::open(&path, |tx| tx.put(META, COUNTS, &Later { format: 3, more: 1 }));
+        let _later = Store::open(&path, |tx| tx.put(META, COUNTS, &Later { format: 4, more: 1 }));
     }
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Format { expected: 2, found: 3, .. }), "{error}");
+    assert!(matches!(error, JournalError::Format { expected: 3, found: 4, .. }), "{error}");
+}
+
+/// Turns a journal into one of an earlier format: without the tables of format 3, and without the
+/// id (format 1) or the progress of jobs that formats 1 and 2 may lack.
+fn downgrade(path: &Path, format: u32) {
+    let journal = Journal::open(path).unwrap();
+    let strip = |tx: &Writing<'_>| {
+        for (id, mut record) in tx.all::<serde_json::Value>(JOBS)? {
+            record.as_object_mut().unwrap().remove("submitted").unwrap();
+            let fields = record["entry"].as_object_mut().unwrap();
+            fields.remove("expected_layers").unwrap();
+            fields.remove("progress").unwrap();
+            tx.put(JOBS, &id, &record)?;
+        }
+        let mut counts = serde_json::to_value(counts(tx)?).unwrap();
+        counts["format"] = format.into();
+        if format == 1 {
+            counts.as_object_mut().unwrap().remove("id").unwrap();
+        }
+        tx.put(META, COUNTS, &counts)
+    };
+    journal.store.write(strip).unwrap();
+    drop(journal);
+    tamper(path, |txn| {
+        for table in [NAMES, SUBMITTED] {
+            assert!(txn.delete_table(Table::new(table)).unwrap());
+        }
+    });
 }
 
 #[test]
-fn a_journal_of_the_format_before_gets_an_id() {
+fn a_journal_of_an_earlier_format_is_upgraded_when_it_is_opened() {
+    for format in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.redb");
+        let first = fill(&path);
+        let journal = Journal::open(&path).unwrap();
+        let named = journal.find(&first).unwrap();
+        journal.submit_copies(&named, 3).unwrap();
+        journal.remove("copy-000001").unwrap();
+        journal.update(&first, |job| job.state = JobState::Cancelled).unwrap();
+        journal.requeue(&first).unwrap();
+        assert_eq!(journal.skip_epochs(7).unwrap(), Some(0));
+        let (jobs, id) = (journal.jobs().unwrap(), journal.id().to_owned());
+        drop(journal);
+        downgrade(&path, format);
+
+        let journal = Journal::open(&path).unwrap();
+        assert!(strata_net::protocol::is_id(journal.id()), "{:?}", journal.id());
+        assert_eq!(journal.id() == id, format == 2);
+        assert_eq!(journal.next_epoch().unwrap(), 8);
+        let progress = named.progress.clone();
+        assert_eq!(journal.find(&first).unwrap().progress, progress);
+        let without_progress = |jobs: Vec<JobEntry>| {
+            jobs.into_iter().map(|job| JobEntry { progress: None, ..job }).collect::<Vec<_>>()
+        };
+        assert_eq!(without_progress(journal.jobs().unwrap()), without_progress(jobs));
+        assert_eq!(journal.find("name-000002").unwrap().id, "copy-000002");
+        let listed = journal.jobs_from(0).unwrap().jobs.into_iter().map(|job| job.id);
+        // Jobs of the same second have the order of the queue.
+        assert!(listed.eq(["copy-000000", "copy-000002", &first].map(str::to_owned)));
+        // New jobs follow.
+        let new =
+            journal.submit("new", None, named.spec, JobOptions::default(), 9, None).unwrap().0;
+        assert_eq!(journal.jobs_from(0).unwrap().jobs.pop(), Some(new));
+        let id = journal.id().to_owned();
+        drop(journal);
+        assert_eq!(Journal::open(&path).unwrap().id(), id);
+    }
+}
+
+#[test]
+fn a_submission_and_a_search_read_no_other_job() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
-    fill(&path);
-    {
-        let journal = Journal::open(&path).unwrap();
-        let before = serde_json::json!({
-            "format": 1, "epoch": 7, "order": 1, "jobs": 1, "workers": 2,
-        });
-        journal.store.write(|tx| tx.put(META, COUNTS, &before)).unwrap();
-    }
+    let job = fill(&path);
     let journal = Journal::open(&path).unwrap();
-    let id = journal.id().to_owned();
-    assert!(strata_net::protocol::is_id(&id), "{id:?}");
-    assert_eq!(journal.next_epoch().unwrap(), 8);
-    drop(journal);
-    assert_eq!(Journal::open(&path).unwrap().id(), id);
+    let like = journal.find(&job).unwrap();
+    journal.submit_copies(&like, 30).unwrap();
+    let damage = |id: &str| {
+        journal.store.write(|tx| tx.put(JOBS, id, &"damaged".to_owned())).unwrap();
+        assert!(journal.find(id).unwrap_err().is_corrupt());
+    };
+    (0..30).filter(|copy| *copy != 7).for_each(|copy| damage(&format!("copy-{copy:06}")));
+    assert_eq!(journal.find("name-000007").unwrap().id, "copy-000007");
+    assert_eq!(journal.find(&job[..job.len() - 1]).unwrap(), like);
+    let several = journal.find("copy-").unwrap_err().to_string();
+    let expected = (0..10).map(|copy| format!("copy-{copy:06}")).collect::<Vec<_>>().join(", ");
+    let expected = format!(r#""copy-" is the beginning of several jobs: {expected} and others"#);
+    assert_eq!(several, expected);
+    let submit = |name| {
+        let options = JobOptions::default();
+        journal.submit("new", name, like.spec.clone(), options, 1, None).map(|(job, _)| job)
+    };
+    assert_eq!(submit(Some("name-000007")).unwrap().id, "copy-000007");
+    assert!(submit(Some("name-000008")).unwrap_err().is_corrupt());
+    let new = submit(Some("another")).unwrap();
+    assert_eq!(journal.find("another").unwrap(), new);
+    assert!(journal.jobs().unwrap_err().is_corrupt());
+}
+
+#[test]
+fn jobs_are_listed_in_parts_in_the_order_of_submission() {
+    const JOBS: usize = 700;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let job = fill(&path);
+    let journal = Journal::open(&path).unwrap();
+    journal.submit_copies(&journal.find(&job).unwrap(), JOBS - 1).unwrap();
+    journal.update("copy-000001", |job| job.state = JobState::Cancelled).unwrap();
+    journal.requeue("copy-000001").unwrap();
+    let (mut listed, mut next) = (Vec::new(), Some(0));
+    while let Some(first) = next {
+        let part = journal.jobs_from(first).unwrap();
+        assert!(part.jobs.len() <= 256, "{}", part.jobs.len());
+        listed.extend(part.jobs.into_iter().map(|job| job.id));
+        next = part.next;
+    }
+    let copies = (0..JOBS - 1).map(|copy| format!("copy-{copy:06}"));
+    assert!(listed.into_iter().eq([job].into_iter().chain(copies)));
 }
 
 #[test]
@@ -214,7 +317,16 @@ fn a_changed_value_is_refused() {
     let job = fill(&path);
     let image = std::fs::read(&path).unwrap();
     let depth = layer_key(&job, 1);
-    for (table, key) in [(META, COUNTS), (JOBS, &job), (LAYERS, &depth), (WORKERS, "00001")] {
+    let first = submission_key(0);
+    let tables = [
+        (META, COUNTS),
+        (JOBS, &*job),
+        (SUBMITTED, &first),
+        (NAMES, "big"),
+        (LAYERS, &depth),
+        (WORKERS, "00001"),
+    ];
+    for (table, key) in tables {
         let intact = value(&path, table, key);
         for at in 0..intact.len() {
             let mut bytes = intact.clone();
@@ -256,9 +368,11 @@ fn a_missing_value_is_refused() {
     let job = fill(&path);
     let image = std::fs::read(&path).unwrap();
     let (middle, last) = (layer_key(&job, 1), layer_key(&job, 2));
+    let first = submission_key(0);
     let lost = [
         (META, COUNTS),
         (JOBS, &*job),
+        (SUBMITTED, &first),
         (LAYERS, &middle),
         (LAYERS, &last),
         (WORKERS, "00000"),
@@ -272,26 +386,4 @@ fn a_missing_value_is_refused() {
         std::fs::write(&path, &image).unwrap();
     }
     read(&path, &job).unwrap();
-}
-
-#[test]
-fn jobs_of_an_earlier_version_get_their_progress_when_the_journal_is_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = &folder.path().join("journal");
-    let id = fill(path);
-    let journal = Journal::open(path).unwrap();
-    let entry = journal.find(&id).unwrap();
-    assert!(entry.progress.is_some());
-    let strip = |tx: &Writing<'_>| {
-        let mut record: serde_json::Value = tx.get(JOBS, &id)?.unwrap();
-        let fields = record["entry"].as_object_mut().unwrap();
-        for new in ["progress", "expected_layers"] {
-            fields.remove(new).unwrap();
-        }
-        tx.put(JOBS, &id, &record)
-    };
-    journal.store.write(strip).unwrap();
-    assert_eq!(journal.find(&id).unwrap().progress, None);
-    drop(journal);
-    assert_eq!(Journal::open(path).unwrap().find(&id).unwrap(), entry);
 }
