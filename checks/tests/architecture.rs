@@ -16,6 +16,7 @@ const EXPLICIT: &str = "strata-explicit";
 const SYMBOLIC: &str = "strata-symbolic";
 const LIBRARY: &str = "strata";
 const PROTO: &str = "strata-proto";
+const PLATFORM: &str = "strata-platform";
 const NET: &str = "strata-net";
 const WORKER: &str = "strata-worker";
 const COORDINATOR: &str = "strata-coordinator";
@@ -33,7 +34,7 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 14] = [
+const CRATE_RULES: [CrateRule; 15] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: STORE, uses: &[], tests_use: &[] },
@@ -41,15 +42,16 @@ const CRATE_RULES: [CrateRule; 14] = [
     CrateRule { name: SYMBOLIC, uses: &[SPACE], tests_use: &[PUZZLES] },
     CrateRule { name: LIBRARY, uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC], tests_use: &[] },
     CrateRule { name: PROTO, uses: &[], tests_use: &[] },
-    CrateRule { name: NET, uses: &[PROTO, SPACE, STORE], tests_use: &[] },
+    CrateRule { name: PLATFORM, uses: &[STORE], tests_use: &[] },
+    CrateRule { name: NET, uses: &[PROTO, PLATFORM, SPACE, STORE], tests_use: &[] },
     CrateRule {
         name: WORKER,
-        uses: &[LIBRARY, PROTO, NET, SPACE, STORE, EXPLICIT],
+        uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE, EXPLICIT],
         tests_use: &[PUZZLES],
     },
     CrateRule {
         name: COORDINATOR,
-        uses: &[LIBRARY, PROTO, NET, SPACE, STORE],
+        uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE],
         tests_use: &[PUZZLES],
     },
     CrateRule { name: PANEX, uses: &[], tests_use: &[] },
@@ -64,6 +66,7 @@ const CRATE_RULES: [CrateRule; 14] = [
             SYMBOLIC,
             LIBRARY,
             PROTO,
+            PLATFORM,
             NET,
             WORKER,
             COORDINATOR,

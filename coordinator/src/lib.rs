@@ -10,7 +10,6 @@
 mod cluster;
 mod entry;
 mod journal;
-mod panic;
 mod server;
 
 pub use cluster::context::ClusterOptions;
@@ -19,5 +18,6 @@ pub use entry::{
 };
 pub use journal::error::JournalError;
 pub use journal::operations::Journal;
+pub use journal::setup::JournalSetup;
 pub use server::coordinator::Coordinator;
 pub use server::error::ServerError;

@@ -139,6 +139,12 @@ impl NetError {
         move |source| Self::File { path: path.to_path_buf(), source }
     }
 
+    /// The error of a machine without random numbers.
+    #[must_use]
+    pub fn random(error: io::Error) -> Self {
+        Self::Random { why: error.to_string() }
+    }
+
     pub(crate) fn token(path: &Path, why: impl Into<String>) -> Self {
         Self::Token { path: path.to_path_buf(), why: why.into() }
     }

@@ -17,8 +17,8 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
+use strata_platform::{ByteStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::time::Sleep;
 use tokio_stream::Stream;
@@ -82,7 +82,7 @@ fn descriptors() -> usize {
 /// error.
 #[derive(Debug)]
 pub struct Incoming {
-    listener: TcpListener,
+    listener: Box<dyn Listener>,
     connections: Arc<Connections>,
     /// Runs after an error of `accept`.
     pause: Option<Pin<Box<Sleep>>>,
@@ -92,7 +92,7 @@ pub struct Incoming {
 impl Incoming {
     /// The connections of a listener.
     #[must_use]
-    pub fn new(listener: TcpListener, limits: ConnectionLimits) -> Self {
+    pub fn new(listener: Box<dyn Listener>, limits: ConnectionLimits) -> Self {
         let connections = Connections { limits, open: Mutex::default() };
         Self {
             listener,
@@ -123,8 +123,6 @@ impl Incoming {
             }
             match ready!(self.listener.poll_accept(context)) {
                 Ok((stream, addr)) => {
-                    // Replies are small, and callers wait for them.
-                    let _ = stream.set_nodelay(true);
                     if let Some(connection) = AcceptedConnection::open(stream, &self.connections) {
                         return Poll::Ready((connection, addr));
                     }
@@ -275,7 +273,7 @@ impl Caller {
 /// of connections.
 #[derive(Debug)]
 pub struct AcceptedConnection {
-    stream: TcpStream,
+    stream: Box<dyn ByteStream>,
     caller: Caller,
     state: State,
 }
@@ -292,7 +290,7 @@ enum State {
 
 impl AcceptedConnection {
     /// Counts a connection. `None`, with the connection closed, if there are too many.
-    fn open(stream: TcpStream, connections: &Arc<Connections>) -> Option<Self> {
+    fn open(stream: Box<dyn ByteStream>, connections: &Arc<Connections>) -> Option<Self> {
         let (number, closed) = connections.add()?;
         let deadline = Box::pin(tokio::time::sleep(connections.limits.first_call));
         let caller = Caller { number, connections: Arc::clone(connections) };

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use tokio::net::TcpListener;
+use strata_platform::{Listener, Platform};
 
 use crate::error::NetError;
 
@@ -11,22 +11,30 @@ use crate::error::NetError;
 ///
 /// # Errors
 /// [`NetError::Listen`] if the address is taken or not one of this machine.
-pub async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), NetError> {
+pub async fn listen(
+    platform: &dyn Platform,
+    addr: SocketAddr,
+) -> Result<(Box<dyn Listener>, SocketAddr), NetError> {
     let failed = |source| NetError::Listen { addr, source };
-    let listener = TcpListener::bind(addr).await.map_err(failed)?;
+    let listener = platform.listen(addr).await.map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     Ok((listener, bound))
 }
 
 #[cfg(test)]
 mod tests {
+    use strata_platform::System;
+    use tokio::runtime::Handle;
+
     use super::*;
 
     #[tokio::test]
     async fn a_taken_address_is_named() {
-        let (_listener, addr) = listen(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let system = System::new(&Handle::current());
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (_listener, addr) = listen(&*system, loopback).await.unwrap();
         assert_ne!(addr.port(), 0);
-        let error = listen(addr).await.unwrap_err();
+        let error = listen(&*system, addr).await.map(drop).unwrap_err();
         assert!(error.to_string().starts_with(&format!("cannot listen on {addr}: ")), "{error}");
         assert!(matches!(error, NetError::Listen { .. }));
     }

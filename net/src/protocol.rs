@@ -1,5 +1,7 @@
 //! Version of the protocol, and ids of workers, processes and journals.
 
+use strata_platform::Platform;
+
 use crate::error::NetError;
 
 /// Version of the protocol that this build implements.
@@ -9,16 +11,22 @@ pub const VERSION: u32 = 2;
 ///
 /// # Errors
 /// [`NetError::Random`] if the operating system provides no random numbers.
-pub fn random_id() -> Result<String, NetError> {
-    random().map(|number: u128| format!("{number:032x}"))
+pub fn random_id(platform: &dyn Platform) -> Result<String, NetError> {
+    random(platform).map(id_of)
+}
+
+/// The id that a number is: 32 hexadecimal digits.
+#[must_use]
+pub fn id_of(number: u128) -> String {
+    format!("{number:032x}")
 }
 
 /// A random number other than 0, such as a coordinator's incarnation.
 ///
 /// # Errors
 /// [`NetError::Random`] if the operating system provides no random numbers.
-pub fn random_number() -> Result<u64, NetError> {
-    random().map(|number| (number as u64).max(1))
+pub fn random_number(platform: &dyn Platform) -> Result<u64, NetError> {
+    random(platform).map(|number| (number as u64).max(1))
 }
 
 /// Whether a text is an id: 32 hexadecimal digits.
@@ -27,14 +35,15 @@ pub fn is_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn random() -> Result<u128, NetError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| NetError::Random { why: error.to_string() })?;
-    Ok(u128::from_le_bytes(bytes))
+fn random(platform: &dyn Platform) -> Result<u128, NetError> {
+    platform.random().map_err(NetError::random)
 }
 
 #[cfg(test)]
 mod tests {
+    use strata_platform::System;
+    use tokio::runtime::Handle;
+
     use super::*;
 
     #[test]
@@ -45,11 +54,12 @@ mod tests {
         }
     }
 
-    #[test]
-    fn random_ids_are_ids_and_differ() {
-        let ids = [random_id().unwrap(), random_id().unwrap()];
+    #[tokio::test]
+    async fn random_ids_are_ids_and_differ() {
+        let system = System::new(&Handle::current());
+        let ids = [random_id(&*system).unwrap(), random_id(&*system).unwrap()];
         assert!(ids.iter().all(|id| is_id(id)), "{ids:?}");
         assert_ne!(ids[0], ids[1]);
-        assert_ne!(random_number().unwrap(), 0);
+        assert_ne!(random_number(&*system).unwrap(), 0);
     }
 }

@@ -5,13 +5,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use http::{HeaderMap, Uri};
+use hyper_util::rt::TokioIo;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use strata_platform::{Connector, Platform};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{
     Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Server, ServerTlsConfig,
 };
+use tower::service_fn;
 
 use crate::error::{NetError, reasons};
 use crate::guard::{Attach, Guard};
@@ -41,6 +44,8 @@ pub struct Security {
     ca: Option<Certificate>,
     /// Whether connections beyond this machine may be unencrypted.
     insecure: bool,
+    /// Makes connections; `None` for TCP.
+    connector: Option<Connector>,
 }
 
 /// The node's own certificate and key.
@@ -81,7 +86,7 @@ impl Security {
             (None, None) => None,
         };
         let ca = tls.ca.as_deref().map(read_authority).transpose()?;
-        let security = Self { token, identity, ca, insecure: false };
+        let security = Self { token, identity, ca, insecure: false, connector: None };
         if security.identity.is_some() {
             // Detects a key that does not match the certificate, already at start-up.
             security.server()?;
@@ -93,6 +98,12 @@ impl Security {
     #[must_use]
     pub fn insecure(self, insecure: bool) -> Self {
         Self { insecure, ..self }
+    }
+
+    /// Makes connections as a platform does.
+    #[must_use]
+    pub fn on(self, platform: &dyn Platform) -> Self {
+        Self { connector: platform.connector(), ..self }
     }
 
     /// Checks that listening on an address is safe. Without a token, everyone who can connect can
@@ -198,7 +209,15 @@ impl Security {
     /// seconds.
     pub async fn connect(&self, url: &str) -> Result<Connection, NetError> {
         let endpoint = self.endpoint(url)?;
-        let connected = tokio::time::timeout(limits::CONNECT, endpoint.connect()).await;
+        let connecting = async {
+            let Some(connector) = self.connector.clone() else { return endpoint.connect().await };
+            let connect = service_fn(move |uri: Uri| {
+                let stream = connector(uri);
+                async { stream.await.map(TokioIo::new) }
+            });
+            endpoint.connect_with_connector(connect).await
+        };
+        let connected = tokio::time::timeout(limits::CONNECT, connecting).await;
         let channel = connected
             .map_err(|_| NetError::unreachable(url, format!("no answer in {:?}", limits::CONNECT)))?
             .map_err(|error| NetError::unreachable(url, reasons(&error)))?;

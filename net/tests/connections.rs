@@ -67,7 +67,7 @@ impl Node {
         let router = security.server().unwrap().add_service(guarded);
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
-            let incoming = Incoming::new(listener, ConnectionLimits::grpc());
+            let incoming = Incoming::new(Box::new(listener), ConnectionLimits::grpc());
             let stopped = async move { drop(stopped.await) };
             router.serve_with_incoming_shutdown(incoming, stopped).await.unwrap();
         });

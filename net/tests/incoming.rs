@@ -50,7 +50,7 @@ impl Node {
         let addr = listener.local_addr().unwrap();
         let accepted = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&accepted);
-        let incoming = Incoming::new(listener, limits).map(move |connection| {
+        let incoming = Incoming::new(Box::new(listener), limits).map(move |connection| {
             counter.fetch_add(1, Ordering::Relaxed);
             connection
         });

@@ -43,7 +43,7 @@ mod name;
 pub use diagram::{SnapshotSeal, read_diagram_snapshot, write_diagram_snapshot};
 pub use error::{Result, StoreError};
 pub use fs::{
-    FaultyFs, Fs, FsFile, Mapping, RealFs, create_private, create_private_dir, open_input,
+    FaultyFs, Fs, FsFile, FsRead, Mapping, RealFs, create_private, create_private_dir, open_input,
     open_private, open_regular, read_input, write_durably,
 };
 pub use hex::{Hex64, Hex128};

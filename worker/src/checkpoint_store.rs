@@ -11,9 +11,9 @@ use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
+use strata_platform::Platform;
 use strata_store::{CheckpointFile, JobDir};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::runtime::Handle;
 use tokio_stream::StreamExt;
 
 use crate::error::{NodeError, TransferError, UploadError};
@@ -98,7 +98,7 @@ impl CheckpointStore {
     /// [`UploadError::Local`] if a file cannot be read, otherwise the store's error.
     pub(crate) fn upload(
         &self,
-        runtime: &Handle,
+        platform: &dyn Platform,
         folder: &JobDir,
         records: &[CheckpointFile],
     ) -> Result<(), UploadError> {
@@ -106,7 +106,7 @@ impl CheckpointStore {
         for record in records {
             let key = self.key(folder.job(), &record.file);
             let path = folder.file_path(&record.file)?;
-            let put = runtime.block_on(self.put(&key, record.bytes, &path));
+            let put = platform.wait(self.put(&key, record.bytes, &path));
             put.map_err(|error| match error {
                 PutError::Local(error) => UploadError::Local(error),
                 PutError::Remote(error) => {
@@ -150,14 +150,14 @@ impl CheckpointStore {
 
     /// Deletes the objects that only earlier checkpoints need. The last checkpoint must be durable.
     /// Objects that cannot be deleted stay.
-    pub(crate) fn delete_superseded(&self, runtime: &Handle, folder: &JobDir, own: u16) {
+    pub(crate) fn delete_superseded(&self, platform: &dyn Platform, folder: &JobDir, own: u16) {
         let superseded: Vec<Key> = {
             let mut uploaded = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner);
             let earlier = std::mem::take(&mut uploaded.earlier);
             earlier.difference(&uploaded.last).cloned().collect()
         };
         for key in superseded {
-            if let Err(error) = runtime.block_on(self.objects.delete(&key)) {
+            if let Err(error) = platform.wait(self.objects.delete(&key)) {
                 tracing::warn!(
                     job = folder.job(),
                     worker = own,
@@ -174,6 +174,7 @@ impl CheckpointStore {
     /// object is missing or cannot be read.
     pub(crate) async fn download(
         &self,
+        platform: &Arc<dyn Platform>,
         job: &str,
         file: &str,
         to: &Path,
@@ -181,11 +182,11 @@ impl CheckpointStore {
         let source = |error: object_store::Error| TransferError::Source(error.to_string());
         let object = self.objects.get(&self.key(job, file)).await.map_err(source)?;
         let mut chunks = object.into_stream();
-        let mut copy = LocalCopy::create(to).await?;
+        let mut copy = LocalCopy::create(platform, to).await?;
         while let Some(chunk) = chunks.next().await {
-            copy.write(&chunk.map_err(source)?).await?;
+            copy.write(chunk.map_err(source)?).await?;
         }
-        Ok(copy.finish().await?)
+        Ok(())
     }
 }
 

@@ -5,7 +5,6 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use strata_net::{limits, protocol, status_reason};
@@ -49,7 +48,10 @@ impl Attempts {
 }
 
 /// Keeps the worker connected. Returns when the coordinator rejects it permanently.
-pub(crate) async fn run(state: &Arc<NodeState>, orders: &Sender<v1::Order>) -> NodeError {
+pub(crate) async fn run(
+    state: &Arc<NodeState>,
+    orders: &mpsc::UnboundedSender<v1::Order>,
+) -> NodeError {
     let url = &state.options.coordinator;
     let mut attempts = Attempts::default();
     loop {
@@ -70,7 +72,7 @@ pub(crate) async fn run(state: &Arc<NodeState>, orders: &Sender<v1::Order>) -> N
 /// registered, so that the next loss is logged.
 async fn connect(
     state: &Arc<NodeState>,
-    orders: &Sender<v1::Order>,
+    orders: &mpsc::UnboundedSender<v1::Order>,
     attempts: &mut Attempts,
 ) -> Result<Infallible, Status> {
     let options = &state.options;
@@ -101,6 +103,7 @@ async fn connect(
     let mut last_received = tokio::time::Instant::now();
     loop {
         let received = tokio::select! {
+            biased;
             _ = heartbeats.tick() => None,
             () = state.heartbeat_now.notified() => None,
             received = incoming.message() => Some(received?),
@@ -151,7 +154,7 @@ fn message(message: v1::from_worker::Message) -> v1::FromWorker {
 }
 
 /// Passes a new order to the executor, and answers a repeated one.
-fn receive(state: &NodeState, orders: &Sender<v1::Order>, order: v1::Order) {
+fn receive(state: &NodeState, orders: &mpsc::UnboundedSender<v1::Order>, order: v1::Order) {
     match state.orders.register(&order) {
         OrderStatus::Running => {}
         OrderStatus::Answered(answer) => state.orders.answer(*answer),

@@ -1,6 +1,6 @@
 //! One epoch at a worker: the job, the inbox, the links to other workers, and how it ends.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -23,7 +23,7 @@ pub(crate) struct EpochParts {
     /// Locals are below this.
     pub(crate) locals: u32,
     /// By number of the other worker.
-    pub(crate) links: HashMap<u16, Arc<Link>>,
+    pub(crate) links: BTreeMap<u16, Arc<Link>>,
 }
 
 /// An epoch in which this worker runs a job.
@@ -37,7 +37,7 @@ pub(crate) struct Epoch {
     pub(crate) owners: Arc<[u16]>,
     locals: u32,
     /// By number of the other worker.
-    pub(crate) links: HashMap<u16, Arc<Link>>,
+    pub(crate) links: BTreeMap<u16, Arc<Link>>,
     /// Depth of the layer in progress: exits of shallower layers are consumed.
     floor: AtomicU32,
     over: AtomicBool,

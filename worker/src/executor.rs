@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::error::{NodeError, OrderError};
 use crate::job::ActiveJob;
@@ -16,18 +16,17 @@ use crate::state::NodeState;
 ///
 /// # Errors
 /// [`NodeError::Thread`] if there are no more threads.
-pub(crate) fn start(state: &Arc<NodeState>) -> Result<Sender<v1::Order>, NodeError> {
-    let (orders, received) = channel();
-    let state = Arc::clone(state);
-    let thread = std::thread::Builder::new().name("worker".to_owned());
-    let started = thread.spawn(move || run_loop(&state, &received));
-    started.map_err(|source| NodeError::Thread { source })?;
+pub(crate) fn start(state: &Arc<NodeState>) -> Result<UnboundedSender<v1::Order>, NodeError> {
+    let (orders, received) = unbounded_channel();
+    let executor = Arc::clone(state);
+    let work = Box::new(move || run_loop(&executor, received));
+    state.platform().start("worker", work).map_err(|source| NodeError::Thread { source })?;
     Ok(orders)
 }
 
-fn run_loop(state: &Arc<NodeState>, orders: &Receiver<v1::Order>) {
+fn run_loop(state: &Arc<NodeState>, mut orders: UnboundedReceiver<v1::Order>) {
     let mut active = None;
-    for order in orders {
+    while let Some(order) = state.platform().wait(orders.recv()) {
         let (epoch, number) = (EpochId::of(&order), order.number);
         let done = catch_unwind(AssertUnwindSafe(|| execute(state, &mut active, order)));
         let mut done = done.unwrap_or(Err(OrderError::Panicked));

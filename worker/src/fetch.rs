@@ -2,8 +2,10 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::sync::Arc;
 
 use strata_net::{Security, convert, status_reason};
+use strata_platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::{CheckpointFile, JobDir};
@@ -33,12 +35,14 @@ pub(crate) fn fetch_file(
     let target = folder.file_path(&record.file)?;
     let temporary = folder.temp_path("fetched");
     let fetched = receive(state, folder.job(), record, address, &temporary).and_then(|()| {
-        std::fs::rename(&temporary, &target)
+        folder
+            .fs()
+            .rename(&temporary, &target)
             .map_err(|source| failed("rename", &temporary, source).into())
     });
     fetched.map_err(|error| {
         // The next session removes it if this fails.
-        let _ = std::fs::remove_file(&temporary);
+        let _ = folder.fs().remove(&temporary);
         match error {
             TransferError::Local(error) => FetchError::Local(error),
             TransferError::Source(why) | TransferError::Interrupted(why) => {
@@ -55,17 +59,18 @@ fn receive(
     address: Option<&str>,
     to: &Path,
 ) -> Result<(), TransferError> {
+    let platform = &state.options.platform;
     let received = match address {
         Some(address) => {
-            let copied = from_worker(&state.security, address, job, record, to);
-            state.runtime.block_on(copied)
+            let copied = from_worker(platform, &state.security, address, job, record, to);
+            platform.wait(copied)
         }
         None => Err(TransferError::Source("its address is not known".to_owned())),
     };
     match (received, &state.store) {
         (Err(TransferError::Source(why) | TransferError::Interrupted(why)), Some(store)) => {
             tracing::info!("fetching {} from the shared store: {why}", record.file);
-            state.runtime.block_on(store.download(job, &record.file, to))
+            platform.wait(store.download(platform, job, &record.file, to))
         }
         (received, _) => received,
     }
@@ -73,6 +78,7 @@ fn receive(
 
 /// Copies a file from a worker. An interrupted copy is begun again, twice at most.
 async fn from_worker(
+    platform: &Arc<dyn Platform>,
     security: &Security,
     address: &str,
     job: &str,
@@ -81,7 +87,7 @@ async fn from_worker(
 ) -> Result<(), TransferError> {
     let mut attempt = 1;
     loop {
-        match copy(security, address, job, record, to).await {
+        match copy(platform, security, address, job, record, to).await {
             Err(TransferError::Interrupted(why)) if attempt < ATTEMPTS => {
                 tracing::warn!("fetching {} from {address} again: {why}", record.file);
                 attempt += 1;
@@ -92,6 +98,7 @@ async fn from_worker(
 }
 
 async fn copy(
+    platform: &Arc<dyn Platform>,
     security: &Security,
     address: &str,
     job: &str,
@@ -103,18 +110,18 @@ async fn copy(
     let mut client = ExchangeServiceClient::new(channel);
     let request = v1::FetchRequest { job: job.to_owned(), file: Some(convert::file_to(record)) };
     let mut chunks = client.fetch(request).await.map_err(failure)?.into_inner();
-    let mut copy = LocalCopy::create(to).await?;
+    let mut copy = LocalCopy::create(platform, to).await?;
     let mut left = record.bytes;
     while let Some(v1::FileChunk { bytes }) = chunks.message().await.map_err(failure)? {
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
             TransferError::Source("it is longer than the checkpoint records".to_owned())
         })?;
-        copy.write(&bytes).await?;
+        copy.write(bytes).await?;
     }
     if left > 0 {
         return Err(TransferError::Interrupted(format!("{left} bytes are missing")));
     }
-    Ok(copy.finish().await?)
+    Ok(())
 }
 
 fn failure(status: Status) -> TransferError {
@@ -129,12 +136,13 @@ fn failure(status: Status) -> TransferError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use bytes::Bytes;
+    use strata_platform::System;
     use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
     use strata_store::{Hex64, Hex128};
+    use tokio::runtime::Handle;
     use tokio_stream::Iter;
     use tonic::transport::server::TcpIncoming;
     use tonic::{Request, Response, Streaming};
@@ -181,8 +189,9 @@ mod tests {
 
     /// Fetches from a worker; the result, the number of calls and the copy.
     async fn fetch(interrupted: u32) -> (Result<(), TransferError>, u32, Vec<u8>) {
-        let listen = strata_net::listen("127.0.0.1:0".parse().unwrap());
-        let (listener, addr) = listen.await.unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let system: Arc<dyn Platform> = System::new(&Handle::current());
         let calls = Arc::new(AtomicU32::new(0));
         let source = Source { interrupted, calls: Arc::clone(&calls) };
         let server = tonic::transport::Server::builder()
@@ -203,7 +212,7 @@ mod tests {
             seal: Hex64(0),
         };
         let url = format!("http://{addr}");
-        let copied = from_worker(&Security::default(), &url, "job", &record, &to).await;
+        let copied = from_worker(&system, &Security::default(), &url, "job", &record, &to).await;
         server.abort();
         (copied, calls.load(Ordering::Relaxed), std::fs::read(&to).unwrap())
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use strata_net::protocol;
-use strata_store::{Fs, RealFs};
+use strata_platform::Platform;
 
 use crate::error::NodeError;
 
@@ -24,10 +24,10 @@ impl Identity {
     /// # Errors
     /// [`NodeError::Identity`] if the file is damaged or cannot be read, [`NodeError::Store`] if
     /// it cannot be written, [`NodeError::Net`] without random numbers.
-    pub(crate) fn open(data_dir: &Path) -> Result<Identity, NodeError> {
-        let path = data_dir.join(FILE);
+    pub(crate) fn open(platform: &dyn Platform, data_dir: &Path) -> Result<Identity, NodeError> {
+        let (fs, path) = (platform.fs(), data_dir.join(FILE));
         let failed = |why: String| NodeError::Identity { path: path.clone(), why };
-        let worker = match RealFs.read(&path) {
+        let worker = match fs.read(&path) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 let text = text.trim_end();
@@ -37,29 +37,33 @@ impl Identity {
                 text.to_owned()
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let id = protocol::random_id()?;
-                strata_store::write_durably(&RealFs, &path, format!("{id}\n").as_bytes())?;
+                let id = protocol::random_id(platform)?;
+                strata_store::write_durably(&*fs, &path, format!("{id}\n").as_bytes())?;
                 id
             }
             Err(error) => return Err(failed(error.to_string())),
         };
-        Ok(Identity { worker, instance: protocol::random_id()? })
+        Ok(Identity { worker, instance: protocol::random_id(platform)? })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use strata_platform::System;
+    use tokio::runtime::Handle;
+
     use super::*;
 
-    #[test]
-    fn the_worker_id_survives_restarts_and_the_instance_id_changes() {
+    #[tokio::test]
+    async fn the_worker_id_survives_restarts_and_the_instance_id_changes() {
         let folder = tempfile::tempdir().unwrap();
-        let (a, b) =
-            (Identity::open(folder.path()).unwrap(), Identity::open(folder.path()).unwrap());
+        let system = System::new(&Handle::current());
+        let open = || Identity::open(&*system, folder.path());
+        let (a, b) = (open().unwrap(), open().unwrap());
         assert_eq!(a.worker, b.worker);
         assert_ne!(a.instance, b.instance);
         std::fs::write(folder.path().join(FILE), "0123").unwrap();
-        let error = Identity::open(folder.path()).unwrap_err().to_string();
+        let error = open().unwrap_err().to_string();
         assert!(error.contains("worker-id: not 32 hexadecimal digits"), "{error}");
     }
 }

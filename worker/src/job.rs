@@ -1,6 +1,6 @@
 //! Active job of an epoch: the library's worker, and the orders that expand, load and save layers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use strata::{
 use strata_net::convert;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
-use strata_store::{EncodeOptions, EngineKind, JobDir, JobSpec, RealFs};
+use strata_store::{EncodeOptions, EngineKind, JobDir, JobSpec};
 
 use crate::epoch::{Epoch, EpochParts};
 use crate::error::{LinkError, OrderError};
@@ -62,7 +62,7 @@ impl ActiveJob {
             EngineKind::Explicit => None,
             _ => Some(space.nested().map_err(unfit)?),
         };
-        let folder = JobDir::attach(Arc::new(RealFs), &state.options.data_dir, &order.job)?;
+        let folder = JobDir::attach(state.platform().fs(), &state.options.data_dir, &order.job)?;
         let needed: HashSet<String> = order.files.into_iter().collect();
         folder.remove_others(|name| needed.contains(name))?;
         let engine = Arc::new(space.engine(spec.shards));
@@ -129,7 +129,7 @@ impl ActiveJob {
             What::Save(v1::Save { depth }) => {
                 let records = self.worker.save()?;
                 if let Some(store) = &state.store {
-                    store.upload(&state.runtime, &self.epoch.folder, &records)?;
+                    store.upload(state.platform(), &self.epoch.folder, &records)?;
                 }
                 let files = records.iter().map(convert::file_to).collect();
                 Ok(Outcome::Saved(v1::SavedFiles { depth, files }))
@@ -137,7 +137,7 @@ impl ActiveJob {
             What::Saved(_) => {
                 self.worker.saved()?;
                 if let Some(store) = &state.store {
-                    store.delete_superseded(&state.runtime, &self.epoch.folder, self.epoch.own);
+                    store.delete_superseded(state.platform(), &self.epoch.folder, self.epoch.own);
                 }
                 Ok(Outcome::Noted(v1::Noted {}))
             }
@@ -232,13 +232,14 @@ fn links(
     members: &[u16],
     peers: &HashMap<u16, String>,
     bytes: usize,
-) -> HashMap<u16, Arc<Link>> {
+) -> BTreeMap<u16, Arc<Link>> {
     if !members.contains(&own) {
-        return HashMap::new();
+        return BTreeMap::new();
     }
     let timeout = Duration::from_millis(state.lease_ms.load(Ordering::Acquire));
     let link = |to: &u16| {
-        let link = Link::new(epoch, own, LinkOptions { bytes, timeout });
+        let platform = Arc::clone(&state.options.platform);
+        let link = Link::new(epoch, own, LinkOptions { bytes, timeout }, platform);
         match peers.get(to) {
             Some(address) => {
                 let (link, address) = (Arc::clone(&link), address.clone());

@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use strata_net::{Security, limits};
+use strata_platform::Instant;
+use strata_platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use tokio::sync::{Notify, mpsc};
@@ -55,8 +57,9 @@ pub(crate) struct Link {
     from: u16,
     options: LinkOptions,
     state: Mutex<State>,
+    platform: Arc<dyn Platform>,
     /// Notified when batches are acknowledged or the link is closed.
-    acknowledged: Condvar,
+    acknowledged: Notify,
     /// Notified when there is something to send or the link is closed.
     wake: Notify,
     /// Whether the last attempt to connect succeeded.
@@ -65,7 +68,12 @@ pub(crate) struct Link {
 
 impl Link {
     /// A link from worker `from`. [`Link::run`] delivers its batches.
-    pub(crate) fn new(epoch: EpochId, from: u16, options: LinkOptions) -> Arc<Link> {
+    pub(crate) fn new(
+        epoch: EpochId,
+        from: u16,
+        options: LinkOptions,
+        platform: Arc<dyn Platform>,
+    ) -> Arc<Link> {
         let state = Mutex::new(State {
             queue: VecDeque::new(),
             bytes: 0,
@@ -73,13 +81,28 @@ impl Link {
             progress: Instant::now(),
             closed: None,
         });
-        let (acknowledged, wake) = (Condvar::new(), Notify::new());
+        let (acknowledged, wake) = (Notify::new(), Notify::new());
         let connected = AtomicBool::new(false);
-        Arc::new(Link { epoch, from, options, state, acknowledged, wake, connected })
+        Arc::new(Link { epoch, from, options, state, platform, acknowledged, wake, connected })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a condition no longer holds or the link is closed.
+    fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        loop {
+            let state = self.state();
+            if state.closed.is_some() || !condition(&state) {
+                return state;
+            }
+            // Enabled before the lock is released, so that no notification is missed.
+            let mut notified = pin!(self.acknowledged.notified());
+            notified.as_mut().enable();
+            drop(state);
+            self.platform.wait(notified);
+        }
     }
 
     /// Queues a batch; waits while too many bytes are unacknowledged. A receiver accepts batches
@@ -88,11 +111,7 @@ impl Link {
     /// # Errors
     /// Why the link is closed.
     pub(crate) fn send(&self, depth: u32, run: Bytes) -> Result<(), LinkError> {
-        let full = |state: &mut State| state.closed.is_none() && state.bytes > self.options.bytes;
-        let mut state = self
-            .acknowledged
-            .wait_while(self.state(), full)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.wait_while(|state| state.bytes > self.options.bytes);
         if let Some(error) = &state.closed {
             return Err(error.clone());
         }
@@ -114,18 +133,14 @@ impl Link {
     /// # Errors
     /// Why the link is closed.
     pub(crate) fn flush(&self) -> Result<(), LinkError> {
-        let waiting = |state: &mut State| state.closed.is_none() && !state.queue.is_empty();
-        let state = self
-            .acknowledged
-            .wait_while(self.state(), waiting)
-            .unwrap_or_else(PoisonError::into_inner);
+        let state = self.wait_while(|state| !state.queue.is_empty());
         state.closed.clone().map_or(Ok(()), Err)
     }
 
     /// Closes the link. The first error stays.
     pub(crate) fn close(&self, error: LinkError) {
         self.state().closed.get_or_insert(error);
-        self.acknowledged.notify_all();
+        self.acknowledged.notify_waiters();
         self.wake.notify_one();
     }
 
@@ -145,7 +160,7 @@ impl Link {
             state.progress = Instant::now();
         }
         drop(state);
-        self.acknowledged.notify_all();
+        self.acknowledged.notify_waiters();
         Ok(())
     }
 
@@ -251,6 +266,7 @@ impl Link {
                 deadline.saturating_duration_since(Instant::now())
             });
             tokio::select! {
+                biased;
                 () = tokio::time::sleep(wait) => {
                     if self.deadline(connected).is_some_and(|deadline| deadline <= Instant::now()) {
                         return Err(no_receipts());
@@ -282,15 +298,19 @@ fn closed() -> Status {
 
 #[cfg(test)]
 mod tests {
+    use strata_platform::System;
+    use tokio::runtime::Handle;
+
     use super::*;
 
     fn link(bytes: usize) -> Arc<Link> {
         let epoch = EpochId { incarnation: 1, number: 7 };
-        Link::new(epoch, 1, LinkOptions { bytes, timeout: Duration::from_secs(1) })
+        let system = System::new(&Handle::current());
+        Link::new(epoch, 1, LinkOptions { bytes, timeout: Duration::from_secs(1) }, system)
     }
 
-    #[test]
-    fn batches_stay_queued_until_acknowledged() {
+    #[tokio::test]
+    async fn batches_stay_queued_until_acknowledged() {
         let link = link(1000);
         for size in 1..=3 {
             link.send(4, Bytes::from(vec![0; size])).unwrap();
@@ -311,8 +331,8 @@ mod tests {
         link.flush().unwrap();
     }
 
-    #[test]
-    fn a_full_link_blocks_senders_until_acknowledged_or_closed() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_full_link_blocks_senders_until_acknowledged_or_closed() {
         let link = link(10);
         link.send(1, Bytes::from(vec![0; 11])).unwrap();
         let sender = {
@@ -325,15 +345,15 @@ mod tests {
         link.acknowledge(1).unwrap();
         link.close(LinkError::EpochOver { epoch: 7 });
         // The second may or may not be queued before the link closes; the third is not.
-        let outcome = sender.join();
+        let outcome = tokio::task::spawn_blocking(|| sender.join()).await.unwrap();
         if let Ok(third) = outcome {
             assert_eq!(third, Err(LinkError::EpochOver { epoch: 7 }));
         }
         assert_eq!(link.flush(), Err(LinkError::EpochOver { epoch: 7 }));
     }
 
-    #[test]
-    fn the_timeout_starts_with_the_first_unacknowledged_batch() {
+    #[tokio::test]
+    async fn the_timeout_starts_with_the_first_unacknowledged_batch() {
         let link = link(1000);
         let connected = Instant::now();
         assert_eq!(link.deadline(connected), None);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata_net::{ConnectionLimits, Incoming, Security, limits};
+use strata_platform::Listener;
 use strata_proto::v1::exchange_service_server::ExchangeServiceServer;
 use strata_store::DataDir;
-use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
 use crate::checkpoint_store::CheckpointStore;
@@ -28,7 +28,7 @@ pub struct Node {
     options: NodeOptions,
     security: Security,
     files: Files,
-    listener: TcpListener,
+    listener: Box<dyn Listener>,
     addr: SocketAddr,
 }
 
@@ -43,7 +43,7 @@ struct Files {
 impl Files {
     fn open(options: &NodeOptions) -> Result<Files, NodeError> {
         let data = DataDir::lock(&options.data_dir)?;
-        let identity = Identity::open(&options.data_dir)?;
+        let identity = Identity::open(&*options.platform, &options.data_dir)?;
         let store = options.store.as_deref().map(CheckpointStore::open).transpose()?;
         Ok(Files { identity, store, data })
     }
@@ -68,14 +68,16 @@ impl Node {
         // Detects flags that do not suit a listener, already at start-up.
         security.server()?;
         security.log_listen(listen, true);
-        let opened = tokio::task::spawn_blocking(move || {
+        let platform = Arc::clone(&options.platform);
+        let security = security.on(&*platform);
+        let opened = platform.blocking(move || {
             let files = Files::open(&options);
             files.map(|files| (options, files))
         });
         let (options, files) = opened
             .await
             .map_err(|error| NodeError::Thread { source: std::io::Error::other(error) })??;
-        let (listener, addr) = strata_net::listen(listen).await?;
+        let (listener, addr) = strata_net::listen(&*platform, listen).await?;
         Ok(Node { options, security, files, listener, addr })
     }
 
@@ -108,6 +110,7 @@ impl Node {
             let _ = tokio::time::timeout(LEAVE_TIMEOUT, state.idle()).await;
         };
         let ended = tokio::select! {
+            biased;
             refused = control => Err(refused),
             () = leave => Ok(()),
             served = served => Err(NodeError::Serve {
@@ -126,7 +129,7 @@ impl Node {
 }
 
 /// Serves other workers and the coordinator.
-async fn serve(state: Arc<NodeState>, listener: TcpListener) -> Result<(), String> {
+async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(), String> {
     let (_, health) = tonic_health::server::health_reporter();
     let exchange = ExchangeServiceServer::new(Exchange { state: Arc::clone(&state) })
         .max_decoding_message_size(limits::BATCH_BYTES)

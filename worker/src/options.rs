@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use strata::catalogue::Registry;
+use strata_platform::Platform;
 
 /// Settings of a [`Node`](crate::Node).
 #[derive(Clone, Debug)]
@@ -22,4 +23,6 @@ pub struct NodeOptions {
     pub store: Option<String>,
     /// The puzzles that this worker can search.
     pub puzzles: Arc<Registry>,
+    /// The machine it runs on.
+    pub platform: Arc<dyn Platform>,
 }

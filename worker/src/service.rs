@@ -1,6 +1,5 @@
 //! Service for other workers and the coordinator: accepts batches, sends files, looks up states.
 
-use std::io::{Read, Seek};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,9 +7,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use strata_explicit::{Candidate, Finder};
 use strata_net::{convert, limits};
+use strata_platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
-use strata_store::{Layer, RealFs, StoreError, check_name};
+use strata_store::{Fs, FsRead, Layer, StoreError, check_name};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -79,10 +79,11 @@ impl ExchangeService for Exchange {
         // Both names are plain, so the path stays in the data directory.
         check_name("job id", &job).map_err(invalid)?;
         let path = self.state.options.data_dir.join(&job).join(&record.file);
-        let opened = tokio::task::spawn_blocking(move || {
-            let mut file = strata_store::open_regular(&path)?;
-            let len = file.seek(std::io::SeekFrom::End(0))?;
-            file.rewind()?;
+        let platform = Arc::clone(&self.state.options.platform);
+        let fs = platform.fs();
+        let opened = platform.blocking(move || {
+            let file = fs.open_read(&path)?;
+            let len = file.size()?;
             Ok::<_, std::io::Error>((file, len))
         });
         let (file, len) = opened
@@ -94,21 +95,23 @@ impl ExchangeService for Exchange {
             return Err(Status::not_found(text));
         }
         let (chunks, replies) = mpsc::channel(BUFFERED);
-        tokio::task::spawn_blocking(move || send_chunks(file, &chunks));
+        tokio::spawn(send_chunks(platform, Arc::from(file), chunks));
         Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
     }
 
     async fn find(&self, request: Request<v1::FindRequest>) -> Result<Response<v1::Found>, Status> {
         let data_dir = self.state.options.data_dir.clone();
         let request = request.into_inner();
-        let found = tokio::task::spawn_blocking(move || find(&data_dir, request));
+        let platform = self.state.platform();
+        let fs = platform.fs();
+        let found = platform.blocking(move || find(fs, &data_dir, request));
         let found = found.await.map_err(|error| Status::internal(error.to_string()))?;
         Ok(Response::new(found?))
     }
 }
 
 /// Looks up states in a file of a job's folder.
-fn find(data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> {
+fn find(fs: Arc<dyn Fs>, data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> {
     let v1::FindRequest { job, file, candidates } = request;
     let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
     let depth = file.depth;
@@ -116,7 +119,7 @@ fn find(data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> 
     check_name("job id", &job).map_err(invalid)?;
     let candidates: Vec<Candidate> = candidates.iter().map(convert::candidate_from).collect();
     let path = data_dir.join(&job).join(&kept.file);
-    let layer = Layer::open(Arc::new(RealFs), &path, &kept.expect(&job, depth));
+    let layer = Layer::open(fs, &path, &kept.expect(&job, depth));
     let found = layer.and_then(|layer| Finder::new()?.any_of(&[layer], &candidates));
     match found {
         Ok(index) => Ok(v1::Found { index: index.map(|index| index as u32) }),
@@ -127,16 +130,31 @@ fn find(data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> 
 }
 
 /// Reads a file and sends it in chunks, until its end or until the caller ends the call.
-fn send_chunks(mut file: std::fs::File, chunks: &mpsc::Sender<Result<v1::FileChunk, Status>>) {
-    let mut buffer = vec![0; limits::CHUNK_BYTES];
+async fn send_chunks(
+    platform: Arc<dyn Platform>,
+    file: Arc<dyn FsRead>,
+    chunks: mpsc::Sender<Result<v1::FileChunk, Status>>,
+) {
+    let mut offset = 0;
     loop {
-        let chunk = match file.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(len) => Ok(v1::FileChunk { bytes: Bytes::copy_from_slice(&buffer[..len]) }),
-            Err(error) => Err(Status::unavailable(error.to_string())),
+        let file = Arc::clone(&file);
+        let read = platform.blocking(move || {
+            let mut buffer = vec![0; limits::CHUNK_BYTES];
+            let len = file.read_at(&mut buffer, offset)?;
+            buffer.truncate(len);
+            Ok::<_, std::io::Error>(buffer)
+        });
+        let chunk = match read.await {
+            Ok(Ok(buffer)) if buffer.is_empty() => return,
+            Ok(Ok(buffer)) => {
+                offset += buffer.len() as u64;
+                Ok(v1::FileChunk { bytes: Bytes::from(buffer) })
+            }
+            Ok(Err(error)) => Err(Status::unavailable(error.to_string())),
+            Err(panicked) => Err(Status::internal(panicked.to_string())),
         };
         let failed = chunk.is_err();
-        if chunks.blocking_send(chunk).is_err() || failed {
+        if chunks.send(chunk).await.is_err() || failed {
             return;
         }
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use strata_net::Security;
+use strata_platform::Platform;
 use strata_proto::v1;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -32,6 +33,7 @@ pub(crate) struct NodeState {
     pub(crate) security: Security,
     pub(crate) identity: Identity,
     pub(crate) store: Option<CheckpointStore>,
+    /// For tasks that a thread starts.
     pub(crate) runtime: Handle,
     pub(crate) orders: OrderLog,
     resources: Arc<ResourceSampler>,
@@ -66,7 +68,10 @@ impl NodeState {
         runtime: Handle,
     ) -> Arc<NodeState> {
         Arc::new(NodeState {
-            resources: ResourceSampler::new(options.data_dir.clone()),
+            resources: ResourceSampler::new(
+                Arc::clone(&options.platform),
+                options.data_dir.clone(),
+            ),
             options,
             address,
             security,
@@ -85,6 +90,11 @@ impl NodeState {
             busy: watch::Sender::new(false),
             heartbeat_now: tokio::sync::Notify::new(),
         })
+    }
+
+    /// The machine it runs on.
+    pub(crate) fn platform(&self) -> &dyn Platform {
+        &*self.options.platform
     }
 
     /// The current epoch.

@@ -2,39 +2,46 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use strata_store::StoreError;
-use tokio::fs::File;
-use tokio::io::AsyncWriteExt;
+use bytes::Bytes;
+use strata_platform::{Panicked, Platform};
+use strata_store::{FsFile, StoreError};
 
-/// A file in the job's folder that is being received. Its errors are those of the local disk.
+/// A file in the job's folder that is being received. Its errors are those of the local disk. The
+/// file is not synced: a checkpoint does that.
 pub(crate) struct LocalCopy {
-    file: File,
+    platform: Arc<dyn Platform>,
+    file: Arc<dyn FsFile>,
+    /// Bytes written.
+    len: u64,
     path: PathBuf,
 }
 
 impl LocalCopy {
     /// Creates the file, or empties it.
-    pub(crate) async fn create(path: &Path) -> Result<LocalCopy, StoreError> {
-        let target = path.to_path_buf();
-        let created =
-            tokio::task::spawn_blocking(move || strata_store::create_private(&target)).await;
-        let created = created.unwrap_or_else(|error| Err(io::Error::other(error)));
-        let file = File::from_std(created.map_err(|source| failed("create", path, source))?);
-        Ok(LocalCopy { file, path: path.to_path_buf() })
+    pub(crate) async fn create(
+        platform: &Arc<dyn Platform>,
+        path: &Path,
+    ) -> Result<LocalCopy, StoreError> {
+        let (fs, target) = (platform.fs(), path.to_path_buf());
+        let created = flat(platform.blocking(move || fs.create(&target)).await);
+        let file = created.map_err(|source| failed("create", path, source))?;
+        let (platform, path) = (Arc::clone(platform), path.to_path_buf());
+        Ok(LocalCopy { platform, file: Arc::from(file), len: 0, path })
     }
 
     /// Appends a chunk.
-    pub(crate) async fn write(&mut self, chunk: &[u8]) -> Result<(), StoreError> {
-        let written = self.file.write_all(chunk).await;
-        written.map_err(|source| failed("write", &self.path, source))
+    pub(crate) async fn write(&mut self, chunk: Bytes) -> Result<(), StoreError> {
+        let (file, offset) = (Arc::clone(&self.file), self.len);
+        self.len += chunk.len() as u64;
+        let written = self.platform.blocking(move || file.write_all_at(&chunk, offset)).await;
+        flat(written).map_err(|source| failed("write", &self.path, source))
     }
+}
 
-    /// Waits for the last write. The file is not synced: a checkpoint does that.
-    pub(crate) async fn finish(mut self) -> Result<(), StoreError> {
-        let flushed = self.file.flush().await;
-        flushed.map_err(|source| failed("write", &self.path, source))
-    }
+fn flat<T>(done: Result<io::Result<T>, Panicked>) -> io::Result<T> {
+    done.unwrap_or_else(|panicked| Err(io::Error::other(panicked)))
 }
 
 /// Error of an operation on a local file.

@@ -2,11 +2,12 @@
 //! journal.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use strata::{
     CheckpointSink, LayerSummary, Outcome, Publication, StopReason, Totals, Tracked, Tracker,
 };
+use strata_platform::Instant;
 use strata_store::HistoryLine;
 
 use super::context::Cluster;
@@ -160,6 +161,10 @@ impl CheckpointSink for JournalSink {
         self.unsaved = Vec::new();
         self.job.set_saved(entry.progress.as_ref());
         Ok(())
+    }
+
+    fn now(&self) -> std::time::Instant {
+        Instant::now().into_std()
     }
 
     fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration) {

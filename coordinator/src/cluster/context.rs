@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use strata::catalogue::Registry;
+use strata_platform::Instant;
+use strata_platform::Platform;
 use strata_store::JobSpec;
 
 use super::job_view::{JobView, JobViews};
 use super::membership::Membership;
 use super::notifier::Notifier;
 use crate::journal::operations::Journal;
+use crate::journal::setup::JournalSetup;
 
 /// Settings of a coordinator.
 #[derive(Clone, Debug)]
@@ -28,6 +31,10 @@ pub struct ClusterOptions {
     pub narrow: u64,
     /// The puzzles that jobs can search.
     pub puzzles: Arc<Registry>,
+    /// The machine it runs on.
+    pub platform: Arc<dyn Platform>,
+    /// How the journal is opened.
+    pub journal: JournalSetup,
 }
 
 impl ClusterOptions {
@@ -44,8 +51,19 @@ impl ClusterOptions {
             has_store: false,
             narrow: 1,
             puzzles: Arc::new(puzzles),
+            platform: strata_platform::System::new(&test_runtime()),
+            journal: JournalSetup::default(),
         }
     }
+}
+
+/// The runtime of a test; one that all tests without a runtime share.
+#[cfg(test)]
+fn test_runtime() -> tokio::runtime::Handle {
+    use tokio::runtime::{Handle, Runtime};
+    static SHARED: std::sync::LazyLock<Runtime> =
+        std::sync::LazyLock::new(|| Runtime::new().unwrap());
+    Handle::try_current().unwrap_or_else(|_| SHARED.handle().clone())
 }
 
 /// Settings, records and live state of a cluster.
@@ -106,7 +124,17 @@ impl Cluster {
 
     /// Waits for [`Self::wake_queue`], at most for `timeout`.
     pub(crate) fn wait(&self, timeout: Duration) {
-        self.queue.wait(timeout);
+        self.queue.wait(self.platform(), timeout);
+    }
+
+    /// Blocks the thread of the queue for a time.
+    pub(crate) fn sleep(&self, time: Duration) {
+        self.platform().wait(async { tokio::time::sleep(time).await });
+    }
+
+    /// The machine it runs on.
+    pub(crate) fn platform(&self) -> &dyn Platform {
+        &*self.options.platform
     }
 
     /// Stops the running job at the next layer, with a checkpoint, and starts no other.

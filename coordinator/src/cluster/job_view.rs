@@ -8,9 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use strata_net::printable;
+use strata_platform::Instant;
 use strata_store::HistoryLine;
 use tokio::sync::watch;
 

@@ -5,10 +5,10 @@
 //! reconnects as another process, or after its lease, is lost to the session.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use strata_platform::Instant;
 use strata_proto::v1;
 use tokio::sync::mpsc;
 
@@ -81,7 +81,7 @@ struct State {
 struct Session {
     epoch: u64,
     members: Vec<WorkerNumber>,
-    events: Sender<WorkerEvent>,
+    events: mpsc::UnboundedSender<WorkerEvent>,
 }
 
 impl State {
@@ -232,7 +232,7 @@ impl Membership {
         &self,
         epoch: u64,
         members: Vec<WorkerNumber>,
-        events: Sender<WorkerEvent>,
+        events: mpsc::UnboundedSender<WorkerEvent>,
     ) {
         let mut state = self.state();
         for worker in &members {
@@ -292,8 +292,6 @@ fn to_worker(order: v1::Order) -> v1::ToWorker {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, channel};
-
     use proptest::prelude::*;
 
     use super::*;
@@ -344,8 +342,12 @@ mod tests {
         }
     }
 
-    fn session(membership: &Membership, epoch: u64, members: &[u16]) -> Receiver<WorkerEvent> {
-        let (events, received) = channel();
+    fn session(
+        membership: &Membership,
+        epoch: u64,
+        members: &[u16],
+    ) -> mpsc::UnboundedReceiver<WorkerEvent> {
+        let (events, received) = mpsc::unbounded_channel();
         membership.start_session(epoch, members.to_vec(), events);
         received
     }
@@ -354,7 +356,7 @@ mod tests {
     fn an_outstanding_order_is_sent_again_after_a_reconnection_within_the_lease() {
         let membership = Membership::new(LEASE);
         let mut worker = Worker::connect(&membership, 3, "a");
-        let events = session(&membership, 5, &[3]);
+        let mut events = session(&membership, 5, &[3]);
         membership.send_order(3, order(5, 1));
         assert_eq!(worker.next_order(), Some(order(5, 1)));
         membership.disconnect(3, worker.connection);
@@ -374,7 +376,7 @@ mod tests {
     fn a_restarted_worker_is_lost_to_the_session() {
         let membership = Membership::new(LEASE);
         Worker::connect(&membership, 3, "a");
-        let events = session(&membership, 5, &[3]);
+        let mut events = session(&membership, 5, &[3]);
         membership.send_order(3, order(5, 1));
         let mut other = Worker::connect(&membership, 3, "b");
         assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
@@ -385,7 +387,7 @@ mod tests {
     fn a_lease_ends_without_messages_and_is_renewed_by_a_late_heartbeat() {
         let membership = Membership::new(LEASE);
         let worker = Worker::connect(&membership, 3, "a");
-        let events = session(&membership, 5, &[3]);
+        let mut events = session(&membership, 5, &[3]);
         membership.send_order(3, order(5, 1));
         membership.expire(Instant::now());
         assert!(events.try_recv().is_err());
@@ -404,7 +406,7 @@ mod tests {
         let membership = Membership::new(LEASE);
         let worker = Worker::connect(&membership, 3, "a");
         membership.send_order(3, order(5, 1));
-        let events = session(&membership, 6, &[3]);
+        let mut events = session(&membership, 6, &[3]);
         assert!(membership.answer(3, worker.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
     }
@@ -413,7 +415,7 @@ mod tests {
     fn answers_of_another_incarnation_are_dropped() {
         let membership = Membership::new(LEASE);
         let worker = Worker::connect(&membership, 3, "a");
-        let events = session(&membership, 5, &[3]);
+        let mut events = session(&membership, 5, &[3]);
         membership.send_order(3, order(5, 1));
         let late = v1::Answer { incarnation: 2, ..noted(5, 1) };
         assert!(membership.answer(3, worker.connection, late));
@@ -425,7 +427,7 @@ mod tests {
     #[test]
     fn a_session_with_an_absent_worker_loses_it_at_once() {
         let membership = Membership::new(LEASE);
-        let events = session(&membership, 1, &[9]);
+        let mut events = session(&membership, 1, &[9]);
         assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 9, .. })));
     }
 
@@ -481,7 +483,7 @@ mod tests {
         epoch: u64,
         sent: u64,
         workers: Vec<Simulated>,
-        events: Receiver<WorkerEvent>,
+        events: mpsc::UnboundedReceiver<WorkerEvent>,
         /// Answers that the session received.
         answers: Vec<(u16, u64)>,
     }

@@ -1,9 +1,10 @@
 //! Job queue: runs one job at a time in queue order, in as many sessions as the job needs.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use strata::{DriveError, Outcome, Refusal, Retryable, StopReason};
+use strata_platform::Instant;
 use strata_proto::v1::FailureKind;
 
 use super::admission::{Admission, ClusterState, admit};
@@ -236,7 +237,7 @@ fn run_sessions(
             Err(DriveError::Failed(ClusterError::Shutdown)) => return Ok(None),
             Err(DriveError::Failed(error)) if error.is_transient() => {
                 job.log(Level::Warn, &format!("{error}: back to the last checkpoint"));
-                std::thread::sleep(BACKOFF);
+                cluster.sleep(BACKOFF);
             }
             Err(DriveError::Failed(ClusterError::Journal(error))) => return Err(error),
             Err(DriveError::Failed(error)) => {

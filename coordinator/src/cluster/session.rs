@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use strata::{
     DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
     Tracked, Tracker,
 };
 use strata_net::convert;
+use strata_platform::Instant;
 use strata_proto::v1;
 use strata_space::Finish;
 use strata_store::HistoryLine;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use strata::{Answer, Done, LayerPart, Order, WorkerPool};
@@ -11,6 +10,7 @@ use strata_net::printable;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::context::Cluster;
 use super::error::ClusterError;
@@ -50,7 +50,7 @@ pub(crate) struct RemotePool {
     workers: Vec<PoolWorker>,
     /// Number of the last order.
     last_order: u64,
-    events: Receiver<WorkerEvent>,
+    events: UnboundedReceiver<WorkerEvent>,
     restore: Option<RestoreOrders>,
     /// Whether to stop waiting for answers because the coordinator is shutting down.
     should_abort: Box<dyn Fn() -> bool + Send>,
@@ -66,7 +66,7 @@ impl RemotePool {
         restore: Option<RestoreOrders>,
         should_abort: Box<dyn Fn() -> bool + Send>,
     ) -> RemotePool {
-        let (sender, events) = channel();
+        let (sender, events) = unbounded_channel();
         let numbers = workers.iter().map(|worker| worker.number).collect();
         cluster.membership.start_session(epoch, numbers, sender);
         RemotePool { cluster, epoch, workers, last_order: 0, events, restore, should_abort }
@@ -108,11 +108,14 @@ impl RemotePool {
         self.send(what);
         let mut answers: Vec<Answer<ClusterError>> = Vec::with_capacity(self.workers.len());
         while answers.len() < self.workers.len() {
-            let (number, answer) = match self.events.recv_timeout(POLL_INTERVAL) {
-                Ok(WorkerEvent::Answer { worker, answer }) => (worker, answer),
-                Ok(WorkerEvent::Lost { worker, why }) => return Err(self.lost(worker, why)),
-                Err(RecvTimeoutError::Timeout) if !(self.should_abort)() => continue,
-                Err(_) => return Err(ClusterError::Shutdown),
+            let event = self.cluster.platform().wait_at_most(POLL_INTERVAL, self.events.recv());
+            let (number, answer) = match event {
+                Some(Some(WorkerEvent::Answer { worker, answer })) => (worker, answer),
+                Some(Some(WorkerEvent::Lost { worker, why })) => {
+                    return Err(self.lost(worker, why));
+                }
+                None if !(self.should_abort)() => continue,
+                _ => return Err(ClusterError::Shutdown),
             };
             let Some(worker) = self.index(number) else { continue };
             let repeated = answers.iter().any(|answer| answer.worker == worker);

@@ -15,15 +15,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redb::{Builder, Database, ReadableDatabase, WriteTransaction};
+use strata_platform::Instant;
+use strata_platform::Panicked;
 
 use super::error::JournalError;
 use super::health::Health;
-use super::random::letters;
+use super::setup::JournalSetup;
 use super::table::{Reading, Tx, Writing};
-use crate::panic::message;
 
 type Result<T> = std::result::Result<T, JournalError>;
 
@@ -39,6 +40,7 @@ const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
 /// The store does this at its next use, at most once a second.
 pub(super) struct Store {
     path: PathBuf,
+    setup: JournalSetup,
     open: RwLock<OpenDatabase>,
     health: Health,
 }
@@ -61,16 +63,21 @@ impl OpenDatabase {
 
 impl Store {
     /// Opens the file and checks all of it. Creates a missing file with the content of `first`.
-    pub(super) fn open(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<Self> {
+    pub(super) fn open(
+        path: &Path,
+        setup: JournalSetup,
+        first: impl FnOnce(&Writing) -> Result<()>,
+    ) -> Result<Self> {
         if !path.try_exists().map_err(JournalError::io("open", path))? {
-            create(path, first)?;
+            create(path, &setup, first)?;
         }
-        Ok(Store::new(path, open(path)?))
+        let database = open(path, &setup)?;
+        Ok(Store::new(path, setup, database))
     }
 
-    fn new(path: &Path, database: Database) -> Store {
+    fn new(path: &Path, setup: JournalSetup, database: Database) -> Store {
         let open = OpenDatabase { database: Some(database), is_broken: false, reopened: None };
-        Store { path: path.to_path_buf(), open: RwLock::new(open), health: Health::new() }
+        Store { path: path.to_path_buf(), setup, open: RwLock::new(open), health: Health::new() }
     }
 
     /// The file.
@@ -142,7 +149,7 @@ impl Store {
         state.reopened = Some(Instant::now());
         // The file's lock ends with the old database.
         close_quietly(state.database.take());
-        match open(&self.path) {
+        match open(&self.path, &self.setup) {
             Ok(database) => {
                 state.database = Some(database);
                 state.is_broken = false;
@@ -202,9 +209,9 @@ fn close_quietly(database: Option<Database>) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
 }
 
-fn open(path: &Path) -> Result<Database> {
+fn open(path: &Path, setup: &JournalSetup) -> Result<Database> {
     catch_panic(path, &Cell::new(false), || {
-        builder().open(path).map_err(JournalError::database("open", path))
+        setup.open(&builder(), path).map_err(JournalError::database("open", path))
     })
 }
 
@@ -216,13 +223,17 @@ fn builder() -> Builder {
 
 /// Creates a file under a temporary name and renames it: an incomplete file of the final name would
 /// look like a damaged one.
-fn create(path: &Path, first: impl FnOnce(&Writing) -> Result<()>) -> Result<()> {
+fn create(
+    path: &Path,
+    setup: &JournalSetup,
+    first: impl FnOnce(&Writing) -> Result<()>,
+) -> Result<()> {
     let failed = |op| JournalError::io(op, path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temp = path.with_file_name(format!(".{name}.{}.new", letters()));
+    let temp = path.with_file_name(format!(".{name}.{}.new", setup.letters()?));
     let created = catch_panic(path, &Cell::new(false), || {
         let database = builder().create(&temp).map_err(JournalError::database("create", path))?;
-        let store = Store::new(&temp, database);
+        let store = Store::new(&temp, setup.clone(), database);
         store.write(first)?;
         store.close()?;
         std::fs::set_permissions(&temp, Permissions::from_mode(0o600)).map_err(failed("create"))?;
@@ -256,7 +267,7 @@ fn catch_panic<T>(
         Ok(result) => result,
         Err(panic) if in_caller.get() => resume_unwind(panic),
         Err(panic) => {
-            let what = format!("the database panicked: {}", message(&*panic));
+            let what = format!("the database panicked: {}", Panicked::of(&*panic));
             Err(JournalError::corrupt(path, what))
         }
     }

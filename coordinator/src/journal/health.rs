@@ -2,7 +2,9 @@
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use strata_platform::Instant;
 
 use super::error::JournalError;
 

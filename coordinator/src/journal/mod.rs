@@ -12,7 +12,7 @@ mod layers;
 pub(crate) mod lists;
 pub(crate) mod operations;
 pub(crate) mod queue;
-mod random;
 mod records;
+pub(crate) mod setup;
 mod table;
 mod upgrade;

@@ -15,11 +15,11 @@ use super::error::JournalError;
 use super::file::Store;
 use super::index::{by_name, has_job, unended};
 use super::queue::{QueueIndex, Unended};
-use super::random::letters;
 use super::records::{
     COUNTS, Counts, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, WORKERS, counts,
     layer_key, record, submission_key,
 };
+use super::setup::JournalSetup;
 use super::table::{Access, Tx, Writing};
 use super::upgrade::upgrade;
 use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
@@ -43,6 +43,7 @@ const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
 /// second, and the operation can be repeated.
 pub struct Journal {
     store: Store,
+    setup: JournalSetup,
     id: String,
     queue: QueueIndex,
     /// Numbers of all workers by their ids. Workers are never removed.
@@ -63,11 +64,19 @@ impl Journal {
     /// `Locked` if it is open elsewhere, `Corrupt` if it is damaged or no journal, `Format` if
     /// another version wrote it, `Io`.
     pub fn open(path: &Path) -> Result<Self> {
-        let store = Store::open(path, |tx| {
+        Self::open_with(path, JournalSetup::default())
+    }
+
+    /// Opens the journal at `path` like [`Self::open`], in the way that `setup` says.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_with(path: &Path, setup: JournalSetup) -> Result<Self> {
+        let store = Store::open(path, setup.clone(), |tx| {
             for table in [META, JOBS, SUBMITTED, NAMES, LAYERS, WORKERS] {
                 tx.create(table)?;
             }
-            let id = strata_net::protocol::random_id()?;
+            let id = setup.id()?;
             tx.put(META, COUNTS, &Counts { format: FORMAT, id, ..Counts::default() })
         })?;
         #[derive(Deserialize)]
@@ -83,13 +92,13 @@ impl Journal {
             return Err(JournalError::Format { path, expected: FORMAT, found: format });
         }
         if format < FORMAT {
-            store.write(upgrade)?;
+            store.write(|tx| upgrade(tx, &setup))?;
         }
         let id = store.read(|tx| Ok(counts(tx)?.id))?;
         let workers = store.read(|tx| workers(tx, &counts(tx)?))?;
         let numbers = workers.into_iter().map(|worker| (worker.id, worker.number));
         let numbers = Mutex::new(numbers.collect());
-        Ok(Self { store, id, queue: QueueIndex::default(), numbers })
+        Ok(Self { store, setup, id, queue: QueueIndex::default(), numbers })
     }
 
     /// Random id of the journal, which is permanent: 32 hexadecimal digits.
@@ -251,7 +260,7 @@ impl Journal {
                 return same_spec(job, &spec).map(|job| (job, false));
             }
             let id = loop {
-                let id = format!("{id_prefix}-{}", letters());
+                let id = format!("{id_prefix}-{}", self.setup.letters()?);
                 // An id that equals a name would make the name ambiguous.
                 if !has_job(tx, &id)? && by_name(tx, &id)?.is_none() {
                     break id;

@@ -4,6 +4,7 @@ use super::error::JournalError;
 use super::records::{
     COUNTS, FORMAT, JOBS, JobRecord, META, NAMES, SUBMITTED, counts, lines, submission_key,
 };
+use super::setup::JournalSetup;
 use super::table::Writing;
 use crate::entry::JobProgress;
 
@@ -12,11 +13,11 @@ use crate::entry::JobProgress;
 ///
 /// # Errors
 /// None besides those that all methods return, see [`Journal`](super::operations::Journal).
-pub(super) fn upgrade(tx: &Writing<'_>) -> Result<(), JournalError> {
+pub(super) fn upgrade(tx: &Writing<'_>, setup: &JournalSetup) -> Result<(), JournalError> {
     let mut counts = counts(tx)?;
     counts.format = FORMAT;
     if counts.id.is_empty() {
-        counts.id = strata_net::protocol::random_id()?;
+        counts.id = setup.id()?;
     }
     tx.create(SUBMITTED)?;
     tx.create(NAMES)?;

@@ -53,7 +53,7 @@ impl ControlService for Control {
         let cluster = Arc::clone(&self.cluster);
         let entry = {
             let (cluster, hello) = (Arc::clone(&cluster), hello.clone());
-            blocking(move || register(&cluster, &hello)).await?
+            blocking(self.cluster.platform(), move || register(&cluster, &hello)).await?
         };
         let (outbound, orders) = mpsc::unbounded_channel();
         let welcome = v1::Welcome {
@@ -138,6 +138,7 @@ async fn receive(
     let mut heartbeats = tokio::time::interval(lease / 3);
     loop {
         let received = tokio::select! {
+            biased;
             _ = heartbeats.tick() => {
                 let beat = v1::to_worker::Message::Beat(v1::CoordinatorBeat {});
                 if outbound.send(message(beat)).is_err() {

@@ -4,14 +4,14 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use strata_net::{ConnectionLimits, Incoming, Security, limits};
+use strata_platform::Instant;
+use strata_platform::Listener;
 use strata_proto::v1::control_service_server::ControlServiceServer;
 use strata_proto::v1::job_service_server::JobServiceServer;
 use strata_store::{DataDir, StoreError};
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::control::Control;
@@ -22,7 +22,6 @@ use crate::cluster::context::{Cluster, ClusterOptions};
 use crate::cluster::job_view::JobViews;
 use crate::cluster::queue;
 use crate::journal::operations::Journal;
-use crate::panic;
 
 /// Time that open calls have to end after the last session.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,8 +33,8 @@ const QUEUE: &str = "the job queue";
 pub struct Coordinator {
     cluster: Arc<Cluster>,
     security: Security,
-    grpc: TcpListener,
-    http: TcpListener,
+    grpc: Box<dyn Listener>,
+    http: Box<dyn Listener>,
     /// The bound addresses of both.
     addresses: (SocketAddr, SocketAddr),
     /// Holds the directory's lock.
@@ -63,13 +62,15 @@ impl Coordinator {
         security.log_listen(listen, true);
         security.log_listen(http, false);
         let data_dir = data_dir.to_owned();
-        let opened = tokio::task::spawn_blocking(move || open(options, &data_dir)).await;
-        let (data, cluster) = opened.map_err(|error| ServerError::Panicked {
+        let platform = Arc::clone(&options.platform);
+        let security = security.on(&*platform);
+        let opened = platform.blocking(move || open(options, &data_dir)).await;
+        let (data, cluster) = opened.map_err(|panicked| ServerError::Panicked {
             task: "opening the data directory",
-            message: error.to_string(),
+            message: panicked.message,
         })??;
-        let (grpc, grpc_addr) = strata_net::listen(listen).await?;
-        let (http, http_addr) = strata_net::listen(http).await?;
+        let (grpc, grpc_addr) = strata_net::listen(&*platform, listen).await?;
+        let (http, http_addr) = strata_net::listen(&*platform, http).await?;
         let addresses = (grpc_addr, http_addr);
         Ok(Coordinator { cluster, security, grpc, http, addresses, _data: data })
     }
@@ -98,17 +99,19 @@ impl Coordinator {
         let Coordinator { cluster, security, grpc, http, addresses: (addr, _), _data } = self;
         let (ended, mut queue_end) = oneshot::channel::<()>();
         let queue_cluster = Arc::clone(&cluster);
-        let queue = thread::Builder::new().name("queue".to_owned()).spawn(move || {
+        let work = Box::new(move || {
             // Dropped at the end of the thread, also by a panic.
             let _ended = ended;
             queue(&queue_cluster);
         });
+        let queue = cluster.platform().start("queue", work);
         let queue = queue.map_err(|source| ServerError::Thread { task: QUEUE, source })?;
         let expiry = tokio::spawn(expire_leases(Arc::clone(&cluster)));
         let web = tokio::spawn(http::serve(http, Arc::clone(&cluster), security.clone()));
         let stopping = Arc::clone(&cluster);
         let shutdown = async move {
             tokio::select! {
+                biased;
                 () = stop => {
                     stopping.shut_down();
                     let _ = queue_end.await;
@@ -119,12 +122,11 @@ impl Coordinator {
         };
         let served = serve(grpc, &cluster, &security, shutdown).await;
         cluster.shut_down();
-        let joined = tokio::task::spawn_blocking(move || queue.join()).await;
+        let queue_end = queue.await;
         expiry.abort();
         web.abort();
-        if let Ok(Err(payload)) = joined {
-            let message = panic::message(&*payload).to_owned();
-            return Err(ServerError::Panicked { task: QUEUE, message });
+        if let Err(panicked) = queue_end {
+            return Err(ServerError::Panicked { task: QUEUE, message: panicked.message });
         }
         served.map_err(|why| ServerError::Serve { addr, why })
     }
@@ -139,14 +141,14 @@ fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluste
         path: logs.clone(),
         source,
     })?;
-    let journal = Journal::open(&data.path().join("journal.redb"))?;
+    let journal = Journal::open_with(&data.path().join("journal.redb"), options.journal.clone())?;
     let views = JobViews::new(&logs);
-    let incarnation = strata_net::protocol::random_number()?;
+    let incarnation = strata_net::protocol::random_number(&*options.platform)?;
     Ok((data, Cluster::new(options, journal, views, incarnation)))
 }
 
 async fn serve(
-    listener: TcpListener,
+    listener: Box<dyn Listener>,
     cluster: &Arc<Cluster>,
     security: &Security,
     shutdown: impl Future<Output = ()> + Send,
@@ -177,6 +179,7 @@ async fn serve(
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
+                biased;
         served = serving => served.map_err(|error| error.to_string()),
         () = grace => Ok(()),
     }

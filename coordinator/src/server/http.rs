@@ -13,7 +13,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::Listener;
 use strata_net::{AcceptedConnection, ConnectionLimits, Incoming, Security};
-use tokio::net::TcpListener;
 
 use super::metrics;
 use crate::cluster::context::Cluster;
@@ -42,7 +41,11 @@ impl Listener for HttpIncoming {
 
 /// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs. A
 /// connection serves one request, within the time limit of connections.
-pub(super) async fn serve(listener: TcpListener, cluster: Arc<Cluster>, security: Security) {
+pub(super) async fn serve(
+    listener: Box<dyn strata_platform::Listener>,
+    cluster: Arc<Cluster>,
+    security: Security,
+) {
     let routes = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
@@ -70,7 +73,8 @@ async fn ready(State(shared): State<Shared>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n").into_response();
     }
     let cluster = Arc::clone(&shared.cluster);
-    match tokio::task::spawn_blocking(move || cluster.journal.check_writable(PROVEN)).await {
+    let check = move || cluster.journal.check_writable(PROVEN);
+    match shared.cluster.platform().blocking(check).await {
         Ok(Ok(())) => "ready\n".into_response(),
         Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -82,7 +86,7 @@ async fn show_metrics(State(shared): State<Shared>, headers: HeaderMap) -> Respo
         return (StatusCode::UNAUTHORIZED, "a bearer token is needed\n").into_response();
     }
     let cluster = Arc::clone(&shared.cluster);
-    match tokio::task::spawn_blocking(move || metrics::text(&cluster)).await {
+    match shared.cluster.platform().blocking(move || metrics::text(&cluster)).await {
         Ok(Ok(text)) => {
             let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
             ([(header::CONTENT_TYPE, kind)], text).into_response()

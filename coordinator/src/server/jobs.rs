@@ -81,9 +81,10 @@ impl JobService for Jobs {
         let spec = convert::spec_from(spec).map_err(invalid)?;
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
         let puzzles = Arc::clone(&self.cluster.options.puzzles);
-        let (spec, label, expected) = blocking(move || complete(&puzzles, spec)).await?;
+        let (spec, label, expected) =
+            blocking(self.cluster.platform(), move || complete(&puzzles, spec)).await?;
         let cluster = Arc::clone(&self.cluster);
-        let entry = blocking(move || {
+        let entry = blocking(self.cluster.platform(), move || {
             let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
             let (entry, new) =
                 cluster.journal.submit(&label, name.as_deref(), spec, options, now, expected)?;
@@ -135,7 +136,7 @@ impl JobService for Jobs {
         let (cluster, id) = (Arc::clone(&self.cluster), entry.id);
         let job = self.reader.view(&id);
         let view = Arc::clone(&job);
-        let (entry, had_ended) = blocking(move || {
+        let (entry, had_ended) = blocking(self.cluster.platform(), move || {
             cluster.journal.update(&id, |entry| {
                 let had_ended = entry.state.has_ended();
                 if !had_ended {
@@ -159,7 +160,7 @@ impl JobService for Jobs {
     async fn resume(&self, request: Request<v1::JobRef>) -> Result<Response<v1::Job>, Status> {
         let entry = self.reader.find(request.into_inner().job).await?;
         let cluster = Arc::clone(&self.cluster);
-        let (entry, job) = blocking(move || {
+        let (entry, job) = blocking(self.cluster.platform(), move || {
             let entry = cluster.journal.requeue(&entry.id)?;
             let job = cluster.job(&entry.id);
             job.log(Level::Info, "queued again");
@@ -203,7 +204,7 @@ impl JobService for Jobs {
         _: Request<v1::WorkersRequest>,
     ) -> Result<Response<v1::WorkersReply>, Status> {
         let cluster = Arc::clone(&self.cluster);
-        let known = blocking(move || cluster.journal.workers()).await?;
+        let known = blocking(self.cluster.platform(), move || cluster.journal.workers()).await?;
         let members = self.cluster.membership.members();
         let workers = known.iter().map(|entry| view::worker(entry, &members)).collect();
         Ok(Response::new(v1::WorkersReply { workers }))

@@ -28,7 +28,7 @@ impl JobReader {
     /// The status of the journal's error.
     pub(super) async fn find(&self, job: String) -> Result<JobEntry, Status> {
         let cluster = Arc::clone(&self.cluster);
-        blocking(move || cluster.journal.find(&job)).await
+        blocking(self.cluster.platform(), move || cluster.journal.find(&job)).await
     }
 
     /// The live view of the job with this id.
@@ -42,7 +42,7 @@ impl JobReader {
     /// The status of the journal's error.
     pub(super) async fn message(&self, entry: JobEntry) -> Result<v1::Job, Status> {
         let cluster = Arc::clone(&self.cluster);
-        blocking(move || {
+        blocking(self.cluster.platform(), move || {
             let before = match entry.state {
                 JobState::Queued => cluster.journal.unended(|jobs| jobs.before(entry.order))?,
                 _ => 0,
@@ -58,7 +58,7 @@ impl JobReader {
     /// The status of the journal's error.
     pub(super) async fn list(&self, unfinished: bool) -> Result<JobList, Status> {
         let cluster = Arc::clone(&self.cluster);
-        blocking(move || {
+        blocking(self.cluster.platform(), move || {
             let of_queue = |jobs: &Unended| (jobs.places(), unfinished.then(|| jobs.ids()));
             let (places, unended) = cluster.journal.unended(of_queue)?;
             let rest = match unended {
@@ -95,7 +95,9 @@ impl JobReader {
     pub(super) async fn layer(&self, id: &str, depth: u32) -> Result<Option<HistoryLine>, Status> {
         let (cluster, id) = (Arc::clone(&self.cluster), id.to_owned());
         let depths = depth..depth.saturating_add(1);
-        Ok(blocking(move || cluster.journal.layers_between(&id, depths)).await?.pop())
+        Ok(blocking(self.cluster.platform(), move || cluster.journal.layers_between(&id, depths))
+            .await?
+            .pop())
     }
 
     /// Whether a job has ended and all its events are there.
@@ -138,7 +140,8 @@ impl JobList {
     /// # Errors
     /// The status of the journal's error.
     pub(super) async fn part(self) -> Result<(JobList, Vec<v1::Job>), Status> {
-        blocking(move || {
+        let platform = Arc::clone(&self.cluster.options.platform);
+        blocking(&*platform, move || {
             let JobList { cluster, places, rest } = self;
             let (entries, rest) = rest.next(&cluster.journal)?;
             let message = |entry: &JobEntry| {
@@ -210,6 +213,6 @@ impl JobLayers {
         }
         let (cluster, id) = (Arc::clone(&self.cluster), self.id.clone());
         let depths = from..self.saved.min(from + Self::PART);
-        blocking(move || cluster.journal.layers_between(&id, depths)).await
+        blocking(self.cluster.platform(), move || cluster.journal.layers_between(&id, depths)).await
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use strata_platform::Platform;
 use tonic::Status;
 
 use crate::journal::error::JournalError;
@@ -12,9 +13,10 @@ use crate::journal::error::JournalError;
 /// # Errors
 /// The status of the code's error; `INTERNAL` if the code panics.
 pub(super) async fn blocking<T: Send + 'static, E: Into<ErrorStatus> + Send + 'static>(
+    platform: &dyn Platform,
     code: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, Status> {
-    match tokio::task::spawn_blocking(code).await {
+    match platform.blocking(code).await {
         Ok(result) => result.map_err(|error| error.into().0),
         Err(error) => Err(Status::internal(error.to_string())),
     }
@@ -78,6 +80,8 @@ impl From<JournalError> for ErrorStatus {
 mod tests {
     use std::io;
 
+    use strata_platform::System;
+    use tokio::runtime::Handle;
     use tonic::Code;
 
     use super::*;
@@ -113,7 +117,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_internal_error() {
-        let status = blocking(|| -> Result<(), Status> { panic!("a bug") }).await.unwrap_err();
+        let system = System::new(&Handle::current());
+        let panics = || -> Result<(), Status> { panic!("a bug") };
+        let status = blocking(&*system, panics).await.unwrap_err();
         assert_eq!(status.code(), Code::Internal);
     }
 }

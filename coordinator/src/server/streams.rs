@@ -234,7 +234,8 @@ impl WatchedJob {
             let mut more = true;
             while more {
                 let view = Arc::clone(&self.view);
-                let part = blocking(move || view.log_entries(next)).await?;
+                let platform = self.reader.cluster.platform();
+                let part = blocking(platform, move || view.log_entries(next)).await?;
                 (next, more) = (part.next, part.more);
                 for entry in part.entries {
                     if !send(&sender, view::log_line(entry)).await {
@@ -262,6 +263,7 @@ async fn send<T>(sender: &MessageSender<T>, message: T) -> bool {
 /// Waits for a change. False if the client has ended the call or no change can follow.
 async fn changed<T>(sender: &MessageSender<T>, changes: &mut watch::Receiver<u64>) -> bool {
     tokio::select! {
+        biased;
         () = sender.closed() => false,
         changed = changes.changed() => changed.is_ok(),
     }

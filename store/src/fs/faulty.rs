@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::fs::file_system::{Fs, FsFile};
+use crate::fs::file_system::{Fs, FsFile, FsRead};
 use crate::fs::mapping::Mapping;
 use crate::fs::real::RealFs;
 
@@ -132,6 +132,10 @@ impl Fs for FaultyFs {
         let content = RealFs.read(path)?;
         self.state().durable.entry(path.to_path_buf()).or_insert(content);
         Ok(self.wrap(path, file))
+    }
+
+    fn open_read(&self, path: &Path) -> io::Result<Box<dyn FsRead>> {
+        RealFs.open_read(path)
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {

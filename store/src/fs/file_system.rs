@@ -27,6 +27,21 @@ pub trait FsFile: Send + Sync + Debug {
     fn truncate(&self, len: u64) -> io::Result<()>;
 }
 
+/// A file opened for reading.
+pub trait FsRead: Send + Sync + Debug {
+    /// Its size in bytes.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn size(&self) -> io::Result<u64>;
+
+    /// Reads bytes at an offset into a buffer. Returns how many; 0 at the end of the file.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
 /// The operations on files and folders that the store needs.
 pub trait Fs: Send + Sync + Debug {
     /// Creates a file for writing, or empties the existing one.
@@ -40,6 +55,12 @@ pub trait Fs: Send + Sync + Debug {
     /// # Errors
     /// The operating system's error.
     fn open_write(&self, path: &Path) -> io::Result<Box<dyn FsFile>>;
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn open_read(&self, path: &Path) -> io::Result<Box<dyn FsRead>>;
 
     /// Reads a whole file.
     ///

@@ -9,7 +9,7 @@ pub(crate) mod regular;
 
 pub use durable::write_durably;
 pub use faulty::FaultyFs;
-pub use file_system::{Fs, FsFile};
+pub use file_system::{Fs, FsFile, FsRead};
 pub use mapping::Mapping;
 pub use real::RealFs;
 pub use regular::{

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::fs::file_system::{Fs, FsFile};
+use crate::fs::file_system::{Fs, FsFile, FsRead};
 use crate::fs::mapping::Mapping;
 use crate::fs::regular::{create_private, create_private_dir, open_private, open_regular};
 
@@ -28,6 +28,16 @@ impl FsFile for File {
     }
 }
 
+impl FsRead for File {
+    fn size(&self) -> io::Result<u64> {
+        self.metadata().map(|metadata| metadata.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        FileExt::read_at(self, buffer, offset)
+    }
+}
+
 impl Fs for RealFs {
     fn create(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
         Ok(Box::new(create_private(path)?))
@@ -35,6 +45,10 @@ impl Fs for RealFs {
 
     fn open_write(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
         Ok(Box::new(open_private(OpenOptions::new().write(true), path)?))
+    }
+
+    fn open_read(&self, path: &Path) -> io::Result<Box<dyn FsRead>> {
+        Ok(Box::new(open_regular(path)?))
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {

@@ -1,6 +1,6 @@
 //! Life cycle of a worker's layer files: unsynced, durable for a checkpoint, kept, removed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(crate) struct Files {
     /// Files named by the last durable checkpoint.
     pinned: HashSet<PathBuf>,
     /// Files to remove after the next checkpoint: name to bytes.
-    obsolete: HashMap<String, u64>,
+    obsolete: BTreeMap<String, u64>,
     /// File of a dropped layer, to be overwritten by the next one.
     recycled: Option<RecycledFile>,
     /// Files of an earlier session.
@@ -54,7 +54,7 @@ impl Files {
             waiting: Vec::new(),
             kept_bytes: 0,
             pinned: HashSet::new(),
-            obsolete: HashMap::new(),
+            obsolete: BTreeMap::new(),
             recycled: None,
             earlier: Earlier::default(),
         }
@@ -161,7 +161,9 @@ impl Files {
         self.pinned = layers.iter().filter_map(|layer| layer.path()).collect();
         // Drops the recycled file, so that no temporary file stays if this is the last checkpoint.
         self.recycled = None;
-        self.obsolete.drain().try_for_each(|(name, _)| self.folder.remove_file(&name))
+        std::mem::take(&mut self.obsolete)
+            .into_iter()
+            .try_for_each(|(name, _)| self.folder.remove_file(&name))
     }
 
     /// Registers the checkpoint of an earlier session. The history keeps the files in `kept`.

@@ -120,6 +120,11 @@ pub trait CheckpointSink {
     /// If that is impossible. The previous checkpoint then remains the last one.
     fn publish(&mut self, publication: Publication) -> Result<(), Self::Error>;
 
+    /// The time, from which the driver learns when a checkpoint is due.
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
     /// Notifies that a checkpoint is complete, and how long it took.
     fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration);
 }
@@ -159,7 +164,7 @@ where
 {
     /// A driver that makes a checkpoint every `interval`.
     pub fn new(plan: Plan, pool: P, sink: S, interval: Duration) -> Self {
-        let now = Instant::now();
+        let now = sink.now();
         Driver { plan, pool, sink, interval, last_checkpoint: now, saving: now }
     }
 
@@ -221,7 +226,9 @@ where
         if let Some(reason) = self.sink.stop(&sum) {
             self.plan.handle(Input::Stop(reason))?;
         }
-        if self.last_checkpoint.elapsed() >= self.interval || waiting > MAX_WAITING {
+        if self.sink.now().duration_since(self.last_checkpoint) >= self.interval
+            || waiting > MAX_WAITING
+        {
             self.plan.handle(Input::CheckpointDue)?;
         }
         for report in reports {
@@ -245,7 +252,7 @@ where
     }
 
     fn save(&mut self, depth: u32) -> Result<(), DriveError<E>> {
-        self.saving = Instant::now();
+        self.saving = self.sink.now();
         let answers = self.order(Order::Save { depth })?;
         for (worker, done) in all_done(answers).map_err(DriveError::Failed)? {
             if let Done::Saved { depth, records } = done {
@@ -260,8 +267,9 @@ where
         let bytes = publication.records.iter().map(|record| record.bytes).sum();
         self.sink.publish(publication).map_err(DriveError::Failed)?;
         all_done(self.order(Order::Saved { depth })?).map_err(DriveError::Failed)?;
-        self.sink.checkpointed(depth, bytes, self.saving.elapsed());
-        self.last_checkpoint = Instant::now();
+        let took = self.sink.now().duration_since(self.saving);
+        self.sink.checkpointed(depth, bytes, took);
+        self.last_checkpoint = self.sink.now();
         Ok(self.plan.handle(Input::Published { depth })?)
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata_coordinator::{ClusterOptions, Coordinator, JournalError, ServerError};
+use strata_coordinator::{ClusterOptions, Coordinator, JournalError, JournalSetup, ServerError};
 use strata_net::{Security, Token};
+use strata_platform::{Platform, System};
 
 use super::node;
 use crate::args::cluster::SecurityArgs;
@@ -92,6 +93,8 @@ fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
 /// If an address, the token file or the journal cannot be used, or serving fails.
 pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
     let security = security(args)?;
+    let runtime = node::runtime()?;
+    let platform: Arc<dyn Platform> = System::new(runtime.handle());
     let options = ClusterOptions {
         lease: args.lease,
         worker_timeout: args.worker_timeout,
@@ -99,8 +102,10 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
         has_store: args.store.is_some(),
         narrow: args.narrow,
         puzzles: Arc::clone(program::puzzles()),
+        journal: JournalSetup::on(&platform),
+        platform,
     };
-    node::runtime()?.block_on(async {
+    runtime.block_on(async {
         let stop = Signals::listen()?.shutdown();
         let coordinator =
             Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;

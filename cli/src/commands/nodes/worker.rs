@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use strata_platform::System;
 use strata_worker::{Node, NodeError, NodeOptions};
 
 use super::node::{self, host};
@@ -84,6 +85,7 @@ impl WorkerArgs {
 /// If an address or the data directory cannot be used, or serving fails.
 pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     let security = args.client.security.open()?;
+    let runtime = node::runtime()?;
     let options = NodeOptions {
         coordinator: args.client.coordinator.clone(),
         name: args.name(),
@@ -92,8 +94,9 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
         memory: args.memory,
         store: args.store.clone(),
         puzzles: Arc::clone(program::puzzles()),
+        platform: System::new(runtime.handle()),
     };
-    node::runtime()?.block_on(async {
+    runtime.block_on(async {
         let stop = Signals::listen()?.shutdown();
         let node = Node::bind(options, security.clone(), args.listen).await.map_err(failure)?;
         let address = args.advertised(node.address());

@@ -174,7 +174,9 @@ fn another_format_is_refused() {
             format: u32,
             more: u8,
         }
-        let _later = Store::open(&path, |tx| tx.put(META, COUNTS, &Later { format: 4, more: 1 }));
+        let _later = Store::open(&path, JournalSetup::default(), |tx| {
+            tx.put(META, COUNTS, &Later { format: 4, more: 1 })
+        });
     }
     let error = Journal::open(&path).unwrap_err();
     assert!(matches!(error, JournalError::Format { expected: 3, found: 4, .. }), "{error}");

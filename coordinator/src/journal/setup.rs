@@ -1,0 +1,73 @@
+//! What a journal needs of its machine.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::{Builder, Database, DatabaseError};
+use strata_net::{NetError, protocol};
+use strata_platform::Platform;
+
+/// Opens an existing database file.
+type Open = dyn Fn(&Builder, &Path) -> Result<Database, DatabaseError> + Send + Sync;
+
+/// Draws a random number.
+type Draw = dyn Fn() -> io::Result<u128> + Send + Sync;
+
+/// How a journal opens its file and draws random numbers.
+#[derive(Clone)]
+pub struct JournalSetup {
+    open: Arc<Open>,
+    random: Arc<Draw>,
+}
+
+impl JournalSetup {
+    /// Opens files of the operating system; random numbers come from a platform.
+    #[must_use]
+    pub fn on(platform: &Arc<dyn Platform>) -> JournalSetup {
+        let platform = Arc::clone(platform);
+        JournalSetup { random: Arc::new(move || platform.random()), ..JournalSetup::default() }
+    }
+
+    /// Replaces how an existing file is opened.
+    #[must_use]
+    pub fn open_with(
+        self,
+        open: impl Fn(&Builder, &Path) -> Result<Database, DatabaseError> + Send + Sync + 'static,
+    ) -> JournalSetup {
+        JournalSetup { open: Arc::new(open), ..self }
+    }
+
+    pub(super) fn open(&self, builder: &Builder, path: &Path) -> Result<Database, DatabaseError> {
+        (self.open)(builder, path)
+    }
+
+    /// A random id: 32 hexadecimal digits.
+    pub(super) fn id(&self) -> Result<String, NetError> {
+        Ok(protocol::id_of((self.random)().map_err(NetError::random)?))
+    }
+
+    /// Six random characters of `a` to `z` and `2` to `7`, which are hard to confuse.
+    pub(super) fn letters(&self) -> Result<String, NetError> {
+        const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+        let bits = (self.random)().map_err(NetError::random)?;
+        let letter = |place| char::from(LETTERS[(bits >> (5 * place)) as usize % 32]);
+        Ok((0..6).map(letter).collect())
+    }
+}
+
+impl Default for JournalSetup {
+    fn default() -> JournalSetup {
+        JournalSetup {
+            open: Arc::new(|builder, path| builder.open(path)),
+            random: Arc::new(strata_platform::random),
+        }
+    }
+}
+
+impl fmt::Debug for JournalSetup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournalSetup").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,20 @@
+//! What a node asks of the machine it runs on: files, threads, connections and random numbers.
+//!
+//! Coordinators and workers reach all of these through a [`Platform`]. Their time is that of the
+//! asynchronous runtime: [`Instant`] and `tokio::time`. [`System`] is the operating system. Tests
+//! replace both: a simulated platform decides when a thread runs, when a byte arrives and what a
+//! crash leaves of a file.
+#![forbid(unsafe_code)]
+
+mod connection;
+mod platform;
+mod resources;
+mod system;
+mod thread;
+
+pub use connection::{ByteStream, Connector, Listener};
+pub use platform::{BoxFuture, Platform};
+pub use resources::Resources;
+pub use system::{System, random};
+pub use thread::{Panicked, Thread};
+pub use tokio::time::Instant;

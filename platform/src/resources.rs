@@ -1,0 +1,41 @@
+//! Memory of the process and free disk space.
+
+use std::path::Path;
+
+/// Memory of the process and free disk space; a value is 0 where the system does not provide it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Resident memory in bytes.
+    pub rss: u64,
+    /// Greatest resident memory since the start, in bytes.
+    pub peak_rss: u64,
+    /// Free bytes on the file system of the data directory.
+    pub disk_free: u64,
+}
+
+impl Resources {
+    /// Asks the operating system. May block.
+    pub(crate) fn read(data_dir: &Path) -> Resources {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let field = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().split(' ').next()?.parse::<u64>().ok()
+        };
+        let bytes = |name| field(name).unwrap_or(0) * 1024;
+        let stat = rustix::fs::statvfs(data_dir);
+        let disk_free = stat.map_or(0, |stat| stat.f_bavail * stat.f_frsize);
+        Resources { rss: bytes("VmRSS:"), peak_rss: bytes("VmHWM:"), disk_free }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_and_disk_space_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = Resources::read(folder.path());
+        assert!(read.rss > 0 && read.peak_rss >= read.rss && read.disk_free > 0);
+    }
+}
