@@ -1,8 +1,10 @@
 //! Connections and listeners.
 
 use std::fmt::Debug;
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -10,12 +12,13 @@ use http::Uri;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
-use crate::platform::BoxFuture;
-
 /// Both directions of a connection.
 pub trait ByteStream: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> ByteStream for T {}
+
+/// A future that can be sent to another thread.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Connects to the node at a URL.
 pub type Connector =

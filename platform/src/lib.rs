@@ -12,8 +12,8 @@ mod resources;
 mod system;
 mod thread;
 
-pub use connection::{ByteStream, Connector, Listener};
-pub use platform::{BoxFuture, Platform};
+pub use connection::{BoxFuture, ByteStream, Connector, Listener};
+pub use platform::Platform;
 pub use resources::Resources;
 pub use system::{System, random};
 pub use thread::{Panicked, Thread};

@@ -11,12 +11,9 @@ use std::time::Duration;
 
 use strata_store::Fs;
 
-use crate::connection::{Connector, Listener};
+use crate::connection::{BoxFuture, Connector, Listener};
 use crate::resources::Resources;
 use crate::thread::{Panicked, Thread};
-
-/// A future that can be sent to another thread.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The machine a node runs on.
 pub trait Platform: Debug + Send + Sync {

@@ -11,8 +11,8 @@ use strata_store::{Fs, RealFs};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
-use crate::connection::{Connector, Listener};
-use crate::platform::{BoxFuture, Platform};
+use crate::connection::{BoxFuture, Connector, Listener};
+use crate::platform::Platform;
 use crate::resources::Resources;
 use crate::thread::Thread;
 

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use strata_net::{Security, limits};
-use strata_platform::Instant;
-use strata_platform::Platform;
+use strata_platform::{Instant, Platform};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use tokio::sync::{Notify, mpsc};

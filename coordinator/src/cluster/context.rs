@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use strata::catalogue::Registry;
-use strata_platform::Instant;
-use strata_platform::Platform;
+use strata_platform::{Instant, Platform};
 use strata_store::JobSpec;
 
 use super::job_view::{JobView, JobViews};

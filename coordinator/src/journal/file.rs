@@ -18,8 +18,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use redb::{Builder, Database, ReadableDatabase, WriteTransaction};
-use strata_platform::Instant;
-use strata_platform::Panicked;
+use strata_platform::{Instant, Panicked};
 
 use super::error::JournalError;
 use super::health::Health;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata_net::{ConnectionLimits, Incoming, Security, limits};
-use strata_platform::Instant;
-use strata_platform::Listener;
+use strata_platform::{Instant, Listener};
 use strata_proto::v1::control_service_server::ControlServiceServer;
 use strata_proto::v1::job_service_server::JobServiceServer;
 use strata_store::{DataDir, StoreError};
