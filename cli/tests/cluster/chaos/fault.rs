@@ -26,6 +26,11 @@ impl Node {
     }
 }
 
+/// All workers.
+pub(super) fn workers() -> impl Iterator<Item = Node> {
+    (1..=WORKERS).map(Node::Worker)
+}
+
 /// The connections of a worker that pass a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
@@ -67,10 +72,11 @@ pub(super) enum Fault {
     SecondProcess(Node),
     /// The journal is damaged while the coordinator is down.
     DamagedJournal { damage: Damage, place: u64 },
-    /// The journal of the fault's begin is put back at its end.
-    RestoredJournal,
-    /// The coordinator's folder is lost while it is down.
-    LostCoordinator,
+    /// The journal of the fault's begin is put back at its end. Workers may be paused with their
+    /// orders of before until the coordinator is back.
+    RestoredJournal { is_paused: bool },
+    /// The coordinator's folder is lost while it is down. Workers may be paused, too.
+    LostCoordinator { is_paused: bool },
     /// A worker's data directory is lost while it is down.
     LostWorker(u8),
 }
@@ -95,8 +101,8 @@ impl Fault {
             Fault::Clone(_) => "cloned identity",
             Fault::SecondProcess(_) => "second process",
             Fault::DamagedJournal { .. } => "damaged journal",
-            Fault::RestoredJournal => "restored journal",
-            Fault::LostCoordinator => "lost coordinator's folder",
+            Fault::RestoredJournal { .. } => "restored journal",
+            Fault::LostCoordinator { .. } => "lost coordinator's folder",
             Fault::LostWorker(_) => "lost worker's folder",
         };
         kind.to_owned()
@@ -115,9 +121,13 @@ impl Fault {
             | Fault::LostWorker(worker) => {
                 vec![Node::Worker(*worker)]
             }
-            Fault::DamagedJournal { .. } | Fault::RestoredJournal | Fault::LostCoordinator => {
-                vec![Node::Coordinator]
+            Fault::RestoredJournal { is_paused: true }
+            | Fault::LostCoordinator { is_paused: true } => {
+                [Node::Coordinator].into_iter().chain(workers()).collect()
             }
+            Fault::DamagedJournal { .. }
+            | Fault::RestoredJournal { .. }
+            | Fault::LostCoordinator { .. } => vec![Node::Coordinator],
         }
     }
 
@@ -127,8 +137,8 @@ impl Fault {
         match self {
             Fault::FullDisk { .. } => &[4],
             Fault::DamagedFile { .. } | Fault::Clone(_) => &[12],
-            Fault::DamagedJournal { .. } | Fault::RestoredJournal => &[11, 12],
-            Fault::LostCoordinator => &[11],
+            Fault::DamagedJournal { .. } | Fault::RestoredJournal { .. } => &[11, 12],
+            Fault::LostCoordinator { .. } => &[11],
             Fault::LostWorker(_) => &[5],
             Fault::Killed(_) | Fault::Paused(_) | Fault::Network(..) | Fault::SecondProcess(_) => {
                 &[]
@@ -141,8 +151,8 @@ impl Fault {
         match self {
             Fault::Clone(_)
             | Fault::DamagedJournal { .. }
-            | Fault::RestoredJournal
-            | Fault::LostCoordinator
+            | Fault::RestoredJournal { .. }
+            | Fault::LostCoordinator { .. }
             | Fault::LostWorker(_) => true,
             // The file may have been incomplete, so its copy is no backup.
             Fault::DamagedFile { is_live, .. } => *is_live,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::damage::{Backups, copy_folder, damaged};
-use super::fault::{Fault, Link, Node, WORKERS};
+use super::fault::{Fault, Link, Node, workers};
 use super::schedule::Schedule;
 use crate::common::{expect, strata};
 use crate::disks::{SmallDisk, fill};
@@ -16,6 +17,9 @@ use crate::proxy::{LinkMode, Proxy};
 
 /// Size of a disk that is filled, in KiB.
 const DISK: u32 = 4096;
+
+/// Pause of workers after the coordinator has another journal.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Reads from one flipped bit of a link to the next. A link is damaged for a few seconds only.
 const DAMAGE_INTERVAL: usize = 17;
@@ -42,8 +46,7 @@ impl Target {
         let (scheme, common) = security(dir.path(), is_tls);
         let mut disks = Vec::new();
         let mut notes = Vec::new();
-        let nodes = (1..=WORKERS).map(Node::Worker);
-        for node in nodes.chain([Node::Coordinator]).filter(|node| schedule.fills(*node)) {
+        for node in workers().chain([Node::Coordinator]).filter(|node| schedule.fills(*node)) {
             let name = node.name();
             match SmallDisk::mount(&dir.path().join(&name), DISK) {
                 Some(disk) => disks.push((name, disk)),
@@ -60,7 +63,7 @@ impl Target {
         let (control, exchange) = (Vec::new(), Vec::new());
         let backups = Backups::default();
         let mut target = Target { cluster, control, exchange, disks, backups, notes };
-        (1..=WORKERS).for_each(|number| target.join(&Node::Worker(number).name(), scheme));
+        workers().for_each(|worker| target.join(&worker.name(), scheme));
         target
     }
 
@@ -131,12 +134,17 @@ impl Target {
                 let bytes = damaged(&bytes, *damage, *place).expect("it is not deleted");
                 std::fs::write(self.journal(), bytes).unwrap();
             }
-            Fault::RestoredJournal => {
+            Fault::RestoredJournal { .. } => {
                 self.cluster.kill(COORDINATOR);
                 std::fs::copy(self.journal(), self.kept(number)).unwrap();
                 self.cluster.start(COORDINATOR);
             }
-            Fault::LostCoordinator => self.lose(COORDINATOR),
+            Fault::LostCoordinator { is_paused } => {
+                if *is_paused {
+                    self.signal_workers(Signal::STOP);
+                }
+                self.lose(COORDINATOR);
+            }
             Fault::LostWorker(worker) => self.lose(&Node::Worker(*worker).name()),
         }
     }
@@ -160,13 +168,29 @@ impl Target {
             Fault::DamagedFile { .. } | Fault::SecondProcess(_) => {}
             Fault::Clone(worker) => self.cluster.remove(&clone_of(*worker)),
             Fault::DamagedJournal { .. } => self.start_with_damaged_journal(number),
-            Fault::RestoredJournal => {
+            Fault::RestoredJournal { is_paused } => {
+                if *is_paused {
+                    self.signal_workers(Signal::STOP);
+                }
                 self.cluster.kill(COORDINATOR);
                 std::fs::copy(self.kept(number), self.journal()).unwrap();
-                self.cluster.start(COORDINATOR);
+                self.start_coordinator(*is_paused);
             }
-            Fault::LostCoordinator => self.cluster.start(COORDINATOR),
+            Fault::LostCoordinator { is_paused } => self.start_coordinator(*is_paused),
             Fault::LostWorker(worker) => self.cluster.start(&Node::Worker(*worker).name()),
+        }
+    }
+
+    fn signal_workers(&self, signal: Signal) {
+        workers().for_each(|worker| self.cluster.signal(&worker.name(), signal));
+    }
+
+    /// Starts the coordinator. Workers that are paused continue a little later.
+    fn start_coordinator(&mut self, are_paused: bool) {
+        self.cluster.start(COORDINATOR);
+        if are_paused {
+            std::thread::sleep(PAUSE);
+            self.signal_workers(Signal::CONT);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::fault::{Damage, Fault, Link, Node, WORKERS};
+use super::fault::{Damage, Fault, Link, Node, WORKERS, workers};
 use crate::proxy::LinkMode;
 use crate::random::Random;
 
@@ -116,7 +116,7 @@ fn ordinary(random: &mut Random) -> Fault {
         0..3 => {
             let one = node(random);
             let other = node(random);
-            let all = [1, 2, 3].map(Node::Worker);
+            let all: Vec<Node> = workers().collect();
             Fault::Killed(match random.below(6) {
                 0 => [&[Node::Coordinator], &all[..]].concat(),
                 1 | 2 if one != other => vec![one, other],
@@ -163,8 +163,8 @@ fn severe(random: &mut Random) -> Fault {
             let damage = random.pick(&[Damage::Flip, Damage::Truncate, Damage::Overwrite]);
             Fault::DamagedJournal { damage, place: random.next() }
         }
-        3..5 => Fault::RestoredJournal,
-        5 => Fault::LostCoordinator,
+        3..5 => Fault::RestoredJournal { is_paused: random.below(2) == 0 },
+        5 => Fault::LostCoordinator { is_paused: random.below(2) == 0 },
         6 => Fault::LostWorker(worker(random)),
         _ => {
             // A file that is cut short while it is mapped kills the process with SIGBUS.
@@ -179,7 +179,9 @@ fn severe(random: &mut Random) -> Fault {
 fn lasting(fault: &Fault, lease: Duration, random: &mut Random) -> Duration {
     let lease = lease.as_millis() as u64;
     let milliseconds = match fault {
-        Fault::Killed(_) | Fault::LostWorker(_) | Fault::LostCoordinator => random.below(700),
+        Fault::Killed(_) | Fault::LostWorker(_) | Fault::LostCoordinator { .. } => {
+            random.below(700)
+        }
         // Shorter than the lease, or longer.
         Fault::Paused(_)
         | Fault::Network(_, LinkMode::Stall | LinkMode::OneWay | LinkMode::Broken) => {
@@ -191,7 +193,7 @@ fn lasting(fault: &Fault, lease: Duration, random: &mut Random) -> Duration {
             }
         }
         Fault::Network(..) => random.between(800, 3000),
-        Fault::FullDisk { .. } | Fault::Clone(_) | Fault::RestoredJournal => {
+        Fault::FullDisk { .. } | Fault::Clone(_) | Fault::RestoredJournal { .. } => {
             random.between(500, 2500)
         }
         Fault::DamagedFile { .. } | Fault::DamagedJournal { .. } | Fault::SecondProcess(_) => 0,
