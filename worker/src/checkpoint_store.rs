@@ -170,8 +170,8 @@ impl CheckpointStore {
     /// Writes an object to a file.
     ///
     /// # Errors
-    /// [`TransferError::Local`] if the file cannot be written, [`TransferError::Source`] if the
-    /// object is missing or cannot be read.
+    /// [`TransferError::Local`] if the file cannot be written, [`TransferError::Missing`] if there is
+    /// no such object, [`TransferError::Source`] if it cannot be read.
     pub(crate) async fn download(
         &self,
         platform: &Arc<dyn Platform>,
@@ -179,7 +179,10 @@ impl CheckpointStore {
         file: &str,
         to: &Path,
     ) -> Result<(), TransferError> {
-        let source = |error: object_store::Error| TransferError::Source(error.to_string());
+        let source = |error: object_store::Error| match error {
+            object_store::Error::NotFound { .. } => TransferError::Missing(error.to_string()),
+            error => TransferError::Source(error.to_string()),
+        };
         let object = self.objects.get(&self.key(job, file)).await.map_err(source)?;
         let mut chunks = object.into_stream();
         let mut copy = LocalCopy::create(platform, to).await?;

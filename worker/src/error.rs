@@ -109,6 +109,9 @@ pub(crate) enum TransferError {
     /// The source did not send the file.
     #[error("{0}")]
     Source(String),
+    /// The source does not have the file of that length.
+    #[error("{0}")]
+    Missing(String),
     /// The file was damaged or cut short on its way. Another attempt may succeed.
     #[error("{0}")]
     Interrupted(String),
@@ -123,6 +126,9 @@ pub(crate) enum FetchError {
     /// Neither the worker nor the shared store sent the file.
     #[error("{file} of worker {worker} cannot be fetched: {why}")]
     Unavailable { file: String, worker: u32, why: String },
+    /// The worker does not have the file any more, nor does the shared store.
+    #[error("{file} of worker {worker} is missing: {why}")]
+    Missing { file: String, worker: u32, why: String },
 }
 
 /// Why a checkpoint file cannot be put into the shared store.
@@ -190,6 +196,7 @@ impl OrderError {
             OrderError::Search(error) => search_kind(error),
             OrderError::Fetch(FetchError::Local(error))
             | OrderError::Upload(UploadError::Local(error)) => store_kind(error),
+            OrderError::Fetch(FetchError::Missing { .. }) => FailureKind::Corrupt,
             OrderError::Upload(UploadError::DiskFull { .. }) => FailureKind::DiskFull,
             OrderError::Fetch(FetchError::Unavailable { .. })
             | OrderError::Upload(UploadError::Unavailable { .. }) => FailureKind::Peer,
@@ -291,7 +298,10 @@ mod tests {
         assert_eq!(error.kind(), FailureKind::Peer);
         let text = error.to_string();
         assert_eq!(text, "cannot send exits to worker 2: http://w2:1: the connection was closed");
-        let fetch = FetchError::Unavailable { file: "f".to_owned(), worker: 2, why };
+        let fetch = FetchError::Unavailable { file: "f".to_owned(), worker: 2, why: why.clone() };
         assert_eq!(OrderError::from(fetch).kind(), FailureKind::Peer);
+        // Another session would not find it either.
+        let missing = FetchError::Missing { file: "f".to_owned(), worker: 2, why };
+        assert_eq!(OrderError::from(missing).kind(), FailureKind::Corrupt);
     }
 }

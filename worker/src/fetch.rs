@@ -24,8 +24,9 @@ const ATTEMPTS: u32 = 3;
 /// send the file, the shared store is tried. Opening the file later checks its content.
 ///
 /// # Errors
-/// [`FetchError::Local`] if the copy cannot be written, [`FetchError::Unavailable`] if no source
-/// sends the file.
+/// [`FetchError::Local`] if the copy cannot be written, [`FetchError::Missing`] if the worker does
+/// not have the file and the shared store does not either, [`FetchError::Unavailable`] if no source
+/// sends it for another reason.
 pub(crate) fn fetch_file(
     state: &NodeState,
     folder: &JobDir,
@@ -43,10 +44,12 @@ pub(crate) fn fetch_file(
     fetched.map_err(|error| {
         // The next session removes it if this fails.
         let _ = folder.fs().remove(&temporary);
+        let (file, worker) = (record.file.clone(), record.worker);
         match error {
             TransferError::Local(error) => FetchError::Local(error),
+            TransferError::Missing(why) => FetchError::Missing { file, worker, why },
             TransferError::Source(why) | TransferError::Interrupted(why) => {
-                FetchError::Unavailable { file: record.file.clone(), worker: record.worker, why }
+                FetchError::Unavailable { file, worker, why }
             }
         }
     })
@@ -67,12 +70,17 @@ fn receive(
         }
         None => Err(TransferError::Source("its address is not known".to_owned())),
     };
-    match (received, &state.store) {
-        (Err(TransferError::Source(why) | TransferError::Interrupted(why)), Some(store)) => {
-            tracing::info!("fetching {} from the shared store: {why}", record.file);
-            platform.wait(store.download(platform, job, &record.file, to))
+    let (Err(error), Some(store)) = (&received, &state.store) else { return received };
+    if matches!(error, TransferError::Local(_)) {
+        return received;
+    }
+    tracing::info!("fetching {} from the shared store: {error}", record.file);
+    match platform.wait(store.download(platform, job, &record.file, to)) {
+        // The worker may have it, and send it to the next session.
+        Err(TransferError::Missing(why)) if !matches!(error, TransferError::Missing(_)) => {
+            Err(TransferError::Source(why))
         }
-        (received, _) => received,
+        downloaded => downloaded,
     }
 }
 
@@ -130,6 +138,7 @@ fn failure(status: Status) -> TransferError {
         // A status made by the transport has a source. A damaged message is `Unavailable`.
         Code::Unavailable => TransferError::Interrupted(why),
         _ if status.source().is_some() => TransferError::Interrupted(why),
+        Code::NotFound => TransferError::Missing(why),
         _ => TransferError::Source(why),
     }
 }
@@ -151,9 +160,10 @@ mod tests {
 
     const CONTENT: &[u8] = b"states";
 
-    /// A worker whose first answers are interrupted.
+    /// A worker whose first answers are interrupted, or that has no file.
     struct Source {
         interrupted: u32,
+        is_missing: bool,
         calls: Arc<AtomicU32>,
     }
 
@@ -176,6 +186,9 @@ mod tests {
             _: Request<v1::FetchRequest>,
         ) -> Result<Response<Self::FetchStream>, Status> {
             let call = self.calls.fetch_add(1, Ordering::Relaxed);
+            if self.is_missing {
+                return Err(Status::not_found("no such file"));
+            }
             let chunk = Ok(v1::FileChunk { bytes: Bytes::from_static(CONTENT) });
             let damaged = Err(Status::unavailable("damaged on its way"));
             let chunks = if call < self.interrupted { vec![chunk, damaged] } else { vec![chunk] };
@@ -188,12 +201,15 @@ mod tests {
     }
 
     /// Fetches from a worker; the result, the number of calls and the copy.
-    async fn fetch(interrupted: u32) -> (Result<(), TransferError>, u32, Vec<u8>) {
+    async fn fetch(
+        interrupted: u32,
+        is_missing: bool,
+    ) -> (Result<(), TransferError>, u32, Vec<u8>) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let system: Arc<dyn Platform> = System::new(&Handle::current());
         let calls = Arc::new(AtomicU32::new(0));
-        let source = Source { interrupted, calls: Arc::clone(&calls) };
+        let source = Source { interrupted, is_missing, calls: Arc::clone(&calls) };
         let server = tonic::transport::Server::builder()
             .add_service(ExchangeServiceServer::new(source))
             .serve_with_incoming(TcpIncoming::from(listener));
@@ -214,18 +230,24 @@ mod tests {
         let url = format!("http://{addr}");
         let copied = from_worker(&system, &Security::default(), &url, "job", &record, &to).await;
         server.abort();
-        (copied, calls.load(Ordering::Relaxed), std::fs::read(&to).unwrap())
+        (copied, calls.load(Ordering::Relaxed), std::fs::read(&to).unwrap_or_default())
     }
 
     #[tokio::test]
     async fn an_interrupted_file_is_fetched_again() {
         for interrupted in 0..ATTEMPTS {
-            let (copied, calls, copy) = fetch(interrupted).await;
+            let (copied, calls, copy) = fetch(interrupted, false).await;
             copied.unwrap();
             assert_eq!((calls, &*copy), (interrupted + 1, CONTENT));
         }
-        let (copied, calls, _) = fetch(ATTEMPTS).await;
+        let (copied, calls, _) = fetch(ATTEMPTS, false).await;
         assert!(matches!(copied, Err(TransferError::Interrupted(_))), "{copied:?}");
         assert_eq!(calls, ATTEMPTS);
+    }
+    #[tokio::test]
+    async fn a_missing_file_is_not_fetched_again() {
+        let (copied, calls, _) = fetch(0, true).await;
+        assert!(matches!(copied, Err(TransferError::Missing(_))), "{copied:?}");
+        assert_eq!(calls, 1);
     }
 }

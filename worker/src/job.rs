@@ -13,7 +13,7 @@ use strata::{
 use strata_net::convert;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
-use strata_store::{EncodeOptions, EngineKind, JobDir, JobSpec};
+use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec};
 
 use crate::epoch::{Epoch, EpochParts};
 use crate::error::{LinkError, OrderError};
@@ -146,7 +146,8 @@ impl ActiveJob {
         }
     }
 
-    /// Fetches the files of former owners of this worker's shards, and returns what to load.
+    /// Fetches the files of former owners of this worker's shards, and returns what to load. Files
+    /// without states are not needed: their owners may be lost.
     fn fetch(&self, state: &NodeState, order: v1::Restore) -> Result<Restore, OrderError> {
         let records = order.files.into_iter().map(convert::file_from);
         let records = records.collect::<Result<Vec<_>, _>>()?;
@@ -157,7 +158,7 @@ impl ActiveJob {
         let sources: HashSet<u16> =
             owners.filter(|(now, _)| **now == own).map(|(_, before)| *before).collect();
         let mut inherited_files = HashSet::new();
-        for record in &records {
+        for record in CheckpointFile::needed(&records) {
             let worker = record.worker as u16;
             if worker != own && sources.contains(&worker) {
                 let address = self.peers.get(&worker).map(String::as_str);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::faults::SLOW;
-use crate::harness::{COORDINATOR, Cluster, fails};
+use crate::harness::{COORDINATOR, COORDINATOR_READY, Cluster, fails};
 
 /// The layer files in a folder, with what is in them.
 pub(crate) fn layer_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
@@ -54,6 +54,38 @@ fn a_damaged_checkpoint_is_detected() {
         }
     }
     cluster.start_all();
+    cluster.follow(&format!("resume {job}")).expect_answer();
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_checkpoint_file_that_its_owner_has_lost_fails_the_job() {
+    let mut cluster = Cluster::empty("--narrow 0");
+    cluster.join("w1", "");
+    cluster.join("w2", "");
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    follower.until_depth(200);
+    cluster.kill_all();
+    drop(follower);
+    let files = layer_files(&cluster.data("w2").join(&job));
+    for (path, _) in &files {
+        std::fs::remove_file(path).unwrap();
+    }
+    // All shards move to w1, which fetches the files of w2.
+    let ports = (cluster.grpc, cluster.http);
+    let line = cluster.coordinator_line("127.0.0.1", ports, "--narrow 1000000");
+    cluster.add(COORDINATOR, &line, COORDINATOR_READY);
+    cluster.start_all();
+    let ran = cluster.follow(&format!("watch {job}")).expect(12);
+    let error = ran.event("failed")["error"].as_str().unwrap().to_owned();
+    assert!(
+        error.contains("worker w1: layer-") && error.contains("of worker 1 is missing"),
+        "{error}"
+    );
+    for (path, bytes) in &files {
+        std::fs::write(path, bytes).unwrap();
+    }
     cluster.follow(&format!("resume {job}")).expect_answer();
     cluster.assert_no_panic();
 }

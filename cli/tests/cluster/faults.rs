@@ -5,6 +5,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::common::expect;
+use crate::disks::layer_files;
 use crate::follower::Follower;
 use crate::harness::{COORDINATOR, Cluster, eventually};
 use crate::random::Random;
@@ -132,6 +133,30 @@ fn a_permanently_lost_worker_fails_the_job_resumably() {
     assert_eq!((&status["state"], &status["exit_code"]), (&"failed".into(), &5.into()));
     cluster.start("w2");
     cluster.follow(&format!("resume {job}")).expect_answer();
+}
+
+#[test]
+fn a_permanently_lost_worker_without_states_is_not_needed() {
+    let mut cluster = Cluster::empty("--narrow 0");
+    (1..=3).for_each(|number| cluster.join(&format!("w{number}"), ""));
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    follower.until_depth(5);
+    cluster.kill_all();
+    // The first layers are in one shard.
+    let job = follower.job();
+    let longest = |name: &&str| {
+        let files = layer_files(&cluster.data(name).join(&job));
+        files.iter().map(|(_, bytes)| bytes.len()).max()
+    };
+    let mut workers = ["w1", "w2", "w3"];
+    workers.sort_by_key(longest);
+    assert!(longest(&workers[1]) < longest(&workers[2]));
+    for lost in &workers[..2] {
+        std::fs::remove_dir_all(cluster.data(lost)).unwrap();
+    }
+    cluster.start_all();
+    follower.expect_answer();
+    cluster.assert_no_panic();
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Lines of each log that are shown when a test fails.
 const TAIL: usize = 25;
 
+/// Text in the log of a coordinator that has started.
+pub(crate) const COORDINATOR_READY: &str = "coordinator is ready";
+
 /// Text in the log of a worker that has started.
 pub(crate) const WORKER_READY: &str = "worker is ready";
 
@@ -144,7 +147,7 @@ impl Cluster {
         let mut cluster =
             Cluster { dir, nodes: BTreeMap::new(), grpc, http, scheme, common, descriptors };
         let line = cluster.coordinator_line(address, (grpc, http), more);
-        cluster.add(COORDINATOR, &line, "coordinator is ready");
+        cluster.add(COORDINATOR, &line, COORDINATOR_READY);
         cluster
     }
 

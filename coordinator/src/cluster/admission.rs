@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use strata_store::CheckpointFile;
+
 use super::assignment::{assign, owned};
 use crate::entry::{ClusterCheckpoint, WorkerEntry, WorkerNumber};
 
@@ -74,13 +76,12 @@ pub(crate) fn admit(state: &ClusterState<'_>) -> Admission {
     Admission::Start(vec![*most.unwrap_or(first); state.shards as usize])
 }
 
-/// Workers that are not live and have checkpoint files with states, ascending.
+/// Workers that are not live and have checkpoint files that a resume reads, ascending.
 fn absent_holders(state: &ClusterState<'_>) -> Vec<WorkerNumber> {
-    let records = state.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records);
-    let holders: BTreeSet<WorkerNumber> = records
-        .filter(|record| record.states > 0)
-        .map(|record| record.worker as WorkerNumber)
-        .collect();
+    let checkpoints = state.checkpoint.iter();
+    let records = checkpoints.flat_map(|checkpoint| CheckpointFile::needed(&checkpoint.records));
+    let holders: BTreeSet<WorkerNumber> =
+        records.map(|record| record.worker as WorkerNumber).collect();
     holders.into_iter().filter(|number| !state.live.contains(number)).collect()
 }
 
@@ -94,7 +95,7 @@ fn names(known: &[WorkerEntry], numbers: &[WorkerNumber]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use strata_store::{CheckpointFile, Hex64, Hex128};
+    use strata_store::{Hex64, Hex128};
 
     use super::*;
 

@@ -49,6 +49,12 @@ impl CheckpointFile {
         })
     }
 
+    /// Those of a checkpoint's files that a resume reads from other workers: all with states, and
+    /// the only one. (A diagram's file also holds the layer before its own.)
+    pub fn needed(files: &[CheckpointFile]) -> impl Iterator<Item = &CheckpointFile> {
+        files.iter().filter(|file| file.states > 0 || files.len() == 1)
+    }
+
     /// The totals of the file.
     #[must_use]
     pub fn totals(&self) -> LayerTotals {

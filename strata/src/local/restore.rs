@@ -19,8 +19,8 @@ use crate::plan::sums::totals_of;
 pub struct Restore {
     /// Depth of its last layer.
     pub depth: u32,
-    /// Its files, of all workers. The worker's folder must hold its own and those of the former
-    /// owners of its shards.
+    /// Its files, of all workers. The worker's folder must hold its own, and of the former owners of
+    /// its shards those with states.
     pub records: Vec<CheckpointFile>,
     /// Owner of each shard when the files were written, by shard.
     pub owners_before: Arc<[u16]>,
@@ -109,7 +109,14 @@ impl Worker {
     /// A new layer with this worker's shards, copied from the files of their former owners.
     fn copy_layer(&mut self, from: &Restore, depth: u32) -> Result<Layer> {
         let pieces = self.pieces(&from.owners_before);
-        let former: BTreeSet<usize> = pieces.iter().map(|piece| piece.worker).collect();
+        let has_states = |worker: &usize| {
+            let of_worker = |record: &&CheckpointFile| record.worker as usize == *worker;
+            let mut files = from.records.iter().filter(of_worker);
+            // A worker without a record is an error, which opening its file reports.
+            files.find(|record| record.depth == depth).is_none_or(|record| record.states > 0)
+        };
+        let former: BTreeSet<usize> =
+            pieces.iter().map(|piece| piece.worker).filter(has_states).collect();
         let files = former.into_iter().map(|worker| Ok((worker, self.open(from, depth, worker)?)));
         let files = files.collect::<Result<BTreeMap<usize, Layer>>>()?;
         if files.is_empty() {
@@ -121,7 +128,8 @@ impl Worker {
         let mut stats = LayerStats::default();
         let writer = self.files.writer(self.header(depth))?;
         for Piece { worker, from, to } in pieces {
-            cursor.start(&files[&worker], KeyRange::between(from, to))?;
+            let Some(file) = files.get(&worker) else { continue };
+            cursor.start(file, KeyRange::between(from, to))?;
             while let Some(key) = cursor.key() {
                 kernel.emit(key, cursor.locals()?, &mut stats, &mut DiscardExits)?;
                 encoder.push_list(&writer, key, cursor.list())?;
