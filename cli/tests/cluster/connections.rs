@@ -5,6 +5,9 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
+use strata_proto::v1;
+use strata_proto::v1::control_service_client::ControlServiceClient;
+use tokio_stream::StreamExt;
 
 use crate::common::expect;
 use crate::faults::SLOW;
@@ -31,6 +34,35 @@ fn await_close(mut stream: TcpStream) {
         let kinds = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
         assert!(kinds.contains(&error.kind()), "{:?}: {error}", stream.peer_addr());
     }
+}
+
+#[test]
+fn the_connection_of_a_silent_worker_is_closed() {
+    let cluster = Cluster::empty("--lease 300ms");
+    let hello = v1::Hello {
+        protocol: strata_net::protocol::VERSION,
+        worker_id: "0".repeat(32),
+        instance: "1".repeat(32),
+        name: "silent".to_owned(),
+        address: "http://127.0.0.1:1".to_owned(),
+        ..v1::Hello::default()
+    };
+    let message = Some(v1::from_worker::Message::Hello(hello));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut control = ControlServiceClient::connect(cluster.url()).await.unwrap();
+        let first = tokio_stream::iter([v1::FromWorker { message }]);
+        // The stream of the worker stays open.
+        let messages = first.chain(tokio_stream::pending());
+        let mut orders = control.attend(messages).await.unwrap().into_inner();
+        let mut heartbeats = 0;
+        while orders.message().await.is_ok_and(|order| order.is_some()) {
+            heartbeats += 1;
+            assert!(heartbeats < 100, "it is still open");
+        }
+        assert!(heartbeats > 3, "it was closed at once");
+    });
+    cluster.await_log(COORDINATOR, 0, "it was silent for two leases");
 }
 
 #[test]

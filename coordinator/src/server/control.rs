@@ -20,6 +20,10 @@ use crate::journal::error::JournalError;
 /// Time in which a new connection must send its hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Leases without a message after which a connection is closed. It is more than one, so that a worker
+/// that was paused can continue over its connection.
+const SILENT_LEASES: u32 = 2;
+
 /// The service.
 pub(super) struct Control {
     cluster: Arc<Cluster>,
@@ -136,10 +140,16 @@ async fn receive(
 ) -> String {
     let lease = cluster.membership.lease();
     let mut heartbeats = tokio::time::interval(lease / 3);
+    let mut last_received = tokio::time::Instant::now();
     loop {
         let received = tokio::select! {
             biased;
             _ = heartbeats.tick() => {
+                // A damaged length makes the decoder wait for bytes that are never sent, while
+                // this side of the connection works.
+                if last_received.elapsed() > SILENT_LEASES * lease {
+                    return "it was silent for two leases".to_owned();
+                }
                 let beat = v1::to_worker::Message::Beat(v1::CoordinatorBeat {});
                 if outbound.send(message(beat)).is_err() {
                     return "it closed the connection".to_owned();
@@ -148,6 +158,7 @@ async fn receive(
             }
             received = incoming.message() => received,
         };
+        last_received = tokio::time::Instant::now();
         let is_current = match received {
             Err(status) => return strata_net::status_reason(&status),
             Ok(None) => return "it closed the connection".to_owned(),
