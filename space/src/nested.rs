@@ -85,6 +85,9 @@ pub trait NestedSpace: Send + Sync + 'static {
     fn root_class(&self) -> Self::Class;
 
     /// The class of the levels below `level`, which has the class `class` and a configuration.
+    ///
+    /// For configurations that are not legal in the class any result is correct. A forged snapshot
+    /// can contain them.
     fn inner_class(&self, class: &Self::Class, level: u8, config: Self::Config) -> Self::Class;
 
     /// The effect of a move of a piece of `level` or above on the level's configuration.

@@ -3,6 +3,7 @@
 //! The content is a decision diagram of the last two layers, encoded by the symbolic engine. This
 //! module compresses and checks it. `docs/format.md` describes the bytes.
 
+use std::io::{self, Read};
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -105,14 +106,77 @@ pub fn read_diagram_snapshot(
             &format!("{} with {checksum:016x}", packed.len()),
         ));
     }
-    let content = zstd::bulk::decompress(packed, word(1) as usize);
-    content.map_err(|error| corrupt(header.len(), "a diagram", &error.to_string()))
+    let content = decompress(packed, word(1));
+    let content =
+        content.map_err(|error| corrupt(header.len(), "a diagram", &error.to_string()))?;
+    if content.len() as u64 == word(1) {
+        return Ok(content);
+    }
+    let found = format!("at least {} bytes", content.len());
+    Err(corrupt(header.len(), &format!("a diagram of {} bytes", word(1)), &found))
+}
+
+/// Decompresses one frame, up to a byte more than `len`. Memory grows with what the frame holds, not
+/// with what lengths say.
+fn decompress(packed: &[u8], len: u64) -> io::Result<Vec<u8>> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?.single_frame();
+    let mut content = Vec::new();
+    decoder.by_ref().take(len.saturating_add(1)).read_to_end(&mut content)?;
+    match decoder.finish().len() {
+        0 => Ok(content),
+        rest => Err(io::Error::other(format!("{rest} bytes after the frame"))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fs::real::RealFs;
+
+    /// A file with a frame and a length before compression that need not agree.
+    fn sealed_file(packed: &[u8], len: u64) -> (Vec<u8>, SnapshotSeal) {
+        let header = header("job", 7).unwrap();
+        let mut trailer = Vec::new();
+        let words = [packed.len() as u64, len, xxh3_64(packed)];
+        trailer.extend(words.into_iter().flat_map(u64::to_le_bytes));
+        let seal = xxh3_64(&[&*header, &*trailer].concat());
+        trailer.extend(seal.to_le_bytes());
+        trailer.extend(END_MAGIC);
+        let file = [&*header, packed, &trailer].concat();
+        let sealed = SnapshotSeal { bytes: file.len() as u64, seal };
+        (file, sealed)
+    }
+
+    #[test]
+    fn the_length_before_compression_is_checked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("diagram");
+        let packed = zstd::bulk::compress(&[7; 1000], LEVEL).unwrap();
+        let twice = [&*packed, &*packed].concat();
+        // A frame that says it holds 2^60 bytes, in the 8 bytes after magic number and descriptor.
+        let mut huge = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
+        huge.extend((1_u64 << 60).to_le_bytes());
+        huge.extend([1, 0, 0]);
+        for (packed, len, is_right) in [
+            (&packed, 1000, true),
+            (&packed, 999, false),
+            (&packed, 1001, false),
+            (&packed, u64::MAX, false),
+            (&twice, 1000, false),
+            (&twice, 2000, false),
+            (&huge, 1 << 60, false),
+        ] {
+            let (file, sealed) = sealed_file(packed, len);
+            std::fs::write(&path, &file).unwrap();
+            let read = read_diagram_snapshot(&RealFs, &path, "job", 7, sealed);
+            match is_right {
+                true => assert_eq!(read.unwrap(), [7; 1000]),
+                false => {
+                    assert!(matches!(read, Err(StoreError::Corrupt { .. })), "{len}: {read:?}")
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_damaged_byte_is_found() {

@@ -142,6 +142,8 @@ fn names_stay_in_the_folder() {
     history.append(&escaping).unwrap();
     let record = history.checkpoint().unwrap();
     assert!(matches!(job.resume_history(&record), Err(StoreError::Corrupt { .. })));
+    // Lines that no checkpoint has checked end before it.
+    assert_eq!(job.read_history(None).unwrap().lines, []);
 }
 
 #[test]
@@ -235,6 +237,28 @@ fn damage_behind_the_checkpoint_is_cut_off_and_before_it_is_found() {
     }
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(job.resume_history(&record), Err(StoreError::NotFound { .. })));
+}
+
+/// The next line would be appended to the incomplete one.
+#[test]
+fn a_prefix_ends_with_a_line() {
+    let data = tempfile::tempdir().unwrap();
+    let (job, _) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
+    let mut history = job.create_history().unwrap();
+    (0..2).for_each(|depth| history.append(&line(depth)).unwrap());
+    let whole = history.checkpoint().unwrap();
+    let path = job.path().join("history.jsonl");
+    let bytes = std::fs::read(&path).unwrap();
+    let prefix = |len: usize| HistoryPrefix {
+        bytes: len as u64,
+        lines: whole.lines - u64::from(len < bytes.len()),
+        checksum: Hex64(xxhash_rust::xxh3::xxh3_64(&bytes[..len])),
+    };
+    assert_eq!(prefix(bytes.len()), whole);
+    assert_eq!(job.read_history(Some(&whole)).unwrap().lines.len(), 2);
+    let cut = prefix(bytes.len() - 1);
+    assert!(matches!(job.read_history(Some(&cut)), Err(StoreError::Corrupt { .. })));
+    assert!(matches!(job.resume_history(&cut), Err(StoreError::Corrupt { .. })));
 }
 
 #[test]

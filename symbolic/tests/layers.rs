@@ -281,6 +281,14 @@ fn invalid_snapshots_are_refused() {
     for end in [0, 1, 2, 40, bytes.len() / 2, bytes.len() - 1] {
         assert!(search.load(30, &bytes[..end]).is_err(), "{end} bytes");
     }
+    let start = Some(panex::Position::parse(4, "b2 b3 b4 / b1 / o1 o2 o3 o4").unwrap());
+    let one_sided = PanexConfig { start, symmetry: SymmetryUse::Off, ..PanexConfig::new(4) };
+    let one_sided = Arc::new(NestedPanex::new(one_sided).unwrap());
+    let mut one_sided = Search::new(one_sided, PLENTY).unwrap();
+    one_sided.advance().unwrap();
+    one_sided.advance().unwrap();
+    let error = search.load(2, &one_sided.snapshot()).unwrap_err().to_string();
+    assert!(error.contains("not its own flip"), "{error}");
     let longer = [&*bytes, &[0]].concat();
     assert!(search.load(30, &longer).is_err());
     let mut refused = 0;

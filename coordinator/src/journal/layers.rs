@@ -6,7 +6,7 @@ use strata_store::HistoryLine;
 
 use super::error::JournalError;
 use super::operations::{Journal, apply};
-use super::records::{JOBS, LAYERS, layer_key, lines, record};
+use super::records::{JOBS, LAYERS, check_last_layer, layer_key, lines, record};
 use crate::entry::{JobEntry, JobProgress};
 
 type Result<T> = std::result::Result<T, JournalError>;
@@ -27,6 +27,7 @@ impl Journal {
     ) -> Result<JobEntry> {
         let changed = self.change(|tx| {
             let mut record = record(tx, id)?;
+            check_last_layer(tx, &record)?;
             if let Some(first) = new_lines.first() {
                 let before = record.layers;
                 let left = first.depth.min(before);

@@ -16,8 +16,8 @@ use super::file::Store;
 use super::index::{by_name, has_job, unended};
 use super::queue::{QueueIndex, Unended};
 use super::records::{
-    COUNTS, Counts, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, WORKERS, counts,
-    layer_key, record, submission_key,
+    COUNTS, Counts, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, WORKERS,
+    check_last_layer, counts, layer_key, next, record, submission_key,
 };
 use super::setup::JournalSetup;
 use super::table::{Access, Tx, Writing};
@@ -172,7 +172,7 @@ impl Journal {
     pub fn next_epoch(&self) -> Result<u64> {
         self.store.write(|tx| {
             let mut counts = counts(tx)?;
-            counts.epoch += 1;
+            counts.epoch = next(tx, "epoch", counts.epoch)?;
             tx.put(META, COUNTS, &counts)?;
             Ok(counts.epoch)
         })
@@ -328,7 +328,7 @@ impl Journal {
             entry.state = JobState::Queued;
             entry.order = counts.order;
             entry.cancel = false;
-            counts.order += 1;
+            counts.order = next(tx, "place in the queue", counts.order)?;
             tx.put(META, COUNTS, &counts)?;
             tx.put(JOBS, id, &record)?;
             Ok((record.entry, ()))
@@ -342,7 +342,9 @@ impl Journal {
     /// `NoSuchJob`.
     pub fn remove(&self, id: &str) -> Result<()> {
         let remove = |tx: &Writing<'_>| {
-            let JobRecord { layers, submitted, entry } = record(tx, id)?;
+            let record = record(tx, id)?;
+            check_last_layer(tx, &record)?;
+            let JobRecord { layers, submitted, entry } = record;
             let mut counts = counts(tx)?;
             counts.jobs = counts.jobs.saturating_sub(1);
             tx.put(META, COUNTS, &counts)?;
@@ -404,8 +406,8 @@ fn same_spec(job: JobEntry, spec: &JobSpec) -> Result<JobEntry> {
 /// Adds a new job, with the next place in the queue. The caller stores the counts.
 fn add_job(tx: &Writing, counts: &mut Counts, entry: &JobEntry) -> Result<()> {
     let submitted = counts.order;
-    counts.order += 1;
-    counts.jobs += 1;
+    counts.order = next(tx, "place in the queue", counts.order)?;
+    counts.jobs = next(tx, "job", counts.jobs)?;
     tx.put(SUBMITTED, &submission_key(submitted), &entry.id)?;
     if let Some(name) = &entry.name {
         tx.put(NAMES, name, &entry.id)?;

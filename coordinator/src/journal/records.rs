@@ -63,12 +63,28 @@ pub(super) fn counts<A: Access>(tx: &Tx<A>) -> Result<Counts> {
     tx.get(META, COUNTS)?.ok_or_else(|| tx.corrupt(META, COUNTS, "it is missing"))
 }
 
+/// The number after one of the counters. A counter at the greatest number is damaged.
+pub(super) fn next<A: Access>(tx: &Tx<A>, what: &str, number: u64) -> Result<u64> {
+    let next = number.checked_add(1);
+    next.ok_or_else(|| tx.corrupt(META, COUNTS, format!("there is no {what} after {number}")))
+}
+
 pub(super) fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
     let record: JobRecord = tx.get(JOBS, id)?.ok_or_else(|| no_job(id))?;
     if record.entry.id == id {
         Ok(record)
     } else {
         Err(tx.corrupt(JOBS, id, format!("it is job {:?}", record.entry.id)))
+    }
+}
+
+/// Checks that the last layer of a job is there: its number bounds the work of a change.
+pub(super) fn check_last_layer<A: Access>(tx: &Tx<A>, record: &JobRecord) -> Result<()> {
+    let JobRecord { layers, entry, .. } = record;
+    let Some(last) = layers.checked_sub(1) else { return Ok(()) };
+    match tx.get::<HistoryLine>(LAYERS, &layer_key(&entry.id, last))? {
+        Some(_) => Ok(()),
+        None => Err(tx.corrupt(LAYERS, &entry.id, format!("not {layers} layers"))),
     }
 }
 

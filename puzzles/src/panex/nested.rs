@@ -164,8 +164,11 @@ impl NestedSpace for NestedPanex {
             let mut larger = class[column].iter();
             let mut slacks = Slacks::new();
             let mut own = 0;
-            let lowered =
-                |slack: u8, own: u8| if slack == UNLIMITED { UNLIMITED } else { slack - own };
+            // More tiles than the slack are not legal.
+            let lowered = |slack: u8, own: u8| match slack {
+                UNLIMITED => UNLIMITED,
+                slack => slack.saturating_sub(own),
+            };
             for token in config.columns[column].items() {
                 if token.is_some() {
                     let limit = self.config.centre_top.limit(level, column);
@@ -316,6 +319,18 @@ mod tests {
             let (nested, tabled) = (NestedPanex::new(config).err(), Panex::new(config).err());
             assert_eq!((nested.is_none(), &nested), (accepted, &tabled));
         }
+    }
+
+    #[test]
+    fn an_illegal_configuration_has_some_class() {
+        let space = space(4, CentreTop::Forbid);
+        let column = [Some(Tile::new(1, 0)), Some(Tile::new(1, 1)), None]
+            .into_iter()
+            .fold(Default::default(), crate::panex::Column::with_below);
+        let config = Tokens { columns: [column, Default::default(), Default::default()] };
+        let mut class = space.root_class();
+        class[0].push(1);
+        assert_eq!(space.inner_class(&class, 3, config)[0][2], 0);
     }
 
     #[test]

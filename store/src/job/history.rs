@@ -228,8 +228,8 @@ pub fn read_history(
     for line in bytes[prefix.len()..].split_inclusive(|&b| b == b'\n') {
         let complete = line.ends_with(b"\n").then(|| serde_json::from_slice(line).ok()).flatten();
         match complete {
-            Some(line) => lines.push(line),
-            None => break,
+            Some(line) if strange_name(&line).is_none() => lines.push(line),
+            _ => break,
         }
     }
     let after_checkpoint = lines.len() - durable;
@@ -247,12 +247,22 @@ fn check_prefix<'a>(path: &Path, bytes: &'a [u8], record: &HistoryPrefix) -> Res
         let expected = format!("checksum {} of the first {len} bytes", record.checksum);
         return Err(StoreError::corrupt(path, 0, expected, found));
     }
+    if prefix.last().is_some_and(|&b| b != b'\n') {
+        let found = "a part of a line";
+        return Err(StoreError::corrupt(path, record.bytes, "the end of a line", found));
+    }
     let lines = prefix.iter().filter(|&&b| b == b'\n').count() as u64;
     if lines != record.lines {
         let expected = format!("{} lines in the first {len} bytes", record.lines);
         return Err(StoreError::corrupt(path, 0, expected, lines));
     }
     Ok(prefix)
+}
+
+/// The first name of a line's files that leads out of the folder.
+fn strange_name(line: &HistoryLine) -> Option<&str> {
+    let mut names = line.kept.iter().flatten().map(|kept| kept.file.as_str());
+    names.find(|name| check_name("file name", name).is_err())
 }
 
 fn parse_lines(path: &Path, prefix: &[u8]) -> Result<Vec<HistoryLine>> {
@@ -263,11 +273,8 @@ fn parse_lines(path: &Path, prefix: &[u8]) -> Result<Vec<HistoryLine>> {
             let offset = at + error.column().saturating_sub(1) as u64;
             StoreError::corrupt(path, offset, "a line of a layer", error)
         })?;
-        for kept in line.kept.iter().flatten() {
-            if check_name("file name", &kept.file).is_err() {
-                let found = format!("{:?}", kept.file);
-                return Err(StoreError::corrupt(path, at, "a plain file name", found));
-            }
+        if let Some(name) = strange_name(&line) {
+            return Err(StoreError::corrupt(path, at, "a plain file name", format!("{name:?}")));
         }
         at += text.len() as u64;
         lines.push(line);

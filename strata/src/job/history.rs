@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use strata_space::{LayerStats, MODULI};
 use strata_store::{
     Checkpoint, Counters, Hex128, HistoryLine, JobDir, Manifest, RunState, StoreError,
 };
@@ -52,6 +53,25 @@ pub(super) fn check<T: PartialEq + std::fmt::Debug>(
     if expected == found { Ok(()) } else { Err(differs(file(), what, expected, found)) }
 }
 
+/// Adds figures that a file records. A file may have impossible figures under a right checksum.
+///
+/// # Errors
+/// If a sum exceeds 64 bits, or a digest is none.
+pub(super) fn add(
+    file: &dyn Fn() -> PathBuf,
+    sum: &mut LayerStats,
+    more: &LayerStats,
+) -> Result<(), StoreError> {
+    let counts =
+        [(sum.states, more.states), (sum.regions, more.regions), (sum.generated, more.generated)];
+    let fits = counts.iter().all(|(sum, more)| sum.checked_add(*more).is_some());
+    check(file, "sums below 2^64:", &true, &fits)?;
+    let is_digest = more.digest.0.iter().zip(MODULI).all(|(word, modulus)| *word < modulus);
+    check(file, "a digest of residues:", &true, &is_digest)?;
+    sum.add(more);
+    Ok(())
+}
+
 /// Reads the history up to the checkpoint and compares it with the manifest.
 ///
 /// # Errors
@@ -90,14 +110,19 @@ fn sum_up(
     lines: Vec<HistoryLine>,
 ) -> Result<JobHistory, StoreError> {
     let at = || folder.path().join("history.jsonl");
+    let (mut sum, mut bytes) = (LayerStats::default(), 0_u64);
     for (depth, line) in (0..).zip(&lines) {
         check(&at, "a line of depth", &depth, &line.depth)?;
+        add(&at, &mut sum, &stats_of(&line.totals()))?;
+        let fits = bytes.checked_add(line.bytes);
+        check(&at, "bytes below 2^64:", &true, &fits.is_some())?;
+        bytes = fits.unwrap_or_default();
     }
     let Counters { disk_peak_bytes, spilled_bytes, .. } = checkpoint.counters;
     let totals = Totals::of_lines(&lines, disk_peak_bytes, spilled_bytes);
     // The empty layer that ends a search of a whole space has no line.
-    let last = checkpoint.layers.iter().filter(|record| record.depth == checkpoint.depth);
-    let ended = last.map(|record| record.states).sum::<u64>() == 0;
+    let mut last = checkpoint.layers.iter().filter(|record| record.depth == checkpoint.depth);
+    let ended = last.all(|record| record.states == 0);
     let expected = checkpoint.depth as usize + usize::from(!(ended && checkpoint.depth > 0));
     check(&at, "lines", &expected, &lines.len())?;
     Ok(JobHistory { lines, totals })
@@ -114,16 +139,17 @@ fn records(
     // A diagram has both layers in the file of the second.
     let layers = u32::from(manifest.spec.engine.is_explicit());
     let first = checkpoint.depth.saturating_sub(layers);
-    let workers = checkpoint.layers.iter().map(|record| record.worker + 1).max().unwrap_or(0);
+    let workers = checkpoint.layers.iter().map(|record| u64::from(record.worker) + 1).max();
     for depth in first..=checkpoint.depth {
         let mut of_layer: Vec<_> =
             checkpoint.layers.iter().filter(|record| record.depth == depth).collect();
         of_layer.sort_by_key(|record| record.worker);
         let found: Vec<u32> = of_layer.iter().map(|record| record.worker).collect();
-        check(&at, "files of workers", &(0..workers).collect(), &found)?;
+        check(&at, "workers with a file", &workers.unwrap_or(0), &(found.len() as u64))?;
+        check(&at, "files of workers", &(0..).take(found.len()).collect(), &found)?;
         let mut sum = LayerSummary { depth, ..LayerSummary::default() };
         for record in of_layer {
-            sum.stats.add(&stats_of(&record.totals()));
+            add(&at, &mut sum.stats, &stats_of(&record.totals()))?;
         }
         let Some(line) = history.lines.get(depth as usize) else { continue };
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
@@ -132,4 +158,93 @@ fn records(
     let depths = first..=checkpoint.depth;
     let strange = checkpoint.layers.iter().find(|record| !depths.contains(&record.depth));
     check(&at, "no file of depth", &None, &strange.map(|record| record.depth))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use strata_store::{CheckpointFile, EngineKind, HistoryPrefix, JobSpec, RealFs};
+
+    use super::*;
+
+    fn record(depth: u32, worker: u32, states: u64) -> CheckpointFile {
+        CheckpointFile {
+            depth,
+            worker,
+            file: "layer".to_owned(),
+            bytes: 1,
+            states,
+            regions: 1,
+            generated: 0,
+            digest: Hex128::default(),
+            seal: Default::default(),
+        }
+    }
+
+    /// What is wrong with a job whose layer 0 has these figures and files.
+    fn fault(lines: &[(u64, u64, [u64; 2])], layers: Vec<CheckpointFile>) -> String {
+        let data = tempfile::tempdir().unwrap();
+        let spec = JobSpec {
+            space: "hanoi".to_owned(),
+            params: Default::default(),
+            shards: 1,
+            engine: EngineKind::Symbolic,
+        };
+        let (job, mut manifest) =
+            JobDir::create(Arc::new(RealFs), data.path(), "job", spec).unwrap();
+        let mut history = job.create_history().unwrap();
+        for (depth, (states, bytes, digest)) in (0..).zip(lines) {
+            let line = HistoryLine {
+                depth,
+                states: *states,
+                generated: 0,
+                regions: 1,
+                bytes: *bytes,
+                digest: Hex128(*digest),
+                seconds: 0.0,
+                kept: None,
+            };
+            history.append(&line).unwrap();
+        }
+        let history: HistoryPrefix = history.checkpoint().unwrap();
+        let depth = lines.len() as u32 - 1;
+        let counters = Counters {
+            states: lines.iter().fold(0, |a, b| a.wrapping_add(b.0)),
+            ..Default::default()
+        };
+        manifest.checkpoint = Some(Checkpoint { depth, layers, history, counters });
+        job.write_manifest(&manifest).unwrap();
+        let manifest = job.read_manifest().unwrap();
+        read_history(&job, &manifest).map_or_else(|error| error.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn sums_that_overflow_are_damage() {
+        let huge = 1 << 63;
+        assert_eq!(fault(&[(1, 1, [0, 0])], vec![record(0, 0, 1)]), "");
+        let states = fault(&[(huge, 1, [0, 0]), (huge, 1, [0, 0])], vec![record(1, 0, huge)]);
+        assert!(states.contains("sums below 2^64"), "{states}");
+        let bytes = fault(&[(1, huge, [0, 0]), (1, huge, [0, 0])], vec![record(1, 0, 1)]);
+        assert!(bytes.contains("bytes below 2^64"), "{bytes}");
+        let files = vec![record(0, 0, huge), record(0, 1, huge)];
+        let files = fault(&[(1, 1, [0, 0])], files);
+        assert!(files.contains("sums below 2^64"), "{files}");
+    }
+
+    #[test]
+    fn a_digest_that_is_none_is_damage() {
+        let digest = fault(&[(1, 1, [u64::MAX, 0])], vec![record(0, 0, 1)]);
+        assert!(digest.contains("a digest of residues"), "{digest}");
+    }
+
+    #[test]
+    fn an_impossible_number_of_a_worker_is_damage() {
+        for worker in [1, u32::MAX - 1, u32::MAX] {
+            let found = fault(&[(1, 1, [0, 0])], vec![record(0, worker, 1)]);
+            assert!(found.contains("workers with a file"), "{found}");
+        }
+        let twice = fault(&[(2, 1, [0, 0])], vec![record(0, 1, 1), record(0, 1, 1)]);
+        assert!(twice.contains("files of workers"), "{twice}");
+    }
 }

@@ -5,7 +5,7 @@ use strata_space::LayerStats;
 use strata_store::{CheckpointFile, EngineKind, Hex128, JobDir, Manifest, StoreError};
 use strata_symbolic::AnySearch;
 
-use super::history::{JobHistory, check, read_history};
+use super::history::{JobHistory, add, check, read_history};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::local::symbolic::{load_diagram, read_diagram};
@@ -170,16 +170,16 @@ pub(crate) fn read_kept_files(
     let mut total = Reread::default();
     for line in &history.lines {
         let Some(kept) = &line.kept else { continue };
+        let at = || folder.path().join("history.jsonl");
         let mut sum = LayerSummary { depth: line.depth, ..LayerSummary::default() };
         for kept in kept {
             let path = folder.file_path(&kept.file)?;
             let expect = kept.expect(folder.job(), line.depth);
             let layer = strata_store::Layer::open(folder.fs().clone(), &path, &expect)?;
             total.add(reread(&layer, kernel.as_deref_mut())?);
-            sum.stats.add(&stats_of(layer.totals()));
+            add(&at, &mut sum.stats, &stats_of(layer.totals()))?;
         }
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
-        let at = || folder.path().join("history.jsonl");
         check(&at, "kept files of", &sum, &expected)?;
     }
     Ok(total)

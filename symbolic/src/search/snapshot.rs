@@ -186,7 +186,11 @@ pub(crate) fn read<S: NestedSpace>(diagram: &mut Diagram<S>, bytes: &[u8]) -> Re
     let class = diagram.index.root_class()?;
     let built = parsed.iter().map(|_| None).collect();
     let mut builder = Builder { diagram, parsed, built };
-    match builder.build(level, class, top)? {
+    let top = builder.build(level, class, top)?;
+    match top {
+        Some(top) if diagram.index.space.counts_orbits() && !top.is_self_mirrored() => {
+            reader.malformed("a layer that is not its own flip")
+        }
         Some(top) => {
             diagram.finish_layer(top)?;
             Ok(top)

@@ -53,7 +53,10 @@ impl Word {
         if part.len().saturating_mul(times) > Word::MOST - self.0.len().min(Word::MOST) {
             return Err(WordError::Long);
         }
-        (0..times).for_each(|_| self.0.extend_from_slice(part));
+        // An empty part may be repeated any number of times.
+        if !part.is_empty() {
+            (0..times).for_each(|_| self.0.extend_from_slice(part));
+        }
         Ok(())
     }
 }
@@ -165,6 +168,12 @@ mod tests {
         assert_eq!(format!("{word:#}"), "(RRDDDLLUUU)4R");
         assert_eq!(format!("{:#}", "UUURRRDL".parse::<Word>().unwrap()), "UUURRRDL");
         assert_eq!("ULD (RU)0 L".parse::<Word>().unwrap().to_string(), "ULDL");
+    }
+
+    /// Repeating it one by one would take centuries.
+    #[test]
+    fn an_empty_part_is_repeated_at_once() {
+        assert_eq!("U()18446744073709551615D".parse::<Word>().unwrap().to_string(), "UD");
     }
 
     #[test]

@@ -313,6 +313,54 @@ fn epochs_that_a_worker_has_seen_are_not_issued_again() {
 }
 
 #[test]
+fn a_counter_does_not_begin_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let job = fill(&path);
+    let journal = Journal::open(&path).unwrap();
+    let entry = journal.find(&job).unwrap();
+    let greatest = |field: &str| {
+        let counts = journal.store.read(counts).unwrap();
+        let mut counts = serde_json::to_value(counts).unwrap();
+        counts[field] = u64::MAX.into();
+        journal.store.write(|tx| tx.put(META, COUNTS, &counts)).unwrap();
+    };
+    #[track_caller]
+    fn is_refused<T: std::fmt::Debug>(result: Result<T>, named: &str) {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
+    greatest("epoch");
+    is_refused(journal.next_epoch(), "there is no epoch after 18446744073709551615");
+    greatest("order");
+    journal.update(&job, |entry| entry.state = JobState::Cancelled).unwrap();
+    is_refused(journal.requeue(&job), "there is no place in the queue after");
+    let submitted = journal.submit("hanoi", None, entry.spec, JobOptions::default(), 1, None);
+    is_refused(submitted, "there is no place in the queue after");
+}
+
+/// Each change of the job would visit as many keys.
+#[test]
+fn an_impossible_number_of_layers_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let job = fill(&path);
+    let journal = Journal::open(&path).unwrap();
+    let change = |tx: &Writing<'_>| {
+        let record = record(tx, &job)?;
+        tx.put(JOBS, &job, &JobRecord { layers: u32::MAX, ..record })
+    };
+    journal.store.write(change).unwrap();
+    for result in [
+        journal.checkpoint(&job, &[line(1)], |_| ()).map(drop),
+        journal.remove(&job),
+        journal.layers(&job).map(drop),
+    ] {
+        assert!(result.unwrap_err().is_corrupt());
+    }
+}
+
+#[test]
 fn a_changed_value_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
