@@ -23,6 +23,7 @@ const COORDINATOR: &str = "strata-coordinator";
 const CLI: &str = "strata-cli";
 const PANEX: &str = "strata-panex";
 const TILES: &str = "strata-tiles";
+const FUZZ: &str = "strata-fuzz";
 const CHECKS: &str = "strata-checks";
 
 /// A crate and the crates of the workspace that it may use.
@@ -34,7 +35,7 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 15] = [
+const CRATE_RULES: [CrateRule; 16] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: STORE, uses: &[], tests_use: &[] },
@@ -67,6 +68,24 @@ const CRATE_RULES: [CrateRule; 15] = [
             LIBRARY,
             PROTO,
             PLATFORM,
+            NET,
+            WORKER,
+            COORDINATOR,
+            PANEX,
+            TILES,
+        ],
+        tests_use: &[],
+    },
+    CrateRule {
+        name: FUZZ,
+        uses: &[
+            SPACE,
+            PUZZLES,
+            STORE,
+            EXPLICIT,
+            SYMBOLIC,
+            LIBRARY,
+            PROTO,
             NET,
             WORKER,
             COORDINATOR,

@@ -1,0 +1,37 @@
+//! The targets.
+
+mod job;
+mod job_files;
+mod journal;
+mod layer;
+mod layer_format;
+mod manifest;
+mod messages;
+mod names;
+mod positions;
+mod puzzles;
+mod run;
+mod snapshot;
+mod support;
+
+use crate::Target;
+
+/// The name of a target, and what makes it.
+pub type Entry = (&'static str, fn() -> Box<dyn Target>);
+
+/// All targets. Making one may write files.
+#[must_use]
+pub fn all() -> Vec<Entry> {
+    vec![
+        ("layer", || Box::new(layer::LayerFiles::new())),
+        ("run", || Box::new(run::RunImages::new())),
+        ("snapshot", || Box::new(snapshot::Snapshots::new())),
+        ("manifest", || Box::new(manifest::Manifests::new())),
+        ("job", || Box::new(job::Jobs::new())),
+        ("journal", || Box::new(journal::Journals::new())),
+        ("messages", || Box::new(messages::Messages)),
+        ("positions", || Box::new(positions::Positions)),
+        ("specs", || Box::new(puzzles::Specs::new())),
+        ("names", || Box::new(names::Names::new())),
+    ]
+}
