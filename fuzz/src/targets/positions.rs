@@ -227,6 +227,11 @@ impl Target for Positions {
         KINDS[usize::from(kind) % KINDS.len()](size, &String::from_utf8_lossy(text))
     }
 
+    /// A list of tile moves may have ten million, in a text of a few bytes.
+    fn memory(&self, _: usize) -> usize {
+        128 << 20
+    }
+
     fn test_runs(&self) -> u64 {
         10_000
     }
