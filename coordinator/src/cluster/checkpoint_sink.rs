@@ -82,14 +82,10 @@ impl JournalSink {
             // A worker that is leaving needs a checkpoint before it exits.
             return true;
         }
-        match (self.members.len(), available.len()) {
-            (_, 0 | 1) => false,
-            (1, _) => width >= self.narrow,
-            // A quarter, as hysteresis: sessions must not alternate between one worker and all
-            // workers.
-            _ if width < self.narrow / 4 => true,
-            (members, all) => members < all && self.started.elapsed() > MIN_SESSION,
-        }
+        // No more workers than shards can take part.
+        let possible = available.len().min(self.owners.len());
+        let is_settled = self.started.elapsed() > MIN_SESSION;
+        fits_others(self.members.len(), possible, width, self.narrow, is_settled)
     }
 
     fn log_layer(&mut self, line: &HistoryLine, totals: &Totals) {
@@ -112,6 +108,24 @@ impl JournalSink {
             self.members.len(),
         );
         self.job.log(Level::Info, &text);
+    }
+}
+
+/// Whether a layer of about `width` states should run on another number of workers than `members`,
+/// of which `possible` can take part. `is_settled` says that the session has run for a while.
+fn fits_others(
+    members: usize,
+    possible: usize,
+    width: u64,
+    narrow: u64,
+    is_settled: bool,
+) -> bool {
+    match (members, possible) {
+        (_, 0 | 1) => false,
+        (1, _) => width >= narrow,
+        // A quarter, as hysteresis: sessions must not alternate between one worker and all workers.
+        _ if width < narrow / 4 => true,
+        (members, possible) => members < possible && is_settled,
     }
 }
 
@@ -172,5 +186,25 @@ impl CheckpointSink for JournalSink {
             format!("checkpoint layer={depth} bytes={bytes} took={:.3}s", took.as_secs_f64());
         self.job.log(Level::Info, &text);
         self.job.add_checkpoint(depth, bytes, took);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_move_to_more_workers_when_they_are_wide_and_to_one_when_they_are_narrow() {
+        let moves = |members, possible, width| fits_others(members, possible, width, 100, true);
+        assert!(moves(1, 3, 100) && !moves(1, 3, 99));
+        assert!(moves(3, 3, 24) && !moves(3, 3, 25));
+        assert!(moves(2, 3, 100) && !fits_others(2, 3, 100, 100, false));
+    }
+
+    #[test]
+    fn a_single_possible_worker_keeps_the_job() {
+        // A job of one shard, on a cluster of any size: moving it would never end.
+        assert!(!fits_others(1, 1, u64::MAX, 1, true));
+        assert!(!fits_others(2, 2, u64::MAX, 1, true));
     }
 }

@@ -1,0 +1,63 @@
+//! Simulates clusters with the faults of many seeds, or repeats one seed with its log.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::Parser;
+
+/// Simulates clusters under faults. Ends with 1 if one of them went wrong.
+#[derive(Parser)]
+struct Args {
+    /// Number of seeds.
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Threads, with a cluster each.
+    #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
+    threads: usize,
+    /// Writes what nodes log, such as `info` or `strata_worker=debug`.
+    #[arg(long)]
+    log: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    if let Some(filter) = &args.log {
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+    let (next, failed) = (AtomicU64::new(args.from), AtomicU64::new(0));
+    let faults = Mutex::new(BTreeMap::<String, u32>::new());
+    let simulate = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= args.from + args.seeds {
+                return;
+            }
+            match strata_simulation::run(seed) {
+                Ok(outcome) => {
+                    if args.seeds == 1 {
+                        println!("{outcome:?}");
+                    }
+                    let mut sums = faults.lock().unwrap_or_else(PoisonError::into_inner);
+                    for (kind, count) in outcome.faults {
+                        *sums.entry(kind).or_default() += count;
+                    }
+                }
+                Err(violation) => {
+                    failed.fetch_add(1, Ordering::Relaxed);
+                    println!("{violation}");
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..args.threads).for_each(|_| drop(scope.spawn(simulate))));
+    let faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
+    let failed = failed.load(Ordering::Relaxed);
+    println!("{} seeds, {failed} failed; faults: {faults:?}", args.seeds);
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

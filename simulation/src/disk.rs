@@ -1,0 +1,361 @@
+//! The disk of a simulated host: real files in a temporary folder, and what a loss of power takes
+//! from them.
+//!
+//! Content that is not synced may be lost or torn, sector by sector. Creations, renames and removals
+//! in a folder that is not synced may be undone, the last ones first.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use strata_store::{Fs, FsFile, FsRead, Mapping, RealFs};
+
+use crate::journal::JournalImage;
+use crate::process::Process;
+use crate::world::World;
+
+/// Bytes that a disk writes at once.
+pub(crate) const SECTOR: usize = 512;
+
+/// A change of a name that is not durable yet, with what undoes it.
+#[derive(Debug)]
+enum Change {
+    /// The file was created; there may have been another of the name.
+    Created { path: PathBuf, before: Option<PathBuf> },
+    /// The file was renamed; the target may have existed.
+    Renamed { from: PathBuf, to: PathBuf, before: Option<PathBuf> },
+    /// The file was removed; a second name keeps it.
+    Removed { path: PathBuf, kept: PathBuf },
+}
+
+impl Change {
+    fn is_in(&self, dir: &Path) -> bool {
+        let (Change::Created { path, .. }
+        | Change::Renamed { to: path, .. }
+        | Change::Removed { path, .. }) = self;
+        path.parent() == Some(dir)
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The synced content of files that have unsynced content.
+    synced: BTreeMap<PathBuf, Vec<u8>>,
+    changes: Vec<Change>,
+}
+
+/// The disk of a host.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    world: Arc<World>,
+    root: tempfile::TempDir,
+    state: Mutex<State>,
+    full: AtomicBool,
+    /// The coordinator's journal.
+    pub(crate) journal: JournalImage,
+    /// Second names given so far.
+    kept: AtomicU64,
+}
+
+impl Disk {
+    pub(crate) fn new(world: &Arc<World>) -> io::Result<Arc<Disk>> {
+        let shared = Path::new("/dev/shm");
+        let root = if shared.is_dir() {
+            tempfile::Builder::new().prefix("strata-simulation").tempdir_in(shared)?
+        } else {
+            tempfile::tempdir()?
+        };
+        std::fs::create_dir(root.path().join("data"))?;
+        std::fs::create_dir(root.path().join("kept"))?;
+        Ok(Arc::new(Disk {
+            world: Arc::clone(world),
+            root,
+            state: Mutex::default(),
+            full: AtomicBool::new(false),
+            journal: JournalImage::default(),
+            kept: AtomicU64::new(0),
+        }))
+    }
+
+    /// The data directory.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.root.path().join("data")
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fills the disk, or makes room.
+    pub(crate) fn set_full(&self, full: bool) {
+        self.full.store(full, Ordering::Release);
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Acquire)
+    }
+
+    /// A free name for a file that may come back.
+    fn spare(&self) -> PathBuf {
+        let number = self.kept.fetch_add(1, Ordering::Relaxed);
+        self.root.path().join("kept").join(number.to_string())
+    }
+
+    /// Gives a file a second name, if it exists.
+    fn keep(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        let spare = self.spare();
+        match std::fs::hard_link(path, &spare) {
+            Ok(()) => Ok(Some(spare)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Loses what is not durable, in part or completely.
+    pub(crate) fn lose_power(&self) -> io::Result<()> {
+        self.journal.lose_power(&self.world);
+        let mut state = self.state();
+        let State { synced, changes, .. } = &mut *state;
+        for (path, durable) in std::mem::take(synced) {
+            let Ok(written) = std::fs::read(&path) else { continue };
+            let content = match self.world.below(3) {
+                0 => durable,
+                1 => written,
+                _ => torn(&self.world, &durable, &written),
+            };
+            self.replace(&path, &content)?;
+        }
+        let undone = self.world.below(changes.len() as u64 + 1) as usize;
+        for change in changes.drain(..).rev().take(undone) {
+            undo(change)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a file other content under the same name, without touching maps of the old content.
+    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let spare = self.spare();
+        std::fs::write(&spare, content)?;
+        std::fs::rename(&spare, path)
+    }
+
+    /// The files of the data directory, in order.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.data()];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            for path in entries.map(|entry| entry.path()) {
+                if path.is_dir() { folders.push(path) } else { files.push(path) }
+            }
+        }
+        files.sort_unstable();
+        files
+    }
+
+    /// Flips a bit of a file.
+    pub(crate) fn damage(&self, path: &Path) -> io::Result<()> {
+        let mut content = std::fs::read(path)?;
+        if !content.is_empty() {
+            let bit = self.world.below(8 * content.len() as u64) as usize;
+            content[bit / 8] ^= 1 << (bit % 8);
+            self.replace(path, &content)?;
+        }
+        Ok(())
+    }
+
+    /// Removes everything.
+    pub(crate) fn erase(&self) -> io::Result<()> {
+        *self.state() = State::default();
+        self.journal.erase();
+        std::fs::remove_dir_all(self.data())?;
+        std::fs::create_dir(self.data())
+    }
+}
+
+/// Content of which some sectors are new and some are old.
+pub(crate) fn torn(world: &World, durable: &[u8], written: &[u8]) -> Vec<u8> {
+    let least = durable.len().min(written.len()) as u64;
+    let most = durable.len().max(written.len()) as u64;
+    let len = (least + world.below(most - least + 1)) as usize;
+    let mut content = vec![0; len];
+    for (sector, bytes) in content.chunks_mut(SECTOR).enumerate() {
+        let source = if world.one_in(2) { durable } else { written };
+        let source = source.get(sector * SECTOR..).unwrap_or_default();
+        let copied = source.len().min(bytes.len());
+        bytes[..copied].copy_from_slice(&source[..copied]);
+    }
+    content
+}
+
+fn undo(change: Change) -> io::Result<()> {
+    let bring_back = |kept: Option<PathBuf>, path: &Path| match kept {
+        Some(kept) => std::fs::rename(kept, path),
+        None => match std::fs::remove_file(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            done => done,
+        },
+    };
+    match change {
+        Change::Created { path, before } => bring_back(before, &path),
+        Change::Removed { path, kept } => std::fs::rename(kept, path),
+        Change::Renamed { from, to, before } => {
+            if to.exists() {
+                std::fs::rename(&to, &from)?;
+            }
+            before.map_or(Ok(()), |kept| std::fs::rename(kept, &to))
+        }
+    }
+}
+
+/// The disk as a process sees it: nothing changes after the process has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessFs {
+    process: Arc<Process>,
+    disk: Arc<Disk>,
+}
+
+impl ProcessFs {
+    pub(crate) fn new(process: &Arc<Process>, disk: &Arc<Disk>) -> ProcessFs {
+        ProcessFs { process: Arc::clone(process), disk: Arc::clone(disk) }
+    }
+
+    /// A step that changes the disk.
+    fn step(&self) -> io::Result<MutexGuard<'_, State>> {
+        self.process.step()?;
+        Ok(self.disk.state())
+    }
+
+    fn file(&self, path: &Path, file: Box<dyn FsFile>) -> Box<dyn FsFile> {
+        Box::new(ProcessFile { fs: self.clone(), path: path.to_path_buf(), file })
+    }
+}
+
+#[derive(Debug)]
+struct ProcessFile {
+    fs: ProcessFs,
+    path: PathBuf,
+    file: Box<dyn FsFile>,
+}
+
+impl ProcessFile {
+    /// Remembers the synced content before the first change.
+    fn remember(&self, state: &mut State) -> io::Result<()> {
+        if !state.synced.contains_key(&self.path) {
+            // A file that was removed or renamed away is of no interest any more.
+            let durable = std::fs::read(&self.path).unwrap_or_default();
+            state.synced.insert(self.path.clone(), durable);
+        }
+        Ok(())
+    }
+}
+
+impl FsFile for ProcessFile {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if self.fs.disk.is_full() {
+            let fits = self.fs.disk.world.below(bytes.len() as u64 + 1) as usize;
+            self.remember(&mut *self.fs.step()?)?;
+            self.file.write_all_at(&bytes[..fits], offset)?;
+            return Err(ErrorKind::StorageFull.into());
+        }
+        match self.fs.step() {
+            Ok(mut state) => {
+                self.remember(&mut state)?;
+                self.file.write_all_at(bytes, offset)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.fs.step()?.synced.remove(&self.path);
+        Ok(())
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.remember(&mut *self.fs.step()?)?;
+        self.file.truncate(len)
+    }
+}
+
+impl Fs for ProcessFs {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
+        let mut state = self.step()?;
+        if self.disk.is_full() {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        let before = self.disk.keep(path)?;
+        if before.is_some() {
+            // A new file of the name, so that the old one can come back.
+            std::fs::remove_file(path)?;
+        }
+        let file = RealFs.create(path)?;
+        state.changes.push(Change::Created { path: path.to_path_buf(), before });
+        state.synced.insert(path.to_path_buf(), Vec::new());
+        Ok(self.file(path, file))
+    }
+
+    fn open_write(&self, path: &Path) -> io::Result<Box<dyn FsFile>> {
+        drop(self.step()?);
+        Ok(self.file(path, RealFs.open_write(path)?))
+    }
+
+    fn open_read(&self, path: &Path) -> io::Result<Box<dyn FsRead>> {
+        RealFs.open_read(path)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        RealFs.read(path)
+    }
+
+    fn map(&self, path: &Path) -> io::Result<Mapping> {
+        RealFs.map(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.step()?;
+        let before = self.disk.keep(to)?;
+        RealFs.rename(from, to)?;
+        state.synced.remove(to);
+        if let Some(content) = state.synced.remove(from) {
+            state.synced.insert(to.to_path_buf(), content);
+        }
+        let (from, to) = (from.to_path_buf(), to.to_path_buf());
+        state.changes.push(Change::Renamed { from, to, before });
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.step()?;
+        let kept = self.disk.keep(path)?;
+        RealFs.remove(path)?;
+        state.synced.remove(path);
+        if let Some(kept) = kept {
+            state.changes.push(Change::Removed { path: path.to_path_buf(), kept });
+        }
+        Ok(())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.step()?.changes.retain(|change| !change.is_in(dir));
+        Ok(())
+    }
+
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        drop(self.step()?);
+        RealFs.create_dir_all(dir)
+    }
+
+    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
+        drop(self.step()?);
+        RealFs.remove_dir_all(dir)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+        let mut entries = RealFs.list(dir)?;
+        entries.sort_unstable();
+        Ok(entries)
+    }
+}

@@ -1,0 +1,283 @@
+//! A client's job: submitted, followed and resumed until it is done, and its numbers checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use strata::Search;
+use strata_net::{Connection, Security, convert};
+use strata_proto::v1;
+use strata_proto::v1::job_service_client::JobServiceClient;
+use strata_space::Digest;
+use tonic::{Code, Status};
+
+use crate::fault::Kind;
+use crate::node::coordinator_url;
+use crate::process::SimulatedPlatform;
+use crate::world::World;
+
+/// Longest time of a call.
+const CALL: Duration = Duration::from_secs(3);
+
+/// Longest time between two calls.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// A puzzle with its parameters.
+type Puzzle = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Searches of a few hundred to a few thousand states.
+const PUZZLES: [Puzzle; 6] = [
+    ("hanoi", &[("discs", "4")]),
+    ("hanoi", &[("discs", "5")]),
+    ("hanoi", &[("discs", "6")]),
+    ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
+    ("panex", &[("level", "2")]),
+    ("panex", &[("level", "3")]),
+];
+
+/// The figures of a layer: states, generated, digest.
+type Figures = (u64, u64, Digest);
+
+/// What a search must find.
+#[derive(Debug)]
+struct Expected {
+    moves: Option<u64>,
+    states: u64,
+    digest: Digest,
+    layers: Vec<Figures>,
+}
+
+/// The results of an undisturbed search in this process.
+fn expected(puzzle: &Puzzle) -> Arc<Expected> {
+    static KNOWN: Mutex<BTreeMap<String, Arc<Expected>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = known.entry(format!("{puzzle:?}")).or_insert_with(|| {
+        let report = Search::named(puzzle.0, puzzle.1.iter().copied()).threads(1).run();
+        let report = report.expect("an undisturbed search ends");
+        let layers = report.layers().iter().map(|layer| &layer.stats);
+        Arc::new(Expected {
+            moves: report.moves(),
+            states: report.states(),
+            digest: report.digest(),
+            layers: layers.map(|stats| (stats.states, stats.generated, stats.digest)).collect(),
+        })
+    });
+    Arc::clone(found)
+}
+
+/// Faults that have happened so far.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Mutex<BTreeSet<Kind>>);
+
+impl Faults {
+    pub(crate) fn add(&self, kind: Kind) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind);
+    }
+
+    /// Whether one of these has happened.
+    pub(crate) fn any(&self, kinds: &[Kind]) -> bool {
+        let happened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kinds.iter().any(|kind| happened.contains(kind))
+    }
+}
+
+/// A client with one job.
+#[derive(Debug)]
+pub(crate) struct Job {
+    puzzle: Puzzle,
+    name: String,
+    /// Jobs submitted after the first: earlier ones were lost.
+    again: u32,
+    /// Whether to cancel it once.
+    cancel: bool,
+    checkpoint_interval_ms: u64,
+    shards: u32,
+    world: Arc<World>,
+    platform: SimulatedPlatform,
+    faults: Arc<Faults>,
+}
+
+impl Job {
+    /// A random job.
+    pub(crate) fn new(
+        number: u64,
+        world: &Arc<World>,
+        platform: SimulatedPlatform,
+        faults: &Arc<Faults>,
+    ) -> Job {
+        let intervals = [0, 1, 20, 200, 5000];
+        Job {
+            puzzle: PUZZLES[world.below(PUZZLES.len() as u64) as usize],
+            name: format!("job-{number}"),
+            again: 0,
+            cancel: world.one_in(5),
+            checkpoint_interval_ms: intervals[world.below(intervals.len() as u64) as usize],
+            shards: 1 + world.below(8) as u32,
+            world: Arc::clone(world),
+            platform,
+            faults: Arc::clone(faults),
+        }
+    }
+
+    /// Follows the job until it is done.
+    ///
+    /// # Errors
+    /// If it is done with other numbers, or ended in a way that the faults do not explain.
+    pub(crate) async fn run(mut self) -> Result<String, String> {
+        let mut is_submitted = false;
+        loop {
+            tokio::time::sleep(self.world.time(PAUSE)).await;
+            if !is_submitted {
+                is_submitted = match self.submit().await {
+                    Ok(()) => true,
+                    Err(status) if status.code() == Code::InvalidArgument => {
+                        return Err(format!("{} is refused: {}", self.name, status.message()));
+                    }
+                    Err(_) => false,
+                };
+                continue;
+            }
+            match self.status().await {
+                Ok(job) => match job.state() {
+                    v1::JobState::Done => {
+                        if self.check(job).await? {
+                            return Ok(format!("{} {:?}", self.name, self.puzzle));
+                        }
+                    }
+                    v1::JobState::Failed | v1::JobState::Stopped | v1::JobState::Cancelled => {
+                        is_submitted = self.ended(&job).await?;
+                    }
+                    _ if self.cancel => self.cancel = self.call_cancel().await.is_err(),
+                    _ => {}
+                },
+                Err(status) if status.code() == Code::NotFound => {
+                    if !self.faults.any(&[Kind::JournalRestored, Kind::JournalLost]) {
+                        return Err(format!("{} is unknown: {}", self.name, status.message()));
+                    }
+                    is_submitted = false;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Handles the end of a job without a result. False if it has to be submitted again.
+    async fn ended(&mut self, job: &v1::Job) -> Result<bool, String> {
+        let v1::Job { error, exit_code, .. } = job;
+        let explained = match job.state() {
+            v1::JobState::Cancelled => !self.cancel,
+            v1::JobState::Stopped => {
+                job.limit() == v1::Limit::DiskFull && self.faults.any(&[Kind::DiskFull])
+            }
+            _ => self.explains(*exit_code, error),
+        };
+        if !explained {
+            let state = job.state().as_str_name();
+            return Err(format!("{} ended as {state} ({exit_code}): {error}", self.name));
+        }
+        tracing::info!("{} ended ({exit_code}): {error}", self.name);
+        if job.state() == v1::JobState::Failed && self.again < 8 {
+            self.again += 1;
+            self.name = format!("{}-again", self.name);
+            return Ok(false);
+        }
+        let _ = self.resume().await;
+        Ok(true)
+    }
+
+    /// Whether the faults explain a failure.
+    fn explains(&self, exit_code: u32, error: &str) -> bool {
+        let files = [Kind::Damage, Kind::DataLost, Kind::JournalRestored, Kind::Clone];
+        let gone =
+            [Kind::DataLost, Kind::JournalRestored, Kind::JournalLost, Kind::Clone, Kind::Liar];
+        match exit_code {
+            12 => self.faults.any(&files) || self.faults.any(&[Kind::Liar]),
+            _ if error.contains("did not reconnect") => self.faults.any(&gone),
+            _ => self.faults.any(&[Kind::Liar]),
+        }
+    }
+
+    async fn connect(&self) -> Result<JobServiceClient<Connection>, Status> {
+        let security = Security::default().on(&self.platform);
+        let connected = security.connect(&coordinator_url()).await;
+        let connected = connected.map_err(|error| Status::unavailable(error.to_string()))?;
+        Ok(JobServiceClient::new(connected))
+    }
+
+    async fn submit(&self) -> Result<(), Status> {
+        let parameters =
+            self.puzzle.1.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        let spec = v1::JobSpec {
+            space: self.puzzle.0.to_owned(),
+            parameters: parameters.collect(),
+            shards: self.shards,
+            engine: String::new(),
+        };
+        let options = v1::JobOptions {
+            checkpoint_interval_ms: self.checkpoint_interval_ms,
+            ..v1::JobOptions::default()
+        };
+        let request =
+            v1::SubmitRequest { spec: Some(spec), options: Some(options), name: self.name.clone() };
+        within(async { self.connect().await?.submit(request).await }).await.map(drop)
+    }
+
+    fn reference(&self) -> v1::JobRef {
+        v1::JobRef { job: self.name.clone() }
+    }
+
+    async fn status(&self) -> Result<v1::Job, Status> {
+        within(async { self.connect().await?.status(self.reference()).await }).await
+    }
+
+    async fn resume(&self) -> Result<v1::Job, Status> {
+        within(async { self.connect().await?.resume(self.reference()).await }).await
+    }
+
+    async fn call_cancel(&self) -> Result<v1::Job, Status> {
+        within(async { self.connect().await?.cancel(self.reference()).await }).await
+    }
+
+    async fn layers(&self) -> Result<Vec<v1::LayerLine>, Status> {
+        let all = async {
+            let parts = self.connect().await?.layers(self.reference()).await?;
+            let mut parts = parts.into_inner();
+            let mut lines = Vec::new();
+            while let Some(part) = parts.message().await? {
+                lines.extend(part.layers);
+            }
+            Ok(tonic::Response::new(lines))
+        };
+        within(all).await
+    }
+
+    /// Checks the result and all layers. False if the layers cannot be read now.
+    async fn check(&self, job: v1::Job) -> Result<bool, String> {
+        let Ok(lines) = self.layers().await else { return Ok(false) };
+        let wrong = |what: String| format!("{} is done with wrong numbers: {what}", self.name);
+        let expected = expected(&self.puzzle);
+        let result = job.result.ok_or_else(|| wrong("no result".to_owned()))?;
+        let digest = convert::digest_from(result.digest).map_err(|error| error.to_string())?;
+        let found = (result.moves, result.states, digest);
+        if found != (expected.moves, expected.states, expected.digest) {
+            return Err(wrong(format!("{found:?}, not {expected:?}")));
+        }
+        let figures = |line: v1::LayerLine| -> Result<Figures, String> {
+            let digest = convert::digest_from(line.digest).map_err(|error| error.to_string())?;
+            Ok((line.states, line.generated, digest))
+        };
+        let layers = lines.into_iter().map(figures).collect::<Result<Vec<_>, _>>()?;
+        if layers != expected.layers {
+            return Err(wrong(format!("{layers:?}, not {:?}", expected.layers)));
+        }
+        Ok(true)
+    }
+}
+
+async fn within<T>(
+    call: impl Future<Output = Result<tonic::Response<T>, Status>>,
+) -> Result<T, Status> {
+    let called = tokio::time::timeout(CALL, call).await;
+    let answered = called.map_err(|_| Status::deadline_exceeded("no answer"))??;
+    Ok(answered.into_inner())
+}

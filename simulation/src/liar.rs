@@ -1,0 +1,90 @@
+//! A worker that knows the protocol and reports figures that no search can find.
+
+use std::sync::Arc;
+
+use strata_net::{Security, protocol};
+use strata_proto::v1;
+use strata_proto::v1::answer::Outcome;
+use strata_proto::v1::control_service_client::ControlServiceClient;
+use strata_proto::v1::order::What;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::Status;
+
+use crate::node::coordinator_url;
+use crate::process::SimulatedPlatform;
+use crate::world::World;
+
+/// Registers and answers orders until the connection ends.
+pub(crate) async fn run(platform: SimulatedPlatform, world: Arc<World>) -> Result<(), Status> {
+    let security = Security::default().on(&platform);
+    let channel = security.connect(&coordinator_url()).await;
+    let channel = channel.map_err(|error| Status::unavailable(error.to_string()))?;
+    let mut client = ControlServiceClient::new(channel);
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let send = |message| {
+        let _ = sender.send(v1::FromWorker { message: Some(message) });
+    };
+    let id = || protocol::random_id(&platform).map_err(|error| Status::internal(error.to_string()));
+    let (worker_id, instance) = (id()?, id()?);
+    send(v1::from_worker::Message::Hello(v1::Hello {
+        protocol: protocol::VERSION,
+        version: "0".to_owned(),
+        worker_id,
+        instance,
+        name: "liar".to_owned(),
+        address: "http://127.0.0.9:7000".to_owned(),
+        threads: 1,
+        memory_bytes: 1 << 30,
+        journal: String::new(),
+        epoch: 0,
+    }));
+    let attending = client.attend(UnboundedReceiverStream::new(receiver)).await?;
+    let mut incoming = attending.into_inner();
+    while let Some(v1::ToWorker { message }) = incoming.message().await? {
+        match message {
+            Some(v1::to_worker::Message::Order(order)) => {
+                let (epoch, number, incarnation) = (order.epoch, order.number, order.incarnation);
+                let outcome = Some(answer(&world, order));
+                send(v1::from_worker::Message::Answer(v1::Answer {
+                    epoch,
+                    order: number,
+                    outcome,
+                    incarnation,
+                }));
+            }
+            _ => send(v1::from_worker::Message::Beat(v1::WorkerBeat::default())),
+        }
+    }
+    Ok(())
+}
+
+/// An answer that fits the order and is wrong.
+fn answer(world: &World, order: v1::Order) -> Outcome {
+    let depth = match order.what {
+        Some(What::Seed(_)) => 0,
+        Some(What::Restore(restore)) => restore.depth,
+        Some(What::Advance(advance)) => advance.depth,
+        Some(What::Save(save)) => {
+            return Outcome::Saved(v1::SavedFiles { depth: save.depth, files: Vec::new() });
+        }
+        _ => return Outcome::Noted(v1::Noted {}),
+    };
+    let limit = 1 << 20;
+    let (states, generated) = match world.below(3) {
+        0 => (u64::MAX - world.below(limit), 1),
+        // More new states than moves lead to.
+        1 => (limit + world.below(limit), limit * 8),
+        _ => (1 + world.below(limit), u64::MAX - world.below(limit)),
+    };
+    let digest = Some(v1::Digest { first: world.below(1 << 60), second: world.below(1 << 60) });
+    Outcome::Layer(v1::LayerReport {
+        depth,
+        states,
+        regions: 1,
+        generated,
+        digest,
+        bytes: 1,
+        ..v1::LayerReport::default()
+    })
+}

@@ -1,0 +1,218 @@
+//! The hosts of a cluster and the processes on them: start, stop, crash and restart.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use strata::catalogue::Registry;
+use strata_coordinator::{ClusterOptions, Coordinator, JournalSetup};
+use strata_net::Security;
+use strata_platform::Platform;
+use strata_worker::{Node, NodeOptions};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use crate::disk::Disk;
+use crate::journal::JournalFile;
+use crate::network::{HostId, Network, address};
+use crate::process::{Process, SimulatedPlatform};
+
+/// The host of the coordinator. Workers have the hosts after it.
+pub(crate) const COORDINATOR: HostId = 0;
+
+/// Port of gRPC.
+const PORT: u16 = 7000;
+
+/// Port of HTTP.
+const HTTP: u16 = 8000;
+
+/// Memory budget of a worker: small, so that exits are spilled.
+const MEMORY: u64 = 64 << 20;
+
+/// Settings that differ from seed to seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) lease: Duration,
+    pub(crate) worker_timeout: Duration,
+    pub(crate) checkpoint_interval: Duration,
+    pub(crate) narrow: u64,
+    pub(crate) puzzles: Arc<Registry>,
+}
+
+/// A process that runs.
+#[derive(Debug)]
+struct Running {
+    process: Arc<Process>,
+    main: JoinHandle<Result<(), String>>,
+    /// Requests its end.
+    stop: Arc<Notify>,
+}
+
+/// A host of the cluster, with the process on it.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) id: HostId,
+    pub(crate) disk: Arc<Disk>,
+    network: Arc<Network>,
+    settings: Settings,
+    running: Option<Running>,
+    paused: bool,
+}
+
+/// The URL of the coordinator.
+pub(crate) fn coordinator_url() -> String {
+    format!("http://{}", address(COORDINATOR, PORT))
+}
+
+impl Host {
+    /// A host on which nothing runs.
+    pub(crate) fn new(id: HostId, network: &Arc<Network>, settings: &Settings) -> io::Result<Host> {
+        let disk = Disk::new(&network.world)?;
+        let (network, settings) = (Arc::clone(network), settings.clone());
+        Ok(Host { id, disk, network, settings, running: None, paused: false })
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Starts the process, unless it runs.
+    pub(crate) fn start(&mut self) {
+        if self.running.is_some() {
+            return;
+        }
+        self.network.world.trace("start", &[self.id as u64]);
+        self.network.restarted(self.id);
+        let process = Process::new(self.id, &self.network.world);
+        let platform: Arc<dyn Platform> = Arc::new(SimulatedPlatform {
+            process: Arc::clone(&process),
+            network: Arc::clone(&self.network),
+            disk: Arc::clone(&self.disk),
+        });
+        let stop = Arc::new(Notify::new());
+        let world = &self.network.world;
+        let main = if self.id == COORDINATOR {
+            let options = self.coordinator_options(&process, platform);
+            world.runtime.spawn(coordinator(options, Arc::clone(&self.disk), Arc::clone(&stop)))
+        } else {
+            world.runtime.spawn(worker(self.worker_options(platform), self.id, Arc::clone(&stop)))
+        };
+        self.running = Some(Running { process, main, stop });
+        self.set_paused(self.paused);
+    }
+
+    fn coordinator_options(
+        &self,
+        process: &Arc<Process>,
+        platform: Arc<dyn Platform>,
+    ) -> ClusterOptions {
+        let Settings { lease, worker_timeout, checkpoint_interval, narrow, .. } = self.settings;
+        let (process, disk) = (Arc::clone(process), Arc::clone(&self.disk));
+        let journal = JournalSetup::on(&platform).open_with(move |builder, path| {
+            builder.create_with_backend(JournalFile::open(&process, &disk, path)?)
+        });
+        ClusterOptions {
+            lease,
+            worker_timeout,
+            checkpoint_interval,
+            has_store: false,
+            narrow,
+            puzzles: Arc::clone(&self.settings.puzzles),
+            platform,
+            journal,
+        }
+    }
+
+    fn worker_options(&self, platform: Arc<dyn Platform>) -> NodeOptions {
+        NodeOptions {
+            coordinator: coordinator_url(),
+            name: format!("w{}", self.id),
+            data_dir: self.disk.data(),
+            threads: 1,
+            memory: MEMORY,
+            store: None,
+            puzzles: Arc::clone(&self.settings.puzzles),
+            platform,
+        }
+    }
+
+    /// Lets the process crash at a later step.
+    pub(crate) fn crash_after(&self, steps: u64) {
+        if let Some(running) = &self.running {
+            running.process.crash_after(steps);
+        }
+    }
+
+    /// Whether the process has crashed at a step.
+    pub(crate) fn has_crashed(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| !running.process.is_alive())
+    }
+
+    /// How the process has ended by itself, if it has.
+    pub(crate) async fn ended(&mut self) -> Option<String> {
+        if !self.running.as_ref()?.main.is_finished() {
+            return None;
+        }
+        let Running { process, main, .. } = self.running.take()?;
+        process.kill();
+        process.end_threads().await;
+        self.network.crash(self.id, false);
+        Some(match main.await {
+            Ok(Ok(())) => "it ended without an error".to_owned(),
+            Ok(Err(why)) => why,
+            Err(error) => error.to_string(),
+        })
+    }
+
+    /// Requests an orderly end.
+    pub(crate) fn stop(&self) {
+        if let Some(running) = &self.running {
+            running.stop.notify_one();
+        }
+    }
+
+    /// Ends the process at once. Without power, the disk loses what is not durable.
+    ///
+    /// # Errors
+    /// If the files of the disk cannot be changed.
+    pub(crate) async fn crash(&mut self, power: bool) -> io::Result<()> {
+        let Some(Running { process, main, .. }) = self.running.take() else { return Ok(()) };
+        self.network.world.trace("crash", &[self.id as u64, power.into()]);
+        process.kill();
+        self.network.crash(self.id, power);
+        main.abort();
+        let _ = main.await;
+        process.end_threads().await;
+        if power { self.disk.lose_power() } else { Ok(()) }
+    }
+
+    /// Pauses the host or lets it continue.
+    pub(crate) fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+        self.network.set_paused(self.id, paused);
+        if let Some(running) = &self.running {
+            running.process.set_paused(paused);
+        }
+    }
+}
+
+async fn coordinator(
+    options: ClusterOptions,
+    disk: Arc<Disk>,
+    stop: Arc<Notify>,
+) -> Result<(), String> {
+    let (grpc, http) = (address(COORDINATOR, PORT), address(COORDINATOR, HTTP));
+    let security = Security::default();
+    let coordinator = Coordinator::bind(options, &disk.data(), security, grpc, http).await;
+    let coordinator = coordinator.map_err(|error| error.to_string())?;
+    let ended = coordinator.run(async move { stop.notified().await }).await;
+    ended.map_err(|error| error.to_string())
+}
+
+async fn worker(options: NodeOptions, host: HostId, stop: Arc<Notify>) -> Result<(), String> {
+    let listen = address(host, PORT);
+    let node = Node::bind(options, Security::default(), listen).await;
+    let node = node.map_err(|error| error.to_string())?;
+    let ended = node.run(format!("http://{listen}"), async move { stop.notified().await }).await;
+    ended.map_err(|error| error.to_string())
+}
