@@ -24,6 +24,7 @@ const CLI: &str = "strata-cli";
 const PANEX: &str = "strata-panex";
 const TILES: &str = "strata-tiles";
 const FUZZ: &str = "strata-fuzz";
+const SIMULATION: &str = "strata-simulation";
 const CHECKS: &str = "strata-checks";
 
 /// A crate and the crates of the workspace that it may use.
@@ -35,7 +36,7 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 16] = [
+const CRATE_RULES: [CrateRule; 17] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: STORE, uses: &[], tests_use: &[] },
@@ -92,6 +93,11 @@ const CRATE_RULES: [CrateRule; 16] = [
             PANEX,
             TILES,
         ],
+        tests_use: &[],
+    },
+    CrateRule {
+        name: SIMULATION,
+        uses: &[LIBRARY, PROTO, PLATFORM, NET, WORKER, COORDINATOR, SPACE, STORE],
         tests_use: &[],
     },
     CrateRule { name: CHECKS, uses: &[], tests_use: &[] },

@@ -20,6 +20,9 @@ struct Args {
     /// Threads, with a cluster each.
     #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
     threads: usize,
+    /// Ends after the first run that goes wrong.
+    #[arg(long)]
+    until_failure: bool,
     /// Writes what nodes log, such as `info` or `strata_worker=debug`.
     #[arg(long)]
     log: Option<String>,
@@ -35,7 +38,8 @@ fn main() -> ExitCode {
     let simulate = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= args.from + args.seeds {
+            let is_over = args.until_failure && failed.load(Ordering::Relaxed) > 0;
+            if is_over || seed >= args.from + args.seeds {
                 return;
             }
             match strata_simulation::run(seed) {

@@ -124,8 +124,8 @@ impl Job {
     /// # Errors
     /// If it is done with other numbers, or ended in a way that the faults do not explain.
     pub(crate) async fn run(mut self) -> Result<String, String> {
-        let mut is_submitted = false;
-        loop {
+        let (mut is_submitted, mut is_checked) = (false, false);
+        while !is_checked {
             tokio::time::sleep(self.world.time(PAUSE)).await;
             if !is_submitted {
                 is_submitted = match self.submit().await {
@@ -139,11 +139,7 @@ impl Job {
             }
             match self.status().await {
                 Ok(job) => match job.state() {
-                    v1::JobState::Done => {
-                        if self.check(job).await? {
-                            return Ok(format!("{} {:?}", self.name, self.puzzle));
-                        }
-                    }
+                    v1::JobState::Done => is_checked = self.check(job).await?,
                     v1::JobState::Failed | v1::JobState::Stopped | v1::JobState::Cancelled => {
                         is_submitted = self.ended(&job).await?;
                     }
@@ -159,6 +155,7 @@ impl Job {
                 Err(_) => {}
             }
         }
+        Ok(format!("{} {:?}", self.name, self.puzzle))
     }
 
     /// Handles the end of a job without a result. False if it has to be submitted again.

@@ -128,7 +128,11 @@ impl JournalFile {
 
     /// A process that has ended must not see what its successor writes.
     fn check_alive(&self) -> io::Result<()> {
-        if self.process.is_alive() { Ok(()) } else { Err(io::Error::other("the process has ended")) }
+        if self.process.is_alive() {
+            Ok(())
+        } else {
+            Err(io::Error::other("the process has ended"))
+        }
     }
 
     fn change(&self, write: Write) -> io::Result<()> {

@@ -113,13 +113,7 @@ impl JournalSink {
 
 /// Whether a layer of about `width` states should run on another number of workers than `members`,
 /// of which `possible` can take part. `is_settled` says that the session has run for a while.
-fn fits_others(
-    members: usize,
-    possible: usize,
-    width: u64,
-    narrow: u64,
-    is_settled: bool,
-) -> bool {
+fn fits_others(members: usize, possible: usize, width: u64, narrow: u64, is_settled: bool) -> bool {
     match (members, possible) {
         (_, 0 | 1) => false,
         (1, _) => width >= narrow,

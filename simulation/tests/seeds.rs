@@ -1,0 +1,39 @@
+//! Simulated clusters under the faults of many seeds: every job ends with the right numbers.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Runs seeds on all processors, and fails with the first that goes wrong.
+fn simulate(seeds: std::ops::Range<u64>) {
+    let next = AtomicU64::new(seeds.start);
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds.end {
+                return;
+            }
+            if let Err(violation) = strata_simulation::run(seed) {
+                next.store(seeds.end, Ordering::Relaxed);
+                panic!("{violation}");
+            }
+        }
+    };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..processors).for_each(|_| drop(scope.spawn(work))));
+}
+
+/// `scripts/simulate` runs more.
+#[test]
+fn jobs_end_with_the_right_numbers_under_the_faults_of_300_seeds() {
+    simulate(0..300);
+}
+
+#[test]
+fn a_seed_repeats_exactly() {
+    let run = |seed| strata_simulation::run(seed).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let outcomes = (1000..).map(|seed| (seed, run(seed)));
+    let faulty = outcomes.filter(|(_, outcome)| outcome.faults.values().sum::<u32>() > 4);
+    for (seed, outcome) in faulty.take(8) {
+        assert_eq!(run(seed), outcome, "seed {seed}");
+    }
+}
