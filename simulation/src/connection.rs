@@ -10,8 +10,9 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-use crate::network::{HostId, LinkFaults, Network};
+use crate::links::{LinkFaults, Links};
 use crate::process::Process;
+use crate::world::{HostId, World};
 
 /// Bytes of a chunk at most.
 const CHUNK: usize = 16 << 10;
@@ -60,16 +61,23 @@ impl State {
 /// A connection between two hosts.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    network: Arc<Network>,
+    world: Arc<World>,
+    links: Arc<Links>,
     from: HostId,
     to: HostId,
     state: Mutex<State>,
 }
 
 impl Connection {
-    pub(crate) fn new(network: Arc<Network>, from: HostId, to: HostId) -> Arc<Connection> {
-        let state = State { recorded: Some(Vec::new()), ..State::default() };
-        Arc::new(Connection { network, from, to, state: Mutex::new(state) })
+    /// A connection between two hosts: the connecting and the accepting one.
+    pub(crate) fn new(
+        world: &Arc<World>,
+        links: &Arc<Links>,
+        (from, to): (HostId, HostId),
+    ) -> Arc<Connection> {
+        let state = Mutex::new(State { recorded: Some(Vec::new()), ..State::default() });
+        let (world, links) = (Arc::clone(world), Arc::clone(links));
+        Arc::new(Connection { world, links, from, to, state })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -116,7 +124,7 @@ impl Connection {
     /// Sends a chunk, with the faults of the link.
     fn send(&self, state: &mut State, side: usize, bytes: &[u8]) {
         let (from, to) = self.direction(side);
-        let (world, faults) = (&self.network.world, self.network.faults(from, to));
+        let (world, faults) = (&self.world, self.links.faults(from, to));
         let LinkFaults { flips, truncations, .. } = faults;
         let mut chunk = bytes.to_vec();
         if side == 0
@@ -137,7 +145,7 @@ impl Connection {
             chunk.truncate(world.below(chunk.len() as u64) as usize);
         }
         let pipe = &mut state.pipes[side];
-        let arrives = Instant::now() + self.network.latency(faults);
+        let arrives = Instant::now() + self.links.latency(faults);
         let arrives = pipe.last.map_or(arrives, |last| last.max(arrives));
         pipe.last = Some(arrives);
         pipe.bytes += chunk.len();
@@ -192,7 +200,7 @@ impl AsyncRead for End {
             let connection = Arc::clone(&self.connection);
             let side = 1 - self.side;
             let (from, to) = connection.direction(side);
-            let blocked = connection.network.is_blocked(from, to);
+            let blocked = connection.links.is_blocked(from, to);
             let mut state = connection.state();
             if state.reset {
                 return Poll::Ready(Err(ErrorKind::ConnectionReset.into()));

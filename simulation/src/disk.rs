@@ -12,12 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strata_store::{Fs, FsFile, FsRead, Mapping, RealFs};
 
-use crate::journal::JournalImage;
+use crate::image::{JournalImage, SECTOR};
 use crate::process::Process;
 use crate::world::World;
-
-/// Bytes that a disk writes at once.
-pub(crate) const SECTOR: usize = 512;
 
 /// A change of a name that is not durable yet, with what undoes it.
 #[derive(Debug)]
@@ -176,7 +173,7 @@ impl Disk {
 }
 
 /// Content of which some sectors are new and some are old.
-pub(crate) fn torn(world: &World, durable: &[u8], written: &[u8]) -> Vec<u8> {
+fn torn(world: &World, durable: &[u8], written: &[u8]) -> Vec<u8> {
     let least = durable.len().min(written.len()) as u64;
     let most = durable.len().max(written.len()) as u64;
     let len = (least + world.below(most - least + 1)) as usize;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::network::{HostId, LinkFaults};
+use crate::links::LinkFaults;
 use crate::node::COORDINATOR;
-use crate::world::World;
+use crate::world::{HostId, World};
 
 /// Kinds of faults, for what may follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

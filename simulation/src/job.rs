@@ -13,7 +13,7 @@ use tonic::{Code, Status};
 
 use crate::fault::Kind;
 use crate::node::coordinator_url;
-use crate::process::SimulatedPlatform;
+use crate::platform::SimulatedPlatform;
 use crate::world::World;
 
 /// Longest time of a call.

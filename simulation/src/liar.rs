@@ -12,7 +12,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::Status;
 
 use crate::node::coordinator_url;
-use crate::process::SimulatedPlatform;
+use crate::platform::SimulatedPlatform;
 use crate::world::World;
 
 /// Registers and answers orders until the connection ends.

@@ -6,10 +6,10 @@
 //! with the right numbers; anything else, except an end that the faults of the run explain, is an
 //! error. `docs/testing.md` says how to use it.
 //!
-//! - `world`, `threads`, `process`: random numbers and time; threads that run one at a time; the
-//!   platform of a process;
-//! - `network`, `connection`: links, listeners and streams of bytes;
-//! - `disk`, `journal`: files, and what a loss of power takes from them;
+//! - `world`, `threads`, `process`, `platform`: random numbers and time; threads that run one at a
+//!   time; what a node asks of its machine;
+//! - `links`, `connection`, `network`: faults of links, streams of bytes, listeners;
+//! - `image`, `disk`, `journal`: files, and what a loss of power takes from them;
 //! - `node`, `liar`: hosts and the processes on them;
 //! - `fault`, `job`, `run`: what happens in a run, and what must be true.
 #![forbid(unsafe_code)]
@@ -17,11 +17,14 @@
 mod connection;
 mod disk;
 mod fault;
+mod image;
 mod job;
 mod journal;
 mod liar;
+mod links;
 mod network;
 mod node;
+mod platform;
 mod process;
 mod run;
 mod threads;

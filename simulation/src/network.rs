@@ -1,10 +1,10 @@
-//! The simulated network: hosts, links with faults, listeners and connections.
+//! The simulated network: listeners and connections.
 //!
 //! A connection is two ordered streams of bytes, as TCP has them. Every chunk takes a random time.
 //! Links can be cut, slow, and flip or lose bytes; connections can be reset, fall silent, and be
 //! repeated by somebody who recorded them.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,31 +16,12 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::Notify;
 
 use crate::connection::{Connection, End};
+use crate::links::{LinkFaults, Links};
 use crate::process::Process;
-use crate::world::World;
-
-/// A machine with a disk and an address.
-pub(crate) type HostId = usize;
-
-/// Longest time of a chunk on a healthy link.
-const LATENCY: Duration = Duration::from_millis(2);
+use crate::world::{HostId, World};
 
 /// Longest time after which a repeated connection ends.
 const REPLAY: Duration = Duration::from_secs(3);
-
-/// Faults of the link from one host to another.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LinkFaults {
-    /// Nothing arrives.
-    pub(crate) cut: bool,
-    /// Longest additional time of a chunk.
-    pub(crate) delay: Duration,
-    /// One chunk in this many has a flipped bit; 0 for none.
-    pub(crate) flips: u64,
-    /// One chunk in this many is the last of its connection, and only a part of it arrives; 0 for
-    /// none.
-    pub(crate) truncations: u64,
-}
 
 /// A listener's connections that have not been accepted.
 #[derive(Debug)]
@@ -53,9 +34,6 @@ struct Listening {
 #[derive(Debug, Default)]
 struct State {
     listeners: BTreeMap<SocketAddr, Listening>,
-    links: BTreeMap<(HostId, HostId), LinkFaults>,
-    /// Hosts that do not run for now.
-    paused: BTreeSet<HostId>,
     connections: Vec<Weak<Connection>>,
 }
 
@@ -63,6 +41,7 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) world: Arc<World>,
+    links: Arc<Links>,
     state: Mutex<State>,
     /// Notified when links or hosts change.
     changed: Notify,
@@ -83,54 +62,29 @@ fn host_of(addr: SocketAddr) -> HostId {
 
 impl Network {
     pub(crate) fn new(world: Arc<World>) -> Arc<Network> {
-        Arc::new(Network { world, state: Mutex::default(), changed: Notify::new() })
+        let links = Links::new(&world);
+        Arc::new(Network { world, links, state: Mutex::default(), changed: Notify::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The faults of a link.
-    pub(crate) fn faults(&self, from: HostId, to: HostId) -> LinkFaults {
-        self.state().links.get(&(from, to)).copied().unwrap_or_default()
-    }
-
-    /// Whether nothing arrives on a link for now.
-    pub(crate) fn is_blocked(&self, from: HostId, to: HostId) -> bool {
-        let state = self.state();
-        let cut = state.links.get(&(from, to)).is_some_and(|faults| faults.cut);
-        cut || state.paused.contains(&from) || state.paused.contains(&to)
-    }
-
-    /// The time that a chunk takes.
-    pub(crate) fn latency(&self, faults: LinkFaults) -> Duration {
-        self.world.time(LATENCY) + self.world.time(faults.delay)
-    }
-
     /// Changes the faults of a link.
     pub(crate) fn set_faults(&self, from: HostId, to: HostId, faults: LinkFaults) {
-        self.state().links.insert((from, to), faults);
+        self.links.set_faults(from, to, faults);
         self.wake();
     }
 
     /// Pauses a host or lets it continue.
     pub(crate) fn set_paused(&self, host: HostId, paused: bool) {
-        let mut state = self.state();
-        if paused {
-            state.paused.insert(host);
-        } else {
-            state.paused.remove(&host);
-        }
-        drop(state);
+        self.links.set_paused(host, paused);
         self.wake();
     }
 
     /// Ends all faults of links and pauses.
     pub(crate) fn heal(&self) {
-        let mut state = self.state();
-        state.links.clear();
-        state.paused.clear();
-        drop(state);
+        self.links.heal();
         self.wake();
     }
 
@@ -188,10 +142,10 @@ impl Network {
         addr: SocketAddr,
     ) -> io::Result<Box<dyn ByteStream>> {
         let (from, to) = (process.host, host_of(addr));
-        tokio::time::sleep(self.latency(self.faults(from, to))).await;
+        tokio::time::sleep(self.links.latency(self.links.faults(from, to))).await;
         loop {
             let changed = self.changed.notified();
-            if !self.is_blocked(from, to) && !self.is_blocked(to, from) {
+            if !self.links.is_blocked(from, to) && !self.links.is_blocked(to, from) {
                 break;
             }
             changed.await;
@@ -212,7 +166,7 @@ impl Network {
         let mut state = self.state();
         let listening = state.listeners.get_mut(&addr).filter(|l| l.process.is_alive());
         let listening = listening.ok_or(ErrorKind::ConnectionRefused)?;
-        let connection = Connection::new(Arc::clone(self), from, listening.process.host);
+        let connection = Connection::new(&self.world, &self.links, (from, listening.process.host));
         let peer = address(from, 9);
         let accepted = End::new(&connection, Some(&listening.process), 1);
         listening.queue.push_back((accepted, peer));

@@ -14,8 +14,10 @@ use tokio::task::JoinHandle;
 
 use crate::disk::Disk;
 use crate::journal::JournalFile;
-use crate::network::{HostId, Network, address};
-use crate::process::{Process, SimulatedPlatform};
+use crate::network::{Network, address};
+use crate::platform::SimulatedPlatform;
+use crate::process::Process;
+use crate::world::HostId;
 
 /// The host of the coordinator. Workers have the hosts after it.
 pub(crate) const COORDINATOR: HostId = 0;

@@ -1,24 +1,17 @@
-//! A simulated process: the platform of a node, from its start to its end.
+//! A simulated process: its threads and its steps, from its start to its end.
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::Uri;
-use strata_platform::{BoxFuture, Connector, Listener, Platform, Resources, Thread};
-use strata_store::Fs;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::disk::{Disk, ProcessFs};
-use crate::network::{HostId, Network};
-use crate::threads::{self, SimulatedThread};
-use crate::world::World;
+use crate::threads::SimulatedThread;
+use crate::world::{HostId, World};
 
 /// Longest time until work of a pool begins or its end is noticed.
 const POOL: Duration = Duration::from_millis(2);
@@ -113,21 +106,52 @@ impl Process {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Starts a thread.
+    ///
+    /// # Errors
+    /// If the operating system has no more threads.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        let thread = SimulatedThread::new(name, &self.world.runtime, work)?;
+        let task = self.world.runtime.spawn(Arc::clone(self).drive(thread));
+        self.lock_threads().push(task);
+        Ok(())
+    }
+
+    /// Runs work of a pool after a random time, all at once.
+    pub(crate) fn run_in_pool(self: &Arc<Self>, work: impl FnOnce() + Send + 'static) {
+        let process = Arc::clone(self);
+        self.world.runtime.spawn(async move {
+            tokio::time::sleep(process.world.time(POOL)).await;
+            process.runs().await;
+            if process.is_alive() {
+                work();
+            }
+        });
+    }
+
+    /// Returns when the process is not paused.
+    async fn runs(&self) {
+        loop {
+            let continued = self.continued.notified();
+            if !self.paused.load(Ordering::Acquire) {
+                return;
+            }
+            continued.await;
+        }
+    }
+
     /// Runs a thread while the process is not paused.
-    async fn run(self: Arc<Self>, mut thread: SimulatedThread) {
+    async fn drive(self: Arc<Self>, mut thread: SimulatedThread) {
         std::future::poll_fn(|context| {
             if self.paused.load(Ordering::Acquire) {
-                // The pause's end wakes the task; `drive` polls again then.
-                let waker = context.waker().clone();
-                let process = Arc::clone(&self);
+                // The end of the pause wakes the task.
+                let (process, waker) = (Arc::clone(&self), context.waker().clone());
                 self.world.runtime.spawn(async move {
-                    loop {
-                        let continued = process.continued.notified();
-                        if !process.paused.load(Ordering::Acquire) {
-                            break;
-                        }
-                        continued.await;
-                    }
+                    process.runs().await;
                     waker.wake();
                 });
                 return std::task::Poll::Pending;
@@ -135,71 +159,5 @@ impl Process {
             Pin::new(&mut thread).poll(context)
         })
         .await;
-    }
-}
-
-/// The platform of a process.
-#[derive(Clone, Debug)]
-pub(crate) struct SimulatedPlatform {
-    pub(crate) process: Arc<Process>,
-    pub(crate) network: Arc<Network>,
-    pub(crate) disk: Arc<Disk>,
-}
-
-impl Platform for SimulatedPlatform {
-    fn fs(&self) -> Arc<dyn Fs> {
-        Arc::new(ProcessFs::new(&self.process, &self.disk))
-    }
-
-    fn resources(&self, _: &Path) -> Resources {
-        Resources { rss: 64 << 20, peak_rss: 64 << 20, disk_free: 1 << 40 }
-    }
-
-    fn random(&self) -> io::Result<u128> {
-        Ok(self.process.world.random().u128(..))
-    }
-
-    fn start(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<Thread> {
-        let (thread, run) = Thread::new(work);
-        let simulated = SimulatedThread::new(name, &self.process.world.runtime, run)?;
-        let task = self.process.world.runtime.spawn(Arc::clone(&self.process).run(simulated));
-        self.process.lock_threads().push(task);
-        Ok(thread)
-    }
-
-    fn run(&self, work: Box<dyn FnOnce() + Send>) -> Thread {
-        let (thread, run) = Thread::new(work);
-        let process = Arc::clone(&self.process);
-        self.process.world.runtime.spawn(async move {
-            tokio::time::sleep(process.world.time(POOL)).await;
-            while process.paused.load(Ordering::Acquire) {
-                process.continued.notified().await;
-            }
-            if process.is_alive() {
-                run();
-            }
-        });
-        thread
-    }
-
-    fn block_on(&self, future: Pin<&mut dyn Future<Output = ()>>) {
-        threads::block_on(future);
-    }
-
-    fn connector(&self) -> Option<Connector> {
-        let (process, network) = (Arc::clone(&self.process), Arc::clone(&self.network));
-        Some(Arc::new(move |uri: Uri| {
-            let (process, network) = (Arc::clone(&process), Arc::clone(&network));
-            Box::pin(async move {
-                let authority = uri.authority().map_or("", |authority| authority.as_str());
-                let addr = authority.parse().map_err(io::Error::other)?;
-                network.connect(&process, addr).await
-            })
-        }))
-    }
-
-    fn listen(&self, addr: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Listener>>> {
-        let accepting = self.network.listen(Arc::clone(&self.process), addr);
-        Box::pin(async move { Ok(Box::new(accepting) as Box<dyn Listener>) })
     }
 }

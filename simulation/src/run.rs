@@ -13,10 +13,11 @@ use crate::disk::Disk;
 use crate::fault::{Event, Fault, Kind, Schedule};
 use crate::job::{Faults, Job};
 use crate::liar;
-use crate::network::{HostId, Network};
+use crate::network::Network;
 use crate::node::{COORDINATOR, Host, Settings};
-use crate::process::{Process, SimulatedPlatform};
-use crate::world::World;
+use crate::platform::SimulatedPlatform;
+use crate::process::Process;
+use crate::world::{HostId, World};
 
 /// Host of the clients.
 const CLIENT: HostId = 20;

@@ -8,6 +8,9 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
+/// A machine with a disk and an address.
+pub(crate) type HostId = usize;
+
 /// Random numbers, trace and clock of one simulation.
 pub(crate) struct World {
     random: Mutex<Rng>,
