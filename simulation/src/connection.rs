@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::links::{LinkFaults, Links};
 use crate::process::Process;
-use crate::world::{HostId, World};
+use crate::world::{HostId, Random, World};
 
 /// Bytes of a chunk at most.
 const CHUNK: usize = 16 << 10;
@@ -24,10 +24,11 @@ const WINDOW: usize = 256 << 10;
 const RECORDED: usize = 1 << 20;
 
 /// Bytes on their way in one direction.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pipe {
     chunks: VecDeque<(Instant, Vec<u8>)>,
     bytes: usize,
+    random: Random,
     /// Time at which the last chunk arrives.
     last: Option<Instant>,
     /// The sender has sent all, or the reader is gone.
@@ -36,7 +37,21 @@ struct Pipe {
     writer: Option<Waker>,
 }
 
-#[derive(Debug, Default)]
+impl Pipe {
+    fn new(random: Random) -> Pipe {
+        Pipe {
+            chunks: VecDeque::new(),
+            bytes: 0,
+            random,
+            last: None,
+            closed: false,
+            reader: None,
+            writer: None,
+        }
+    }
+}
+
+#[derive(Debug)]
 struct State {
     /// From the connecting side, and from the accepting side.
     pipes: [Pipe; 2],
@@ -75,7 +90,13 @@ impl Connection {
         links: &Arc<Links>,
         (from, to): (HostId, HostId),
     ) -> Arc<Connection> {
-        let state = Mutex::new(State { recorded: Some(Vec::new()), ..State::default() });
+        let pipe = |from, to| Pipe::new(world.part("connection", from, to));
+        let state = Mutex::new(State {
+            pipes: [pipe(from, to), pipe(to, from)],
+            reset: false,
+            silent: false,
+            recorded: Some(Vec::new()),
+        });
         let (world, links) = (Arc::clone(world), Arc::clone(links));
         Arc::new(Connection { world, links, from, to, state })
     }
@@ -124,7 +145,7 @@ impl Connection {
     /// Sends a chunk, with the faults of the link.
     fn send(&self, state: &mut State, side: usize, bytes: &[u8]) {
         let (from, to) = self.direction(side);
-        let (world, faults) = (&self.world, self.links.faults(from, to));
+        let faults = self.links.faults(from, to);
         let LinkFaults { flips, truncations, .. } = faults;
         let mut chunk = bytes.to_vec();
         if side == 0
@@ -135,17 +156,18 @@ impl Connection {
                 state.recorded = None;
             }
         }
-        world.trace("send", &[from as u64, to as u64, chunk.len() as u64]);
-        if flips > 0 && world.one_in(flips) {
-            let bit = world.below(8 * chunk.len() as u64) as usize;
+        self.world.trace("send", &[from as u64, to as u64, chunk.len() as u64]);
+        let random = &state.pipes[side].random;
+        if flips > 0 && random.one_in(flips) {
+            let bit = random.below(8 * chunk.len() as u64) as usize;
             chunk[bit / 8] ^= 1 << (bit % 8);
         }
-        let truncated = truncations > 0 && world.one_in(truncations);
+        let truncated = truncations > 0 && random.one_in(truncations);
         if truncated {
-            chunk.truncate(world.below(chunk.len() as u64) as usize);
+            chunk.truncate(random.below(chunk.len() as u64) as usize);
         }
         let pipe = &mut state.pipes[side];
-        let arrives = Instant::now() + self.links.latency(faults);
+        let arrives = Instant::now() + Links::latency(&pipe.random, faults);
         let arrives = pipe.last.map_or(arrives, |last| last.max(arrives));
         pipe.last = Some(arrives);
         pipe.bytes += chunk.len();

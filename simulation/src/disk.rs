@@ -14,7 +14,7 @@ use strata_store::{Fs, FsFile, FsRead, Mapping, RealFs};
 
 use crate::image::{JournalImage, SECTOR};
 use crate::process::Process;
-use crate::world::World;
+use crate::world::{Random, World};
 
 /// A change of a name that is not durable yet, with what undoes it.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ struct State {
 /// The disk of a host.
 #[derive(Debug)]
 pub(crate) struct Disk {
-    world: Arc<World>,
+    random: Random,
     root: tempfile::TempDir,
     state: Mutex<State>,
     full: AtomicBool,
@@ -59,15 +59,12 @@ pub(crate) struct Disk {
 impl Disk {
     pub(crate) fn new(world: &Arc<World>) -> io::Result<Arc<Disk>> {
         let shared = Path::new("/dev/shm");
-        let root = if shared.is_dir() {
-            tempfile::Builder::new().prefix("strata-simulation").tempdir_in(shared)?
-        } else {
-            tempfile::tempdir()?
-        };
+        let parent = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
+        let root = tempfile::Builder::new().prefix(&name()).rand_bytes(0).tempdir_in(parent)?;
         std::fs::create_dir(root.path().join("data"))?;
         std::fs::create_dir(root.path().join("kept"))?;
         Ok(Arc::new(Disk {
-            world: Arc::clone(world),
+            random: world.part("disk", 0, 0),
             root,
             state: Mutex::default(),
             full: AtomicBool::new(false),
@@ -112,19 +109,19 @@ impl Disk {
 
     /// Loses what is not durable, in part or completely.
     pub(crate) fn lose_power(&self) -> io::Result<()> {
-        self.journal.lose_power(&self.world);
+        self.journal.lose_power(&self.random);
         let mut state = self.state();
         let State { synced, changes, .. } = &mut *state;
         for (path, durable) in std::mem::take(synced) {
             let Ok(written) = std::fs::read(&path) else { continue };
-            let content = match self.world.below(3) {
+            let content = match self.random.below(3) {
                 0 => durable,
                 1 => written,
-                _ => torn(&self.world, &durable, &written),
+                _ => torn(&self.random, &durable, &written),
             };
             self.replace(&path, &content)?;
         }
-        let undone = self.world.below(changes.len() as u64 + 1) as usize;
+        let undone = self.random.below(changes.len() as u64 + 1) as usize;
         for change in changes.drain(..).rev().take(undone) {
             undo(change)?;
         }
@@ -156,7 +153,7 @@ impl Disk {
     pub(crate) fn damage(&self, path: &Path) -> io::Result<()> {
         let mut content = std::fs::read(path)?;
         if !content.is_empty() {
-            let bit = self.world.below(8 * content.len() as u64) as usize;
+            let bit = self.random.below(8 * content.len() as u64) as usize;
             content[bit / 8] ^= 1 << (bit % 8);
             self.replace(path, &content)?;
         }
@@ -172,14 +169,29 @@ impl Disk {
     }
 }
 
+/// A unique name for a disk.
+///
+/// Paths are in error messages, and headers have a compressed length that depends on their letters.
+/// So that runs repeat exactly, all names have the same number of the digits 0 to 2, which are
+/// compressed equally.
+fn name() -> String {
+    static DISKS: AtomicU64 = AtomicU64::new(0);
+    let number = DISKS.fetch_add(1, Ordering::Relaxed);
+    let digits = |number: u64| -> String {
+        let digit = |place| char::from(b'0' + (number / 3_u64.pow(place) % 3) as u8);
+        (0..20).rev().map(digit).collect()
+    };
+    format!("strata-simulation-{}-{}", digits(std::process::id().into()), digits(number))
+}
+
 /// Content of which some sectors are new and some are old.
-fn torn(world: &World, durable: &[u8], written: &[u8]) -> Vec<u8> {
+fn torn(random: &Random, durable: &[u8], written: &[u8]) -> Vec<u8> {
     let least = durable.len().min(written.len()) as u64;
     let most = durable.len().max(written.len()) as u64;
-    let len = (least + world.below(most - least + 1)) as usize;
+    let len = (least + random.below(most - least + 1)) as usize;
     let mut content = vec![0; len];
     for (sector, bytes) in content.chunks_mut(SECTOR).enumerate() {
-        let source = if world.one_in(2) { durable } else { written };
+        let source = if random.one_in(2) { durable } else { written };
         let source = source.get(sector * SECTOR..).unwrap_or_default();
         let copied = source.len().min(bytes.len());
         bytes[..copied].copy_from_slice(&source[..copied]);
@@ -252,7 +264,7 @@ impl ProcessFile {
 impl FsFile for ProcessFile {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         if self.fs.disk.is_full() {
-            let fits = self.fs.disk.world.below(bytes.len() as u64 + 1) as usize;
+            let fits = self.fs.disk.random.below(bytes.len() as u64 + 1) as usize;
             self.remember(&mut *self.fs.step()?)?;
             self.file.write_all_at(&bytes[..fits], offset)?;
             return Err(ErrorKind::StorageFull.into());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::links::LinkFaults;
 use crate::node::COORDINATOR;
-use crate::world::{HostId, World};
+use crate::world::{HostId, Random};
 
 /// Kinds of faults, for what may follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,11 +100,11 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// A schedule of `count` faults within `span`, for hosts 0 to `workers`.
-    pub(crate) fn random(world: &World, count: u64, span: Duration, workers: HostId) -> Schedule {
+    pub(crate) fn random(random: &Random, count: u64, span: Duration, workers: HostId) -> Schedule {
         let mut schedule = Schedule::default();
         for _ in 0..count {
-            let at = world.time(span);
-            schedule.add(world, at, workers);
+            let at = random.time(span);
+            schedule.add(random, at, workers);
         }
         schedule.events.sort_by_key(|event| event.at);
         schedule
@@ -115,17 +115,17 @@ impl Schedule {
     }
 
     /// Adds a fault with its end.
-    fn add(&mut self, world: &World, at: Duration, workers: HostId) {
-        let host = world.below(workers as u64 + 1) as HostId;
-        let worker = 1 + world.below(workers as u64) as HostId;
-        let end = at + world.time(Duration::from_millis(2500));
-        match world.below(40) {
+    fn add(&mut self, random: &Random, at: Duration, workers: HostId) {
+        let host = random.below(workers as u64 + 1) as HostId;
+        let worker = 1 + random.below(workers as u64) as HostId;
+        let end = at + random.time(Duration::from_millis(2500));
+        match random.below(40) {
             0..=4 => {
-                self.push(at, Fault::Crash { host, power: world.one_in(2) });
+                self.push(at, Fault::Crash { host, power: random.one_in(2) });
                 self.push(end, Fault::Start { host });
             }
             5..=9 => {
-                self.push(at, Fault::CrashAfter { host, steps: world.below(200) });
+                self.push(at, Fault::CrashAfter { host, steps: random.below(200) });
                 self.push(end, Fault::Start { host });
             }
             10..=11 => {
@@ -136,9 +136,9 @@ impl Schedule {
                 self.push(at, Fault::Pause { host, paused: true });
                 self.push(end, Fault::Pause { host, paused: false });
             }
-            16..=23 => self.link(world, at, end, workers),
+            16..=23 => self.link(random, at, end, workers),
             24..=25 => {
-                let b = world.below(workers as u64 + 1) as HostId;
+                let b = random.below(workers as u64 + 1) as HostId;
                 self.push(at, Fault::Reset { a: host, b });
             }
             26..=27 => self.push(at, Fault::Replay),
@@ -154,7 +154,7 @@ impl Schedule {
             }
             35 => self.down(at, end, COORDINATOR, Fault::JournalLost),
             36..=37 => {
-                let by = world.time(Duration::from_secs(4));
+                let by = random.time(Duration::from_secs(4));
                 self.push(at, Fault::Clock { by });
             }
             38 => self.push(at, Fault::Clone { host: worker }),
@@ -172,18 +172,18 @@ impl Schedule {
         self.push(end, Fault::Start { host });
     }
 
-    fn link(&mut self, world: &World, at: Duration, end: Duration, workers: HostId) {
+    fn link(&mut self, random: &Random, at: Duration, end: Duration, workers: HostId) {
         let hosts = workers as u64 + 1;
-        let a = world.below(hosts) as HostId;
-        let b = (a + 1 + world.below(hosts - 1) as HostId) % (workers + 1);
+        let a = random.below(hosts) as HostId;
+        let b = (a + 1 + random.below(hosts - 1) as HostId) % (workers + 1);
         let none = LinkFaults::default();
-        let faults = match world.below(4) {
+        let faults = match random.below(4) {
             0 => LinkFaults { cut: true, ..none },
-            1 => LinkFaults { delay: world.time(Duration::from_millis(800)), ..none },
-            2 => LinkFaults { flips: 1 + world.below(40), ..none },
-            _ => LinkFaults { truncations: 1 + world.below(40), ..none },
+            1 => LinkFaults { delay: random.time(Duration::from_millis(800)), ..none },
+            2 => LinkFaults { flips: 1 + random.below(40), ..none },
+            _ => LinkFaults { truncations: 1 + random.below(40), ..none },
         };
-        let both = world.one_in(2);
+        let both = random.one_in(2);
         self.push(at, Fault::Link { a, b, faults, both });
         self.push(end, Fault::Link { a, b, faults: none, both });
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::world::World;
+use crate::world::Random;
 
 /// Bytes that a disk writes at once.
 pub(crate) const SECTOR: usize = 512;
@@ -69,17 +69,17 @@ impl JournalImage {
     }
 
     /// Loses writes that are not durable: each is kept, lost, or kept in part.
-    pub(crate) fn lose_power(&self, world: &World) {
+    pub(crate) fn lose_power(&self, random: &Random) {
         let mut image = self.lock();
         if image.content.is_none() {
             return;
         }
         let mut content = image.durable.clone();
         for write in std::mem::take(&mut image.writes) {
-            match world.below(3) {
+            match random.below(3) {
                 0 => {}
                 1 => write.apply(&mut content),
-                _ => tear(world, write).iter().for_each(|part| part.apply(&mut content)),
+                _ => tear(random, write).iter().for_each(|part| part.apply(&mut content)),
             }
         }
         image.durable.clone_from(&content);
@@ -88,12 +88,12 @@ impl JournalImage {
 }
 
 /// Some sectors of a write.
-fn tear(world: &World, write: Write) -> Vec<Write> {
+fn tear(random: &Random, write: Write) -> Vec<Write> {
     let Write::Bytes { offset, bytes } = write else { return vec![write] };
     let parts = bytes.chunks(SECTOR).enumerate();
     let parts = parts.map(|(part, bytes)| Write::Bytes {
         offset: offset + part * SECTOR,
         bytes: bytes.to_vec(),
     });
-    parts.filter(|_| world.one_in(2)).collect()
+    parts.filter(|_| random.one_in(2)).collect()
 }

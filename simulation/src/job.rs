@@ -14,7 +14,7 @@ use tonic::{Code, Status};
 use crate::fault::Kind;
 use crate::node::coordinator_url;
 use crate::platform::SimulatedPlatform;
-use crate::world::World;
+use crate::world::{Random, World};
 
 /// Longest time of a call.
 const CALL: Duration = Duration::from_secs(3);
@@ -92,7 +92,7 @@ pub(crate) struct Job {
     cancel: bool,
     checkpoint_interval_ms: u64,
     shards: u32,
-    world: Arc<World>,
+    random: Random,
     platform: SimulatedPlatform,
     faults: Arc<Faults>,
 }
@@ -105,15 +105,16 @@ impl Job {
         platform: SimulatedPlatform,
         faults: &Arc<Faults>,
     ) -> Job {
+        let random = world.part("job", 0, 0);
         let intervals = [0, 1, 20, 200, 5000];
         Job {
-            puzzle: PUZZLES[world.below(PUZZLES.len() as u64) as usize],
+            puzzle: PUZZLES[random.below(PUZZLES.len() as u64) as usize],
             name: format!("job-{number}"),
             again: 0,
-            cancel: world.one_in(5),
-            checkpoint_interval_ms: intervals[world.below(intervals.len() as u64) as usize],
-            shards: 1 + world.below(8) as u32,
-            world: Arc::clone(world),
+            cancel: random.one_in(5),
+            checkpoint_interval_ms: intervals[random.below(intervals.len() as u64) as usize],
+            shards: 1 + random.below(8) as u32,
+            random,
             platform,
             faults: Arc::clone(faults),
         }
@@ -126,7 +127,7 @@ impl Job {
     pub(crate) async fn run(mut self) -> Result<String, String> {
         let (mut is_submitted, mut is_checked) = (false, false);
         while !is_checked {
-            tokio::time::sleep(self.world.time(PAUSE)).await;
+            tokio::time::sleep(self.random.time(PAUSE)).await;
             if !is_submitted {
                 is_submitted = match self.submit().await {
                     Ok(()) => true,

@@ -1,7 +1,5 @@
 //! A worker that knows the protocol and reports figures that no search can find.
 
-use std::sync::Arc;
-
 use strata_net::{Security, protocol};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
@@ -13,10 +11,10 @@ use tonic::Status;
 
 use crate::node::coordinator_url;
 use crate::platform::SimulatedPlatform;
-use crate::world::World;
+use crate::world::Random;
 
 /// Registers and answers orders until the connection ends.
-pub(crate) async fn run(platform: SimulatedPlatform, world: Arc<World>) -> Result<(), Status> {
+pub(crate) async fn run(platform: SimulatedPlatform) -> Result<(), Status> {
     let security = Security::default().on(&platform);
     let channel = security.connect(&coordinator_url()).await;
     let channel = channel.map_err(|error| Status::unavailable(error.to_string()))?;
@@ -45,7 +43,7 @@ pub(crate) async fn run(platform: SimulatedPlatform, world: Arc<World>) -> Resul
         match message {
             Some(v1::to_worker::Message::Order(order)) => {
                 let (epoch, number, incarnation) = (order.epoch, order.number, order.incarnation);
-                let outcome = Some(answer(&world, order));
+                let outcome = Some(answer(&platform.process.random, order));
                 send(v1::from_worker::Message::Answer(v1::Answer {
                     epoch,
                     order: number,
@@ -60,7 +58,7 @@ pub(crate) async fn run(platform: SimulatedPlatform, world: Arc<World>) -> Resul
 }
 
 /// An answer that fits the order and is wrong.
-fn answer(world: &World, order: v1::Order) -> Outcome {
+fn answer(random: &Random, order: v1::Order) -> Outcome {
     let depth = match order.what {
         Some(What::Seed(_)) => 0,
         Some(What::Restore(restore)) => restore.depth,
@@ -71,13 +69,13 @@ fn answer(world: &World, order: v1::Order) -> Outcome {
         _ => return Outcome::Noted(v1::Noted {}),
     };
     let limit = 1 << 20;
-    let (states, generated) = match world.below(3) {
-        0 => (u64::MAX - world.below(limit), 1),
+    let (states, generated) = match random.below(3) {
+        0 => (u64::MAX - random.below(limit), 1),
         // More new states than moves lead to.
-        1 => (limit + world.below(limit), limit * 8),
-        _ => (1 + world.below(limit), u64::MAX - world.below(limit)),
+        1 => (limit + random.below(limit), limit * 8),
+        _ => (1 + random.below(limit), u64::MAX - random.below(limit)),
     };
-    let digest = Some(v1::Digest { first: world.below(1 << 60), second: world.below(1 << 60) });
+    let digest = Some(v1::Digest { first: random.below(1 << 60), second: random.below(1 << 60) });
     Outcome::Layer(v1::LayerReport {
         depth,
         states,

@@ -1,10 +1,10 @@
 //! Links between hosts: their faults, and how long a chunk takes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::world::{HostId, World};
+use crate::world::{HostId, Random};
 
 /// Longest time of a chunk on a healthy link.
 const LATENCY: Duration = Duration::from_millis(2);
@@ -31,18 +31,12 @@ struct State {
 }
 
 /// The links between all hosts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Links {
-    world: Arc<World>,
     state: Mutex<State>,
 }
 
 impl Links {
-    /// Links without faults.
-    pub(crate) fn new(world: &Arc<World>) -> Arc<Links> {
-        Arc::new(Links { world: Arc::clone(world), state: Mutex::default() })
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,8 +54,8 @@ impl Links {
     }
 
     /// The time that a chunk takes.
-    pub(crate) fn latency(&self, faults: LinkFaults) -> Duration {
-        self.world.time(LATENCY) + self.world.time(faults.delay)
+    pub(crate) fn latency(random: &Random, faults: LinkFaults) -> Duration {
+        random.time(LATENCY) + random.time(faults.delay)
     }
 
     /// Changes the faults of a link.

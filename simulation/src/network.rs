@@ -62,7 +62,7 @@ fn host_of(addr: SocketAddr) -> HostId {
 
 impl Network {
     pub(crate) fn new(world: Arc<World>) -> Arc<Network> {
-        let links = Links::new(&world);
+        let links = Arc::new(Links::default());
         Arc::new(Network { world, links, state: Mutex::default(), changed: Notify::new() })
     }
 
@@ -142,7 +142,7 @@ impl Network {
         addr: SocketAddr,
     ) -> io::Result<Box<dyn ByteStream>> {
         let (from, to) = (process.host, host_of(addr));
-        tokio::time::sleep(self.links.latency(self.links.faults(from, to))).await;
+        tokio::time::sleep(Links::latency(&process.random, self.links.faults(from, to))).await;
         loop {
             let changed = self.changed.notified();
             if !self.links.is_blocked(from, to) && !self.links.is_blocked(to, from) {
@@ -183,13 +183,14 @@ impl Network {
         if recorded.is_empty() {
             return;
         }
-        let (from, to, bytes) = recorded[self.world.below(recorded.len() as u64) as usize].clone();
+        let (from, to, bytes) =
+            recorded[self.world.random.below(recorded.len() as u64) as usize].clone();
         let ports: Vec<SocketAddr> =
             self.state().listeners.keys().copied().filter(|addr| host_of(*addr) == to).collect();
         for addr in ports {
             let Ok(mut end) = self.open(from, None, addr) else { continue };
             end.preload(&bytes);
-            let lasts = self.world.time(REPLAY);
+            let lasts = self.world.random.time(REPLAY);
             self.world.runtime.spawn(async move {
                 let mut answers = Vec::new();
                 let _ = tokio::time::timeout(lasts, end.read_to_end(&mut answers)).await;

@@ -34,7 +34,7 @@ impl Platform for SimulatedPlatform {
     }
 
     fn random(&self) -> io::Result<u128> {
-        Ok(self.network.world.random().u128(..))
+        Ok(self.process.random.number())
     }
 
     fn start(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<Thread> {

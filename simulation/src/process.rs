@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::threads::SimulatedThread;
-use crate::world::{HostId, World};
+use crate::world::{HostId, Random, World};
 
 /// Longest time until work of a pool begins or its end is noticed.
 const POOL: Duration = Duration::from_millis(2);
@@ -24,6 +24,7 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Process {
     pub(crate) host: HostId,
     world: Arc<World>,
+    pub(crate) random: Random,
     alive: AtomicBool,
     paused: AtomicBool,
     /// Steps until it crashes.
@@ -42,6 +43,7 @@ impl Process {
         Arc::new(Process {
             host,
             world: Arc::clone(world),
+            random: world.part("process", host, host),
             alive: AtomicBool::new(true),
             paused: AtomicBool::new(false),
             steps: AtomicU64::new(NEVER),
@@ -125,7 +127,7 @@ impl Process {
     pub(crate) fn run_in_pool(self: &Arc<Self>, work: impl FnOnce() + Send + 'static) {
         let process = Arc::clone(self);
         self.world.runtime.spawn(async move {
-            tokio::time::sleep(process.world.time(POOL)).await;
+            tokio::time::sleep(process.random.time(POOL)).await;
             process.runs().await;
             if process.is_alive() {
                 work();

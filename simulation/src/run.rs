@@ -112,7 +112,7 @@ impl Cluster {
     fn new(seed: u64) -> io::Result<Cluster> {
         let world = World::new(seed);
         let network = Network::new(Arc::clone(&world));
-        let pick = |of: &[u64]| of[world.below(of.len() as u64) as usize];
+        let pick = |of: &[u64]| of[world.random.below(of.len() as u64) as usize];
         let settings = Settings {
             lease: Duration::from_millis(pick(&[300, 500, 1000, 2000])),
             worker_timeout: Duration::from_secs(20),
@@ -120,11 +120,12 @@ impl Cluster {
             narrow: pick(&[1, 1, 20, 100, 1 << 16]),
             puzzles: Arc::new(Registry::shipped()),
         };
-        let workers = 1 + world.below(3) as HostId;
+        let workers = 1 + world.random.below(3) as HostId;
         let hosts = (0..=workers).map(|id| Host::new(id, &network, &settings));
         let hosts = hosts.collect::<io::Result<Vec<_>>>()?;
-        let (faults, span) = (world.below(12), Duration::from_millis(500 + world.below(6000)));
-        let schedule = Schedule::random(&world, faults, span, workers);
+        let (faults, span) =
+            (world.random.below(12), Duration::from_millis(500 + world.random.below(6000)));
+        let schedule = Schedule::random(&world.random, faults, span, workers);
         Ok(Cluster {
             hosts,
             schedule,
@@ -151,12 +152,13 @@ impl Cluster {
 
     async fn run(&mut self) -> Result<Outcome, String> {
         self.hosts.iter_mut().for_each(Host::start);
-        let client = self.platform(CLIENT).map_err(|error| error.to_string())?;
         let mut jobs = JoinSet::new();
-        let count = 1 + self.world.below(3);
+        let count = 1 + self.world.random.below(3);
         for number in 0..count {
-            let job = Job::new(number, &self.world, client.clone(), &self.faults);
-            let begins = self.world.time(Duration::from_secs(2));
+            let client = self.platform(CLIENT + number as HostId);
+            let client = client.map_err(|error| error.to_string())?;
+            let job = Job::new(number, &self.world, client, &self.faults);
+            let begins = self.world.random.time(Duration::from_secs(2));
             jobs.spawn(async move {
                 tokio::time::sleep(begins).await;
                 job.run().await
@@ -193,7 +195,7 @@ impl Cluster {
     async fn supervise(&mut self, now: Duration) -> Result<(), String> {
         for host in &mut self.hosts {
             if host.has_crashed() {
-                let power = self.world.one_in(2);
+                let power = self.world.random.one_in(2);
                 host.crash(power).await.map_err(|error| error.to_string())?;
             }
             if let Some(why) = host.ended().await {
@@ -262,7 +264,7 @@ impl Cluster {
                 if files.is_empty() {
                     return Ok(());
                 }
-                disk.damage(&files[self.world.below(files.len() as u64) as usize])
+                disk.damage(&files[self.world.random.below(files.len() as u64) as usize])
             }
             Fault::DataLost { host } => self.hosts[host].disk.erase(),
             _ if self.hosts[COORDINATOR].is_running() => Ok(()),
@@ -285,7 +287,7 @@ impl Cluster {
             std::fs::copy(from, clone.disk.data().join("worker-id"))?;
             clone.start();
         }
-        self.clones.push((self.world.now() + self.world.time(CLONE_TIME), clone));
+        self.clones.push((self.world.now() + self.world.random.time(CLONE_TIME), clone));
         Ok(())
     }
 
@@ -298,9 +300,8 @@ impl Cluster {
         if joins {
             let platform = self.platform(LIAR)?;
             let process = Arc::clone(&platform.process);
-            let world = Arc::clone(&self.world);
             let task = self.world.runtime.spawn(async move {
-                let ended = liar::run(platform, world).await;
+                let ended = liar::run(platform).await;
                 tracing::info!("the liar has ended: {ended:?}");
             });
             self.liar = Some((process, task));

@@ -1,5 +1,6 @@
 //! What all parts of a simulation share: the seed's random numbers and the trace of events.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,39 +12,23 @@ use xxhash_rust::xxh3::Xxh3;
 /// A machine with a disk and an address.
 pub(crate) type HostId = usize;
 
-/// Random numbers, trace and clock of one simulation.
-pub(crate) struct World {
-    random: Mutex<Rng>,
-    trace: Mutex<Xxh3>,
-    started: Instant,
-    pub(crate) runtime: Handle,
-}
+/// Random numbers of one part of a simulation.
+#[derive(Debug)]
+pub(crate) struct Random(Mutex<Rng>);
 
-impl std::fmt::Debug for World {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("World").finish_non_exhaustive()
-    }
-}
-
-impl World {
-    /// A world that follows from a seed. Called on the simulation's runtime.
-    pub(crate) fn new(seed: u64) -> Arc<World> {
-        Arc::new(World {
-            random: Mutex::new(Rng::with_seed(seed)),
-            trace: Mutex::new(Xxh3::new()),
-            started: Instant::now(),
-            runtime: Handle::current(),
-        })
+impl Random {
+    fn rng(&self) -> MutexGuard<'_, Rng> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The random numbers.
-    pub(crate) fn random(&self) -> MutexGuard<'_, Rng> {
-        self.random.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Any number.
+    pub(crate) fn number(&self) -> u128 {
+        self.rng().u128(..)
     }
 
     /// A number below `limit`, which is not 0.
     pub(crate) fn below(&self, limit: u64) -> u64 {
-        self.random().u64(..limit)
+        self.rng().u64(..limit)
     }
 
     /// True once in `n` times.
@@ -55,6 +40,47 @@ impl World {
     pub(crate) fn time(&self, most: Duration) -> Duration {
         Duration::from_nanos(self.below(most.as_nanos() as u64 + 1))
     }
+}
+
+/// Random numbers, trace and clock of one simulation.
+///
+/// Parts that act at the same time have random numbers of their own, and the trace does not depend
+/// on the order of events of one moment: the runtime wakes some tasks in an order that is not
+/// repeatable.
+#[derive(Debug)]
+pub(crate) struct World {
+    seed: u64,
+    /// Random numbers of the run: settings, jobs, faults.
+    pub(crate) random: Random,
+    /// Parts so far, by their kind and hosts.
+    parts: Mutex<BTreeMap<(&'static str, HostId, HostId), u64>>,
+    /// Sum of the hashes of all events.
+    trace: Mutex<u64>,
+    started: Instant,
+    pub(crate) runtime: Handle,
+}
+
+impl World {
+    /// A world that follows from a seed. Called on the simulation's runtime.
+    pub(crate) fn new(seed: u64) -> Arc<World> {
+        Arc::new(World {
+            seed,
+            random: Random(Mutex::new(Rng::with_seed(seed))),
+            parts: Mutex::default(),
+            trace: Mutex::default(),
+            started: Instant::now(),
+            runtime: Handle::current(),
+        })
+    }
+
+    /// Random numbers for the next part of a kind between two hosts.
+    pub(crate) fn part(&self, kind: &'static str, a: HostId, b: HostId) -> Random {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = parts.entry((kind, a, b)).or_default();
+        *number += 1;
+        let seed = hash(kind, [self.seed, a as u64, b as u64, *number]);
+        Random(Mutex::new(Rng::with_seed(seed)))
+    }
 
     /// Simulated time since the start.
     pub(crate) fn now(&self) -> Duration {
@@ -65,14 +91,21 @@ impl World {
     pub(crate) fn trace(&self, event: &str, numbers: &[u64]) {
         let now = self.now();
         tracing::trace!(?now, ?numbers, "{event}");
+        let numbers = numbers.iter().copied();
+        let event = hash(event, [now.as_nanos() as u64].into_iter().chain(numbers));
         let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
-        trace.update(event.as_bytes());
-        trace.update(&(now.as_nanos() as u64).to_le_bytes());
-        numbers.iter().for_each(|number| trace.update(&number.to_le_bytes()));
+        *trace = trace.wrapping_add(event);
     }
 
     /// Digest of the trace so far.
     pub(crate) fn digest(&self) -> u64 {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner).digest()
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn hash(text: &str, numbers: impl IntoIterator<Item = u64>) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(text.as_bytes());
+    numbers.into_iter().for_each(|number| hash.update(&number.to_le_bytes()));
+    hash.digest()
 }
