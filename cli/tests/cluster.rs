@@ -16,6 +16,8 @@ mod diagrams;
 mod disks;
 #[path = "cluster/faults.rs"]
 mod faults;
+#[path = "cluster/folders.rs"]
+mod folders;
 #[path = "cluster/follower.rs"]
 mod follower;
 #[path = "cluster/harness.rs"]
@@ -24,6 +26,8 @@ mod harness;
 mod health;
 #[path = "cluster/journals.rs"]
 mod journals;
+#[path = "cluster/memory.rs"]
+mod memory;
 #[path = "cluster/networks.rs"]
 mod networks;
 #[path = "cluster/paths.rs"]

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Finished, expect, only_job, refused, run, solve, strata, verify};
+use common::{Finished, SmallDisk, expect, only_job, refused, run, solve, strata, verify};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
@@ -254,4 +254,27 @@ fn a_job_killed_before_its_first_checkpoint_starts_again() {
         ran.event("job")["job"],
         *only_job(dir.path()).file_name().unwrap().to_string_lossy()
     );
+}
+
+#[test]
+fn a_full_disk_stops_resumably() {
+    let outside = tempdir().unwrap();
+    let folder = outside.path().join("small");
+    let Some(disk) = SmallDisk::mount(&folder, 1024) else {
+        println!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    // The file leaves 48 KiB free, less than the widest layers need.
+    let ballast = folder.join("ballast");
+    std::fs::write(&ballast, vec![1; 976 << 10]).unwrap();
+    let ran = expect(4, &mut solve(&folder, "panex 6 --checkpoint-interval 1ms"));
+    let stopped = ran.event("stopped");
+    assert_eq!(stopped["reason"], "disk_full", "{}", ran.stderr);
+    let depth = stopped["depth"].as_u64().unwrap();
+    assert!(depth > 100, "{depth}");
+    std::fs::remove_file(&ballast).unwrap();
+    let ran = expect(0, &mut solve(&folder, "panex 6 --resume"));
+    assert_eq!(ran.event("job")["resumed_from"], depth);
+    assert_eq!(ran.layers(), undisturbed("panex 6").layers());
+    drop(disk);
 }

@@ -158,7 +158,15 @@ impl NetError {
     }
 
     pub(crate) fn unreachable(url: &str, why: impl Into<String>) -> Self {
-        Self::Unreachable { url: url.to_owned(), why: why.into() }
+        let (url, mut why) = (url.to_owned(), why.into());
+        // The alert of a node that refuses a certificate may be lost with the connection.
+        let is_cut = ["broken pipe", "Broken pipe", "reset by peer", "connection closed"]
+            .iter()
+            .any(|w| why.contains(w));
+        if is_cut && url.starts_with("https://") {
+            why.push_str(" (it may require a certificate, or refuse that in --tls-cert)");
+        }
+        Self::Unreachable { url, why }
     }
 
     /// The error of a failed call: `Refused` if the node answered, else `Unreachable`.
@@ -204,7 +212,33 @@ fn chain(first: &str, mut source: Option<&(dyn Error + 'static)>) -> String {
         }
         source = error.source();
     }
-    text
+    match advice(&text) {
+        Some(advice) => format!("{text} ({advice})"),
+        None => text,
+    }
+}
+
+/// What a failure of the TLS handshake means, and what to do. Its own text names neither the
+/// certificate nor a flag.
+fn advice(text: &str) -> Option<&'static str> {
+    const REFUSED: &str = "the node refuses the certificate in --tls-cert: use one that the \
+                           cluster's authority has signed";
+    const UNKNOWN: &str = "the authority in --tls-ca has not signed the node's certificate";
+    const ADVICE: [(&str, &str); 9] = [
+        (
+            "fatal alert: CertificateRequired",
+            "the node requires a certificate: use --tls-cert and --tls-key",
+        ),
+        ("fatal alert: BadCertificate", REFUSED),
+        ("fatal alert: UnsupportedCertificate", REFUSED),
+        ("fatal alert: CertificateExpired", "the certificate in --tls-cert has expired"),
+        ("fatal alert: CertificateUnknown", REFUSED),
+        ("fatal alert: UnknownCA", REFUSED),
+        ("fatal alert: DecryptError", REFUSED),
+        ("invalid peer certificate: UnknownIssuer", UNKNOWN),
+        ("invalid peer certificate: BadSignature", UNKNOWN),
+    ];
+    ADVICE.iter().find(|(found, _)| text.contains(found)).map(|(_, advice)| *advice)
 }
 
 #[cfg(test)]
@@ -218,6 +252,23 @@ mod tests {
         assert_eq!(reasons(&outer), "cannot use f: t holds no token: it is empty");
         let chained = chain("transport error", Some(&outer));
         assert_eq!(chained, "transport error: cannot use f: t holds no token: it is empty");
+    }
+
+    #[test]
+    fn a_refused_certificate_is_named_with_its_flag() {
+        let reason = |text: &str| chain(text, None);
+        let required = "received fatal alert: CertificateRequired";
+        let expected = "(the node requires a certificate: use --tls-cert and --tls-key)";
+        assert_eq!(reason(required), format!("{required} {expected}"));
+        let unknown = reason("invalid peer certificate: UnknownIssuer");
+        assert!(
+            unknown.ends_with("(the authority in --tls-ca has not signed the node's certificate)")
+        );
+        assert!(reason("received fatal alert: DecryptError").contains("--tls-cert"));
+        assert_eq!(reason("broken pipe"), "broken pipe");
+        let cut = |url| NetError::unreachable(url, "broken pipe").to_string();
+        assert!(cut("https://a").contains("--tls-cert"), "{}", cut("https://a"));
+        assert!(!cut("http://a").contains("certificate"));
     }
 
     #[test]

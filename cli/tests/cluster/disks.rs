@@ -2,9 +2,9 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
+use crate::common::SmallDisk;
 use crate::faults::SLOW;
 use crate::harness::{COORDINATOR, COORDINATOR_READY, Cluster, fails};
 
@@ -110,27 +110,6 @@ fn a_damaged_journal_is_refused() {
     fails(12, &mut crate::common::strata(&line), "journal.redb");
 }
 
-/// A separate file system of a given size, unmounted on drop.
-pub(crate) struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// Mounts the file system. None without permission to mount.
-    pub(crate) fn mount(folder: &Path, kibibytes: u32) -> Option<SmallDisk> {
-        std::fs::create_dir_all(folder).unwrap();
-        let size = format!("size={kibibytes}k");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder);
-        let mounted = mount.output().is_ok_and(|output| output.status.success());
-        mounted.then(|| SmallDisk(folder.to_owned()))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk_stops_resumably() {
     let mut cluster = Cluster::empty("");
@@ -160,6 +139,33 @@ fn a_full_disk_stops_resumably() {
     std::fs::remove_file(&ballast).unwrap();
     let ran = cluster.follow(&format!("resume {job}")).expect_answer();
     assert_eq!(ran.event("job")["resumed_from"], depth);
+    cluster.assert_no_panic();
+    drop(cluster);
+    drop(disk);
+}
+
+#[test]
+fn a_full_shared_store_stops_resumably() {
+    let outside = tempfile::tempdir().unwrap();
+    let folder = outside.path().join("small");
+    let Some(disk) = SmallDisk::mount(&folder, 1024) else {
+        println!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    // Narrow layers fit into the 24 KiB that are left, wide ones do not.
+    let ballast = folder.join("ballast");
+    std::fs::write(&ballast, vec![1; 1000 << 10]).unwrap();
+    let store = format!("--store file://{}", folder.display());
+    let mut cluster = Cluster::empty(&store);
+    (1..=2).for_each(|number| cluster.join(&format!("w{number}"), &store));
+    let follower = cluster.follow(&format!("submit {SLOW}"));
+    let job = follower.job();
+    let ran = follower.expect(4);
+    let stopped = ran.event("stopped");
+    assert_eq!(stopped["reason"], "disk_full", "{}", ran.stderr);
+    std::fs::remove_file(&ballast).unwrap();
+    let ran = cluster.follow(&format!("resume {job}")).expect_answer();
+    assert!(ran.event("job")["resumed_from"].is_number());
     cluster.assert_no_panic();
     drop(cluster);
     drop(disk);
@@ -198,7 +204,10 @@ fn a_full_disk_of_the_coordinator_pauses_the_job() {
     assert!(list.contains("  paused  ") && list.contains(reason), "{list}");
     let (code, text) = cluster.get("/readyz", "");
     assert!(code == 503 && text.contains("No space left"), "{code} {text}");
-    fails(4, &mut cluster.client("submit panex 3 --detach"), "is full: cannot write the journal");
+    let why = "is full: cannot write the journal";
+    fails(4, &mut cluster.client("submit panex 3 --detach"), why);
+    // A refused cancellation has no effect later: the job ends with its result.
+    fails(4, &mut cluster.client(&format!("cancel {job}")), why);
     std::thread::sleep(Duration::from_secs(4));
     let log = cluster.log(COORDINATOR)[mark..].to_owned();
     let lines = log.lines().filter(|line| line.contains("No space left")).count();

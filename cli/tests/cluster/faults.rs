@@ -104,8 +104,36 @@ fn a_worker_paused_during_a_coordinator_restart_is_harmless() {
     cluster.assert_no_panic();
 }
 
+#[test]
+fn a_job_continues_after_a_pause_of_the_coordinator() {
+    let cluster = Cluster::of(3);
+    let follower = cluster.follow(&format!("submit {FAST}"));
+    // Shorter than the lease, and longer.
+    for (depth, pause) in [(100, 300), (200, 2500)] {
+        follower.until_depth(depth);
+        cluster.signal(COORDINATOR, Signal::STOP);
+        std::thread::sleep(Duration::from_millis(pause));
+        cluster.signal(COORDINATOR, Signal::CONT);
+    }
+    follower.expect_answer();
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_job_continues_after_all_nodes_were_killed() {
+    let mut cluster = Cluster::of(3);
+    let follower = cluster.follow(&format!("submit {FAST}"));
+    for depth in [150, 250] {
+        follower.until_depth(depth);
+        cluster.kill_all();
+        cluster.start_all();
+    }
+    follower.expect_answer();
+    cluster.assert_no_panic();
+}
+
 /// Submits a job and kills `w2` in the middle of it.
-fn without_w2(cluster: &mut Cluster, line: &str) -> Follower {
+pub(crate) fn without_w2(cluster: &mut Cluster, line: &str) -> Follower {
     let follower = cluster.follow(&format!("submit {line}"));
     follower.until_depth(200);
     cluster.kill("w2");

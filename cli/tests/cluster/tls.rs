@@ -109,7 +109,22 @@ fn the_files_of_tls_init_serve_nodes_and_clients() {
     }
     // Without a certificate, or without encryption, there is no connection.
     let ca = format!("--tls-ca {}", files.join("ca.pem").display());
-    fails(10, &mut strata(&format!("list {localhost} {ca}")), "cannot reach");
+    let ran = fails(10, &mut strata(&format!("list {localhost} {ca}")), "cannot reach");
+    // The node's alert may be lost with the connection.
+    let advice = |text: &str| text.contains("certificate") && text.contains("--tls-cert");
+    assert!(advice(&ran.stderr), "{}", ran.stderr);
+    // Certificates of another authority, at the client and at the node.
+    let others = cluster.path().join("others");
+    expect(0, &mut strata(&format!("tls-init {}", others.display())));
+    let other = |name: &str| others.join(name).display().to_string();
+    let (cert, key) = (other("client.pem"), other("client-key.pem"));
+    let intruder = format!("{ca} --tls-cert {cert} --tls-key {key}");
+    let ran = fails(10, &mut strata(&format!("list {localhost} {intruder}")), "cannot reach");
+    assert!(advice(&ran.stderr), "{}", ran.stderr);
+    let mistrust = format!("--tls-ca {}", other("ca.pem"));
+    let ran = fails(10, &mut strata(&format!("list {localhost} {mistrust}")), "cannot reach");
+    let reason = "the authority in --tls-ca has not signed the node's certificate";
+    assert!(ran.stderr.contains(reason), "{}", ran.stderr);
     fails(10, &mut strata(&format!("list {}", at("http://127.0.0.1"))), "cannot reach");
 }
 

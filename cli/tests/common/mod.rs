@@ -111,3 +111,24 @@ pub(crate) fn verify(dir: &Path) -> Command {
     command.arg(dir);
     command
 }
+
+/// A separate file system of a given size, unmounted on drop.
+pub(crate) struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts the file system. None without permission to mount.
+    pub(crate) fn mount(folder: &Path, kibibytes: u32) -> Option<SmallDisk> {
+        std::fs::create_dir_all(folder).unwrap();
+        let size = format!("size={kibibytes}k");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder);
+        let mounted = mount.output().is_ok_and(|output| output.status.success());
+        mounted.then(|| SmallDisk(folder.to_owned()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}

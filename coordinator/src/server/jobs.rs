@@ -137,7 +137,8 @@ impl JobService for Jobs {
         let job = self.reader.view(&id);
         let view = Arc::clone(&job);
         let (entry, had_ended) = blocking(self.cluster.platform(), move || {
-            cluster.journal.update(&id, |entry| {
+            let before = view.is_cancelled();
+            let updated = cluster.journal.update(&id, |entry| {
                 let had_ended = entry.state.has_ended();
                 if !had_ended {
                     entry.cancel = true;
@@ -147,7 +148,12 @@ impl JobService for Jobs {
                     entry.state = JobState::Cancelled;
                 }
                 had_ended
-            })
+            });
+            // A cancellation that is not in the journal has no effect.
+            if updated.is_err() {
+                view.set_cancelled(before);
+            }
+            updated
         })
         .await?;
         if had_ended {

@@ -10,8 +10,9 @@ use tempfile::TempDir;
 use super::damage::{Backups, copy_folder, damaged};
 use super::fault::{Fault, Link, Node, workers};
 use super::schedule::Schedule;
+use crate::common::SmallDisk;
 use crate::common::{expect, strata};
-use crate::disks::{SmallDisk, fill};
+use crate::disks::fill;
 use crate::harness::{COORDINATOR, Cluster, WORKER_READY, fails, free_port};
 use crate::proxy::{LinkMode, Proxy};
 

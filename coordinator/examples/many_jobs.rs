@@ -1,0 +1,89 @@
+//! Writes the journal of a coordinator that has run many small jobs, for measurements.
+//!
+//! Usage: `many_jobs DATA_DIR [JOBS]`
+
+use std::error::Error;
+use std::path::Path;
+
+use strata_coordinator::{ClusterCheckpoint, JobOptions, JobState, Journal};
+use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobResult, JobSpec};
+
+/// Layers of each job.
+const LAYERS: u32 = 64;
+
+/// Workers of the cluster.
+const WORKERS: u32 = 3;
+
+fn line(depth: u32) -> HistoryLine {
+    HistoryLine {
+        depth,
+        states: 1000 + u64::from(depth),
+        generated: 3000,
+        regions: 50,
+        bytes: 2000,
+        digest: Hex128([7, 8]),
+        seconds: f64::from(depth) / 100.0,
+        kept: None,
+    }
+}
+
+/// A checkpoint of the last two layers, with a file of each worker.
+fn checkpoint() -> ClusterCheckpoint {
+    let file = |depth: u32, worker: u32| CheckpointFile {
+        depth,
+        worker,
+        file: format!("layer-{depth:06}-{worker:03}.strata"),
+        bytes: 4096,
+        states: 300,
+        regions: 20,
+        generated: 1000,
+        digest: Hex128([1, 2]),
+        seal: Hex64(99),
+    };
+    let depths = LAYERS - 2..LAYERS;
+    let records = depths.flat_map(|depth| (0..WORKERS).map(move |worker| file(depth, worker)));
+    ClusterCheckpoint {
+        depth: LAYERS - 1,
+        records: records.collect(),
+        owners: (0..64).map(|shard| shard % WORKERS as u16).collect(),
+        disk_peak: 1 << 20,
+        spilled: 0,
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let folder = args.next().ok_or("usage: many_jobs DATA_DIR [JOBS]")?;
+    let jobs: u32 = args.next().map_or(Ok(10_000), |jobs| jobs.parse())?;
+    std::fs::create_dir_all(&folder)?;
+    let journal = Journal::open(&Path::new(&folder).join("journal.redb"))?;
+    let spec = JobSpec {
+        space: "panex".to_owned(),
+        params: [("level".to_owned(), "4".to_owned())].into(),
+        shards: 64,
+        engine: EngineKind::Explicit,
+    };
+    let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
+    for number in 0..jobs {
+        let name = format!("job-{number}");
+        let (created, options) = (u64::from(number), JobOptions::default());
+        let (job, _) =
+            journal.submit("panex-4", Some(&name), spec.clone(), options, created, Some(LAYERS))?;
+        journal.checkpoint(&job.id, &lines, |entry| {
+            entry.state = JobState::Done;
+            entry.checkpoint = Some(checkpoint());
+            entry.result = Some(JobResult {
+                moves: Some(128),
+                layers: LAYERS,
+                states: 11_620,
+                generated: 30_000,
+                widest: 1063,
+                digest: Hex128([3, 4]),
+                seconds: 0.64,
+                peak_rss_bytes: 1 << 24,
+                disk_peak_bytes: 1 << 20,
+            });
+        })?;
+    }
+    Ok(())
+}
