@@ -32,6 +32,9 @@ pub(crate) const PEM_BYTES: u64 = 1 << 20;
 /// Workers of a cluster. Their numbers are below this.
 pub const WORKERS: u32 = 4096;
 
+/// Layers of a job whose files a worker keeps: their names fit its memory.
+pub const KEPT_LAYERS: u64 = 1 << 22;
+
 /// Exclusive bound of epochs that a worker says it has seen. A coordinator skips them.
 pub const EPOCHS: u64 = 1 << 48;
 

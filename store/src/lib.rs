@@ -50,7 +50,7 @@ pub use hex::{Hex64, Hex128};
 pub use job::{
     Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryLine, HistoryPrefix,
     HistoryView, JobDir, JobResult, JobSpec, KeptFile, MANIFEST_FORMAT, Manifest, RunState,
-    jobs_in, read_history,
+    jobs_in, layer_file, read_history,
 };
 pub use key::{EntryKey, KeyRange};
 pub use layer::{

@@ -10,7 +10,7 @@ use strata::{
     Budget, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions, SymbolicWorker, Work, Worker,
     WorkerError,
 };
-use strata_net::convert;
+use strata_net::{KeptFiles, convert};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec};
@@ -63,7 +63,8 @@ impl ActiveJob {
             _ => Some(space.nested().map_err(unfit)?),
         };
         let folder = JobDir::attach(state.platform().fs(), &state.options.data_dir, &order.job)?;
-        let needed: HashSet<String> = order.files.into_iter().collect();
+        let needed = KeptFiles { layers: order.kept_layers, names: order.files };
+        let needed = needed.into_names(own.into())?;
         folder.remove_others(|name| needed.contains(name))?;
         let engine = Arc::new(space.engine(spec.shards));
         let setup = Setup {
@@ -166,7 +167,8 @@ impl ActiveJob {
                 inherited_files.insert(record.file.clone());
             }
         }
-        let kept = order.kept.into_iter().collect();
+        let kept = KeptFiles { layers: order.kept_layers, names: order.kept };
+        let kept = kept.into_names(own.into())?;
         Ok(Restore { depth: order.depth, records, kept, owners_before, inherited_files })
     }
 }

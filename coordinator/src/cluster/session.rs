@@ -11,7 +11,7 @@ use strata::{
     DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
     Tracked, Tracker,
 };
-use strata_net::convert;
+use strata_net::{KeptFiles, convert};
 use strata_platform::Instant;
 use strata_proto::v1;
 use strata_space::Finish;
@@ -148,15 +148,18 @@ fn restore_orders(entry: &JobEntry, lines: &[HistoryLine]) -> Option<RestoreOrde
         files: checkpoint.records.iter().map(convert::file_to).collect(),
         owners: checkpoint.owners.iter().map(|owner| u32::from(*owner)).collect(),
         kept: Vec::new(),
+        kept_layers: Vec::new(),
     };
     Some(RestoreOrders { common, kept: kept_files(lines) })
 }
 
-/// Names of the files that the history keeps, by worker.
-fn kept_files(lines: &[HistoryLine]) -> HashMap<u32, Vec<String>> {
-    let mut kept: HashMap<u32, Vec<String>> = HashMap::new();
-    for file in lines.iter().flat_map(|line| line.kept.iter().flatten()) {
-        kept.entry(file.worker).or_default().push(file.file.clone());
+/// The files that the history keeps, by worker.
+fn kept_files(lines: &[HistoryLine]) -> HashMap<u32, KeptFiles> {
+    let mut kept: HashMap<u32, KeptFiles> = HashMap::new();
+    for line in lines {
+        for file in line.kept.iter().flatten() {
+            kept.entry(file.worker).or_default().add(file.worker, line.depth, &file.file);
+        }
     }
     kept
 }
@@ -166,7 +169,7 @@ struct PrepareOrders {
     /// The part that is the same for all workers.
     common: v1::Prepare,
     /// Files that must stay, by worker.
-    files: HashMap<u32, Vec<String>>,
+    files: HashMap<u32, KeptFiles>,
 }
 
 impl PrepareOrders {
@@ -188,16 +191,95 @@ impl PrepareOrders {
             peers: peers.collect(),
             keep: Some(keep_layers_to(entry.options.keep)),
             files: Vec::new(),
+            kept_layers: Vec::new(),
         };
         let mut files = kept_files(lines);
         for record in entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records) {
-            files.entry(record.worker).or_default().push(record.file.clone());
+            files.entry(record.worker).or_default().names.push(record.file.clone());
         }
         PrepareOrders { common, files }
     }
 
     fn order(&self, number: WorkerNumber) -> v1::Prepare {
-        let files = self.files.get(&u32::from(number)).cloned().unwrap_or_default();
-        v1::Prepare { files, ..self.common.clone() }
+        let kept = self.files.get(&u32::from(number)).cloned().unwrap_or_default();
+        let KeptFiles { layers: kept_layers, names: files } = kept;
+        v1::Prepare { files, kept_layers, ..self.common.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+    use strata::KeepLayers;
+    use strata::catalogue::Registry;
+    use strata_net::limits;
+    use strata_store::{EngineKind, Hex64, Hex128, JobSpec, KeptFile, layer_file};
+
+    use super::*;
+    use crate::cluster::context::ClusterOptions;
+    use crate::cluster::job_view::JobViews;
+    use crate::entry::{ClusterCheckpoint, JobOptions};
+    use crate::journal::operations::Journal;
+
+    const WORKERS: u32 = 3;
+
+    /// A layer that every worker has kept.
+    fn line(depth: u32) -> HistoryLine {
+        let file = |worker| KeptFile {
+            worker,
+            file: layer_file(depth, worker),
+            bytes: 100,
+            seal: Hex64(7),
+        };
+        HistoryLine {
+            depth,
+            states: 10,
+            generated: 30,
+            regions: 5,
+            bytes: 100,
+            digest: Hex128([7, 8]),
+            seconds: 1.0,
+            kept: Some((0..WORKERS).map(file).collect()),
+        }
+    }
+
+    #[test]
+    fn orders_for_a_deep_job_that_keeps_all_layers_fit_a_message() {
+        const LAYERS: u32 = 300_000;
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let spec = JobSpec {
+            space: "hanoi".to_owned(),
+            params: Default::default(),
+            shards: WORKERS,
+            engine: EngineKind::Explicit,
+        };
+        let options = JobOptions { keep: KeepLayers::All, ..JobOptions::default() };
+        let mut entry = journal.submit("hanoi", None, spec, options, 0, None).unwrap().0;
+        let owners = [0, 1, 2];
+        entry.checkpoint = Some(ClusterCheckpoint {
+            depth: LAYERS - 1,
+            records: Vec::new(),
+            owners: owners.to_vec(),
+            disk_peak: 0,
+            spilled: 0,
+        });
+        let views = JobViews::new(folder.path());
+        let options = ClusterOptions::for_tests(Registry::shipped());
+        let cluster = Cluster::new(options, journal, views, 1);
+        let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
+        let prepare = PrepareOrders::new(&cluster, &entry, &lines, &owners);
+        let restore = restore_orders(&entry, &lines).unwrap();
+        for worker in owners {
+            let (prepare, restore) = (prepare.order(worker), restore.order(worker));
+            for bytes in [prepare.encoded_len(), restore.encoded_len()] {
+                assert!(bytes < limits::MESSAGE_BYTES / 4, "{bytes} bytes");
+            }
+            let expected = (0..LAYERS).map(|depth| layer_file(depth, worker.into())).collect();
+            let kept = KeptFiles { layers: prepare.kept_layers, names: prepare.files };
+            assert!(kept.into_names(worker.into()).as_ref() == Ok(&expected));
+            let kept = KeptFiles { layers: restore.kept_layers, names: restore.kept };
+            assert!(kept.into_names(worker.into()) == Ok(expected));
+        }
     }
 }

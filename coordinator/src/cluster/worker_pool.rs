@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use strata::{Answer, Done, LayerPart, Order, WorkerPool};
 use strata_net::convert::{self, ConvertError};
-use strata_net::printable;
+use strata_net::{KeptFiles, printable};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
@@ -25,13 +25,14 @@ pub(crate) struct RestoreOrders {
     /// The part that is the same for all workers.
     pub(crate) common: v1::Restore,
     /// Files that the history keeps, by worker.
-    pub(crate) kept: HashMap<u32, Vec<String>>,
+    pub(crate) kept: HashMap<u32, KeptFiles>,
 }
 
 impl RestoreOrders {
-    fn order(&self, number: WorkerNumber) -> v1::Restore {
+    pub(crate) fn order(&self, number: WorkerNumber) -> v1::Restore {
         let kept = self.kept.get(&u32::from(number)).cloned().unwrap_or_default();
-        v1::Restore { kept, ..self.common.clone() }
+        let KeptFiles { layers: kept_layers, names: kept } = kept;
+        v1::Restore { kept, kept_layers, ..self.common.clone() }
     }
 }
 

@@ -197,12 +197,14 @@ fn between_nodes() -> Vec<Filled> {
         peers: vec![v1::Peer { number: 1, address: "http://127.0.0.1:7001".to_owned() }],
         keep: options().keep,
         files: vec![a_file().file],
+        kept_layers: vec![v1::LayerRange { first: 3, count: 2, step: 3 }],
     };
     let restore = v1::Restore {
         depth: 7,
         files: vec![a_file()],
         owners: vec![0, 1, 0, 1],
-        kept: vec!["layer-000002-000.strata".to_owned()],
+        kept: vec!["layer-000002-000-1.strata".to_owned()],
+        kept_layers: vec![v1::LayerRange { first: 3, count: 2, step: 3 }],
     };
     let order = |what| v1::Order { epoch: 3, number: 2, what: Some(what), incarnation: 8 };
     let advance = order(v1::order::What::Advance(v1::Advance { depth: 8 }));

@@ -15,6 +15,12 @@ use crate::name::check_name;
 
 const HISTORY_FILE: &str = "history.jsonl";
 
+/// Name of a worker's file of a layer, once it is durable.
+#[must_use]
+pub fn layer_file(depth: u32, worker: u32) -> String {
+    format!("layer-{depth:06}-{worker:03}.strata")
+}
+
 /// The folder of a job: `<data directory>/<job id>`.
 #[derive(Clone, Debug)]
 pub struct JobDir {
@@ -142,7 +148,7 @@ impl JobDir {
     /// Path of a worker's file of a layer, once it is durable.
     #[must_use]
     pub fn layer_path(&self, depth: u32, worker: u32) -> PathBuf {
-        self.path_of(&format!("layer-{depth:06}-{worker:03}.strata"))
+        self.path_of(&layer_file(depth, worker))
     }
 
     /// A new temporary path; `what` says what the file is (`run`, `layer`).

@@ -9,7 +9,7 @@ pub(crate) mod spec;
 
 pub use checkpoint::{Checkpoint, CheckpointFile, Counters, HistoryPrefix};
 pub use data_dir::{DataDir, jobs_in};
-pub use dir::JobDir;
+pub use dir::{JobDir, layer_file};
 pub use history::{History, HistoryLine, HistoryView, KeptFile, read_history};
 pub use manifest::{JobResult, MANIFEST_FORMAT, Manifest, RunState};
 pub use spec::{EngineKind, JobSpec};
