@@ -157,7 +157,8 @@ impl NetError {
         Self::Url { url: url.to_owned(), why: why.into() }
     }
 
-    pub(crate) fn unreachable(url: &str, why: impl Into<String>) -> Self {
+    /// A node that cannot be reached. Names what the node may have refused if the reason does not.
+    pub fn unreachable(url: &str, why: impl Into<String>) -> Self {
         let (url, mut why) = (url.to_owned(), why.into());
         // The alert of a node that refuses a certificate may be lost with the connection.
         let is_cut = ["broken pipe", "Broken pipe", "reset by peer", "connection closed"]

@@ -295,7 +295,7 @@ fn failure(args: &ClientArgs, status: &Status) -> Failure {
     let (url, message) = (&args.coordinator, &status_reason(status));
     match status.code() {
         _ if is_lost(status) => {
-            Failure::new(ExitCode::Unreachable, format!("cannot reach {url}: {message}"))
+            Failure::new(ExitCode::Unreachable, NetError::unreachable(url, message))
         }
         Code::Unauthenticated => Failure::usage(match &args.security.token_file {
             Some(file) => {
