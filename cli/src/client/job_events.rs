@@ -149,7 +149,7 @@ impl<'a> JobEvents<'a> {
         let Some(result) = &self.job.result else {
             return self.failed();
         };
-        let summary = record::summary(&self.job, result, &self.naming);
+        let summary = record::summary(&self.job, result, Some(&self.naming));
         let code = match summary.outcome {
             events::Outcome::NoGoal => ExitCode::NoGoal,
             events::Outcome::Goal | events::Outcome::Exhausted => ExitCode::Done,

@@ -73,8 +73,9 @@ pub(crate) fn time(milliseconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + time
 }
 
-/// Result of a finished job, in the form of `solve`.
-pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) -> Summary {
+/// Result of a finished job, in the form of `solve`. Without a naming it has no title, which JSON does
+/// not have: making a naming opens the job's space.
+pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Naming>) -> Summary {
     let exhaustive = spec(job).parameters.get("exhaust").is_some_and(|value| value == "true");
     let outcome = match result.moves {
         Some(_) => Outcome::Goal,
@@ -96,7 +97,8 @@ pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: &Naming) ->
         disk_peak_bytes: result.disk_peak_bytes,
         spilled_bytes: result.spilled_bytes,
         bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
-        title: naming.title(outcome, result.moves, result.layers),
+        title: naming
+            .map_or_else(String::new, |naming| naming.title(outcome, result.moves, result.layers)),
     }
 }
 
@@ -143,7 +145,6 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         Some(text).filter(|text| !text.is_empty())
     }
     let (spec, options) = (spec(job), job.options.unwrap_or_default());
-    let naming = || Naming::new(&job.id, spec.space, &spec.parameters);
     let fields = Fields {
         job: &job.id,
         name: text(&job.name),
@@ -168,7 +169,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         workers: job.workers,
         error: text(&job.error),
         exit_code: has_ended(job).then_some(job.exit_code),
-        result: job.result.as_ref().map(|result| summary(job, result, &naming())),
+        result: job.result.as_ref().map(|result| summary(job, result, None)),
     };
     write_line("job_status", &fields, out)
 }

@@ -98,7 +98,10 @@ impl Journal {
         let workers = store.read(|tx| workers(tx, &counts(tx)?))?;
         let numbers = workers.into_iter().map(|worker| (worker.id, worker.number));
         let numbers = Mutex::new(numbers.collect());
-        Ok(Self { store, setup, id, queue: QueueIndex::default(), numbers })
+        let journal = Self { store, setup, id, queue: QueueIndex::default(), numbers };
+        // The first call does not wait for it.
+        journal.unended(|_| ())?;
+        Ok(journal)
     }
 
     /// Random id of the journal, which is permanent: 32 hexadecimal digits.

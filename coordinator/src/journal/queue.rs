@@ -1,7 +1,7 @@
 //! Index of the jobs that have not ended, in memory.
 //!
 //! The queue and every status need the next job and the number of jobs before another one. With the
-//! index neither reads all jobs. It is built from the journal when it is first needed, and again
+//! index neither reads all jobs. It is built when the journal is opened, and again
 //! after a transaction of which it is unknown whether it took effect.
 
 use std::collections::BTreeMap;
