@@ -30,11 +30,12 @@ const TOKEN: &str = "a-secret-that-is-long-enough";
 
 /// Coordinator, workers and the proxies between them.
 pub(super) struct Target {
+    /// Small file systems, by the name of their node. They are unmounted first, so that the cluster
+    /// can remove its folder.
+    disks: Vec<(String, SmallDisk)>,
     pub(super) cluster: Cluster,
     control: Vec<Proxy>,
     exchange: Vec<Proxy>,
-    /// Small file systems, by the name of their node. They are unmounted after the cluster's end.
-    disks: Vec<(String, SmallDisk)>,
     pub(super) backups: Backups,
     /// What was not done, and why.
     pub(super) notes: Vec<String>,
