@@ -368,3 +368,71 @@ impl Fs for ProcessFs {
         Ok(entries)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// What a loss of power leaves of `name`, over many seeds.
+    fn left(name: &str, work: impl Fn(&ProcessFs, &Path)) -> BTreeSet<Option<Vec<u8>>> {
+        let after = |seed| {
+            let world = World::new(seed);
+            let disk = Disk::new(&world).unwrap();
+            let data = disk.data();
+            work(&ProcessFs::new(&Process::new(1, &world), &disk), &data);
+            disk.lose_power().unwrap();
+            std::fs::read(data.join(name)).ok()
+        };
+        (0..100).map(after).collect()
+    }
+
+    #[tokio::test]
+    async fn content_that_is_not_synced_may_be_lost_or_torn() {
+        let (old, new) = (vec![1; 3 * SECTOR], vec![2; 3 * SECTOR]);
+        let found = left("file", |fs, data| {
+            let file = fs.create(&data.join("file")).unwrap();
+            file.write_all_at(&vec![1; 3 * SECTOR], 0).unwrap();
+            file.sync().unwrap();
+            fs.sync_dir(data).unwrap();
+            file.write_all_at(&vec![2; 3 * SECTOR], 0).unwrap();
+        });
+        assert!(found.contains(&Some(old)) && found.contains(&Some(new)));
+        assert!(found.len() > 3 && !found.contains(&None));
+    }
+
+    #[tokio::test]
+    async fn names_that_are_not_synced_may_be_undone() {
+        let replace = |is_synced: bool| {
+            left("b", move |fs, data| {
+                for (name, byte) in [("b", 1), ("a", 2)] {
+                    let file = fs.create(&data.join(name)).unwrap();
+                    file.write_all_at(&[byte], 0).unwrap();
+                    file.sync().unwrap();
+                }
+                fs.sync_dir(data).unwrap();
+                fs.rename(&data.join("a"), &data.join("b")).unwrap();
+                if is_synced {
+                    fs.sync_dir(data).unwrap();
+                }
+            })
+        };
+        assert_eq!(replace(true), BTreeSet::from([Some(vec![2])]));
+        assert_eq!(replace(false), BTreeSet::from([Some(vec![1]), Some(vec![2])]));
+    }
+
+    #[tokio::test]
+    async fn a_process_that_has_ended_changes_nothing() {
+        let world = World::new(0);
+        let disk = Disk::new(&world).unwrap();
+        let process = Process::new(1, &world);
+        let fs = ProcessFs::new(&process, &disk);
+        let file = fs.create(&disk.data().join("file")).unwrap();
+        process.crash_after(1);
+        file.write_all_at(b"1", 0).unwrap();
+        assert!(file.write_all_at(b"2", 0).is_err());
+        assert!(fs.remove(&disk.data().join("file")).is_err());
+        assert_eq!(std::fs::read(disk.data().join("file")).unwrap(), b"1");
+    }
+}

@@ -90,6 +90,8 @@ pub(crate) struct Job {
     again: u32,
     /// Whether to cancel it once.
     cancel: bool,
+    /// Whether a call to cancel it was made. It may have had an effect although it failed.
+    is_cancelled: bool,
     checkpoint_interval_ms: u64,
     shards: u32,
     random: Random,
@@ -112,6 +114,7 @@ impl Job {
             name: format!("job-{number}"),
             again: 0,
             cancel: random.one_in(5),
+            is_cancelled: false,
             checkpoint_interval_ms: intervals[random.below(intervals.len() as u64) as usize],
             shards: 1 + random.below(8) as u32,
             random,
@@ -144,7 +147,10 @@ impl Job {
                     v1::JobState::Failed | v1::JobState::Stopped | v1::JobState::Cancelled => {
                         is_submitted = self.ended(&job).await?;
                     }
-                    _ if self.cancel => self.cancel = self.call_cancel().await.is_err(),
+                    _ if self.cancel => {
+                        self.is_cancelled = true;
+                        self.cancel = self.call_cancel().await.is_err();
+                    }
                     _ => {}
                 },
                 Err(status) if status.code() == Code::NotFound => {
@@ -163,7 +169,7 @@ impl Job {
     async fn ended(&mut self, job: &v1::Job) -> Result<bool, String> {
         let v1::Job { error, exit_code, .. } = job;
         let explained = match job.state() {
-            v1::JobState::Cancelled => !self.cancel,
+            v1::JobState::Cancelled => self.is_cancelled,
             v1::JobState::Stopped => {
                 job.limit() == v1::Limit::DiskFull && self.faults.any(&[Kind::DiskFull])
             }
