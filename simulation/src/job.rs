@@ -263,8 +263,9 @@ impl Job {
         let result = job.result.ok_or_else(|| wrong("no result".to_owned()))?;
         let digest = convert::digest_from(result.digest).map_err(|error| error.to_string())?;
         let found = (result.moves, result.states, digest);
-        if found != (expected.moves, expected.states, expected.digest) {
-            return Err(wrong(format!("{found:?}, not {expected:?}")));
+        let right = (expected.moves, expected.states, expected.digest);
+        if found != right {
+            return Err(wrong(format!("{found:?}, not {right:?}")));
         }
         let figures = |line: v1::LayerLine| -> Result<Figures, String> {
             let digest = convert::digest_from(line.digest).map_err(|error| error.to_string())?;
@@ -272,7 +273,10 @@ impl Job {
         };
         let layers = lines.into_iter().map(figures).collect::<Result<Vec<_>, _>>()?;
         if layers != expected.layers {
-            return Err(wrong(format!("{layers:?}, not {:?}", expected.layers)));
+            let mut pairs = layers.iter().zip(&expected.layers).enumerate();
+            let first = pairs.find(|(_, (found, right))| found != right);
+            let (found, right) = (layers.len(), expected.layers.len());
+            return Err(wrong(format!("{found} layers of {right}, the first wrong: {first:?}")));
         }
         Ok(true)
     }
