@@ -99,12 +99,18 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `count` faults within `span`, for hosts 0 to `workers`.
+    /// A schedule of `count` faults within `span`, for hosts 0 to `workers`. In some, a liar is the
+    /// first worker, so that narrow layers are its own.
     pub(crate) fn random(random: &Random, count: u64, span: Duration, workers: HostId) -> Schedule {
         let mut schedule = Schedule::default();
         for _ in 0..count {
             let at = random.time(span);
             schedule.add(random, at, workers);
+        }
+        if random.one_in(12) {
+            schedule.push(Duration::ZERO, Fault::Liar { joins: true });
+            let end = Duration::from_millis(500) + random.time(Duration::from_secs(3));
+            schedule.push(end, Fault::Liar { joins: false });
         }
         schedule.events.sort_by_key(|event| event.at);
         schedule

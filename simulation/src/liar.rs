@@ -69,11 +69,11 @@ fn answer(random: &Random, order: v1::Order) -> Outcome {
         _ => return Outcome::Noted(v1::Noted {}),
     };
     let limit = 1 << 20;
-    let (states, generated) = match random.below(3) {
+    let (states, generated) = match random.below(6) {
         0 => (u64::MAX - random.below(limit), 1),
+        1 => (1 + random.below(limit), u64::MAX - random.below(limit)),
         // More new states than moves lead to.
-        1 => (limit + random.below(limit), limit * 8),
-        _ => (1 + random.below(limit), u64::MAX - random.below(limit)),
+        _ => (limit + random.below(limit), limit * 8),
     };
     let digest = Some(v1::Digest { first: random.below(1 << 60), second: random.below(1 << 60) });
     Outcome::Layer(v1::LayerReport {

@@ -34,6 +34,9 @@ const TICK: Duration = Duration::from_millis(10);
 /// Time after which a host restarts a process that has ended.
 const RESTART: Duration = Duration::from_millis(3000);
 
+/// Time that the first worker has before all others.
+const HEAD_START: Duration = Duration::from_millis(100);
+
 /// Longest time of a clone.
 const CLONE_TIME: Duration = Duration::from_secs(2);
 
@@ -150,8 +153,20 @@ impl Cluster {
         })
     }
 
-    async fn run(&mut self) -> Result<Outcome, String> {
+    /// Starts the coordinator, and the workers after what happens at once.
+    async fn start(&mut self) -> io::Result<()> {
+        self.hosts[COORDINATOR].start();
+        let events = self.schedule.events.clone().into_iter();
+        for event in events.take_while(|event| event.at.is_zero()) {
+            self.apply(event.fault).await?;
+            tokio::time::sleep(HEAD_START).await;
+        }
         self.hosts.iter_mut().for_each(Host::start);
+        Ok(())
+    }
+
+    async fn run(&mut self) -> Result<Outcome, String> {
+        self.start().await.map_err(|error| error.to_string())?;
         let mut jobs = JoinSet::new();
         let count = 1 + self.world.random.below(3);
         for number in 0..count {
@@ -165,7 +180,8 @@ impl Cluster {
             });
         }
         let mut done = Vec::new();
-        let mut events = self.schedule.events.clone().into_iter().peekable();
+        let events = self.schedule.events.clone().into_iter();
+        let mut events = events.skip_while(|event| event.at.is_zero()).peekable();
         let last = self.schedule.events.iter().map(|event| event.at).max().unwrap_or_default();
         let mut healed = None;
         while !jobs.is_empty() {
