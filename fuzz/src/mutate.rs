@@ -122,7 +122,7 @@ const WORDS: [&str; 40] = [
     "9999999999999999999999999999",
 ];
 
-/// Changes a text: characters, words of `dictionary` and of [`WORDS`], repetitions and deletions.
+/// Changes a text: characters, words of `dictionary` and of `WORDS`, repetitions and deletions.
 pub fn text(input: &mut Vec<u8>, other: &[u8], dictionary: &[&str], rng: &mut Rng) {
     for _ in 0..changes(rng) {
         if rng.once_in(3) || input.is_empty() {
