@@ -73,7 +73,7 @@ impl dyn Platform + '_ {
         }
     }
 
-    /// Blocks a thread until a future is ready. See [`Self::block_on`].
+    /// Blocks a thread until a future is ready. See [`Platform::block_on`].
     ///
     /// # Panics
     /// If the platform ends the wait before the future is ready.
@@ -84,7 +84,7 @@ impl dyn Platform + '_ {
     }
 
     /// Blocks a thread until a future is ready, at most for `timeout`; `None` after that time. See
-    /// [`Self::block_on`].
+    /// [`Platform::block_on`].
     pub fn wait_at_most<T>(&self, timeout: Duration, future: impl Future<Output = T>) -> Option<T> {
         self.wait(async { tokio::time::timeout(timeout, future).await.ok() })
     }
