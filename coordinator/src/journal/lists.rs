@@ -3,12 +3,16 @@
 //! Names and the order of submission have tables of their own, so that no operation but
 //! [`Journal::jobs`] reads more jobs than it returns.
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use strata_store::{JobResult, JobSpec};
+
 use super::error::JournalError;
 use super::index::{by_name, check_numbers};
 use super::operations::Journal;
 use super::records::{JOBS, JobRecord, SUBMITTED, no_job, record, submission_key};
 use super::table::END;
-use crate::entry::JobEntry;
+use crate::entry::{ClusterCheckpoint, JobEntry, JobOptions, JobProgress, JobState};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
@@ -58,7 +62,7 @@ impl Journal {
     pub fn jobs(&self) -> Result<Vec<JobEntry>> {
         let (mut jobs, mut from) = (Vec::new(), Some(0));
         while let Some(first) = from {
-            let part = self.jobs_from(first)?;
+            let part = self.part::<JobRecord>(first)?;
             jobs.extend(part.jobs);
             from = part.next;
         }
@@ -66,24 +70,31 @@ impl Journal {
         Ok(jobs)
     }
 
-    /// The next jobs in the order of submission, from a place on; the first is 0.
+    /// The next jobs in the order of submission, from a place on; the first is 0. Their checkpoints
+    /// have no files and no owners, which take most of the time to read.
     ///
     /// # Errors
     /// None besides those that all methods return, see [`Journal`].
     pub(crate) fn jobs_from(&self, first: u64) -> Result<JobPart> {
+        self.part::<ListedRecord>(first)
+    }
+
+    fn part<R>(&self, first: u64) -> Result<JobPart>
+    where
+        R: DeserializeOwned + Into<(u64, JobEntry)>,
+    {
         self.store().read(|tx| {
             check_numbers(tx)?;
             let keys = tx.scan_some::<String>(SUBMITTED, &submission_key(first)..END, PART)?;
+            let ids = keys.iter().map(|(_, id)| id.as_str());
             let mut jobs = Vec::with_capacity(keys.len());
             let mut last = None;
-            for (key, id) in &keys {
-                let missing = |error| match error {
-                    JournalError::NoSuchJob { .. } => tx.corrupt(SUBMITTED, key, "no such job"),
-                    error => error,
-                };
-                let JobRecord { submitted, entry, .. } = record(tx, id).map_err(missing)?;
-                if *key != submission_key(submitted) {
-                    return Err(tx.corrupt(SUBMITTED, key, format!("it is job {id:?}")));
+            for ((key, id), record) in keys.iter().zip(tx.get_all::<R>(JOBS, ids)?) {
+                let record = record.ok_or_else(|| tx.corrupt(SUBMITTED, key, "no such job"))?;
+                let (submitted, entry) = record.into();
+                if *key != submission_key(submitted) || *id != entry.id {
+                    let what = format!("it is job {:?}", entry.id);
+                    return Err(tx.corrupt(SUBMITTED, key, what));
                 }
                 jobs.push(entry);
                 last = Some(submitted);
@@ -91,5 +102,75 @@ impl Journal {
             let next = last.filter(|_| keys.len() == PART).map(|last| last + 1);
             Ok(JobPart { jobs, next })
         })
+    }
+}
+
+impl From<JobRecord> for (u64, JobEntry) {
+    fn from(record: JobRecord) -> (u64, JobEntry) {
+        (record.submitted, record.entry)
+    }
+}
+
+/// [`JobRecord`] without what lists do not show.
+#[derive(Deserialize)]
+struct ListedRecord {
+    submitted: u64,
+    entry: ListedEntry,
+}
+
+/// [`JobEntry`] without files and owners.
+#[derive(Deserialize)]
+struct ListedEntry {
+    id: String,
+    name: Option<String>,
+    order: u64,
+    spec: JobSpec,
+    options: JobOptions,
+    state: JobState,
+    created: u64,
+    seconds: f64,
+    expected_layers: Option<u32>,
+    progress: Option<JobProgress>,
+    checkpoint: Option<ListedCheckpoint>,
+    result: Option<JobResult>,
+    peak_rss_bytes: u64,
+    cancel: bool,
+}
+
+/// [`ClusterCheckpoint`] without files and owners.
+#[derive(Deserialize)]
+struct ListedCheckpoint {
+    depth: u32,
+    disk_peak: u64,
+    spilled: u64,
+}
+
+impl From<ListedRecord> for (u64, JobEntry) {
+    fn from(record: ListedRecord) -> (u64, JobEntry) {
+        let entry = record.entry;
+        let checkpoint = entry.checkpoint.map(|checkpoint| ClusterCheckpoint {
+            depth: checkpoint.depth,
+            records: Vec::new(),
+            owners: Vec::new(),
+            disk_peak: checkpoint.disk_peak,
+            spilled: checkpoint.spilled,
+        });
+        let entry = JobEntry {
+            id: entry.id,
+            name: entry.name,
+            order: entry.order,
+            spec: entry.spec,
+            options: entry.options,
+            state: entry.state,
+            created: entry.created,
+            seconds: entry.seconds,
+            expected_layers: entry.expected_layers,
+            progress: entry.progress,
+            checkpoint,
+            result: entry.result,
+            peak_rss_bytes: entry.peak_rss_bytes,
+            cancel: entry.cancel,
+        };
+        (record.submitted, entry)
     }
 }

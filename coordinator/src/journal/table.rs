@@ -101,6 +101,20 @@ impl<'a, A: Access> Tx<'a, A> {
         value.map(|value| self.unseal(table, key, value.value())).transpose()
     }
 
+    /// The values of keys.
+    pub(super) fn get_all<'k, T: DeserializeOwned>(
+        &self,
+        table: Name,
+        keys: impl IntoIterator<Item = &'k str>,
+    ) -> Result<Vec<Option<T>>> {
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        let get = |key: &'k str| {
+            let value = rows.get(key).map_err(JournalError::database("read", self.path))?;
+            value.map(|value| self.unseal(table, key, value.value())).transpose()
+        };
+        keys.into_iter().map(get).collect()
+    }
+
     /// Keys and values in a range of keys, ascending.
     pub(super) fn scan<T: DeserializeOwned>(
         &self,

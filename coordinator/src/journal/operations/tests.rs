@@ -282,6 +282,44 @@ fn a_submission_and_a_search_read_no_other_job() {
 }
 
 #[test]
+fn a_listed_job_lacks_only_files_and_owners() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let job = fill(&path);
+    let journal = Journal::open(&path).unwrap();
+    let mut entry = journal
+        .update(&job, |job| {
+            job.checkpoint = Some(crate::entry::ClusterCheckpoint {
+                depth: 2,
+                records: Vec::new(),
+                owners: vec![0, 1, 0, 1],
+                disk_peak: 5,
+                spilled: 6,
+            });
+            job.result = Some(strata_store::JobResult {
+                moves: Some(2),
+                layers: 2,
+                states: 3,
+                generated: 6,
+                widest: 1,
+                digest: strata_store::Hex128([9, 10]),
+                disk_peak_bytes: 5,
+                peak_rss_bytes: 7,
+                seconds: 1.5,
+            });
+            job.state = JobState::Done;
+            job.seconds = 1.5;
+            job.expected_layers = Some(9);
+            job.peak_rss_bytes = 7;
+        })
+        .unwrap()
+        .0;
+    assert_eq!(journal.jobs().unwrap(), std::slice::from_ref(&entry));
+    entry.checkpoint.as_mut().unwrap().owners.clear();
+    assert_eq!(journal.jobs_from(0).unwrap().jobs, [entry]);
+}
+
+#[test]
 fn jobs_are_listed_in_parts_in_the_order_of_submission() {
     const JOBS: usize = 700;
     let folder = tempfile::tempdir().unwrap();
