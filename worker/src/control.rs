@@ -21,6 +21,9 @@ use crate::state::NodeState;
 /// Pause between two attempts to connect.
 const BACKOFF: Duration = Duration::from_millis(500);
 
+/// Longest wait for the coordinator's welcome, which it sends when its journal has the worker.
+const WELCOME: Duration = Duration::from_secs(30);
+
 /// Refusals in a row that are final. A single one may come from a damaged header: the token in it
 /// has no checksum.
 const REFUSALS: u32 = 3;
@@ -83,11 +86,17 @@ async fn connect(
         .max_encoding_message_size(limits::MESSAGE_BYTES);
     let (outbound, messages) = mpsc::unbounded_channel();
     let _ = outbound.send(message(v1::from_worker::Message::Hello(hello(state))));
-    let mut incoming = client.attend(UnboundedReceiverStream::new(messages)).await?.into_inner();
-    let first = incoming.message().await?.and_then(|first| first.message);
-    let Some(v1::to_worker::Message::Welcome(welcome)) = first else {
-        return Err(Status::unavailable("no welcome"));
+    let welcomed = async {
+        let attending = client.attend(UnboundedReceiverStream::new(messages)).await?;
+        let mut incoming = attending.into_inner();
+        let first = incoming.message().await?.and_then(|first| first.message);
+        let Some(v1::to_worker::Message::Welcome(welcome)) = first else {
+            return Err(Status::unavailable("no welcome"));
+        };
+        Ok((welcome, incoming))
     };
+    let late = |_| Status::unavailable(format!("no welcome within {WELCOME:?}"));
+    let (welcome, mut incoming) = tokio::time::timeout(WELCOME, welcomed).await.map_err(late)??;
     let lease = Duration::from_millis(welcome.lease_ms.clamp(100, 3_600_000));
     state.enter(&welcome.journal, welcome.incarnation);
     state.number.store(welcome.number, Ordering::Release);

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use strata_net::{Security, convert, status_reason};
 use strata_platform::Platform;
@@ -65,8 +67,9 @@ fn receive(
     let platform = &state.options.platform;
     let received = match address {
         Some(address) => {
-            let copied = from_worker(platform, &state.security, address, job, record, to);
-            platform.wait(copied)
+            let timeout = Duration::from_millis(state.lease_ms.load(Ordering::Acquire));
+            let source = Source { platform, security: &state.security, address, timeout };
+            platform.wait(source.send_file(job, record, to))
         }
         None => Err(TransferError::Source("its address is not known".to_owned())),
     };
@@ -84,52 +87,70 @@ fn receive(
     }
 }
 
-/// Copies a file from a worker. An interrupted copy is begun again, twice at most.
-async fn from_worker(
-    platform: &Arc<dyn Platform>,
-    security: &Security,
-    address: &str,
-    job: &str,
-    record: &CheckpointFile,
-    to: &Path,
-) -> Result<(), TransferError> {
-    let mut attempt = 1;
-    loop {
-        match copy(platform, security, address, job, record, to).await {
-            Err(TransferError::Interrupted(why)) if attempt < ATTEMPTS => {
-                tracing::warn!("fetching {} from {address} again: {why}", record.file);
-                attempt += 1;
-            }
-            done => return done,
-        }
-    }
+/// A worker that has files.
+struct Source<'a> {
+    platform: &'a Arc<dyn Platform>,
+    security: &'a Security,
+    address: &'a str,
+    /// Longest wait for the next part of a file. On a link without TLS, a damaged frame can be lost
+    /// without an error.
+    timeout: Duration,
 }
 
-async fn copy(
-    platform: &Arc<dyn Platform>,
-    security: &Security,
-    address: &str,
-    job: &str,
-    record: &CheckpointFile,
-    to: &Path,
-) -> Result<(), TransferError> {
-    let channel = security.connect(address).await;
-    let channel = channel.map_err(|error| TransferError::Source(error.to_string()))?;
-    let mut client = ExchangeServiceClient::new(channel);
-    let request = v1::FetchRequest { job: job.to_owned(), file: Some(convert::file_to(record)) };
-    let mut chunks = client.fetch(request).await.map_err(failure)?.into_inner();
-    let mut copy = LocalCopy::create(platform, to).await?;
-    let mut left = record.bytes;
-    while let Some(v1::FileChunk { bytes }) = chunks.message().await.map_err(failure)? {
-        left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
-            TransferError::Source("it is longer than the checkpoint records".to_owned())
-        })?;
-        copy.write(bytes).await?;
+impl Source<'_> {
+    /// Copies a file. An interrupted copy is begun again, twice at most.
+    async fn send_file(
+        &self,
+        job: &str,
+        record: &CheckpointFile,
+        to: &Path,
+    ) -> Result<(), TransferError> {
+        let mut attempt = 1;
+        loop {
+            match self.copy(job, record, to).await {
+                Err(TransferError::Interrupted(why)) if attempt < ATTEMPTS => {
+                    tracing::warn!("fetching {} from {} again: {why}", record.file, self.address);
+                    attempt += 1;
+                }
+                done => return done,
+            }
+        }
     }
-    if left > 0 {
-        return Err(TransferError::Interrupted(format!("{left} bytes are missing")));
+
+    async fn copy(
+        &self,
+        job: &str,
+        record: &CheckpointFile,
+        to: &Path,
+    ) -> Result<(), TransferError> {
+        let channel = self.security.connect(self.address).await;
+        let channel = channel.map_err(|error| TransferError::Source(error.to_string()))?;
+        let mut client = ExchangeServiceClient::new(channel);
+        let request =
+            v1::FetchRequest { job: job.to_owned(), file: Some(convert::file_to(record)) };
+        let mut chunks = self.in_time(client.fetch(request)).await?.into_inner();
+        let mut copy = LocalCopy::create(self.platform, to).await?;
+        let mut left = record.bytes;
+        while let Some(v1::FileChunk { bytes }) = self.in_time(chunks.message()).await? {
+            left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+                TransferError::Source("it is longer than the checkpoint records".to_owned())
+            })?;
+            copy.write(bytes).await?;
+        }
+        if left > 0 {
+            return Err(TransferError::Interrupted(format!("{left} bytes are missing")));
+        }
+        Ok(())
     }
-    Ok(())
+
+    async fn in_time<T>(
+        &self,
+        part: impl Future<Output = Result<T, Status>>,
+    ) -> Result<T, TransferError> {
+        let arrived = tokio::time::timeout(self.timeout, part).await;
+        let silent = |_| TransferError::Interrupted(format!("nothing came in {:?}", self.timeout));
+        arrived.map_err(silent)?.map_err(failure)
+    }
 }
 
 fn failure(status: Status) -> TransferError {
@@ -145,14 +166,15 @@ fn failure(status: Status) -> TransferError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::pin::Pin;
+    use std::sync::atomic::AtomicU32;
 
     use bytes::Bytes;
     use strata_platform::System;
     use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
     use strata_store::{Hex64, Hex128};
     use tokio::runtime::Handle;
-    use tokio_stream::Iter;
+    use tokio_stream::{Stream, StreamExt};
     use tonic::transport::server::TcpIncoming;
     use tonic::{Request, Response, Streaming};
 
@@ -160,17 +182,26 @@ mod tests {
 
     const CONTENT: &[u8] = b"states";
 
-    /// A worker whose first answers are interrupted, or that has no file.
-    struct Source {
-        interrupted: u32,
-        is_missing: bool,
+    /// What a worker does instead of sending a file.
+    #[derive(Clone, Copy)]
+    enum Fault {
+        /// It interrupts the first answers.
+        Interrupted { times: u32 },
+        /// It says nothing after the first part of the first answers.
+        Silent { times: u32 },
+        /// It has no file.
+        Missing,
+    }
+
+    struct FaultyWorker {
+        fault: Fault,
         calls: Arc<AtomicU32>,
     }
 
-    type Replies<T> = Iter<std::vec::IntoIter<Result<T, Status>>>;
+    type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
     #[tonic::async_trait]
-    impl ExchangeService for Source {
+    impl ExchangeService for FaultyWorker {
         type DeliverStream = Replies<v1::Receipt>;
         type FetchStream = Replies<v1::FileChunk>;
 
@@ -186,13 +217,19 @@ mod tests {
             _: Request<v1::FetchRequest>,
         ) -> Result<Response<Self::FetchStream>, Status> {
             let call = self.calls.fetch_add(1, Ordering::Relaxed);
-            if self.is_missing {
-                return Err(Status::not_found("no such file"));
-            }
             let chunk = Ok(v1::FileChunk { bytes: Bytes::from_static(CONTENT) });
+            let half = Ok(v1::FileChunk { bytes: Bytes::from_static(&CONTENT[..3]) });
             let damaged = Err(Status::unavailable("damaged on its way"));
-            let chunks = if call < self.interrupted { vec![chunk, damaged] } else { vec![chunk] };
-            Ok(Response::new(tokio_stream::iter(chunks)))
+            Ok(Response::new(match self.fault {
+                Fault::Missing => return Err(Status::not_found("no such file")),
+                Fault::Interrupted { times } if call < times => {
+                    Box::pin(tokio_stream::iter([chunk, damaged]))
+                }
+                Fault::Silent { times } if call < times => {
+                    Box::pin(tokio_stream::iter([half]).chain(tokio_stream::pending()))
+                }
+                _ => Box::pin(tokio_stream::iter([chunk])),
+            }))
         }
 
         async fn find(&self, _: Request<v1::FindRequest>) -> Result<Response<v1::Found>, Status> {
@@ -201,17 +238,14 @@ mod tests {
     }
 
     /// Fetches from a worker; the result, the number of calls and the copy.
-    async fn fetch(
-        interrupted: u32,
-        is_missing: bool,
-    ) -> (Result<(), TransferError>, u32, Vec<u8>) {
+    async fn fetch(fault: Fault) -> (Result<(), TransferError>, u32, Vec<u8>) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let system: Arc<dyn Platform> = System::new(&Handle::current());
         let calls = Arc::new(AtomicU32::new(0));
-        let source = Source { interrupted, is_missing, calls: Arc::clone(&calls) };
+        let worker = FaultyWorker { fault, calls: Arc::clone(&calls) };
         let server = tonic::transport::Server::builder()
-            .add_service(ExchangeServiceServer::new(source))
+            .add_service(ExchangeServiceServer::new(worker))
             .serve_with_incoming(TcpIncoming::from(listener));
         let server = tokio::spawn(server);
         let folder = tempfile::tempdir().unwrap();
@@ -228,25 +262,36 @@ mod tests {
             seal: Hex64(0),
         };
         let url = format!("http://{addr}");
-        let copied = from_worker(&system, &Security::default(), &url, "job", &record, &to).await;
+        let source = Source {
+            platform: &system,
+            security: &Security::default(),
+            address: &url,
+            timeout: Duration::from_millis(500),
+        };
+        let copied = source.send_file("job", &record, &to).await;
         server.abort();
         (copied, calls.load(Ordering::Relaxed), std::fs::read(&to).unwrap_or_default())
     }
 
     #[tokio::test]
     async fn an_interrupted_file_is_fetched_again() {
-        for interrupted in 0..ATTEMPTS {
-            let (copied, calls, copy) = fetch(interrupted, false).await;
-            copied.unwrap();
-            assert_eq!((calls, &*copy), (interrupted + 1, CONTENT));
+        let faults: [fn(u32) -> Fault; 2] =
+            [|times| Fault::Interrupted { times }, |times| Fault::Silent { times }];
+        for fault in faults {
+            for times in 0..ATTEMPTS {
+                let (copied, calls, copy) = fetch(fault(times)).await;
+                copied.unwrap();
+                assert_eq!((calls, &*copy), (times + 1, CONTENT));
+            }
+            let (copied, calls, _) = fetch(fault(ATTEMPTS)).await;
+            assert!(matches!(copied, Err(TransferError::Interrupted(_))), "{copied:?}");
+            assert_eq!(calls, ATTEMPTS);
         }
-        let (copied, calls, _) = fetch(ATTEMPTS, false).await;
-        assert!(matches!(copied, Err(TransferError::Interrupted(_))), "{copied:?}");
-        assert_eq!(calls, ATTEMPTS);
     }
+
     #[tokio::test]
     async fn a_missing_file_is_not_fetched_again() {
-        let (copied, calls, _) = fetch(0, true).await;
+        let (copied, calls, _) = fetch(Fault::Missing).await;
         assert!(matches!(copied, Err(TransferError::Missing(_))), "{copied:?}");
         assert_eq!(calls, 1);
     }

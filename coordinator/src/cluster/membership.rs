@@ -50,6 +50,8 @@ struct Member {
     alive: bool,
     /// The order that it has not answered.
     outstanding: Option<v1::Order>,
+    /// Time at which that order was sent last.
+    sent: Instant,
 }
 
 /// State of a worker at one moment.
@@ -145,6 +147,7 @@ impl Membership {
             last_message: Instant::now(),
             alive: true,
             outstanding,
+            sent: Instant::now(),
         };
         state.members.insert(number, member);
         connection
@@ -257,6 +260,23 @@ impl Membership {
                 let _ = outbound.send(to_worker(order.clone()));
             }
             member.outstanding = Some(order);
+            member.sent = Instant::now();
+        }
+    }
+
+    /// Sends a worker's outstanding order again over a connection if it was sent longer than a
+    /// lease before `now`. On a link without TLS, a damaged frame can be lost without an error, and
+    /// with it an order or its answer. The worker executes an order once and repeats its answer.
+    pub(crate) fn repeat_order(&self, number: WorkerNumber, connection: u64, now: Instant) {
+        let mut state = self.state();
+        let Some(member) = state.members.get_mut(&number) else { return };
+        let is_due = now.saturating_duration_since(member.sent) > self.lease;
+        if member.connection != connection || !is_due {
+            return;
+        }
+        if let (Some(order), Some(outbound)) = (&member.outstanding, &member.outbound) {
+            let _ = outbound.send(to_worker(order.clone()));
+            member.sent = now;
         }
     }
 
@@ -370,6 +390,26 @@ mod tests {
         // A repeated answer is dropped.
         assert!(membership.answer(3, again.connection, noted(5, 1)));
         assert!(events.try_recv().is_err());
+    }
+
+    #[test]
+    fn an_order_without_an_answer_is_repeated_once_a_lease() {
+        let membership = Membership::new(LEASE);
+        let mut worker = Worker::connect(&membership, 3, "a");
+        let _events = session(&membership, 5, &[3]);
+        membership.send_order(3, order(5, 1));
+        assert_eq!(worker.next_order(), Some(order(5, 1)));
+        let later = Instant::now() + 2 * LEASE;
+        membership.repeat_order(3, worker.connection, Instant::now());
+        membership.repeat_order(3, worker.connection + 1, later);
+        assert_eq!(worker.next_order(), None);
+        membership.repeat_order(3, worker.connection, later);
+        membership.repeat_order(3, worker.connection, later);
+        assert_eq!(worker.next_order(), Some(order(5, 1)));
+        assert_eq!(worker.next_order(), None);
+        membership.answer(3, worker.connection, noted(5, 1));
+        membership.repeat_order(3, worker.connection, later + 2 * LEASE);
+        assert_eq!(worker.next_order(), None);
     }
 
     #[test]

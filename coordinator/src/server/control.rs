@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata_net::{limits, protocol};
+use strata_platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::control_service_server::ControlService;
 use tokio::sync::mpsc;
@@ -140,7 +141,7 @@ async fn receive(
 ) -> String {
     let lease = cluster.membership.lease();
     let mut heartbeats = tokio::time::interval(lease / 3);
-    let mut last_received = tokio::time::Instant::now();
+    let mut last_received = Instant::now();
     loop {
         let received = tokio::select! {
             biased;
@@ -154,11 +155,12 @@ async fn receive(
                 if outbound.send(message(beat)).is_err() {
                     return "it closed the connection".to_owned();
                 }
+                cluster.membership.repeat_order(number, connection, Instant::now());
                 continue;
             }
             received = incoming.message() => received,
         };
-        last_received = tokio::time::Instant::now();
+        last_received = Instant::now();
         let is_current = match received {
             Err(status) => return strata_net::status_reason(&status),
             Ok(None) => return "it closed the connection".to_owned(),
