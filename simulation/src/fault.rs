@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     JournalLost,
     Clock,
     Clone,
-    Liar,
+    Byzantine,
 }
 
 /// A fault, or the end of one.
@@ -60,7 +60,7 @@ pub(crate) enum Fault {
     /// A second process with the identity of a worker starts.
     Clone { host: HostId },
     /// A worker that reports impossible figures joins, or leaves.
-    Liar { joins: bool },
+    Byzantine { joins: bool },
 }
 
 impl Fault {
@@ -79,7 +79,7 @@ impl Fault {
             Fault::JournalLost => Some(Kind::JournalLost),
             Fault::Clock { .. } => Some(Kind::Clock),
             Fault::Clone { .. } => Some(Kind::Clone),
-            Fault::Liar { joins } => joins.then_some(Kind::Liar),
+            Fault::Byzantine { joins } => joins.then_some(Kind::Byzantine),
             Fault::Start { .. } | Fault::Backup => None,
         }
     }
@@ -99,8 +99,8 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `count` faults within `span`, for hosts 0 to `workers`. In some, a liar is the
-    /// first worker, so that narrow layers are its own.
+    /// A schedule of `count` faults within `span`, for hosts 0 to `workers`. In some, a Byzantine
+    /// worker is the first one, so that narrow layers are its own.
     pub(crate) fn random(random: &Random, count: u64, span: Duration, workers: HostId) -> Schedule {
         let mut schedule = Schedule::default();
         for _ in 0..count {
@@ -108,9 +108,9 @@ impl Schedule {
             schedule.add(random, at, workers);
         }
         if random.one_in(12) {
-            schedule.push(Duration::ZERO, Fault::Liar { joins: true });
+            schedule.push(Duration::ZERO, Fault::Byzantine { joins: true });
             let end = Duration::from_millis(500) + random.time(Duration::from_secs(3));
-            schedule.push(end, Fault::Liar { joins: false });
+            schedule.push(end, Fault::Byzantine { joins: false });
         }
         schedule.events.sort_by_key(|event| event.at);
         schedule
@@ -165,8 +165,8 @@ impl Schedule {
             }
             38 => self.push(at, Fault::Clone { host: worker }),
             _ => {
-                self.push(at, Fault::Liar { joins: true });
-                self.push(end, Fault::Liar { joins: false });
+                self.push(at, Fault::Byzantine { joins: true });
+                self.push(end, Fault::Byzantine { joins: false });
             }
         }
     }

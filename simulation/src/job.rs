@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// A puzzle with its parameters.
 type Puzzle = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Searches of a few hundred to a few thousand states.
+/// Searches of 45 to 729 states.
 const PUZZLES: [Puzzle; 6] = [
     ("hanoi", &[("discs", "4")]),
     ("hanoi", &[("discs", "5")]),
@@ -192,12 +192,17 @@ impl Job {
     /// Whether the faults explain a failure.
     fn explains(&self, exit_code: u32, error: &str) -> bool {
         let files = [Kind::Damage, Kind::DataLost, Kind::JournalRestored, Kind::Clone];
-        let gone =
-            [Kind::DataLost, Kind::JournalRestored, Kind::JournalLost, Kind::Clone, Kind::Liar];
+        let gone = [
+            Kind::DataLost,
+            Kind::JournalRestored,
+            Kind::JournalLost,
+            Kind::Clone,
+            Kind::Byzantine,
+        ];
         match exit_code {
-            12 => self.faults.any(&files) || self.faults.any(&[Kind::Liar]),
+            12 => self.faults.any(&files) || self.faults.any(&[Kind::Byzantine]),
             _ if error.contains("did not reconnect") => self.faults.any(&gone),
-            _ => self.faults.any(&[Kind::Liar]),
+            _ => self.faults.any(&[Kind::Byzantine]),
         }
     }
 

@@ -10,17 +10,17 @@
 //!   time; what a node asks of its machine;
 //! - `links`, `connection`, `network`: faults of links, streams of bytes, listeners;
 //! - `image`, `disk`, `journal`: files, and what a loss of power takes from them;
-//! - `node`, `liar`: hosts and the processes on them;
+//! - `node`, `byzantine`: hosts and the processes on them;
 //! - `fault`, `job`, `run`: what happens in a run, and what must be true.
 #![forbid(unsafe_code)]
 
+mod byzantine;
 mod connection;
 mod disk;
 mod fault;
 mod image;
 mod job;
 mod journal;
-mod liar;
 mod links;
 mod network;
 mod node;

@@ -9,10 +9,10 @@ use std::time::Duration;
 use strata::catalogue::Registry;
 use tokio::task::JoinSet;
 
+use crate::byzantine;
 use crate::disk::Disk;
 use crate::fault::{Event, Fault, Kind, Schedule};
 use crate::job::{Faults, Job};
-use crate::liar;
 use crate::network::Network;
 use crate::node::{COORDINATOR, Host, Settings};
 use crate::platform::SimulatedPlatform;
@@ -25,8 +25,8 @@ const CLIENT: HostId = 20;
 /// Host of clones.
 const CLONE: HostId = 30;
 
-/// Host of liars.
-const LIAR: HostId = 40;
+/// Host of Byzantine workers.
+const BYZANTINE: HostId = 40;
 
 /// Time between two looks at hosts and faults.
 const TICK: Duration = Duration::from_millis(10);
@@ -100,8 +100,8 @@ struct Cluster {
     network: Arc<Network>,
     hosts: Vec<Host>,
     clones: Vec<(Duration, Host)>,
-    /// The process of a liar, with its task.
-    liar: Option<(Arc<Process>, tokio::task::JoinHandle<()>)>,
+    /// The process of a Byzantine worker, with its task.
+    byzantine: Option<(Arc<Process>, tokio::task::JoinHandle<()>)>,
     /// Since when each host has had no process.
     down: BTreeMap<HostId, Duration>,
     schedule: Schedule,
@@ -136,7 +136,7 @@ impl Cluster {
             settings,
             world,
             clones: Vec::new(),
-            liar: None,
+            byzantine: None,
             down: BTreeMap::new(),
             faults: Arc::default(),
             counts: BTreeMap::new(),
@@ -258,7 +258,7 @@ impl Cluster {
             Fault::Full { host, full } => self.hosts[host].disk.set_full(full),
             Fault::Clock { by } => tokio::time::advance(by).await,
             Fault::Clone { host } => self.clone_host(host)?,
-            Fault::Liar { joins } => self.set_liar(joins)?,
+            Fault::Byzantine { joins } => self.set_byzantine(joins)?,
             Fault::Backup => self.backup = self.hosts[COORDINATOR].disk.journal.backup(),
             Fault::Damage { .. } | Fault::DataLost { .. } | Fault::Restore | Fault::JournalLost => {
                 self.change_disk(fault)?
@@ -307,20 +307,20 @@ impl Cluster {
         Ok(())
     }
 
-    fn set_liar(&mut self, joins: bool) -> io::Result<()> {
-        if let Some((process, task)) = self.liar.take() {
+    fn set_byzantine(&mut self, joins: bool) -> io::Result<()> {
+        if let Some((process, task)) = self.byzantine.take() {
             process.kill();
             task.abort();
-            self.network.crash(LIAR, false);
+            self.network.crash(BYZANTINE, false);
         }
         if joins {
-            let platform = self.platform(LIAR)?;
+            let platform = self.platform(BYZANTINE)?;
             let process = Arc::clone(&platform.process);
             let task = self.world.runtime.spawn(async move {
-                let ended = liar::run(platform).await;
-                tracing::info!("the liar has ended: {ended:?}");
+                let ended = byzantine::run(platform).await;
+                tracing::info!("the Byzantine worker has ended: {ended:?}");
             });
-            self.liar = Some((process, task));
+            self.byzantine = Some((process, task));
         }
         Ok(())
     }
@@ -329,7 +329,7 @@ impl Cluster {
     fn heal(&mut self) {
         tracing::info!("all faults end");
         self.network.heal();
-        let _ = self.set_liar(false);
+        let _ = self.set_byzantine(false);
         for host in &mut self.hosts {
             host.disk.set_full(false);
             host.set_paused(false);

@@ -30,7 +30,7 @@ pub(crate) async fn run(platform: SimulatedPlatform) -> Result<(), Status> {
         version: "0".to_owned(),
         worker_id,
         instance,
-        name: "liar".to_owned(),
+        name: "byzantine".to_owned(),
         address: "http://127.0.0.9:7000".to_owned(),
         threads: 1,
         memory_bytes: 1 << 30,
