@@ -177,11 +177,11 @@ pub struct JobEntry {
     pub cancel: bool,
 }
 
-/// A worker that has ever registered.
+/// A worker that has registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerEntry {
-    /// Its number. Never changes.
+    /// Its number, as long as the journal knows its id.
     pub number: WorkerNumber,
     /// The id in its data directory.
     pub id: String,

@@ -240,7 +240,7 @@ fn threads_share_a_journal() {
                 for round in 0..5 {
                     let epoch = journal.next_epoch().unwrap();
                     assert!(epochs.lock().unwrap().insert(epoch));
-                    journal.register(&format!("{thread}-{round}"), "w", "a:1").unwrap();
+                    journal.register(&format!("{thread}-{round}"), "w", "a:1", |_| false).unwrap();
                     submit(journal, None, thread);
                     content(journal).unwrap();
                 }
@@ -256,7 +256,7 @@ fn threads_share_a_journal() {
 fn run_all_operations(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
     let mut epoch = 0;
     for worker in 0..3 {
-        journal.register(&format!("id-{worker}"), &format!("w{worker}"), "h:1").unwrap();
+        journal.register(&format!("id-{worker}"), &format!("w{worker}"), "h:1", |_| false).unwrap();
         seen(journal, epoch);
     }
     for n in 0..4 {
@@ -464,7 +464,7 @@ impl Model {
     }
 
     fn register(&mut self, journal: &Journal, id: &str, address: &str) {
-        let worker = journal.register(id, "w", address).unwrap();
+        let worker = journal.register(id, "w", address, |_| false).unwrap();
         let workers = &mut self.content.workers;
         if let Some(known) = workers.iter_mut().find(|worker| worker.id == id) {
             known.address = address.to_owned();

@@ -23,8 +23,8 @@ pub const NAME_LEN: usize = 64;
 /// Parameters of a state space.
 pub const PARAMETERS: usize = 64;
 
-/// Length of a parameter's value, in bytes.
-pub const PARAMETER_LEN: usize = 256;
+/// Length of a parameter's value, in bytes: the content of a file of 64 KiB, with escapes.
+pub const PARAMETER_LEN: usize = 128 << 10;
 
 /// Bytes of a PEM file.
 pub(crate) const PEM_BYTES: u64 = 1 << 20;

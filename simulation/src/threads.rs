@@ -1,7 +1,6 @@
 //! Threads of simulated processes: each runs on a thread of the operating system, but only while the
 //! runtime polls it, so that one thread at a time runs and the order of all steps is repeatable.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::future::Future;
 use std::io;
@@ -86,23 +85,14 @@ impl SimulatedThread {
             let begun = own.passed.wait_while(own.lock(), waits);
             let killed = begun.unwrap_or_else(PoisonError::into_inner).killed;
             if !killed {
-                let ended = catch_unwind(AssertUnwindSafe(work));
-                report(ended);
+                // The work reports its own panics: only a kill unwinds to here.
+                let _ = catch_unwind(AssertUnwindSafe(work));
             }
             own.lock().turn = Turn::Ended;
             own.passed.notify_all();
         };
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run)?;
         Ok(SimulatedThread { baton, thread: Some(thread) })
-    }
-}
-
-/// Logs a panic that is not a kill. The work itself reports its panics, so there is none.
-fn report(ended: Result<(), Box<dyn Any + Send>>) {
-    if let Err(payload) = ended
-        && !payload.is::<Killed>()
-    {
-        tracing::error!("a simulated thread panicked");
     }
 }
 

@@ -28,6 +28,14 @@ fn jobs_end_with_the_right_numbers_under_the_faults_of_300_seeds() {
     simulate(0..300);
 }
 
+/// Seeds that found a defect.
+#[test]
+fn jobs_end_with_the_right_numbers_under_faults_that_once_broke_them() {
+    for seed in [5460, 9497] {
+        simulate(seed..seed + 1);
+    }
+}
+
 #[test]
 fn a_seed_repeats_exactly() {
     let run = |seed| strata_simulation::run(seed).unwrap_or_else(|wrong| panic!("{wrong}"));

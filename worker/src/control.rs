@@ -131,6 +131,11 @@ async fn connect(
             Some(v1::ToWorker { message: Some(v1::to_worker::Message::Order(order)) }) => {
                 receive(state, orders, order);
             }
+            Some(v1::ToWorker { message: Some(v1::to_worker::Message::Beat(beat)) }) => {
+                if beat.dismissed {
+                    state.dismiss();
+                }
+            }
             Some(_) => {}
         }
     }

@@ -51,7 +51,7 @@ pub(crate) struct NodeState {
     pub(crate) number: AtomicU32,
     /// The process ends after the next checkpoint.
     leaving: AtomicBool,
-    /// Whether there is a current epoch.
+    /// Whether there is a current epoch to wait for.
     busy: watch::Sender<bool>,
     /// Requests an immediate heartbeat.
     pub(crate) heartbeat_now: tokio::sync::Notify,
@@ -169,7 +169,14 @@ impl NodeState {
         self.heartbeat_now.notify_one();
     }
 
-    /// Returns when there is no current epoch.
+    /// The coordinator needs this process no longer. A session that is over has not released it.
+    pub(crate) fn dismiss(&self) {
+        if self.leaving.load(Ordering::Acquire) {
+            self.busy.send_replace(false);
+        }
+    }
+
+    /// Returns when there is no current epoch, or the process is dismissed.
     pub(crate) async fn idle(&self) {
         let mut busy = self.busy.subscribe();
         // This cannot fail: `self` holds the sender.

@@ -285,6 +285,21 @@ impl Membership {
         self.state().members.values().map(Member::view).collect()
     }
 
+    /// Whether a worker is leaving and no session has it. None will have it: sessions start with
+    /// workers that are not leaving.
+    pub(crate) fn is_dismissed(&self, number: WorkerNumber) -> bool {
+        let state = self.state();
+        let in_session = |session: &Session| session.members.contains(&number);
+        let is_leaving = |member: &Member| member.beat.leaving;
+        state.members.get(&number).is_some_and(is_leaving)
+            && !state.session.as_ref().is_some_and(in_session)
+    }
+
+    /// Whether a worker's lease is valid.
+    pub(crate) fn is_alive(&self, number: WorkerNumber) -> bool {
+        self.state().members.get(&number).is_some_and(|member| member.alive)
+    }
+
     /// Numbers of the workers with a valid lease that are not leaving, ascending.
     pub(crate) fn available(&self) -> Vec<WorkerNumber> {
         let state = self.state();

@@ -130,8 +130,8 @@ pub enum JournalError {
     },
     /// The limit of workers is reached.
     #[error(
-        "there are {limit} workers already, and none is forgotten: start this one with the data \
-         directory of one that has gone, or the coordinator with an empty one"
+        "there are {limit} workers already, which are connected or hold files of jobs: start this \
+         one with the data directory of one that has gone"
     )]
     TooManyWorkers {
         /// The limit.

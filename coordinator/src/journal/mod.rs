@@ -16,3 +16,4 @@ mod records;
 pub(crate) mod setup;
 mod table;
 mod upgrade;
+mod workers;

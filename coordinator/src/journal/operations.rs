@@ -1,6 +1,5 @@
 //! Operations of the journal on jobs, layers, workers and epochs.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,8 +19,9 @@ use super::records::{
     check_last_layer, counts, layer_key, next, record, submission_key,
 };
 use super::setup::JournalSetup;
-use super::table::{Access, Tx, Writing};
+use super::table::Writing;
 use super::upgrade::upgrade;
+use super::workers::{MAX_WORKERS, Registration, WorkerIndex, workers};
 use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
 
 type Result<T> = std::result::Result<T, JournalError>;
@@ -31,9 +31,6 @@ const CHECK_BYTES: usize = 16 << 10;
 
 /// Key in [`META`] of a text without a meaning, which [`Journal::check_writable`] writes.
 const CHECK: &str = "check";
-
-/// Most workers a cluster can have.
-const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
 
 /// An open journal. The file is locked until the value is dropped.
 ///
@@ -46,8 +43,7 @@ pub struct Journal {
     setup: JournalSetup,
     id: String,
     queue: QueueIndex,
-    /// Numbers of all workers by their ids. Workers are never removed.
-    numbers: Mutex<HashMap<String, WorkerNumber>>,
+    workers: Mutex<WorkerIndex>,
 }
 
 impl std::fmt::Debug for Journal {
@@ -96,9 +92,8 @@ impl Journal {
         }
         let id = store.read(|tx| Ok(counts(tx)?.id))?;
         let workers = store.read(|tx| workers(tx, &counts(tx)?))?;
-        let numbers = workers.into_iter().map(|worker| (worker.id, worker.number));
-        let numbers = Mutex::new(numbers.collect());
-        let journal = Self { store, setup, id, queue: QueueIndex::default(), numbers };
+        let workers = Mutex::new(WorkerIndex::new(workers));
+        let journal = Self { store, setup, id, queue: QueueIndex::default(), workers };
         // The first call does not wait for it.
         journal.unended(|_| ())?;
         Ok(journal)
@@ -109,58 +104,37 @@ impl Journal {
         &self.id
     }
 
-    /// Registers a worker. A known id keeps its number and gets the new name and address; a new id
-    /// gets the next number.
+    /// Registers a worker. A known id keeps its number and gets the new name and address. A new id
+    /// gets the next number. At the limit of 4,096 it gets the number of a worker that holds no file
+    /// of a checkpoint or kept layer, for which `is_alive` is false, and which has not registered
+    /// for a minute. That worker is forgotten: if it returns, it is a new one.
     ///
     /// # Errors
-    /// `TooManyWorkers` if there are 4,096 already.
-    pub fn register(&self, id: &str, name: &str, address: &str) -> Result<WorkerEntry> {
-        self.register_within(MAX_WORKERS, id, name, address)
+    /// `TooManyWorkers` if there are 4,096 and none of them can be forgotten.
+    pub fn register(
+        &self,
+        id: &str,
+        name: &str,
+        address: &str,
+        is_alive: impl Fn(WorkerNumber) -> bool,
+    ) -> Result<WorkerEntry> {
+        self.register_within(MAX_WORKERS, Registration { id, name, address }, is_alive)
     }
 
     fn register_within(
         &self,
         limit: WorkerNumber,
-        id: &str,
-        name: &str,
-        address: &str,
+        worker: Registration,
+        is_alive: impl Fn(WorkerNumber) -> bool,
     ) -> Result<WorkerEntry> {
         // Held until the number is there: two workers cannot get the same one.
-        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = numbers.get(id).copied();
-        let entry = self.store.write(|tx| {
-            let mut counts = counts(tx)?;
-            let entry = match known {
-                Some(number) => {
-                    let key = worker_key(number);
-                    let known = tx.get::<WorkerEntry>(WORKERS, &key)?;
-                    let known = known.ok_or_else(|| tx.corrupt(WORKERS, &key, "it is missing"))?;
-                    WorkerEntry { name: name.to_owned(), address: address.to_owned(), ..known }
-                }
-                None if counts.workers >= limit => {
-                    return Err(JournalError::TooManyWorkers { limit });
-                }
-                None => {
-                    let number = counts.workers;
-                    counts.workers += 1;
-                    tx.put(META, COUNTS, &counts)?;
-                    WorkerEntry {
-                        number,
-                        id: id.to_owned(),
-                        name: name.to_owned(),
-                        address: address.to_owned(),
-                        first_seen: now(),
-                    }
-                }
-            };
-            tx.put(WORKERS, &worker_key(entry.number), &entry)?;
-            Ok(entry)
-        })?;
-        numbers.insert(entry.id.clone(), entry.number);
+        let mut index = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = self.store.write(|tx| index.register(tx, limit, worker, is_alive))?;
+        index.registered(&entry);
         Ok(entry)
     }
 
-    /// All workers that have ever registered, by number.
+    /// All workers that have registered and were not forgotten, by number.
     ///
     /// # Errors
     /// None besides those that all methods return, see [`Journal`].
@@ -360,21 +334,6 @@ impl Journal {
     }
 }
 
-fn workers<A: Access>(tx: &Tx<A>, counts: &Counts) -> Result<Vec<WorkerEntry>> {
-    let workers = tx.all::<WorkerEntry>(WORKERS)?;
-    for (number, (key, worker)) in (0..).zip(&workers) {
-        if worker.number != number || *key != worker_key(number) {
-            return Err(tx.corrupt(WORKERS, key, format!("not worker {number}")));
-        }
-    }
-    if workers.len() != usize::from(counts.workers) {
-        let what =
-            format!("the counter says {} workers, the table has {}", counts.workers, workers.len());
-        return Err(tx.corrupt(META, COUNTS, what));
-    }
-    Ok(workers.into_iter().map(|(_, worker)| worker).collect())
-}
-
 /// Applies the caller's change to a job, unless it changes a fixed field.
 pub(super) fn apply<T>(
     tx: &Writing,
@@ -426,14 +385,6 @@ fn check(what: &'static str, name: &str) -> Result<()> {
     } else {
         Err(JournalError::Name { what, name: name.to_owned() })
     }
-}
-
-fn worker_key(number: WorkerNumber) -> String {
-    format!("{number:05}")
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
 }
 
 #[cfg(test)]

@@ -90,7 +90,8 @@ fn message(message: v1::to_worker::Message) -> v1::ToWorker {
 /// Registers a worker. Epochs that it has seen are not issued again.
 fn register(cluster: &Cluster, hello: &v1::Hello) -> Result<WorkerEntry, JournalError> {
     let v1::Hello { worker_id, name, address, journal, epoch, .. } = hello;
-    let entry = cluster.journal.register(worker_id, name, address)?;
+    let is_alive = |number| cluster.membership.is_alive(number);
+    let entry = cluster.journal.register(worker_id, name, address, is_alive)?;
     if journal == cluster.journal.id() {
         if let Some(last) = cluster.journal.skip_epochs(*epoch)? {
             tracing::warn!(
@@ -131,6 +132,11 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
     Ok(())
 }
 
+fn beat(cluster: &Cluster, worker: WorkerNumber) -> v1::ToWorker {
+    let dismissed = cluster.membership.is_dismissed(worker);
+    message(v1::to_worker::Message::Beat(v1::CoordinatorBeat { dismissed }))
+}
+
 /// Receives a worker's messages until the connection ends. Returns why it ended.
 async fn receive(
     cluster: &Cluster,
@@ -151,8 +157,7 @@ async fn receive(
                 if last_received.elapsed() > SILENT_LEASES * lease {
                     return "it was silent for two leases".to_owned();
                 }
-                let beat = v1::to_worker::Message::Beat(v1::CoordinatorBeat {});
-                if outbound.send(message(beat)).is_err() {
+                if outbound.send(beat(cluster, number)).is_err() {
                     return "it closed the connection".to_owned();
                 }
                 cluster.membership.repeat_order(number, connection, Instant::now());
@@ -170,6 +175,8 @@ async fn receive(
                     let is_current = cluster.membership.heartbeat(number, connection, beat);
                     if leaving {
                         cluster.wake_queue();
+                        // If this fails, the connection is over.
+                        let _ = outbound.send(self::beat(cluster, number));
                     }
                     is_current
                 }

@@ -2,6 +2,8 @@
 //!
 //! The workers hold the files. The coordinator calls the workers one after the other.
 
+use std::time::Duration;
+
 use strata_net::{Connection, Security, convert, printable, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
@@ -11,6 +13,10 @@ use tonic::{Code, Status};
 
 use crate::cluster::membership::Membership;
 use crate::entry::{JobEntry, JobState};
+
+/// Longest wait for a worker's next message. On a link without TLS, a damaged frame can be lost
+/// without an error.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The files of a layer.
 pub(super) struct LayerFiles {
@@ -59,8 +65,7 @@ impl LayerFiles {
             let mut worker = Worker::connect(&file, workers, security).await?;
             let (job, candidates) = (self.job.clone(), candidates.to_vec());
             let request = v1::FindRequest { job, file: Some(file), candidates };
-            let found = worker.client.find(request).await;
-            let found = found.map_err(|status| worker.status(&status))?.into_inner();
+            let found = in_time(&worker.name, worker.client.find(request)).await?.into_inner();
             if found.index.is_some() {
                 return Ok(found);
             }
@@ -82,14 +87,14 @@ impl LayerFiles {
         for file in self.files {
             let mut worker = Worker::connect(&file, workers, security).await?;
             let request = v1::FetchRequest { job: self.job.clone(), file: Some(file.clone()) };
-            let chunks = worker.client.fetch(request).await;
-            let mut chunks = chunks.map_err(|status| worker.status(&status))?.into_inner();
+            let chunks = in_time(&worker.name, worker.client.fetch(request)).await?;
+            let mut chunks = chunks.into_inner();
             let mut part = Part::File(file);
             loop {
                 if parts.send(Ok(v1::LayerPart { part: Some(part) })).await.is_err() {
                     return Ok(());
                 }
-                match chunks.message().await.map_err(|status| worker.status(&status))? {
+                match in_time(&worker.name, chunks.message()).await? {
                     Some(v1::FileChunk { bytes }) => part = Part::Bytes(bytes),
                     None => break,
                 }
@@ -124,14 +129,42 @@ impl Worker {
         let connection = connection.map_err(|error| Status::unavailable(error.to_string()))?;
         Ok(Worker { name, client: ExchangeServiceClient::new(connection) })
     }
+}
 
-    /// The status for a client when a worker's call fails.
-    fn status(&self, status: &Status) -> Status {
-        let text = format!("worker {}: {}", self.name, printable(&status_reason(status)));
-        match status.code() {
-            Code::NotFound | Code::DataLoss => Status::data_loss(text),
-            Code::InvalidArgument => Status::invalid_argument(text),
-            _ => Status::unavailable(text),
+/// Waits for the next message of a worker.
+async fn in_time<T>(
+    worker: &str,
+    message: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    match tokio::time::timeout(LONGEST_WAIT, message).await {
+        Ok(message) => message.map_err(|status| status_of(worker, &status)),
+        Err(_) => {
+            let text = format!("worker {worker}: no message came in {LONGEST_WAIT:?}");
+            Err(Status::unavailable(text))
         }
+    }
+}
+
+/// The status for a client when a worker's call fails.
+fn status_of(worker: &str, status: &Status) -> Status {
+    let text = format!("worker {worker}: {}", printable(&status_reason(status)));
+    match status.code() {
+        Code::NotFound | Code::DataLoss => Status::data_loss(text),
+        Code::InvalidArgument => Status::invalid_argument(text),
+        _ => Status::unavailable(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_wait_for_a_silent_worker_ends() {
+        let silent = in_time::<()>("w1", std::future::pending()).await.unwrap_err();
+        assert_eq!(silent.code(), Code::Unavailable);
+        assert_eq!(silent.message(), "worker w1: no message came in 60s");
+        let damaged = in_time::<()>("w1", async { Err(Status::data_loss("block 3")) }).await;
+        assert_eq!(damaged.unwrap_err().message(), "worker w1: block 3");
     }
 }

@@ -72,7 +72,7 @@ fn line(depth: u32) -> HistoryLine {
 
 fn fill(journal: &Journal) -> Result<(), JournalError> {
     for (id, name) in [("0123456789abcdef", "a"), ("fedcba9876543210", "b")] {
-        journal.register(&id.repeat(2), name, "http://127.0.0.1:7001")?;
+        journal.register(&id.repeat(2), name, "http://127.0.0.1:7001", |_| false)?;
     }
     let options = JobOptions {
         checkpoint_interval: Some(std::time::Duration::from_secs(3)),
@@ -184,7 +184,7 @@ fn exercise(journal: &Journal, id: &str) -> Vec<String> {
     note(journal.next_epoch().map(drop));
     note(journal.skip_epochs(1 << 47).map(drop));
     note(journal.next_epoch().map(drop));
-    note(journal.register(&"00".repeat(16), "c", "http://127.0.0.1:7002").map(drop));
+    note(journal.register(&"00".repeat(16), "c", "http://127.0.0.1:7002", |_| false).map(drop));
     note(journal.submit("new", Some("new"), spec(), JobOptions::default(), 7, None).map(drop));
     note(journal.update(id, |entry| entry.seconds += 0.1).map(drop));
     note(journal.checkpoint(id, &[line(1), line(2), line(3)], |_| {}).map(drop));

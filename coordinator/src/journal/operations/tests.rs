@@ -4,6 +4,7 @@
 use redb::{Database, ReadableDatabase, TableDefinition};
 
 use super::*;
+use crate::entry::ClusterCheckpoint;
 
 type Table = TableDefinition<'static, &'static str, &'static [u8]>;
 
@@ -34,6 +35,15 @@ fn line(depth: u32) -> strata_store::HistoryLine {
     }
 }
 
+fn spec() -> JobSpec {
+    JobSpec {
+        space: "hanoi".to_owned(),
+        params: [].into(),
+        shards: 4,
+        engine: strata_store::EngineKind::Explicit,
+    }
+}
+
 impl Journal {
     /// Adds jobs like another one, in one transaction.
     pub(crate) fn submit_copies(&self, like: &JobEntry, number: usize) -> Result<()> {
@@ -55,16 +65,10 @@ impl Journal {
 /// Registers two workers and a job of three layers. Returns the job's id.
 fn fill(path: &Path) -> String {
     let journal = Journal::open(path).unwrap();
-    journal.register("a", "w1", "h:1").unwrap();
-    journal.register("b", "w2", "h:2").unwrap();
-    let spec = JobSpec {
-        space: "hanoi".to_owned(),
-        params: [].into(),
-        shards: 4,
-        engine: strata_store::EngineKind::Explicit,
-    };
+    journal.register("a", "w1", "h:1", |_| false).unwrap();
+    journal.register("b", "w2", "h:2", |_| false).unwrap();
     let options = JobOptions::default();
-    let (job, _) = journal.submit("hanoi", Some("big"), spec, options, 1, None).unwrap();
+    let (job, _) = journal.submit("hanoi", Some("big"), spec(), options, 1, None).unwrap();
     journal.checkpoint(&job.id, &[line(0), line(1), line(2)], |_| ()).unwrap();
     job.id
 }
@@ -88,22 +92,100 @@ fn refused(path: &Path, job: &str, named: &[&str]) {
     }
 }
 
+fn register(
+    journal: &Journal,
+    id: &str,
+    alive: &[WorkerNumber],
+) -> std::result::Result<WorkerNumber, String> {
+    let worker = Registration { id, name: "w", address: "h:1" };
+    let entry = journal.register_within(3, worker, |number| alive.contains(&number));
+    entry.map(|entry| entry.number).map_err(|error| error.to_string())
+}
+
+fn with_three_workers(path: &Path) -> Journal {
+    let journal = Journal::open(path).unwrap();
+    for number in 0..3 {
+        assert_eq!(register(&journal, &format!("id-{number}"), &[]), Ok(number));
+    }
+    journal
+}
+
 #[test]
 fn the_number_of_workers_is_limited() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
-    for number in 0..3 {
-        let worker = journal.register_within(3, &format!("id-{number}"), "w", "h:1").unwrap();
-        assert_eq!(worker.number, number);
-    }
-    let full = journal.register_within(3, "one more", "w", "h:1").unwrap_err();
-    let text = full.to_string();
+    let journal = with_three_workers(&folder.path().join("journal.redb"));
+    // They have registered within the last minute.
+    let text = register(&journal, "one more", &[]).unwrap_err();
     assert!(text.starts_with("there are 3 workers already") && text.contains("data"), "{text}");
     // A registered worker keeps its number.
-    let known = journal.register_within(3, "id-1", "new name", "h:2").unwrap();
-    assert_eq!((known.number, &*known.name, &*known.address), (1, "new name", "h:2"));
+    assert_eq!(register(&journal, "id-1", &[]), Ok(1));
     let numbers: Vec<u16> = journal.workers().unwrap().iter().map(|w| w.number).collect();
     assert_eq!(numbers, [0, 1, 2]);
+}
+
+#[test]
+fn a_worker_that_is_gone_and_holds_nothing_is_forgotten_at_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let journal = with_three_workers(&path);
+    drop(journal);
+    // No worker has registered since it was opened.
+    let journal = Journal::open(&path).unwrap();
+    assert!(register(&journal, "new", &[0, 1, 2]).is_err());
+    assert_eq!(register(&journal, "new", &[0, 2]), Ok(1));
+    assert_eq!(register(&journal, "new", &[]), Ok(1));
+    let workers = journal.workers().unwrap();
+    let ids: Vec<&str> = workers.iter().map(|worker| worker.id.as_str()).collect();
+    assert_eq!(ids, ["id-0", "new", "id-2"]);
+    // The forgotten worker is a new one.
+    assert_eq!(register(&journal, "id-1", &[2]), Ok(0));
+    assert!(register(&journal, "id-0", &[2]).is_err());
+}
+
+/// Adds a job with a kept layer of worker `keeper` and a checkpoint of worker `holder`.
+fn hold_files(journal: &Journal, keeper: u32, holder: u32) {
+    let (job, _) = journal.submit("job", None, spec(), JobOptions::default(), 0, None).unwrap();
+    let (seal, file) = (strata_store::Hex64(1), "layer-000000-000.strata".to_owned());
+    let kept = strata_store::KeptFile { worker: keeper, file: file.clone(), bytes: 9, seal };
+    let first = strata_store::HistoryLine { kept: Some(vec![kept]), ..line(0) };
+    let record = strata_store::CheckpointFile {
+        depth: 0,
+        worker: holder,
+        file,
+        bytes: 9,
+        states: 1,
+        regions: 1,
+        generated: 2,
+        digest: strata_store::Hex128([3, 4]),
+        seal,
+    };
+    let (records, owners) = (vec![record], vec![2; 4]);
+    let checkpoint = ClusterCheckpoint { depth: 0, records, owners, disk_peak: 1, spilled: 0 };
+    journal.checkpoint(&job.id, &[first], |job| job.checkpoint = Some(checkpoint)).unwrap();
+}
+
+#[test]
+fn workers_that_hold_files_of_jobs_are_not_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let journal = with_three_workers(&path);
+    hold_files(&journal, 0, 1);
+    drop(journal);
+    let journal = Journal::open(&path).unwrap();
+    assert_eq!(register(&journal, "new", &[]), Ok(2));
+    assert!(register(&journal, "another", &[]).is_err());
+}
+
+#[test]
+fn a_worker_that_got_files_after_another_was_forgotten_is_not_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let journal = with_three_workers(&path);
+    drop(journal);
+    let journal = Journal::open(&path).unwrap();
+    assert_eq!(register(&journal, "new", &[]), Ok(0));
+    hold_files(&journal, 1, 1);
+    assert_eq!(register(&journal, "another", &[]), Ok(2));
 }
 
 #[test]
@@ -112,14 +194,17 @@ fn a_registration_reads_no_other_worker() {
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();
     for id in ["a", "b"] {
-        journal.register(id, "w", "h:1").unwrap();
+        journal.register(id, "w", "h:1", |_| false).unwrap();
     }
     drop(journal);
     let journal = Journal::open(&path).unwrap();
-    journal.store.write(|tx| tx.put(WORKERS, &worker_key(0), &"damaged".to_owned())).unwrap();
-    assert_eq!(journal.register("b", "w", "h:2").unwrap().number, 1);
-    assert_eq!(journal.register("c", "w", "h:3").unwrap().number, 2);
-    assert!(journal.register("a", "w", "h:1").unwrap_err().is_corrupt());
+    journal
+        .store
+        .write(|tx| tx.put(WORKERS, &crate::journal::workers::worker_key(0), &"damaged".to_owned()))
+        .unwrap();
+    assert_eq!(journal.register("b", "w", "h:2", |_| false).unwrap().number, 1);
+    assert_eq!(journal.register("c", "w", "h:3", |_| false).unwrap().number, 2);
+    assert!(journal.register("a", "w", "h:1", |_| false).unwrap_err().is_corrupt());
 }
 
 #[test]
@@ -127,13 +212,7 @@ fn a_panic_of_the_caller_propagates_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();
-    let spec = JobSpec {
-        space: "hanoi".to_owned(),
-        params: [].into(),
-        shards: 4,
-        engine: strata_store::EngineKind::Explicit,
-    };
-    let job = journal.submit("hanoi", None, spec, JobOptions::default(), 1, None).unwrap().0;
+    let job = journal.submit("hanoi", None, spec(), JobOptions::default(), 1, None).unwrap().0;
     let update = || {
         journal.update(&job.id, |job| {
             job.cancel = true;
