@@ -128,14 +128,27 @@ fn tables_show_the_evidence_for_each_number() {
         let line = ran.stdout.lines().find(|line| line.starts_with(start)).unwrap();
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(row("  8"), "8 836 sc 835 sc 834 sc 834 sc 5359 sckp 5359 c 4716");
-    assert_eq!(row(" 11"), "11 11769 c 11769 c 11768 c 11768 c 76245 ckp 76245 c 66568");
+    assert_eq!(row("  8"), "8 836 sc 835 sc 834 sc 834 sc 5359 Pckp 5359 c 4716");
+    assert_eq!(row(" 11"), "11 11769 c 11769 c 11768 c 11768 c 76245 Pckp 76245 c 66568");
+    assert_eq!(row("  4"), "4 24 sc 23 sc 22 sc 22 sc 128 sckp - -");
+    let legend = "\nP: proven for every n from 5 on (docs/panex-proof.md);\n";
+    assert!(ran.stdout.contains(legend), "{}", ran.stdout);
     assert!(ran.stdout.contains("U': U' is not what remains of U"), "{}", ran.stdout);
 
     let ran = expect(0, &mut strata("panex table --max 3 --json"));
     let numbers = ran.events("number");
     let number = numbers.iter().find(|n| n["quantity"] == "Baxter U'" && n["n"] == 3).unwrap();
     assert_eq!((&number["value"], &number["evidence"][0]), (&43.into(), &"constructed".into()));
+    let ran = expect(0, &mut strata("panex table --max 19 --json"));
+    let numbers = ran.events("number");
+    let proven = |n: u64| {
+        let x = numbers.iter().find(|number| number["quantity"] == "X" && number["n"] == n);
+        let evidence = x.unwrap()["evidence"].as_array().unwrap().iter();
+        evidence.map(|word| word.as_str().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(proven(4), ["searched", "constructed", "choke-point", "published"]);
+    assert_eq!(proven(5), ["proven", "constructed", "choke-point", "published"]);
+    assert_eq!(proven(19), ["proven"]);
     refused(&mut strata("panex table --max 100"), "1 to 99 rows, not 100");
 }
 
@@ -159,14 +172,16 @@ fn independent_methods_agree() {
     assert_eq!(rows[2][..6], ["search", "over", "diagrams", "128", "11,620", "states"]);
     assert_eq!(rows[3][..5], ["search", "over", "choke", "points", "128"]);
     assert_eq!(rows[4][..5], ["exchange", "of", "the", "paper", "128"]);
-    assert_eq!(rows[5..], [["all", "agree", "on", "128"]]);
+    assert_eq!(rows[5], ["proof", "-", "none", "below", "5"]);
+    assert_eq!(rows[6..], [["all", "agree", "on", "128"]]);
     let limits = "--explicit-max 7 --symbolic-max 6";
     let ran = expect(0, &mut strata(&format!("panex check 8 {limits} --json --progress none")));
     let check = ran.event("check");
     assert_eq!((&check["level"], &check["agree"]), (&8.into(), &true.into()));
     let moves = |row: usize| check["checks"][row]["moves"].clone();
-    let found = [moves(0), moves(1), moves(2), moves(3)];
-    assert_eq!(found, [Value::Null, Value::Null, 5359.into(), 5359.into()]);
+    let found = [moves(0), moves(1), moves(2), moves(3), moves(4)];
+    assert_eq!(found, [Value::Null, Value::Null, 5359.into(), 5359.into(), 5359.into()]);
+    assert_eq!(check["checks"][4]["note"], "X(n) = U(n), docs/panex-proof.md");
     assert_eq!(check["checks"][0]["note"], "left out above 7 (--explicit-max)");
     assert_eq!(check["checks"][1]["note"], "left out above 6 (--symbolic-max)");
     refused(&mut strata("panex check 22"), "22 is not in 1..=21");

@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+/// The least n from which X(n) = U(n) is proven, as [`X_PROOF`] describes.
+pub const X_PROVEN_FROM: u32 = 5;
+
+/// The page of the repository with the proof that X(n) = U(n).
+pub const X_PROOF: &str = "docs/panex-proof.md";
+
 /// A quantity that the papers tabulate.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Quantity {
@@ -13,7 +19,8 @@ pub enum Quantity {
     S,
     /// S-bar(n): the same, but tile 1 begins on top of the other side.
     SBar,
-    /// X(n): the least number of moves that exchange the towers. No formula is known.
+    /// X(n): the least number of moves that exchange the towers. From [`X_PROVEN_FROM`] on it is
+    /// U(n); below, only a search finds it.
     X,
     /// U(n): the paper's exchange, an upper bound of X(n).
     U,
@@ -76,14 +83,15 @@ impl Quantity {
     /// The quantity at n by its formula.
     ///
     /// # Errors
-    /// If there is none (X), if n is below [`Self::least`], or if the number exceeds 128 bits.
+    /// If there is none (X below [`X_PROVEN_FROM`]), if n is below [`Self::least`], or if the number
+    /// exceeds 128 bits.
     pub fn formula(self, n: u32) -> Result<u128, FormulaError> {
-        if self == Quantity::X {
-            return Err(FormulaError::Unknown);
-        }
         let least = self.least();
         if n < least {
             return Err(FormulaError::Undefined { quantity: self, n, least });
+        }
+        if self == Quantity::X && n < X_PROVEN_FROM {
+            return Err(FormulaError::SearchOnly { n });
         }
         let value = match self {
             Quantity::T => t(n),
@@ -91,13 +99,12 @@ impl Quantity {
             Quantity::S if n == 2 => Some(3),
             Quantity::SBar if n == 2 => Some(2),
             Quantity::S | Quantity::SBar => s_from_3(n),
-            Quantity::U => u(n),
+            Quantity::X | Quantity::U => u(n),
             Quantity::L => l(n),
             Quantity::BaxterT => baxter_tower_and_sink(n).map(|(tower, _)| tower),
             Quantity::BaxterS => baxter_tower_and_sink(n).map(|(_, sink)| sink),
             Quantity::BaxterU => baxter_u(n),
             Quantity::BaxterUImproved => baxter_u_improved(n),
-            Quantity::X => None,
         };
         value.ok_or(FormulaError::TooLarge { quantity: self, n })
     }
@@ -112,9 +119,12 @@ impl fmt::Display for Quantity {
 /// A formula gives no number.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormulaError {
-    /// X(n) can only be searched.
-    #[error("no formula is known for X(n); U(n) is an upper bound, L(n) a lower one")]
-    Unknown,
+    /// X(n) is found by a search only.
+    #[error("X({n}) has no formula: X(n) = U(n) from n = {X_PROVEN_FROM} on")]
+    SearchOnly {
+        /// The requested n.
+        n: u32,
+    },
     /// n is too small.
     #[error("{quantity}({n}) is not defined, n begins at {least}")]
     Undefined {
@@ -262,10 +272,13 @@ mod tests {
 
     #[test]
     fn undefined_values_of_a_formula_are_errors() {
-        assert_eq!(Quantity::X.formula(5), Err(FormulaError::Unknown));
+        let error = Quantity::X.formula(4).unwrap_err();
+        assert_eq!(error.to_string(), "X(4) has no formula: X(n) = U(n) from n = 5 on");
+        let undefined = FormulaError::Undefined { quantity: Quantity::X, n: 0, least: 1 };
+        assert_eq!(Quantity::X.formula(0), Err(undefined));
         let error = Quantity::U.formula(4).unwrap_err();
         assert_eq!(error.to_string(), "U(4) is not defined, n begins at 5");
-        for quantity in Quantity::ALL.into_iter().filter(|quantity| *quantity != Quantity::X) {
+        for quantity in Quantity::ALL {
             assert!(quantity.formula(90).is_ok(), "{quantity}");
             let error = quantity.formula(150).unwrap_err();
             assert_eq!(error, FormulaError::TooLarge { quantity, n: 150 });

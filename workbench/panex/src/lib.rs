@@ -14,6 +14,7 @@ mod gold;
 mod moves;
 pub mod operations;
 mod position;
+pub mod proof;
 mod replay;
 pub mod table;
 mod text;

@@ -9,6 +9,9 @@ use crate::tile::MAX_LEVEL;
 /// Kind of evidence for a number.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Evidence {
+    /// A proof for every n, whose certificate a separate program checks
+    /// ([`crate::formulas::X_PROOF`]).
+    Proven,
     /// A breadth-first search over positions, with this project's engine, found no shorter path.
     Searched,
     /// A list of this many moves was constructed and replayed. This does not show that it is
@@ -22,8 +25,13 @@ pub enum Evidence {
 
 impl Evidence {
     /// All kinds.
-    pub const ALL: [Evidence; 4] =
-        [Evidence::Searched, Evidence::Constructed, Evidence::ChokePoint, Evidence::Published];
+    pub const ALL: [Evidence; 5] = [
+        Evidence::Proven,
+        Evidence::Searched,
+        Evidence::Constructed,
+        Evidence::ChokePoint,
+        Evidence::Published,
+    ];
 }
 
 /// A number of a table.
@@ -41,7 +49,11 @@ impl Cell {
 
     /// How the number is known beyond the formula.
     pub fn evidence(&self) -> impl Iterator<Item = Evidence> {
-        Evidence::ALL.into_iter().filter(|evidence| self.known[*evidence as usize])
+        Evidence::ALL.into_iter().filter(|evidence| self.has(*evidence))
+    }
+
+    fn has(&self, evidence: Evidence) -> bool {
+        self.known[evidence as usize]
     }
 
     /// Whether the formula is the only evidence.
@@ -79,18 +91,6 @@ pub enum TableError {
         /// The result.
         found: u128,
     },
-    /// A result for X(n) lies outside the bounds.
-    #[error("X({n}) = {found} is not between L({n}) = {low} and U({n}) = {high}")]
-    OutOfBounds {
-        /// Row.
-        n: u8,
-        /// The result.
-        found: u128,
-        /// L(n).
-        low: u128,
-        /// U(n).
-        high: u128,
-    },
     /// A number exceeds 128 bits.
     #[error(transparent)]
     Formula(#[from] FormulaError),
@@ -115,7 +115,7 @@ pub enum TableError {
     },
 }
 
-/// X(1) to X(18).
+/// X(1) to X(18), as searches have found them.
 pub const X: [u128; 18] = [
     3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245, 184_191, 444_807, 1_074_001,
     2_593_021, 6_260_271, 15_113_807, 36_488_145,
@@ -147,7 +147,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// The rows 1 to `rows`, with the formulas, the known X, and what was searched.
+    /// The rows 1 to `rows`, with the formulas, the known X, and what was searched. Where X is proven
+    /// it is not marked as searched.
     ///
     /// # Errors
     /// If there is no such row, or a number of it has more than 128 bits.
@@ -159,8 +160,14 @@ impl Table {
         for n in 1..=rows {
             for quantity in Quantity::ALL {
                 match quantity.formula(n.into()) {
-                    Ok(value) => *table.cell_mut(quantity, n)? = Some(Cell::formula(value)),
-                    Err(FormulaError::Undefined { .. } | FormulaError::Unknown) => {}
+                    Ok(value) => {
+                        *table.cell_mut(quantity, n)? = Some(Cell::formula(value));
+                        // X has a formula only where it is proven.
+                        if quantity == Quantity::X {
+                            table.mark(quantity, n, value, Evidence::Proven)?;
+                        }
+                    }
+                    Err(FormulaError::Undefined { .. } | FormulaError::SearchOnly { .. }) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -176,8 +183,9 @@ impl Table {
         }
         for (quantity, upto) in SEARCHED {
             for n in 1..=upto.min(rows) {
-                if let Some(Cell { value, .. }) = table.cell(quantity, n) {
-                    table.mark(quantity, n, value, Evidence::Searched)?;
+                let cell = table.cell(quantity, n);
+                if let Some(cell) = cell.filter(|cell| !cell.has(Evidence::Proven)) {
+                    table.mark(quantity, n, cell.value, Evidence::Searched)?;
                 }
             }
         }
@@ -190,7 +198,7 @@ impl Table {
         self.rows.len() as u8
     }
 
-    /// A number; none where the quantity is not defined, or for X not known.
+    /// A number; none where the quantity is not defined.
     pub fn cell(&self, quantity: Quantity, n: u8) -> Option<Cell> {
         *self.rows.get(usize::from(n).checked_sub(1)?)?.get(quantity as usize)?
     }
@@ -200,10 +208,10 @@ impl Table {
         Ok(&mut row.ok_or(TableError::NoCell { quantity, n })?[quantity as usize])
     }
 
-    /// Enters a result. X(n) may be new, every other number is known by its formula.
+    /// Enters a result. X(n) without a formula may be new, every other number is known.
     ///
     /// # Errors
-    /// If the result differs from what is known, or X(n) from its bounds.
+    /// If the result differs from what is known.
     pub fn mark(
         &mut self,
         quantity: Quantity,
@@ -211,14 +219,8 @@ impl Table {
         found: u128,
         evidence: Evidence,
     ) -> Result<(), TableError> {
-        let bounds = (self.cell(Quantity::L, n), self.cell(Quantity::U, n));
         let slot = self.cell_mut(quantity, n)?;
         if quantity == Quantity::X {
-            if let (Some(Cell { value: low, .. }), Some(Cell { value: high, .. })) = bounds
-                && !(low..=high).contains(&found)
-            {
-                return Err(TableError::OutOfBounds { n, found, low, high });
-            }
             slot.get_or_insert(Cell::formula(found));
         }
         let cell = slot.as_mut().ok_or(TableError::NoCell { quantity, n })?;
@@ -230,7 +232,7 @@ impl Table {
     }
 
     /// Makes and replays the lists of moves of all quantities that have one, up to a level, and
-    /// marks their numbers. A list of X(n) moves marks X(n), too.
+    /// marks their numbers. The list of X(n) also marks U(n).
     ///
     /// # Errors
     /// If a list does not lead where it should, or in another number of moves.
@@ -254,10 +256,7 @@ impl Table {
                 if quantity == Quantity::X && self.cell(Quantity::U, n).is_some() {
                     self.mark(Quantity::U, n, moves, Evidence::Constructed)?;
                 }
-                let known = self.cell(quantity, n).map(|cell| cell.value);
-                if quantity != Quantity::X || known == Some(moves) {
-                    self.mark(quantity, n, moves, Evidence::Constructed)?;
-                }
+                self.mark(quantity, n, moves, Evidence::Constructed)?;
             }
         }
         Ok(())
@@ -347,23 +346,32 @@ mod tests {
         let x: Vec<u128> = (1..=10).map(|n| table.cell(Quantity::X, n).unwrap().value).collect();
         assert_eq!(x, [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537]);
         let known = |n| table.cell(Quantity::X, n).unwrap().evidence().collect::<Vec<_>>();
-        assert_eq!(known(8), Evidence::ALL);
-        assert_eq!(known(10), [Evidence::ChokePoint, Evidence::Published]);
+        use Evidence::{ChokePoint, Constructed, Proven, Published, Searched};
+        assert_eq!(known(4), [Searched, Constructed, ChokePoint, Published]);
+        assert_eq!(known(8), [Proven, Constructed, ChokePoint, Published]);
+        assert_eq!(known(10), [Proven, ChokePoint, Published]);
         assert!(table.cell(Quantity::L, 10).unwrap().is_formula_only());
         assert_eq!((table.cell(Quantity::T, 0), table.cell(Quantity::T, 11)), (None, None));
     }
 
     #[test]
-    fn every_known_x_from_5_on_is_u() {
-        let table = Table::new(19).unwrap();
-        for n in 5..=18 {
-            let value = |quantity| table.cell(quantity, n).map(|cell| cell.value);
-            assert_eq!(value(Quantity::X), value(Quantity::U), "n = {n}");
+    fn x_is_proven_from_5_on_and_equals_what_was_searched() {
+        let table = Table::new(90).unwrap();
+        for n in 1..=90 {
+            let x = table.cell(Quantity::X, n).unwrap();
+            assert_eq!(x.has(Evidence::Proven), n >= 5, "n = {n}");
+            assert_eq!(x.has(Evidence::Searched), n < 5, "n = {n}");
+            if n >= 5 {
+                assert_eq!(Some(x.value), table.cell(Quantity::U, n).map(|cell| cell.value));
+            }
+        }
+        for (n, searched) in (5..).zip(&X[4..]) {
+            assert_eq!(Quantity::X.formula(n), Ok(*searched), "n = {n}");
         }
         let known = |n| table.cell(Quantity::X, n).unwrap().evidence().collect::<Vec<_>>();
-        assert_eq!(known(14), [Evidence::ChokePoint]);
-        assert_eq!(table.cell(Quantity::X, 19), None);
-        assert_eq!(table.cell(Quantity::U, 19).unwrap().value, 88_090_373);
+        assert_eq!(known(14), [Evidence::Proven, Evidence::ChokePoint]);
+        assert_eq!(known(19), [Evidence::Proven]);
+        assert_eq!(table.cell(Quantity::X, 19).unwrap().value, 88_090_373);
     }
 
     #[test]
@@ -373,7 +381,9 @@ mod tests {
         let error = table.mark(Quantity::T, 7, 346, searched).unwrap_err().to_string();
         assert_eq!(error, "T(7) is 345, but 346 was found");
         let error = table.mark(Quantity::X, 18, 36_488_146, searched).unwrap_err().to_string();
-        assert_eq!(error, "X(18) = 36488146 is not between L(18) = 31827276 and U(18) = 36488145");
+        assert_eq!(error, "X(18) is 36488145, but 36488146 was found");
+        let error = table.mark(Quantity::X, 4, 127, searched).unwrap_err().to_string();
+        assert_eq!(error, "X(4) is 128, but 127 was found");
         table.mark(Quantity::X, 18, 36_488_145, Evidence::ChokePoint).unwrap();
         assert!(table.mark(Quantity::X, 18, 36_488_144, searched).is_err());
         assert!(table.mark(Quantity::U, 4, 128, searched).is_err());

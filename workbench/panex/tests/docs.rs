@@ -1,11 +1,14 @@
-//! Tests that the drawings, numbers and words of `docs/panex.md` are those of the crate.
+//! Tests that the drawings, numbers and words of `docs/panex.md` are those of the crate, and that
+//! `docs/panex-proof.md` names the checks of the verifier.
 
+use sha2::{Digest, Sha256};
 use strata_panex::formulas::Quantity;
 use strata_panex::operations::{Kind, Operation, Task};
 use strata_panex::table::Table;
 use strata_panex::{Position, draw};
 
 const PAGE: &str = include_str!("../../../docs/panex.md");
+const PROOF: &str = include_str!("../../../docs/panex-proof.md");
 
 #[test]
 fn drawings_are_those_of_the_crate() {
@@ -52,4 +55,32 @@ fn the_words_are_those_of_the_crate() {
         let word = Operation::from(Task::new(kind, level).unwrap()).word().unwrap();
         assert!(PAGE.contains(&word.to_string()), "{kind}: {word}");
     }
+}
+
+#[test]
+fn the_proof_names_the_checks_of_the_verifier() {
+    let (_, rest) =
+        PROOF.split_once("\n| hypothesis | module | check, as in the messages |\n").unwrap();
+    let mut checks = 0;
+    for row in rest.lines().skip(1).take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let module = cells[1].split('`').nth(1).unwrap();
+        let path = format!("../panex-proof-verifier/src/{module}.rs");
+        let source =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert!(source.contains(&format!("\"{}\"", cells[2])), "{path} has no {}", cells[2]);
+        checks += 1;
+    }
+    assert!(checks >= 24, "found {checks}");
+}
+
+#[test]
+fn the_proof_has_the_size_and_the_hash_of_the_certificate() {
+    let certificate = strata_panex::proof::certificate().unwrap();
+    let size = certificate.len();
+    let digits = format!("{},{:03}", size / 1000, size % 1000);
+    assert!(PROOF.contains(&format!("{digits} bytes")), "{digits} bytes");
+    let hash = Sha256::digest(certificate.as_bytes());
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert!(PROOF.contains(&hash), "{hash}");
 }

@@ -1,5 +1,7 @@
 //! Arguments of `strata panex`.
 
+use std::path::PathBuf;
+
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use strata_panex::choke;
@@ -7,6 +9,7 @@ use strata_panex::operations::Kind;
 
 use crate::args::values::{at_most, available_threads};
 use crate::commands::solve::embedded::SearchResources;
+use crate::output::exit;
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -23,9 +26,22 @@ pub(crate) enum PanexCommand {
     Choke(ChokeArgs),
     /// Find X(LEVEL) by several methods and compare them (exit code 6 if they differ)
     ///
-    /// The methods are the searches of both engines, choke points, and a replay of the paper's
-    /// exchange, which is not proved to be shortest on every level.
+    /// The methods are the searches of both engines, choke points, a replay of the paper's exchange,
+    /// and, from level 5 on, the proven formula.
     Check(CheckArgs),
+    /// Prove X(n) = U(n) for every n from 5 on: build the certificate and check it
+    ///
+    /// The verifier shares no code with the producer of the certificate. docs/panex-proof.md has the
+    /// lemmas that it relies on.
+    #[command(after_help = exit::help_table())]
+    Prove(ProveArgs),
+    /// Check a certificate that X(n) = U(n) (exit code 12 if a part of it fails)
+    ///
+    /// The message names the first check that fails.
+    #[command(after_help = exit::help_table())]
+    VerifyProof(VerifyProofArgs),
+    /// Print X(N), its proven lower bound, and U(N), for N up to 10,000
+    Bound(BoundArgs),
     /// Draw a position
     Draw(DrawArgs),
 }
@@ -146,6 +162,30 @@ pub(crate) struct CheckArgs {
     /// Resources of the searches. Choke points also use the threads.
     #[command(flatten)]
     pub(crate) resources: SearchResources,
+}
+
+/// Arguments of `panex prove`.
+#[derive(Debug, Args)]
+pub(crate) struct ProveArgs {
+    /// Write the certificate to a file, which is replaced, once it is accepted
+    #[arg(long, value_name = "FILE", env = "STRATA_CERTIFICATE", hide_env_values = true)]
+    pub(crate) certificate: Option<PathBuf>,
+}
+
+/// Arguments of `panex verify-proof`.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyProofArgs {
+    /// File with the certificate
+    #[arg(value_name = "FILE")]
+    pub(crate) certificate: PathBuf,
+}
+
+/// Arguments of `panex bound`.
+#[derive(Debug, Args)]
+pub(crate) struct BoundArgs {
+    /// Tiles per tower
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) level: u32,
 }
 
 /// Form of a drawing.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use serde::Serialize;
+use strata_panex::formulas::{FormulaError, Quantity, X_PROOF, X_PROVEN_FROM};
 use strata_panex::operations::{Kind, Operation, Task};
 use strata_panex::{CentreTop, Position, replay};
 
@@ -24,11 +25,12 @@ struct Check {
 }
 
 /// The methods, one per row.
-const CHECKS: [Check; 4] = [
+const CHECKS: [Check; 5] = [
     Check { name: "search over positions", run: explicit },
     Check { name: "search over diagrams", run: symbolic },
     Check { name: "search over choke points", run: choke_points },
     Check { name: "exchange of the paper", run: exchange },
+    Check { name: "proof", run: proof },
 ];
 
 /// Result of a method.
@@ -129,6 +131,20 @@ fn exchange(args: &CheckArgs, _: &Console) -> Result<Answer, Failure> {
         return Err(bug(format!("the exchange ends at {}", end.position())));
     }
     Ok(Answer::Moves(end.moves(), "made and replayed".to_owned()))
+}
+
+/// The formula, where it is proven.
+fn proof(args: &CheckArgs, _: &Console) -> Result<Answer, Failure> {
+    match Quantity::X.formula(args.level.into()) {
+        Ok(moves) => {
+            let moves = moves.try_into().map_err(bug)?;
+            Ok(Answer::Moves(moves, format!("X(n) = U(n), {X_PROOF}")))
+        }
+        Err(FormulaError::SearchOnly { .. }) => {
+            Ok(Answer::Skipped(format!("none below {X_PROVEN_FROM}")))
+        }
+        Err(error) => Err(bug(error)),
+    }
 }
 
 fn compare(rows: &[Row]) -> Verdict {

@@ -1,9 +1,11 @@
-//! `strata panex`: operations, tables, comparisons and drawings of the Panex puzzle.
+//! `strata panex`: operations, tables, comparisons, proof and drawings of the Panex puzzle.
 
 pub(crate) mod args;
+mod bound;
 mod check;
 mod choke;
 mod operation;
+mod proof;
 pub(crate) mod run;
 mod table;
 mod words;

@@ -5,7 +5,7 @@ use std::io::Write;
 use strata_panex::{GoldPosition, Position, draw};
 
 use super::args::{DrawArgs, PanexCommand, Picture};
-use super::{check, choke, operation, table};
+use super::{bound, check, choke, operation, proof, table};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
@@ -17,6 +17,9 @@ pub(crate) fn run(command: &PanexCommand, console: &Console) -> Result<ExitCode,
         PanexCommand::Table(args) => table::run(args, console),
         PanexCommand::Choke(args) => choke::run(args, console),
         PanexCommand::Check(args) => check::run(args, console),
+        PanexCommand::Prove(args) => proof::prove(args, console),
+        PanexCommand::VerifyProof(args) => proof::verify(args, console),
+        PanexCommand::Bound(args) => bound::run(args, console),
         PanexCommand::Draw(args) => draw(args),
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata_panex::formulas::Quantity;
+use strata_panex::formulas::{Quantity, X_PROOF, X_PROVEN_FROM};
 use strata_panex::table::{Cell, Evidence, FOOTNOTES, Table};
 
 use super::args::TableArgs;
@@ -47,6 +47,7 @@ pub(super) fn run(args: &TableArgs, console: &Console) -> Result<ExitCode, Failu
 
 fn name(evidence: Evidence) -> &'static str {
     match evidence {
+        Evidence::Proven => "proven",
         Evidence::Searched => "searched",
         Evidence::Constructed => "constructed",
         Evidence::ChokePoint => "choke-point",
@@ -58,6 +59,7 @@ fn name(evidence: Evidence) -> &'static str {
 fn cell(cell: Option<Cell>) -> [String; 2] {
     let Some(Cell { value, .. }) = cell else { return ["-".to_owned(), String::new()] };
     let letter = |evidence| match evidence {
+        Evidence::Proven => 'P',
         Evidence::Searched => 's',
         Evidence::Constructed => 'c',
         Evidence::ChokePoint => 'k',
@@ -91,6 +93,7 @@ fn text(table: &Table, out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(out)?;
     }
+    writeln!(out, "P: proven for every n from {X_PROVEN_FROM} on ({X_PROOF});")?;
     writeln!(out, "s: searched over positions here; c: moves made here and replayed;")?;
     writeln!(out, "k: searched over choke points here; p: searched by others, and published;")?;
     writeln!(out, "no letter: formula only.")

@@ -1,11 +1,15 @@
 //! Base level of the recursion: segments found by breadth-first search over positions.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::shape::Shape;
 use super::signature::Signature;
 use super::stack::{Stack, Stacks};
 use crate::Move;
+
+/// Visits for which a search has room at first. The searches of the base level have 2,479 on
+/// average and 3,176 at most.
+const ROOM_FOR_VISITS: usize = 3200;
 
 /// A puzzle with small tiles in pairs and some lower tiles that may move as well.
 ///
@@ -138,8 +142,9 @@ impl Board {
     /// Breadth-first search from a position that expands the visits for which `expand` is true.
     pub(super) fn search(&self, start: Stacks, expand: impl Fn(&Visit) -> bool) -> Vec<Visit> {
         let useful = self.useful(&start);
-        let mut visits = vec![Visit { stacks: start, moves: 0, useful, from: None }];
-        let mut known = FxHashSet::default();
+        let mut visits = Vec::with_capacity(ROOM_FOR_VISITS);
+        visits.push(Visit { stacks: start, moves: 0, useful, from: None });
+        let mut known = FxHashSet::with_capacity_and_hasher(ROOM_FOR_VISITS, FxBuildHasher);
         known.insert(start);
         let mut next = 0;
         while next < visits.len() {

@@ -10,40 +10,40 @@ use super::graph::{self, Edge, Node, Reach};
 use super::signature::{Pattern, Signature};
 
 /// The level of the tables that come from explicit tiles.
-pub(super) const BASE: u8 = 2;
+pub(crate) const BASE: u8 = 2;
 
 /// An index into [`Structure::classes`].
-pub(super) type ClassId = usize;
+pub(crate) type ClassId = usize;
 
 /// All that does not depend on the level.
-pub(super) struct Structure {
-    pub(super) classes: Vec<Class>,
-    pub(super) class_of: FxHashMap<Signature, ClassId>,
+pub(crate) struct Structure {
+    pub(crate) classes: Vec<Class>,
+    pub(crate) class_of: FxHashMap<Signature, ClassId>,
     /// The nodes of the whole puzzle of level N + 1, without lower tiles.
-    pub(super) top: Vec<SearchNode>,
+    pub(crate) top: Vec<SearchNode>,
 }
 
 /// Signatures whose tables are equal on every level.
-pub(super) struct Class {
+pub(crate) struct Class {
     /// The ends of segments, in ascending order: the rows of the tables.
-    pub(super) patterns: Arc<[Pattern]>,
+    pub(crate) patterns: Arc<[Pattern]>,
     /// The least moves of the base level, by row and swap vector.
-    pub(super) base: Arc<[Vec<u32>]>,
+    pub(crate) base: Arc<[Vec<u32>]>,
     /// How to make the next level's table; the start is node 0.
-    pub(super) nodes: Vec<SearchNode>,
+    pub(crate) nodes: Vec<SearchNode>,
     /// Row to node.
-    pub(super) row_nodes: Vec<usize>,
+    pub(crate) row_nodes: Vec<usize>,
 }
 
 /// The parts of a [`Node`] that a search reads.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct SearchNode {
+pub(crate) struct SearchNode {
     /// The class whose tables the edges use; none if the search does not expand the node.
-    pub(super) class: Option<ClassId>,
+    pub(crate) class: Option<ClassId>,
     /// Its pattern, if it is a useful position.
     useful: Option<Pattern>,
     /// By row of the class.
-    pub(super) edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge>,
 }
 
 /// A signature's segments on the base level.
@@ -79,7 +79,7 @@ pub(super) fn pattern_of(board: &Board, visit: &Visit) -> Option<Pattern> {
 
 impl Structure {
     /// The structure, computed at the first call.
-    pub(super) fn shared() -> &'static Self {
+    pub(crate) fn shared() -> &'static Self {
         static SHARED: LazyLock<Structure> = LazyLock::new(Structure::find);
         &SHARED
     }
@@ -97,7 +97,7 @@ impl Structure {
     }
 
     /// The nodes of the next level's segments from a signature, numbered as in its class.
-    pub(super) fn graph(&self, signature: &Signature, reach: Reach) -> Vec<Node> {
+    pub(crate) fn graph(&self, signature: &Signature, reach: Reach) -> Vec<Node> {
         graph::build(signature, reach, &mut |s| {
             Arc::clone(&self.classes[self.class_of[s]].patterns)
         })
@@ -148,8 +148,8 @@ impl Partition {
 }
 
 impl Occurring {
-    /// Collects all signatures that occur: starts with that of the whole puzzle and adds the
-    /// signatures of its nodes until there are no new ones.
+    /// Collects all signatures that occur: starts with those of the whole puzzle and its nodes and
+    /// adds the signatures of their nodes until there are no new ones.
     fn find() -> Self {
         let mut signatures = Vec::new();
         let mut tables: FxHashMap<Signature, BaseTable> = FxHashMap::default();
@@ -163,6 +163,7 @@ impl Occurring {
         };
         let top =
             graph::build(&Signature::EMPTY, Reach::Everything, &mut |s| occurs(s, &mut signatures));
+        occurs(&Signature::EMPTY, &mut signatures);
         while let Some(signature) = signatures.get(graphs.len()).copied() {
             graphs.push(graph::build(&signature, Reach::Segment, &mut |s| {
                 occurs(s, &mut signatures)
@@ -215,15 +216,15 @@ fn search_nodes(graph: &[Node], partition: &Partition) -> Vec<SearchNode> {
 
 /// An incoming edge of a node.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Incoming {
-    pub(super) from: usize,
+pub(crate) struct Incoming {
+    pub(crate) from: usize,
     /// The row of the table of `from`'s class.
-    pub(super) row: usize,
-    pub(super) flips: bool,
+    pub(crate) row: usize,
+    pub(crate) flips: bool,
 }
 
 /// The edges into each node.
-pub(super) fn incoming(nodes: &[SearchNode]) -> Vec<Vec<Incoming>> {
+pub(crate) fn incoming(nodes: &[SearchNode]) -> Vec<Vec<Incoming>> {
     let mut into = vec![Vec::new(); nodes.len()];
     for (from, node) in nodes.iter().enumerate() {
         for (row, edge) in node.edges.iter().enumerate() {
@@ -241,7 +242,7 @@ mod tests {
     #[test]
     fn size_of_the_structure() {
         let structure = Structure::shared();
-        assert_eq!(structure.class_of.len(), 857);
+        assert_eq!(structure.class_of.len(), 858);
         assert_eq!(structure.classes.len(), 38);
         assert_eq!(structure.top.len(), 15);
         assert_eq!(structure.classes.iter().map(|class| class.nodes.len()).max(), Some(82));

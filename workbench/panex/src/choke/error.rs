@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// More than any number of moves; two of them can be added.
-pub(super) const UNREACHED: u32 = u32::MAX / 2;
+pub(crate) const UNREACHED: u32 = u32::MAX / 2;
 
 /// The greatest level. Beyond it sums of numbers of moves might not fit into 31 bits; every run
 /// checks that they do.

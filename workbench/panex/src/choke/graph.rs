@@ -19,36 +19,36 @@ const RIGHT: u8 = 4;
 
 /// A position of the small shape and the lower tiles between two segments of level N.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) place: Place,
+pub(crate) struct Node {
+    pub(crate) place: Place,
     /// The signature of level N whose tables give the edges of this node.
-    pub(super) signature: Signature,
+    pub(crate) signature: Signature,
     /// The signature is that of the mirror image.
-    pub(super) mirrored: bool,
+    pub(crate) mirrored: bool,
     /// The pattern of the position at level N + 1, if it is a useful position there.
-    pub(super) useful: Option<Pattern>,
+    pub(crate) useful: Option<Pattern>,
     /// By pattern of the signature; none if the search does not expand the node.
-    pub(super) edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge>,
 }
 
 /// Shape and lower tiles (A, B, C, X, x), by column.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Place {
-    shape: Shape,
-    stacks: Stacks,
+pub(crate) struct Place {
+    pub(crate) shape: Shape,
+    pub(crate) stacks: Stacks,
 }
 
 /// A step to another node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Edge {
-    pub(super) to: u32,
+pub(crate) struct Edge {
+    pub(crate) to: u32,
     /// X and x exchange their order.
-    pub(super) flips: bool,
+    pub(crate) flips: bool,
 }
 
 /// Where a search ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// Up to the next useful positions: one segment.
     Segment,
     /// All reachable positions.
@@ -76,7 +76,7 @@ struct View {
 ///
 /// `patterns` gives the ends of a signature's segments. Their order decides the numbering of the
 /// nodes, so signatures that behave alike get equal graphs.
-pub(super) fn build(
+pub(crate) fn build(
     signature: &Signature,
     reach: Reach,
     patterns: &mut impl FnMut(&Signature) -> Arc<[Pattern]>,

@@ -50,22 +50,23 @@
 //! are some thousands of different ones.
 
 mod board;
-mod classes;
+pub(crate) mod classes;
 mod error;
 mod exchange;
-mod graph;
+pub(crate) mod graph;
 mod kernel;
-mod path;
+pub(crate) mod path;
 mod run;
 mod search;
-mod shape;
-mod signature;
-mod stack;
+pub(crate) mod shape;
+pub(crate) mod signature;
+pub(crate) mod stack;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod top;
 
+pub(crate) use error::UNREACHED;
 pub use error::{ChokeError, MAX_LEVEL};
 pub use exchange::Search;
 pub use kernel::Vectors;

@@ -4,6 +4,7 @@
 //! node is one whose distance and table entry add up to the node's distance. Each step is a segment
 //! of level N and is expanded in turn, down to moves of tiles.
 
+use std::ops::Add;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -29,10 +30,70 @@ struct Entry {
 
 /// A step between nodes: a row of the table of `node`'s class and an entry in it.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    node: usize,
+pub(crate) struct Step {
+    pub(crate) node: usize,
+    pub(crate) row: usize,
+    pub(crate) swaps: usize,
+}
+
+/// A place of a search: a node and its swaps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) node: usize,
+    pub(crate) swaps: usize,
+}
+
+/// The steps of a shortest path from node 0 without swaps to an end, from the distances of all
+/// nodes by swaps.
+///
+/// `table` gives the lower level's row of a class. There is none if an edge does not lead to the
+/// distances.
+pub(crate) fn steps_to<'t, C>(
+    nodes: &[SearchNode],
+    incoming: &[Vec<Incoming>],
+    table: impl Fn(ClassId, usize) -> &'t [C],
+    costs: &[Vec<C>],
+    end: End,
+) -> Option<Vec<Step>>
+where
+    C: Copy + Default + PartialOrd + Add<Output = C> + 't,
+{
+    let End { mut node, mut swaps } = end;
+    let half = costs[node].len() / 2;
+    let mut steps = Vec::new();
+    while costs[node][swaps] > C::default() {
+        let cost = costs[node][swaps];
+        let (step, before) = incoming[node].iter().find_map(|edge| {
+            let before = swaps ^ if edge.flips { half } else { 0 };
+            let (high, low) = (before & half, before & (half - 1));
+            let row = table(nodes[edge.from].class?, edge.row);
+            let from = &costs[edge.from][high..high + half];
+            let w = (0..half).find(|&w| row[w] > C::default() && from[low ^ w] + row[w] == cost)?;
+            Some((Step { node: edge.from, row: edge.row, swaps: w }, before ^ w))
+        })?;
+        steps.push(step);
+        (node, swaps) = (step.node, before);
+    }
+    steps.reverse();
+    Some(steps)
+}
+
+/// The moves of a shortest segment of the base level that ends in a row of the signature's class
+/// with these swaps.
+pub(crate) fn base_segment(
+    structure: &Structure,
+    signature: &Signature,
     row: usize,
     swaps: usize,
+) -> Option<Vec<Move>> {
+    let class = &structure.classes[*structure.class_of.get(signature)?];
+    let wanted = class.patterns[row];
+    let board = Board::of_signature(BASE, signature);
+    let visits = board.segments(board.position(signature.shape, &signature.slots()));
+    let found = visits.iter().position(|visit| {
+        pattern_of(&board, visit) == Some(wanted) && board.swaps(&visit.stacks) == swaps
+    })?;
+    Some(moves_to(&visits, found))
 }
 
 /// Expands entries into moves; equal entries only once.
@@ -65,42 +126,26 @@ impl Tracer<'_> {
     fn moves_to_half(&mut self, meeting: &Meeting, swaps: usize) -> Vec<Move> {
         let level = BASE + self.tables.len() as u8 - 1;
         let nodes = self.structure.top.as_slice();
-        let steps =
-            self.steps_to(level, nodes, &incoming(nodes), &meeting.costs, meeting.node, swaps);
+        let end = End { node: meeting.node, swaps };
+        let steps = self.steps_to(level, nodes, &incoming(nodes), &meeting.costs, end);
         let graph = self.structure.graph(&Signature::EMPTY, Reach::Everything);
         self.expand_steps(level, &graph, &steps)
     }
 
-    /// The steps from node 0 to a node, which are segments of this level.
+    /// The steps from node 0 to an end, which are segments of this level.
     fn steps_to(
         &self,
         level: u8,
         nodes: &[SearchNode],
         incoming: &[Vec<Incoming>],
         costs: &[Vec<u32>],
-        mut node: usize,
-        mut swaps: usize,
+        end: End,
     ) -> Vec<Step> {
         let tables = &self.tables[usize::from(level - BASE)];
-        let half = 1_usize << level;
-        let mut steps = Vec::new();
-        while costs[node][swaps] > 0 {
-            let cost = costs[node][swaps];
-            let step = incoming[node].iter().find_map(|edge| {
-                let before = swaps ^ if edge.flips { half } else { 0 };
-                let (high, low) = (before & half, before & (half - 1));
-                let row = tables.row(self.structure, nodes[edge.from].class?, edge.row);
-                let from = &costs[edge.from][high..high + half];
-                let w = (0..half).find(|&w| row[w] > 0 && from[low ^ w] + row[w] == cost)?;
-                Some((Step { node: edge.from, row: edge.row, swaps: w }, before ^ w))
-            });
-            // Each node but the start has an incoming step whose sum equals its distance.
-            let (step, before) = step.expect("a distance has a step that leads to it");
-            steps.push(step);
-            (node, swaps) = (step.node, before);
-        }
-        steps.reverse();
-        steps
+        let table = |class, row| tables.row(self.structure, class, row);
+        let steps = steps_to(nodes, incoming, table, costs, end);
+        // Each node but the start has an incoming step whose sum equals its distance.
+        steps.expect("a distance has a step that leads to it")
     }
 
     fn expand_steps(&mut self, level: u8, graph: &[Node], steps: &[Step]) -> Vec<Move> {
@@ -134,8 +179,8 @@ impl Tracer<'_> {
         let into = self.incoming.entry(id).or_insert_with(|| incoming(&class.nodes).into());
         let into = Rc::clone(into);
         let costs = self.tables[usize::from(level - BASE)].distances(id);
-        let end = class.row_nodes[row];
-        let steps = self.steps_to(level - 1, &class.nodes, &into, costs, end, swaps);
+        let end = End { node: class.row_nodes[row], swaps };
+        let steps = self.steps_to(level - 1, &class.nodes, &into, costs, end);
         let graph = self.graphs.entry(signature);
         let graph = graph.or_insert_with(|| structure.graph(&signature, Reach::Segment).into());
         let graph = Rc::clone(graph);
@@ -144,13 +189,7 @@ impl Tracer<'_> {
 
     fn expand_on_tiles(&self, entry: &Entry) -> Vec<Move> {
         let Entry { signature, row, swaps, .. } = entry;
-        let class = &self.structure.classes[self.structure.class_of[signature]];
-        let board = Board::of_signature(BASE, signature);
-        let visits = board.segments(board.position(signature.shape, &signature.slots()));
-        let wanted = class.patterns[*row];
-        let found = visits.iter().position(|visit| {
-            pattern_of(&board, visit) == Some(wanted) && board.swaps(&visit.stacks) == *swaps
-        });
-        moves_to(&visits, found.expect("an entry of the base tables has a segment"))
+        let moves = base_segment(self.structure, signature, *row, *swaps);
+        moves.expect("an entry of the base tables has a segment")
     }
 }

@@ -4,7 +4,7 @@ use super::stack::{Stack, Stacks};
 
 /// How the small tiles stand, colours ignored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Towers on L and R.
     Sides,
     /// Towers on C and R.
@@ -20,10 +20,10 @@ pub(super) enum Shape {
 use Shape::{Left, LeftTipped, Right, RightTipped, Sides};
 
 impl Shape {
-    pub(super) const ALL: [Self; 5] = [Sides, Right, RightTipped, Left, LeftTipped];
+    pub(crate) const ALL: [Self; 5] = [Sides, Right, RightTipped, Left, LeftTipped];
 
     /// The shape after the columns L and R change places.
-    pub(super) fn mirror(self) -> Self {
+    pub(crate) fn mirror(self) -> Self {
         match self {
             Sides => Sides,
             Right => Left,
@@ -34,7 +34,7 @@ impl Shape {
     }
 
     /// The one of a shape and its mirror image that has tables, and whether it is the image.
-    pub(super) fn canonical(self) -> (Self, bool) {
+    pub(crate) fn canonical(self) -> (Self, bool) {
         match self {
             Sides | Right | RightTipped => (self, false),
             Left | LeftTipped => (self.mirror(), true),
@@ -42,7 +42,7 @@ impl Shape {
     }
 
     /// The columns of the two towers, from left to right.
-    pub(super) fn towers(self) -> [usize; 2] {
+    pub(crate) fn towers(self) -> [usize; 2] {
         match self {
             Sides => [0, 2],
             Right | RightTipped => [1, 2],
@@ -51,13 +51,13 @@ impl Shape {
     }
 
     /// The column without a tower.
-    pub(super) fn free_column(self) -> usize {
+    pub(crate) fn free_column(self) -> usize {
         let [left, right] = self.towers();
         3 - left - right
     }
 
     /// The levels of the tiles up to `small`, column by column.
-    pub(super) fn levels(self, small: u8) -> Stacks {
+    pub(crate) fn levels(self, small: u8) -> Stacks {
         let mut columns = [Stack::default(); 3];
         for column in self.towers() {
             columns[column] = (1..=small).rev().collect();

@@ -4,42 +4,42 @@ use super::shape::Shape;
 use super::stack::{Stack, Stacks};
 
 /// The lower tile on top of L (or of R, in a mirrored position).
-pub(super) const A: u8 = 0;
+pub(crate) const A: u8 = 0;
 /// The topmost lower tile of the centre.
-pub(super) const B: u8 = 1;
+pub(crate) const B: u8 = 1;
 /// The lower tile below B.
-pub(super) const C: u8 = 2;
+pub(crate) const C: u8 = 2;
 
 /// Relative levels are capped here. At most three lower tiles move in a segment, so a greater
 /// level can never make a difference.
-pub(super) const LEVEL_CAP: u8 = 5;
+pub(crate) const LEVEL_CAP: u8 = 5;
 /// Relative rows of supports are capped here, for the same reason.
-pub(super) const ROW_CAP: u8 = 6;
+pub(crate) const ROW_CAP: u8 = 6;
 
 /// Everything the segments of level N from a useful position depend on, relative to N.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Signature {
+pub(crate) struct Signature {
     /// A canonical shape.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
     /// Level less N of the slots A, B, C; 0 where there is no tile.
-    pub(super) lower: [u8; 3],
+    pub(crate) lower: [u8; 3],
     /// Row less N of what lies below the slots, in each column.
-    pub(super) support: [u8; 3],
+    pub(crate) support: [u8; 3],
 }
 
 /// A kind of end of a segment: the shape and where the slot tiles are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Pattern {
-    pub(super) end: Shape,
-    pub(super) slots: Stacks,
+pub(crate) struct Pattern {
+    pub(crate) end: Shape,
+    pub(crate) slots: Stacks,
 }
 
 impl Signature {
     /// The start of the puzzle: no lower tile anywhere.
-    pub(super) const EMPTY: Self = Self { shape: Shape::Sides, lower: [0; 3], support: [1; 3] };
+    pub(crate) const EMPTY: Self = Self { shape: Shape::Sides, lower: [0; 3], support: [1; 3] };
 
     /// The slot tiles where they are at the start.
-    pub(super) fn slots(&self) -> Stacks {
+    pub(crate) fn slots(&self) -> Stacks {
         let mut columns = [Stack::default(); 3];
         for (slot, column) in [(A, 0), (C, 1), (B, 1)] {
             if self.lower[usize::from(slot)] > 0 {
@@ -53,7 +53,7 @@ impl Signature {
 #[cfg(test)]
 impl Signature {
     /// Every signature with these greatest levels and rows that some position can have.
-    pub(super) fn all(levels: u8, rows: u8) -> Vec<Self> {
+    pub(crate) fn all(levels: u8, rows: u8) -> Vec<Self> {
         let mut found = Vec::new();
         let (base, count) = (usize::from(levels) + 1, usize::from(rows));
         for shape in [Shape::Sides, Shape::Right, Shape::RightTipped] {

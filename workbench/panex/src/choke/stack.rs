@@ -2,36 +2,36 @@
 
 /// Up to 16 tiles with ids 0..=14, one nibble each, the topmost in the lowest nibble.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub(super) struct Stack(u64);
+pub(crate) struct Stack(u64);
 
 /// The stacks of the columns L, C and R.
-pub(super) type Stacks = [Stack; 3];
+pub(crate) type Stacks = [Stack; 3];
 
 impl Stack {
-    pub(super) fn push(&mut self, tile: u8) {
+    pub(crate) fn push(&mut self, tile: u8) {
         debug_assert!(tile < 15 && self.len() < 16);
         self.0 = self.0 << 4 | u64::from(tile + 1);
     }
 
-    pub(super) fn pop(&mut self) -> Option<u8> {
+    pub(crate) fn pop(&mut self) -> Option<u8> {
         let top = self.top();
         self.0 >>= 4;
         top
     }
 
-    pub(super) fn top(self) -> Option<u8> {
+    pub(crate) fn top(self) -> Option<u8> {
         ((self.0 & 15) as u8).checked_sub(1)
     }
 
-    pub(super) fn len(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         (64 - self.0.leading_zeros()).div_ceil(4)
     }
 
-    pub(super) fn bottom_up(self) -> impl DoubleEndedIterator<Item = u8> {
+    pub(crate) fn bottom_up(self) -> impl DoubleEndedIterator<Item = u8> {
         (0..self.len()).rev().map(move |i| (self.0 >> (4 * i) & 15) as u8 - 1)
     }
 
-    pub(super) fn contains(self, tile: u8) -> bool {
+    pub(crate) fn contains(self, tile: u8) -> bool {
         self.bottom_up().any(|t| t == tile)
     }
 }

@@ -1,0 +1,212 @@
+//! `strata panex prove` and `verify-proof`: the certificate that X(n) = U(n), built and checked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+use strata::memory;
+use strata_panex::formulas::X_PROOF;
+use strata_panex_proof_verifier::{self as verifier, Certificate, Graphs, Report};
+use strata_store::{RealFs, read_input, write_durably};
+
+use super::args::{ProveArgs, VerifyProofArgs};
+use crate::args::path::check_folder;
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::json::write_line;
+use crate::output::{stdout, units};
+
+/// Longest file that is read as a certificate, in bytes; that of `prove` has 276 KiB.
+const MAX_BYTES: u64 = 32 << 20;
+
+/// What the verifier relies on: the lemmas of [`X_PROOF`].
+const LEMMAS: [(&str, &str); 4] = [
+    ("P1", "model: columns of tiles without cells need as many moves as the puzzle"),
+    ("P2", "cutting: a segment is a chain of segments one level down; only A, B, C move in it"),
+    ("P3", "caps: capped levels and rows leave all segments as they are"),
+    ("P4", "prices: a price for each order bit that is not kept leaves a lower bound"),
+];
+
+/// Runs `strata panex prove`.
+pub(super) fn prove(args: &ProveArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let file = args.certificate.as_deref().map(output).transpose()?;
+    let started = Instant::now();
+    let certificate = strata_panex::proof::certificate().map_err(unexpected)?;
+    let (bytes, built) = (certificate.len() as u64, started.elapsed().as_secs_f64());
+    tracing::info!("certificate built: {}, {}", units::bytes(bytes), units::seconds(built));
+    let report = check(&certificate)
+        .map_err(|failure| unexpected(format!("the certificate built here is wrong: {failure}")))?;
+    if let Some(file) = &file {
+        write_durably(&RealFs, file, certificate.as_bytes())
+            .map_err(|error| Failure::usage(format!("--certificate: {error}")))?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    Proof { file: file.as_deref(), bytes, report, seconds }.show(console)
+}
+
+/// Runs `strata panex verify-proof`.
+pub(super) fn verify(args: &VerifyProofArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let started = Instant::now();
+    let file = &args.certificate;
+    let name = file.display();
+    let bytes = read_input(file, MAX_BYTES)
+        .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let corrupt = |why: String| Failure::new(ExitCode::Corrupt, format!("{name}: {why}"));
+    let text = String::from_utf8(bytes).map_err(|error| {
+        corrupt(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+    })?;
+    let report = check(&text).map_err(|failure| corrupt(failure.to_string()))?;
+    let seconds = started.elapsed().as_secs_f64();
+    Proof { file: Some(file), bytes: text.len() as u64, report, seconds }.show(console)
+}
+
+/// The verifier, in three parts for the log.
+fn check(text: &str) -> Result<Report, verifier::Failure> {
+    let started = Instant::now();
+    let certificate = Certificate::parse(text)?;
+    let graphs = Graphs::derive(&certificate)?;
+    tracing::info!("graphs derived: {}", units::seconds(started.elapsed().as_secs_f64()));
+    let report = verifier::check(&certificate, &graphs)?;
+    tracing::info!("certificate accepted: {}", units::seconds(started.elapsed().as_secs_f64()));
+    Ok(report)
+}
+
+fn unexpected(error: impl ToString) -> Failure {
+    Failure::new(ExitCode::Unexpected, error)
+}
+
+/// The file to write, through symbolic links. It is replaced as a whole, which a device or a folder
+/// must not be.
+fn output(file: &Path) -> Result<PathBuf, Failure> {
+    check_folder("certificate", file)?;
+    let refused = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!("--certificate: cannot write {}: {why}", file.display()))
+    };
+    match fs::metadata(file) {
+        Ok(kind) if !kind.is_file() => Err(refused(&"it is not a regular file")),
+        Ok(_) => fs::canonicalize(file).map_err(|error| refused(&error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(file.to_owned()),
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+/// An accepted certificate.
+struct Proof<'a> {
+    /// Where it is, if in a file.
+    file: Option<&'a Path>,
+    bytes: u64,
+    report: Report,
+    seconds: f64,
+}
+
+impl Proof<'_> {
+    fn show(&self, console: &Console) -> Result<ExitCode, Failure> {
+        stdout::print(|out| match console.json {
+            true => write_line("proof", &Fields::of(self), out),
+            false => self.text(out),
+        })?;
+        Ok(ExitCode::Done)
+    }
+
+    fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        let report = &self.report;
+        let many = |count: usize| units::count(count as u64);
+        let (signatures, classes) = (many(report.signatures), many(report.classes));
+        let (nodes, edges) = (many(report.nodes), many(report.edges));
+        let claims = units::count(report.base_rows);
+        let equal = units::count(report.base_equalities);
+        let inequalities = units::count(report.inequalities);
+        let (tight, different) = (units::count(report.identities), many(report.distinct));
+        let (top_nodes, top_edges) = (many(report.top_nodes), many(report.top_edges));
+        let top = units::count(report.top_inequalities);
+        let (segments, rules) = (many(report.segments), many(report.rules));
+        let exact = report.exact.map(units::count).join(", ");
+        writeln!(out, "X(n) = U(n) for every n >= {}", verifier::FROM)?;
+        writeln!(out, "  signatures   {signatures} in {classes} classes, {} forms", report.forms)?;
+        writeln!(out, "  graphs       {nodes} nodes, {edges} edges")?;
+        writeln!(out, "  level 4      {claims} claims, {equal} of them tight")?;
+        writeln!(
+            out,
+            "  every N >= 4 {inequalities} inequalities, {tight} of them tight, {different} different"
+        )?;
+        writeln!(out, "  whole puzzle {top_nodes} nodes, {top_edges} edges, {top} inequalities")?;
+        writeln!(
+            out,
+            "  grammar      {segments} segments, {rules} rules, {} forms",
+            report.upper_forms
+        )?;
+        writeln!(out, "  tables       X(3) to X(6) = {exact}")?;
+        let place = self.file.map_or(String::new(), |file| format!(", {}", file.display()));
+        writeln!(out, "  certificate  {}{place}", units::bytes(self.bytes))?;
+        writeln!(out, "  time         {}", units::seconds(self.seconds))?;
+        writeln!(out, "proved on paper, in {X_PROOF}:")?;
+        LEMMAS.iter().try_for_each(|(name, lemma)| writeln!(out, "  {name}  {lemma}"))
+    }
+}
+
+/// Fields of the JSON event.
+#[derive(Serialize)]
+struct Fields<'a> {
+    theorem: &'a str,
+    from: u32,
+    signatures: usize,
+    classes: usize,
+    forms: usize,
+    nodes: usize,
+    edges: usize,
+    base_rows: u64,
+    base_equalities: u64,
+    inequalities: u64,
+    identities: u64,
+    distinct: usize,
+    top_nodes: usize,
+    top_edges: usize,
+    top_inequalities: u64,
+    segments: usize,
+    rules: usize,
+    upper_forms: usize,
+    /// X(3) to X(6).
+    exact: [u64; 4],
+    lemmas: BTreeMap<&'a str, &'a str>,
+    page: &'a str,
+    file: Option<String>,
+    bytes: u64,
+    seconds: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(proof: &Proof<'a>) -> Fields<'a> {
+        let report = &proof.report;
+        Fields {
+            theorem: "X(n) = U(n)",
+            from: verifier::FROM,
+            signatures: report.signatures,
+            classes: report.classes,
+            forms: report.forms,
+            nodes: report.nodes,
+            edges: report.edges,
+            base_rows: report.base_rows,
+            base_equalities: report.base_equalities,
+            inequalities: report.inequalities,
+            identities: report.identities,
+            distinct: report.distinct,
+            top_nodes: report.top_nodes,
+            top_edges: report.top_edges,
+            top_inequalities: report.top_inequalities,
+            segments: report.segments,
+            rules: report.rules,
+            upper_forms: report.upper_forms,
+            exact: report.exact,
+            lemmas: LEMMAS.into(),
+            page: X_PROOF,
+            file: proof.file.map(|file| file.display().to_string()),
+            bytes: proof.bytes,
+            seconds: proof.seconds,
+            peak_rss_bytes: memory::peak(),
+        }
+    }
+}
