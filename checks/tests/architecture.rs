@@ -10,10 +10,12 @@ use strata_checks::modules::Tree;
 use strata_checks::workspace::{metadata, root};
 
 const SPACE: &str = "strata-space";
+const GROUP: &str = "strata-group";
 const PUZZLES: &str = "strata-puzzles";
 const STORE: &str = "strata-store";
 const EXPLICIT: &str = "strata-explicit";
 const SYMBOLIC: &str = "strata-symbolic";
+const DENSE: &str = "strata-dense";
 const LIBRARY: &str = "strata";
 const PROTO: &str = "strata-proto";
 const PLATFORM: &str = "strata-platform";
@@ -22,6 +24,7 @@ const WORKER: &str = "strata-worker";
 const COORDINATOR: &str = "strata-coordinator";
 const CLI: &str = "strata-cli";
 const PANEX: &str = "strata-panex";
+const VERIFIER: &str = "strata-panex-proof-verifier";
 const TILES: &str = "strata-tiles";
 const FUZZ: &str = "strata-fuzz";
 const SIMULATION: &str = "strata-simulation";
@@ -36,12 +39,14 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 17] = [
+const CRATE_RULES: [CrateRule; 20] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
-    CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
+    CrateRule { name: GROUP, uses: &[SPACE], tests_use: &[] },
+    CrateRule { name: PUZZLES, uses: &[SPACE, GROUP], tests_use: &[] },
     CrateRule { name: STORE, uses: &[], tests_use: &[] },
     CrateRule { name: EXPLICIT, uses: &[SPACE, STORE], tests_use: &[PUZZLES] },
     CrateRule { name: SYMBOLIC, uses: &[SPACE], tests_use: &[PUZZLES] },
+    CrateRule { name: DENSE, uses: &[SPACE], tests_use: &[GROUP, PUZZLES] },
     CrateRule { name: LIBRARY, uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC], tests_use: &[] },
     CrateRule { name: PROTO, uses: &[], tests_use: &[] },
     CrateRule { name: PLATFORM, uses: &[STORE], tests_use: &[] },
@@ -56,7 +61,8 @@ const CRATE_RULES: [CrateRule; 17] = [
         uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE],
         tests_use: &[PUZZLES],
     },
-    CrateRule { name: PANEX, uses: &[], tests_use: &[] },
+    CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
+    CrateRule { name: PANEX, uses: &[], tests_use: &[VERIFIER] },
     CrateRule { name: TILES, uses: &[], tests_use: &[] },
     CrateRule {
         name: CLI,
@@ -72,6 +78,7 @@ const CRATE_RULES: [CrateRule; 17] = [
             NET,
             WORKER,
             COORDINATOR,
+            VERIFIER,
             PANEX,
             TILES,
         ],
@@ -90,6 +97,7 @@ const CRATE_RULES: [CrateRule; 17] = [
             NET,
             WORKER,
             COORDINATOR,
+            VERIFIER,
             PANEX,
             TILES,
         ],
@@ -104,13 +112,14 @@ const CRATE_RULES: [CrateRule; 17] = [
 ];
 
 /// Crates that search any space, so that no puzzle is named in their code.
-const ENGINES: [&str; 2] = [EXPLICIT, SYMBOLIC];
+const ENGINES: [&str; 3] = [EXPLICIT, SYMBOLIC, DENSE];
 
 /// The puzzles that ship.
-const SHIPPED: [&str; 3] = ["panex", "hanoi", "tiles"];
+const SHIPPED: [&str; 6] = ["panex", "hanoi", "tiles", "pancake", "topspin", "lrx"];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 8] = [LIBRARY, PUZZLES, PANEX, TILES, SPACE, STORE, EXPLICIT, SYMBOLIC];
+const SYNCHRONOUS: [&str; 11] =
+    [LIBRARY, PUZZLES, VERIFIER, PANEX, TILES, SPACE, GROUP, STORE, EXPLICIT, SYMBOLIC, DENSE];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 1] = [("coordinator/src", &["cluster", "server"])];
@@ -241,14 +250,14 @@ fn a_puzzle_is_found_in_names_and_strings_but_not_in_documentation() {
 }
 
 #[test]
-fn only_the_command_line_is_a_program() {
+fn only_the_command_line_and_the_verifier_are_programs() {
     let metadata = metadata(root()).unwrap();
     let packages = metadata.workspace_packages().into_iter();
     let programs = packages.filter(|package| {
         package.targets.iter().any(|target| target.kind.contains(&TargetKind::Bin))
     });
-    let names: Vec<&str> = programs.map(|package| package.name.as_str()).collect();
-    assert_eq!(names, ["strata-cli"]);
+    let names: BTreeSet<&str> = programs.map(|package| package.name.as_str()).collect();
+    assert_eq!(names, BTreeSet::from([CLI, VERIFIER]));
 }
 
 #[test]

@@ -10,12 +10,14 @@ use strata_checks::surface::listing;
 use strata_checks::workspace::{members, root};
 
 /// Crates whose public items are listed.
-const LIBRARIES: [&str; 7] = [
+const LIBRARIES: [&str; 9] = [
     "strata",
     "strata-space",
+    "strata-group",
     "strata-store",
     "strata-explicit",
     "strata-symbolic",
+    "strata-dense",
     "strata-puzzles",
     "strata-cli",
 ];

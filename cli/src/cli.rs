@@ -13,6 +13,7 @@ use crate::commands::nodes::tls_init::TlsInitArgs;
 use crate::commands::nodes::worker::WorkerArgs;
 use crate::commands::panex::args::PanexCommand;
 use crate::commands::path::PathJobArgs;
+use crate::commands::puzzle::args::PuzzleCommand;
 use crate::commands::replay::ReplayArgs;
 use crate::commands::solve::args::SolveArgs;
 use crate::commands::stats::run::StatsArgs;
@@ -90,12 +91,15 @@ pub(crate) enum Command {
     TlsInit(TlsInitArgs),
     /// Check the health of a node of a cluster (exit code 10 if it is not healthy)
     Health(HealthArgs),
-    /// The Panex puzzle: operations, tables, comparisons and drawings
+    /// The Panex puzzle: operations, tables, comparisons, proof and drawings
     #[command(subcommand)]
     Panex(PanexCommand),
     /// Sliding-tile puzzles: solvability and clockwise walks, without a search
     #[command(subcommand, after_help = exit::help_table())]
     Tiles(TilesCommand),
+    /// Permutation puzzles from files: moves, constraints and group order, without a search
+    #[command(subcommand)]
+    Puzzle(PuzzleCommand),
     /// List the state spaces and their parameters
     Domains,
     /// Print a completion script for a shell
@@ -110,7 +114,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &["submit", "list", "status", "watch", "logs", "cancel", "resume", "path"],
     ),
     ("Nodes of a cluster", &["coordinator", "worker", "tls-init", "health"]),
-    ("Puzzles and tools", &["domains", "panex", "tiles", "completions"]),
+    ("Puzzles and tools", &["domains", "puzzle", "panex", "tiles", "completions"]),
 ];
 
 /// Checks that no flag of a puzzle is also a flag of a command.

@@ -24,8 +24,8 @@ use strata::catalogue::{KeySpace, Puzzle, Registry};
 use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;
 use crate::commands::{
-    completions, domains, health, jobs, layer, nodes, panex, path, replay, solve, stats, submit,
-    tiles, verify,
+    completions, domains, health, jobs, layer, nodes, panex, path, puzzle, replay, solve, stats,
+    submit, tiles, verify,
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -114,6 +114,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Health(args) => health::run(args, &console),
         Command::Panex(command) => panex::run::run(command, &console),
         Command::Tiles(command) => tiles::run::run(command, &console),
+        Command::Puzzle(command) => puzzle::run::run(command, &console),
         Command::Domains => domains::run(&console),
         Command::Completions(args) => completions::run(args, cli::definition()),
     }

@@ -3,6 +3,7 @@
 
 mod hanoi;
 pub mod panex;
+pub mod permutation;
 pub mod tiles;
 
-pub use hanoi::{Hanoi, NestedHanoi};
+pub use hanoi::{DenseHanoi, Hanoi, NestedHanoi};

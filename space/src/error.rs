@@ -63,6 +63,18 @@ pub enum SpaceError {
         /// The reason.
         why: String,
     },
+    /// A file is not of the expected form.
+    #[error("{name}: line {line}, column {column}: {why}")]
+    File {
+        /// The parameter, or the file that it was read from.
+        name: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What was expected, and what was found.
+        why: String,
+    },
     /// The goal cannot be reached, which is known without a search.
     #[error("{goal} cannot be reached from {start}: {why}")]
     Unsolvable {

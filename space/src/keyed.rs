@@ -98,6 +98,11 @@ impl Seed {
     pub fn goal(key: u64) -> Seed {
         Seed { key, side: 1 }
     }
+
+    /// The key.
+    pub fn key(self) -> u64 {
+        self.key
+    }
 }
 
 /// The [`StateSpace`] of a [`KeySpace`]: the high bits of a key are the region, the low bits the

@@ -38,6 +38,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod dense;
 mod digest;
 mod error;
 mod keyed;
@@ -52,7 +53,10 @@ mod tabled;
 pub use digest::{Digest, MODULI, Weight, mix};
 pub use error::SpaceError;
 pub use keyed::{KeySpace, Keyed, Seed};
-pub use parameter::{Flag, Parameter, ParameterReader, Parameters, Values, usage};
+pub use parameter::{
+    Flag, MAX_FILE_BYTES, Parameter, ParameterReader, Parameters, Values, file_content, file_value,
+    usage,
+};
 pub use puzzle::{NestedPuzzle, Puzzle};
 pub use state::{Chain, Finish, Local, RegionKey, State};
 pub use state_space::StateSpace;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::digest::mix;
 use crate::error::SpaceError;
 
 /// Parameters by name, as text: what a job records.
@@ -73,6 +74,8 @@ pub enum Values {
     OneOf(&'static [(&'static str, &'static str)]),
     /// None: the flag alone sets the parameter to `true`.
     Switch,
+    /// The name of a file. Its content is the parameter's value, as [`file_value`] writes it.
+    File,
 }
 
 impl Flag {
@@ -102,6 +105,13 @@ impl Parameter {
     /// A parameter that is given by position and has no default.
     pub const fn positional(name: &'static str, help: &'static str) -> Parameter {
         Parameter { name, positional: true, default: None, help, flag: Flag::PLAIN }
+    }
+
+    /// A file that is given by position. Its content is the value, so that a job needs no file.
+    pub const fn file(name: &'static str, help: &'static str) -> Parameter {
+        let mut parameter = Parameter::positional(name, help);
+        parameter.flag.values = Values::File;
+        parameter
     }
 
     /// A parameter that is given by flag.
@@ -212,6 +222,14 @@ impl Parameter {
         self
     }
 
+    /// The value as people see it: of a file, a hash of its content.
+    pub fn shown(&self, value: &str) -> String {
+        match self.flag.values {
+            Values::File => format!("hash-{:016x}", hash(value)),
+            _ => value.to_owned(),
+        }
+    }
+
     /// Long name of the flag.
     pub const fn long_flag(&self) -> &'static str {
         match self.flag.long {
@@ -219,6 +237,51 @@ impl Parameter {
             None => self.name,
         }
     }
+}
+
+/// Most bytes of a file whose content is a parameter.
+pub const MAX_FILE_BYTES: usize = 64 << 10;
+
+/// The content of a file as a parameter's value, in one line: a line feed is `\\n`, a tab `\\t`, a
+/// backslash `\\\\`. Carriage returns are left out, other control characters are blanks.
+pub fn file_value(content: &str) -> String {
+    let mut value = String::with_capacity(content.len());
+    for c in content.chars() {
+        match c {
+            '\n' => value.push_str("\\n"),
+            '\t' => value.push_str("\\t"),
+            '\\' => value.push_str("\\\\"),
+            '\r' => {}
+            c if c.is_control() => value.push(' '),
+            c => value.push(c),
+        }
+    }
+    value
+}
+
+/// The content of a file from a parameter's value; None if [`file_value`] does not write it so.
+pub fn file_content(value: &str) -> Option<String> {
+    let mut content = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        content.push(match c {
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                't' => '\t',
+                '\\' => '\\',
+                _ => return None,
+            },
+            c if c.is_control() => return None,
+            c => c,
+        });
+    }
+    Some(content)
+}
+
+/// FNV-1a of a text, mixed.
+fn hash(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    mix(text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
 /// How a puzzle and its positional parameters are written, as `panex LEVEL`.
@@ -334,6 +397,27 @@ mod tests {
         assert_eq!(read.choice("speed", &["slow", "fast"]), Ok(Some(1)));
         assert_eq!(read.switch("exhaust"), Ok(true));
         assert_eq!((read.text("speed"), read.is_given("weight")), (Some("fast"), false));
+    }
+
+    #[test]
+    fn contents_of_files_are_values_of_one_line() {
+        for content in ["", "a\n\tb\\n", "é\n\n"] {
+            let value = file_value(content);
+            assert!(!value.contains(char::is_control));
+            assert_eq!(file_content(&value).as_deref(), Some(content));
+        }
+        assert_eq!(file_value("a\r\nb\u{7}"), "a\\nb ");
+        for wrong in ["\\", "\\x", "a\nb"] {
+            assert_eq!(file_content(wrong), None);
+        }
+    }
+
+    #[test]
+    fn files_are_shown_by_their_hash() {
+        let file = Parameter::file("file", "a file");
+        assert_eq!(file.shown("a").len(), 21);
+        assert_ne!(file.shown("a"), file.shown("b"));
+        assert_eq!(Parameter::EXHAUST.shown("true"), "true");
     }
 
     #[test]

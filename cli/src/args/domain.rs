@@ -138,7 +138,7 @@ fn arg(flag: &'static SharedFlag) -> Arg {
         Values::Switch => {
             return arg.action(ArgAction::SetTrue).value_parser(BoolishValueParser::new());
         }
-        Values::Word => arg,
+        Values::Word | Values::File => arg,
         Values::State => arg.allow_hyphen_values(true),
         Values::Number => {
             let number = clap::builder::RangedI64ValueParser::<u32>::new();

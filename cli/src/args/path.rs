@@ -1,6 +1,6 @@
 //! Flags for the moves of a shortest solution.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
@@ -62,14 +62,21 @@ impl PathForm {
     /// # Errors
     /// If its folder does not exist.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let folder = self.path_file.as_ref().and_then(|file| file.parent());
-        match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-            Some(folder) => {
-                let folder = folder.display();
-                Err(Failure::usage(format!("--path-file: there is no folder {folder}")))
-            }
-            None => Ok(()),
+        self.path_file.as_ref().map_or(Ok(()), |file| check_folder("path-file", file))
+    }
+}
+
+/// Checks that the folder of a flag's output file exists.
+///
+/// # Errors
+/// If it does not.
+pub(crate) fn check_folder(flag: &str, file: &Path) -> Result<(), Failure> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            let folder = folder.display();
+            Err(Failure::usage(format!("--{flag}: there is no folder {folder}")))
         }
+        _ => Ok(()),
     }
 }
 

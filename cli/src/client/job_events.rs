@@ -11,7 +11,7 @@ use crate::client::record;
 use crate::output::events::{self, EarlyEnd, Event};
 use crate::output::exit::ExitCode;
 use crate::output::json;
-use crate::spaces::request::Naming;
+use crate::spaces::request::{self, Naming};
 
 /// Events of a job that is followed.
 pub(crate) struct JobEvents<'a> {
@@ -83,7 +83,7 @@ impl<'a> JobEvents<'a> {
         Event::Job(events::Job {
             job: self.job.id.clone(),
             space: spec.space.to_owned(),
-            params: json::parameters(&spec.parameters),
+            params: json::parameters(&request::shown(spec.space, &spec.parameters)),
             engine: spec.engine.name(),
             shards: spec.shards,
             // Each worker has its own.

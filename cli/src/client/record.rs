@@ -12,7 +12,7 @@ use strata_store::{EngineKind, Hex128};
 use crate::output::events::{Outcome, Summary};
 use crate::output::json;
 use crate::output::json::write_line;
-use crate::spaces::request::Naming;
+use crate::spaces::request::{self, Naming};
 
 /// Last second that the time format can express.
 const LAST_SECOND: u64 = 253_402_300_799;
@@ -150,7 +150,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         name: text(&job.name),
         state: state(job),
         space: spec.space,
-        params: json::parameters(&spec.parameters),
+        params: json::parameters(&request::shown(spec.space, &spec.parameters)),
         engine: spec.engine.name(),
         shards: spec.shards,
         checkpoint_interval_ms: Some(options.checkpoint_interval_ms).filter(|&time| time > 0),

@@ -155,7 +155,8 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
         value => writeln!(out, "  {name:<11} {value}"),
     };
     let spec = record::spec(job);
-    let parameters = spec.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    let parameters = request::shown(spec.space, &spec.parameters);
+    let parameters = parameters.iter().map(|(name, value)| format!("{name}={value}"));
     line("name", &job.name)?;
     line("space", spec.space)?;
     line("parameters", &parameters.collect::<Vec<_>>().join(" "))?;

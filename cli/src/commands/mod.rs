@@ -8,6 +8,7 @@ pub(crate) mod layer;
 pub(crate) mod nodes;
 pub(crate) mod panex;
 pub(crate) mod path;
+pub(crate) mod puzzle;
 pub(crate) mod replay;
 pub(crate) mod solve;
 pub(crate) mod stats;

@@ -1,9 +1,10 @@
 //! Search requests: spaces from the command line, and names of searches and results.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use strata::catalogue::{Parameters, Space};
-use strata_space::SpaceError;
+use strata::catalogue::{Entry, Parameters, Space};
+use strata_space::{MAX_FILE_BYTES, SpaceError, Values, file_value};
 
 use crate::args::given::Given;
 use crate::output::events::Outcome;
@@ -17,6 +18,14 @@ pub(crate) enum RequestError {
     /// The space or its parameters were refused.
     #[error(transparent)]
     Space(#[from] SpaceError),
+    /// A file could not be read.
+    #[error("cannot read {path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// The reason.
+        source: std::io::Error,
+    },
     /// A start or goal in another form than the space's was refused.
     #[error("--{name}: {source}")]
     Position {
@@ -42,7 +51,39 @@ impl From<RequestError> for Failure {
 /// Opens the space of the command line and the environment.
 pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result<Space, Failure> {
     let parameters = parameters(domain, values, given)?;
-    Ok(program::puzzles().open(domain, &parameters).map_err(RequestError::from)?)
+    let space = program::puzzles().open(domain, &parameters);
+    Ok(space.map_err(|error| RequestError::from(with_path(error, domain, values)))?)
+}
+
+/// An error of a file's content with the file's name instead of the parameter's.
+fn with_path(error: SpaceError, domain: &str, values: &[String]) -> SpaceError {
+    let SpaceError::File { name, line, column, why } = error else { return error };
+    let entry = program::puzzles().find(domain).map_or(&[][..], |entry| entry.parameters);
+    let mut positional = entry.iter().filter(|parameter| parameter.positional);
+    let path = positional.position(|parameter| parameter.name == name);
+    let name = path.and_then(|at| values.get(at)).unwrap_or(&name).clone();
+    SpaceError::File { name, line, column, why }
+}
+
+/// Replaces names of files by their contents.
+fn read_files(entry: &Entry, parameters: &mut Parameters) -> Result<(), RequestError> {
+    for parameter in entry.parameters.iter().filter(|known| known.flag.values == Values::File) {
+        let Some(value) = parameters.get_mut(parameter.name) else { continue };
+        *value = file_value(&read_file(value)?);
+    }
+    Ok(())
+}
+
+/// The content of a file of limited size. Bytes that are no UTF-8 are replaced.
+pub(crate) fn read_file(path: &str) -> Result<String, RequestError> {
+    let content = strata_store::read_input(Path::new(path), MAX_FILE_BYTES as u64)
+        .map_err(|source| RequestError::File { path: path.to_owned(), source })?;
+    Ok(String::from_utf8_lossy(&content).into_owned())
+}
+
+/// The parameters of a search as people see them.
+pub(crate) fn shown(space: &str, parameters: &Parameters) -> Parameters {
+    program::puzzles().shown(space, parameters)
 }
 
 /// Parameters of the command line and the environment.
@@ -61,7 +102,9 @@ pub(crate) fn parameters(
     // runs.
     let given = given.into_iter().filter(|given| given.typed || known(given.name));
     let flags: Vec<(&str, String)> = given.map(|given| (given.name, given.value)).collect();
-    Ok(registry.parameters(domain, values, &flags)?)
+    let mut parameters = registry.parameters(domain, values, &flags)?;
+    read_files(entry, &mut parameters)?;
+    Ok(parameters)
 }
 
 /// Rewrites start and goal as the space reads them, if they are in the other form.
@@ -98,7 +141,7 @@ pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> Strin
     for parameter in entry.parameters {
         let Some(value) = parameters.get(parameter.name) else { continue };
         match parameter.default {
-            _ if parameter.positional => words.push(value.clone()),
+            _ if parameter.positional => words.push(parameter.shown(value)),
             // A default that contains a space describes a value computed from the other parameters.
             Some(default) if default.contains(' ') || default == value => {}
             _ => words.push(format!("{}={value}", parameter.name)),

@@ -56,7 +56,7 @@ impl KeySpace for Pancakes {
 }
 
 impl Puzzle for Pancakes {
-    const NAME: &'static str = "pancake";
+    const NAME: &'static str = "stack";
     const SUMMARY: &'static str = "the pancake puzzle: SIZE pancakes, turned over from the top";
     const PARAMETERS: &'static [Parameter] =
         &[Parameter::positional("size", "pancakes, 2 to 15"), Parameter::EXHAUST];

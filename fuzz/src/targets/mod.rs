@@ -1,5 +1,6 @@
 //! The targets.
 
+mod definitions;
 mod job;
 mod job_files;
 mod journal;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Entry> {
         ("journal", || Box::new(journal::Journals::new())),
         ("messages", || Box::new(messages::Messages)),
         ("positions", || Box::new(positions::Positions)),
+        ("definitions", || Box::new(definitions::Definitions)),
         ("specs", || Box::new(puzzles::Specs::new())),
         ("names", || Box::new(names::Names::new())),
     ]

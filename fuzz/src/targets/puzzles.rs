@@ -3,7 +3,7 @@
 //! An input is the name of a space and its parameters, one a line: `name=value`.
 
 use strata::catalogue::{Parameters, Registry};
-use strata_net::convert;
+use strata_net::{convert, limits};
 use strata_proto::v1;
 
 use super::support::must;
@@ -81,6 +81,12 @@ impl Target for Specs {
             "tiles\nsize=3x3\nexhaust=true\nk=2",
             "tiles\nsize=2x3\nstart=1 _ 3 / 4 5 2\ngoal=sorted\nsymmetry=off",
             "tiles\nsize=3x2\nmoves=any\nchoices=all",
+            "puzzle\nfile=a = (1,2,3)\\nb = (1,2)(4,5)\ninverses=true\ngoal=3 1 2 ? ?",
+            "puzzle\nfile=Set A 3 2\\nMove x1\\nA\\n2 3 1\\n0 1 0\\nEnd\nmetric=quarter\nstart=x1",
+            "pancake\nn=6\nexhaust=true",
+            "burnt-pancake\nn=4\ngoal=2 1 ? ? / ? ? 0 0",
+            "topspin\nn=7\nk=4\nstart=s1 s3",
+            "lrx\nn=5\ngoal=X L2",
         ]
         .map(|text| text.as_bytes().to_vec())
         .into_iter()
@@ -96,6 +102,11 @@ impl Target for Specs {
             "hanoi",
             "panex",
             "tiles",
+            "puzzle\nfile=",
+            "pancake",
+            "lrx",
+            "\nn=",
+            "\nmoves=",
             "\nlevel=",
             "\ndiscs=",
             "\npegs=",
@@ -143,9 +154,9 @@ impl Target for Specs {
             let spec = spec.map_err(|error| format!("not as a message: {error}"));
             // Longer values than messages may have are accepted in other places only.
             if spec.is_err()
-                && !given
-                    .values()
-                    .any(|value| value.len() > 256 || value.contains(char::is_control))
+                && !given.values().any(|value| {
+                    value.len() > limits::PARAMETER_LEN || value.contains(char::is_control)
+                })
             {
                 must(spec);
             }

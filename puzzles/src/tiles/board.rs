@@ -148,7 +148,7 @@ impl Board {
                 })?;
                 tiles.push(tile);
             }
-            if tokens.len() != shape.columns.into() {
+            if tokens.len() != usize::from(shape.columns) {
                 let at = match (tokens.get(usize::from(shape.columns)), tokens.last()) {
                     (Some(first), _) => format!("'{first}' is one too many"),
                     (None, Some(last)) => format!("more must come after '{last}'"),
@@ -158,7 +158,7 @@ impl Board {
                 return Err(BoardError::Row { row, found, expected, at });
             }
         }
-        if rows.len() != shape.rows.into() {
+        if rows.len() != usize::from(shape.rows) {
             return Err(BoardError::Rows { found: rows.len(), expected: shape.rows });
         }
         Ok(Board { shape, tiles })

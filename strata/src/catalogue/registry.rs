@@ -184,6 +184,16 @@ impl Registry {
         }
     }
 
+    /// The parameters of a puzzle as people see them: hashes instead of contents of files.
+    pub fn shown(&self, name: &str, parameters: &Parameters) -> Parameters {
+        let known = self.find(name).map_or(&[][..], |entry| entry.parameters);
+        let shown = parameters.iter().map(|(name, value)| {
+            let parameter = known.iter().find(|parameter| parameter.name == name);
+            (name.clone(), parameter.map_or_else(|| value.clone(), |known| known.shown(value)))
+        });
+        shown.collect()
+    }
+
     fn misused(&self, entry: &Entry, expected: String) -> SpaceError {
         let usage = format!("{} solve {}", self.program, entry.usage());
         SpaceError::Arguments { space: entry.name.into(), expected, usage }

@@ -2,6 +2,7 @@
 
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
+use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, Permutation, TopSpin};
 use strata_puzzles::tiles::Tiles;
 
 use super::registry::{Entry, Registry};
@@ -13,6 +14,11 @@ impl Registry {
             Entry::nested_tabled::<Panex>(),
             Entry::nested_keyed::<Hanoi>(),
             Entry::tabled::<Tiles>(),
+            Entry::keyed::<Permutation>(),
+            Entry::keyed::<Member<Pancake>>(),
+            Entry::keyed::<Member<BurntPancake>>(),
+            Entry::keyed::<Member<TopSpin>>(),
+            Entry::keyed::<Member<Lrx>>(),
         ])
     }
 }
@@ -39,6 +45,15 @@ mod tests {
             ("tiles", &[("size", "3x2"), ("start", "5 2 / 4 3 / _ 1"), ("k", "2")]),
             ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
             ("tiles", &[("size", "3x3"), ("symmetry", "off")]),
+            ("puzzle", &[("file", r"a = (1,2,3)\nb = (1,2)\n"), ("inverses", "true")]),
+            (
+                "puzzle",
+                &[("file", "a = (1,2,3)(4,5)"), ("inverses", "true"), ("goal", "3 1 2 ? ?")],
+            ),
+            ("pancake", &[("n", "5"), ("start", "5 4 3 2 1"), ("goal", "2 1 3 4 5")]),
+            ("burnt-pancake", &[("n", "3"), ("goal", "1 2 3 / 1 1 1")]),
+            ("topspin", &[("n", "6"), ("k", "4")]),
+            ("lrx", &[("n", "4"), ("exhaust", "true")]),
         ] {
             let space = shipped.open(name, &given(pairs)).unwrap();
             let all = space.parameters();
@@ -64,7 +79,11 @@ mod tests {
             error("panex", &[("level", "5"), ("symmetry", "maybe")]),
             "symmetry must be 'on' or 'off', not 'maybe'"
         );
-        assert_eq!(error("chess", &[]), "unknown space 'chess' (known: panex, hanoi, tiles)");
+        assert_eq!(
+            error("chess", &[]),
+            "unknown space 'chess' (known: panex, hanoi, tiles, puzzle, pancake, burnt-pancake, topspin, \
+             lrx)"
+        );
         assert_eq!(
             error("hanoi", &[("discs", "5"), ("k", "3")]),
             "hanoi has no parameter 'k' (it has: discs, pegs, exhaust)"

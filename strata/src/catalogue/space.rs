@@ -161,7 +161,7 @@ impl Space {
 
 impl fmt::Debug for Space {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Space").field(&self.name()).field(&self.parameters()).finish()
+        f.debug_tuple("Space").field(&self.name()).field(&self.label()).finish()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::output::events;
 use crate::output::exit::ExitCode;
 use crate::output::json;
 use crate::output::progress::Progress;
+use crate::spaces::request;
 
 /// The event of the displays; none if the library event has no counterpart.
 pub(super) fn event(request: &Request, args: &SolveArgs, event: &Event) -> Option<events::Event> {
@@ -34,7 +35,7 @@ fn started(
     events::Job {
         job: job.to_owned(),
         space: spec.space.clone(),
-        params: json::parameters(&spec.params),
+        params: json::parameters(&request::shown(&spec.space, &spec.params)),
         engine: spec.engine.name(),
         shards: spec.shards,
         data_dir: args.data_dir.display().to_string(),

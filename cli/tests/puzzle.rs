@@ -1,0 +1,68 @@
+//! Puzzles from files on the command line.
+
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod common;
+
+use common::{expect, refused, solve, strata};
+
+/// Swaps of neighbours, in a file of a folder.
+fn bubbles(folder: &std::path::Path) -> String {
+    let path = folder.join("bubbles.txt");
+    std::fs::write(&path, "# bubbles\na = (1,2)\nb = (2,3)\nc = (3,4)\n").unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_file_is_searched_and_shown_by_its_hash() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = bubbles(dir.path());
+    let ran = expect(0, &mut solve(dir.path(), &format!("puzzle {file}")));
+    let job = ran.event("job");
+    let shown = job["params"]["file"].as_str().unwrap();
+    assert!(shown.starts_with("hash-") && shown.len() == 21, "{shown}");
+    let layers: Vec<u64> =
+        ran.events("layer").iter().map(|layer| layer["states"].as_u64().unwrap()).collect();
+    assert_eq!(layers, [1, 3, 5, 6, 5, 3, 1]);
+    // The same content under another name is the same job.
+    let other = dir.path().join("other.txt");
+    std::fs::copy(&file, &other).unwrap();
+    let again = expect(0, &mut solve(dir.path(), &format!("puzzle {} --resume", other.display())));
+    assert_eq!(again.event("job")["job"], job["job"]);
+}
+
+#[test]
+fn paths_have_the_moves_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/2x2x2.tws");
+    for keep in ["all", "last"] {
+        let line = format!("puzzle {cube} --moves F,U,R --keep-layers {keep} --path");
+        let mut command = solve(dir.path(), &line);
+        let path = expect(0, command.arg("--goal").arg("F U R2 F' R U'")).event("path");
+        assert_eq!(path["moves"], serde_json::json!(["F", "U", "R2", "F'", "R", "U'"]));
+    }
+}
+
+#[test]
+fn faults_name_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bad.txt");
+    std::fs::write(&path, "a = (1,2)\nb = (2,9\n").unwrap();
+    let path = path.display().to_string();
+    let message = format!("{path}: line 2, column 5: expected a cycle in brackets, found '(2,9'");
+    refused(&mut solve(dir.path(), &format!("puzzle {path}")), &message);
+    refused(&mut strata(&format!("puzzle info {path}")), &message);
+    refused(&mut solve(dir.path(), "puzzle nofile"), "cannot read nofile: No such file");
+}
+
+#[test]
+fn a_puzzle_is_described_without_a_search() {
+    let file = |name: &str| format!("{}/../puzzles/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let ran = expect(0, &mut strata(&format!("puzzle info {}", file("3x3x3.tws"))));
+    let page = include_str!("../../docs/puzzles.md");
+    assert!(page.contains(&ran.stdout), "docs/puzzles.md should show\n{}", ran.stdout);
+    let line = format!("puzzle info {} --moves F,U,R --json", file("2x2x2.tws"));
+    let found = expect(0, &mut strata(&line)).event("puzzle");
+    assert_eq!((&found["order"], &found["key_bits"]), (&"3674160".into(), &22.into()));
+    assert_eq!(found["engine"], "explicit");
+}

@@ -1,0 +1,305 @@
+//! The search: layer loop, queries, shortest paths.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use strata_space::LayerStats;
+use strata_space::dense::{DenseSpace, DenseState};
+
+use crate::digest::DigestTables;
+use crate::error::SearchError;
+use crate::kernel::{Kernel, LaneKernel, LayerCode};
+use crate::options::{Direction, Options};
+use crate::pass::{Context, Part, PartStats, Pass};
+use crate::plane::Plane;
+
+/// Word moves that are worth a thread.
+const WORK_PER_THREAD: u64 = 1 << 13;
+
+/// Parts of each thread in a pull, so that threads end at the same time.
+const PULL_PARTS: usize = 16;
+
+/// The cost of a pulled word and move, in pushed ones.
+const PULL_COST: f64 = 1.0;
+
+/// A search of all states of a space, layer by layer.
+pub struct Search {
+    context: Context,
+    threads: usize,
+    direction: Option<Direction>,
+    depths: [Plane; 2],
+    current: Plane,
+    next: Plane,
+    /// States of the current layer, by block.
+    counts: Vec<u32>,
+    next_counts: Vec<u32>,
+    /// Words with states that were not reached, by block, and of all blocks.
+    open: Vec<u32>,
+    open_words: u64,
+    depth: u32,
+    stats: LayerStats,
+    /// Words with states of the current layer.
+    words: u64,
+    is_complete: bool,
+}
+
+/// A move of a path.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The move's index.
+    pub index: usize,
+    /// The state after it.
+    pub state: DenseState,
+}
+
+impl Search {
+    /// A search at depth 0.
+    ///
+    /// # Errors
+    /// If the planes exceed the memory budget or the system's memory, or the processor lacks the
+    /// chosen kernel.
+    pub fn new(space: Arc<dyn DenseSpace>, options: &Options) -> Result<Search, SearchError> {
+        let kernel = Kernel::choose(options.kernel)?;
+        let needed = needed_bytes(space.as_ref(), kernel, options);
+        let (tables, budget) = (space.tables(), options.memory);
+        let shape = tables.shape();
+        if needed > budget {
+            return Err(SearchError::Budget { states: shape.states(), needed, budget });
+        }
+        let (blocks, words) = (shape.blocks as usize, shape.words() as usize);
+        let domains = || tables.maps().iter().map(|map| map.domain()).collect();
+        let context = Context {
+            kernel: LaneKernel::new(kernel, tables.maps()),
+            digest: options.digest.then(|| DigestTables::new(space.as_ref())),
+            domains: (!tables.is_total()).then(domains),
+            space: Arc::clone(&space),
+        };
+        let mut search = Search {
+            context,
+            threads: options.threads.max(1),
+            direction: options.direction,
+            depths: [Plane::new(words)?, Plane::new(words)?],
+            current: Plane::new(words)?,
+            next: Plane::new(words)?,
+            counts: vec![0; blocks],
+            next_counts: vec![0; blocks],
+            open: vec![shape.rows; blocks],
+            open_words: shape.words(),
+            depth: 0,
+            stats: LayerStats::default(),
+            words: 1,
+            is_complete: false,
+        };
+        search.begin(space.tables().start());
+        Ok(search)
+    }
+
+    /// Makes the layer of depth 0.
+    fn begin(&mut self, start: DenseState) {
+        let shape = self.context.space.tables().shape();
+        let (block, rows) = (start.block as usize, shape.rows as usize);
+        let word = block * rows + usize::from(start.row);
+        self.current.words_mut()[word] = 1 << start.lane;
+        self.counts[block] = 1;
+        // Depth 0 is marked by the low bit alone.
+        self.depths[0].words_mut()[word] = 1 << start.lane;
+        if shape.lanes == 1 {
+            self.open[block] -= 1;
+            self.open_words -= 1;
+        }
+        let words = &self.current.words()[block * rows..(block + 1) * rows];
+        let generated = self.context.legal_moves(block, words, 1);
+        self.stats = LayerStats {
+            regions: 1,
+            states: 1,
+            generated,
+            found: self.context.space.tables().goals().contains(&start),
+            ..LayerStats::default()
+        };
+        if self.context.digest.is_some() {
+            self.stats.digest = self.context.space.weight(start);
+        }
+    }
+
+    /// The depth of the current layer.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Figures of the current layer; regions are blocks.
+    pub fn stats(&self) -> LayerStats {
+        self.stats
+    }
+
+    /// The space.
+    pub fn space(&self) -> &Arc<dyn DenseSpace> {
+        &self.context.space
+    }
+
+    /// Makes the next layer the current one and returns its figures. None if there is none; the
+    /// last layer then stays the current one.
+    pub fn advance(&mut self) -> Option<LayerStats> {
+        if self.is_complete {
+            return None;
+        }
+        let direction = self.direction.unwrap_or_else(|| self.cheaper_direction());
+        let made = self.make_layer(direction);
+        if made.layer.states == 0 {
+            self.is_complete = true;
+            return None;
+        }
+        std::mem::swap(&mut self.current, &mut self.next);
+        std::mem::swap(&mut self.counts, &mut self.next_counts);
+        self.open_words -= made.closed;
+        (self.words, self.stats) = (made.words, made.layer);
+        self.depth += 1;
+        Some(made.layer)
+    }
+
+    /// Compares word moves. A push has one for each word of the current layer and each move. A pull
+    /// has one for each word with states that were not reached and each move from a block that has
+    /// states of the current layer.
+    fn cheaper_direction(&self) -> Direction {
+        let blocks = f64::from(self.context.space.tables().shape().blocks);
+        let active = self.stats.regions as f64 / blocks;
+        let pulled = self.open_words as f64 * active * PULL_COST;
+        if self.words as f64 <= pulled { Direction::Push } else { Direction::Pull }
+    }
+
+    fn make_layer(&mut self, direction: Direction) -> PartStats {
+        let shape = self.context.space.tables().shape();
+        let moves = self.context.space.tables().moves().moves as u64;
+        let words = match direction {
+            Direction::Push => self.words,
+            Direction::Pull => self.open_words,
+        };
+        let worth = (words.saturating_mul(moves) / WORK_PER_THREAD).max(1);
+        let threads = self.threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
+        let parts = match direction {
+            _ if threads == 1 => 1,
+            Direction::Push => threads,
+            Direction::Pull => threads * PULL_PARTS,
+        };
+        let pass = Pass {
+            context: &self.context,
+            current: self.current.words(),
+            counts: &self.counts,
+            code: LayerCode::new(self.depth + 1, shape.lane_mask()),
+            direction,
+        };
+        let [low, high] = &mut self.depths;
+        let whole = Part {
+            first: 0,
+            depths: [low.words_mut(), high.words_mut()],
+            next: self.next.words_mut(),
+            counts: &mut self.next_counts,
+            open: &mut self.open,
+        };
+        run_parts(&pass, split(whole, parts, shape.rows as usize), threads)
+    }
+
+    /// The states of the current layer, ascending.
+    pub fn layer(&self) -> impl Iterator<Item = DenseState> + '_ {
+        let rows = self.context.space.tables().shape().rows as usize;
+        let blocks = (0_u32..).zip(&self.counts).filter(|(_, count)| **count > 0);
+        blocks.flat_map(move |(block, _)| {
+            let at = block as usize * rows;
+            let words = (0_u16..=u16::MAX).zip(&self.current.words()[at..at + rows]);
+            words.flat_map(move |(row, word)| {
+                let lanes = (0..64).filter(move |lane| word >> lane & 1 == 1);
+                lanes.map(move |lane| DenseState { block, row, lane })
+            })
+        })
+    }
+
+    /// The depth of a state modulo 3; None if it was not reached, or is no state of the space.
+    pub fn residue(&self, state: DenseState) -> Option<u8> {
+        let shape = self.context.space.tables().shape();
+        if !shape.has(state) {
+            return None;
+        }
+        let word = state.block as usize * shape.rows as usize + usize::from(state.row);
+        let [low, high] =
+            [0, 1].map(|plane: usize| self.depths[plane].words()[word] >> state.lane & 1);
+        (low + 2 * high).checked_sub(1).map(|residue| residue as u8)
+    }
+
+    /// A shortest path from a state to the start; None if the state was not reached.
+    ///
+    /// # Errors
+    /// [`SearchError::Directed`] if the moves are not closed under inversion. A neighbour whose
+    /// residue is one less is then not always nearer to the start.
+    pub fn path_to_start(&self, from: DenseState) -> Result<Option<Vec<Step>>, SearchError> {
+        let tables = self.context.space.tables();
+        if !tables.is_undirected() {
+            return Err(SearchError::Directed);
+        }
+        let Some(mut residue) = self.residue(from) else { return Ok(None) };
+        let (mut state, mut path) = (from, Vec::new());
+        while state != tables.start() {
+            residue = (residue + 2) % 3;
+            let nearer =
+                tables.successors(state).find(|(_, next)| self.residue(*next) == Some(residue));
+            let Some((index, next)) = nearer else { return Ok(None) };
+            path.push(Step { index, state: next });
+            state = next;
+        }
+        Ok(Some(path))
+    }
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search").field("depth", &self.depth).field("stats", &self.stats).finish()
+    }
+}
+
+/// Bytes of planes, counters, tables and scratch memory.
+fn needed_bytes(space: &dyn DenseSpace, kernel: Kernel, options: &Options) -> u64 {
+    let (tables, shape) = (space.tables(), space.tables().shape());
+    let planes = shape.words().saturating_mul(4 * 8);
+    let counters = u64::from(shape.blocks) * 12;
+    let fixed = LaneKernel::bytes(kernel, tables.maps().len()) + tables.bytes();
+    let digest = if options.digest { DigestTables::bytes(shape.rows) } else { 0 };
+    // A list of words for each thread, and a flag for each block.
+    let scratch = options.threads.max(1) as u64 * u64::from(shape.rows) * 16;
+    let scratch = scratch + u64::from(shape.blocks);
+    planes.saturating_add(counters + (fixed + digest) as u64 + scratch)
+}
+
+/// Splits a part into at most `count` parts of equal numbers of blocks.
+fn split(mut whole: Part<'_>, count: usize, rows: usize) -> Vec<Part<'_>> {
+    let blocks = whole.counts.len();
+    let count = count.clamp(1, blocks.max(1));
+    let mut parts: Vec<Part<'_>> =
+        (1..count).map(|index| whole.split_off(blocks * index / count, rows)).collect();
+    parts.push(whole);
+    parts
+}
+
+/// Makes the next layer of all parts on this number of threads, this one included.
+fn run_parts(pass: &Pass<'_>, parts: Vec<Part<'_>>, threads: usize) -> PartStats {
+    let queue = Mutex::new(parts.into_iter());
+    let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || {
+        let mut stats = PartStats::default();
+        while let Some(part) = take() {
+            stats.add(&pass.run(part));
+        }
+        stats
+    };
+    if threads == 1 {
+        return run();
+    }
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        let mut stats = run();
+        for other in others {
+            match other.join() {
+                Ok(part) => stats.add(&part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        stats
+    })
+}

@@ -1,0 +1,166 @@
+//! Mixed-radix numbers of a group's members, by the levels of its stabiliser chain.
+
+use crate::chain::StabiliserChain;
+use crate::element::Element;
+use crate::shape::Shape;
+
+/// Mark of a point outside an orbit.
+const OUTSIDE: u32 = u32::MAX;
+
+/// A point of a base slot: a slot and a turn.
+pub(crate) type Point = (u16, u8);
+
+/// One digit of a number: a level's transversal, sorted by where the base slot goes.
+#[derive(Clone, Debug)]
+struct Digit {
+    base: usize,
+    orientations: u8,
+    /// By point, the digit.
+    digits: Vec<u32>,
+    representatives: Vec<Element>,
+    inverses: Vec<Element>,
+}
+
+/// Numbers of members. A member is a product of one representative for each level, the first level's
+/// on the left; the first level has the most significant digit. The identity has the number 0.
+///
+/// Levels with one representative are left out.
+#[derive(Clone, Debug)]
+pub(crate) struct Radix {
+    shape: Shape,
+    digits: Vec<Digit>,
+}
+
+impl Digit {
+    fn new(shape: &Shape, base: usize, mut representatives: Vec<Element>) -> Option<Digit> {
+        let point = |element: &Element| (element.images()[base], element.turns()[base]);
+        representatives.sort_by_key(point);
+        let orientations = shape.orientations()[base];
+        let mut digits = vec![OUTSIDE; shape.slots() * usize::from(orientations)];
+        for (digit, representative) in (0..).zip(&representatives) {
+            let (slot, turn) = point(representative);
+            digits[usize::from(slot) * usize::from(orientations) + usize::from(turn)] = digit;
+        }
+        let inverses: Option<Vec<Element>> =
+            representatives.iter().map(|element| element.inverse(shape)).collect();
+        Some(Digit { base, orientations, digits, representatives, inverses: inverses? })
+    }
+
+    #[inline]
+    fn of(&self, (slot, turn): Point) -> Option<u32> {
+        let at = usize::from(slot) * usize::from(self.orientations) + usize::from(turn);
+        self.digits.get(at).copied().filter(|digit| *digit != OUTSIDE)
+    }
+}
+
+/// The point of `(a · b)` at a base slot, where `b` brings the slot to `point`.
+#[inline]
+pub(crate) fn compose(a: &Element, point: Point, orientations: u8) -> Point {
+    let slot = usize::from(point.0);
+    let sum = u16::from(point.1) + u16::from(a.turns()[slot]);
+    let orientations = u16::from(orientations);
+    (a.images()[slot], if sum >= orientations { sum - orientations } else { sum } as u8)
+}
+
+impl Radix {
+    /// The numbers of the members of a chain's group; None if the chain is not of its shape.
+    pub(crate) fn new(chain: &StabiliserChain) -> Option<Radix> {
+        let levels = chain.levels().iter().filter(|level| level.len() > 1);
+        let digits = levels
+            .map(|level| Digit::new(chain.shape(), level.base(), level.representatives().to_vec()));
+        let digits: Option<Vec<Digit>> = digits.collect();
+        Some(Radix { shape: chain.shape().clone(), digits: digits? })
+    }
+
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The number of digits.
+    pub(crate) fn len(&self) -> usize {
+        self.digits.len()
+    }
+
+    /// The number of values of a digit.
+    pub(crate) fn base(&self, digit: usize) -> usize {
+        self.digits[digit].representatives.len()
+    }
+
+    /// The representative for a value of a digit.
+    pub(crate) fn representative(&self, digit: usize, value: usize) -> &Element {
+        &self.digits[digit].representatives[value]
+    }
+
+    /// The digits from `from` on of a member that fixes the base slots before. `image` has the
+    /// member's points at base slots. False if it is no member.
+    #[inline]
+    pub(crate) fn read(
+        &self,
+        from: usize,
+        image: impl Fn(usize, u8) -> Point,
+        out: &mut [u32],
+    ) -> bool {
+        for (at, digit) in self.digits.iter().enumerate().skip(from) {
+            let mut point = image(digit.base, digit.orientations);
+            for (value, before) in out[from..at].iter().zip(&self.digits[from..]) {
+                point = compose(&before.inverses[*value as usize], point, digit.orientations);
+            }
+            match digit.of(point) {
+                Some(value) => out[at] = value,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// The number of these digits, which begin with the digit `from`.
+    #[inline]
+    pub(crate) fn number(&self, from: usize, values: &[u32]) -> u64 {
+        let digits = self.digits[from..].iter().zip(values);
+        digits.fold(0, |number, (digit, value)| {
+            number * digit.representatives.len() as u64 + u64::from(*value)
+        })
+    }
+
+    /// The member of a number over the digits from `from` up to `to`.
+    pub(crate) fn member(&self, from: usize, to: usize, mut number: u64) -> Option<Element> {
+        let mut product = self.shape.identity();
+        for digit in self.digits[from..to].iter().rev() {
+            let base = digit.representatives.len() as u64;
+            let representative = &digit.representatives[(number % base) as usize];
+            product = representative.times(&product, &self.shape)?;
+            number /= base;
+        }
+        Some(product)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::Effort;
+
+    #[test]
+    fn all_members_have_different_numbers_and_are_found_by_them() {
+        let shape = Shape::new(vec![2, 2, 2, 3, 3]).unwrap();
+        let turn = shape.element(&[1, 2, 0, 4, 3], &[0, 1, 0, 1, 0]).unwrap();
+        let swap = shape.element(&[1, 0, 2, 3, 4], &[1, 1, 0, 0, 0]).unwrap();
+        let chain = StabiliserChain::new(&shape, &[turn, swap], Effort::default()).unwrap();
+        let radix = Radix::new(&chain).unwrap();
+        let order: u64 = (0..radix.len()).map(|digit| radix.base(digit) as u64).product();
+        assert_eq!(chain.order(), order.into());
+        let mut digits = vec![0; radix.len()];
+        for number in 0..order {
+            let member = radix.member(0, radix.len(), number).unwrap();
+            assert!(chain.contains(&member));
+            let image = |slot: usize, _| (member.images()[slot], member.turns()[slot]);
+            assert!(radix.read(0, image, &mut digits));
+            assert_eq!(radix.number(0, &digits), number);
+        }
+        assert!(radix.member(0, radix.len(), 0).unwrap().is_identity());
+        let stranger = shape.element(&[0, 1, 2, 3, 4], &[1, 0, 0, 0, 0]).unwrap();
+        assert!(!chain.contains(&stranger));
+        let image = |slot: usize, _| (stranger.images()[slot], stranger.turns()[slot]);
+        assert!(!radix.read(0, image, &mut digits));
+    }
+}

@@ -1,0 +1,194 @@
+//! Groups as dense spaces: numbering, moves, limits.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+use std::collections::HashSet;
+
+use strata_group::{Effort, Element, GroupError, GroupOptions, GroupSpace, Shape, StabiliserChain};
+use strata_space::dense::{DenseSpace, DenseState};
+
+struct Case {
+    shape: Shape,
+    moves: Vec<Element>,
+}
+
+impl Case {
+    fn space(&self, options: &GroupOptions) -> Result<GroupSpace, GroupError> {
+        let chain = StabiliserChain::new(&self.shape, &self.moves, Effort::default())?;
+        GroupSpace::new(&chain, &self.moves, options)
+    }
+}
+
+/// Reversals of the first 2 to n slots.
+fn pancakes(slots: u16) -> Case {
+    let shape = Shape::plain(slots.into()).unwrap();
+    let flip = |size: u16| (0..size).rev().chain(size..slots).collect::<Vec<_>>();
+    let moves = (2..=slots).map(|size| shape.permutation(&flip(size)).unwrap()).collect();
+    Case { shape, moves }
+}
+
+/// A cycle of all slots that turns the first, and a swap of the first two: directed edges.
+fn turning_cycle(slots: u16, orientations: u8) -> Case {
+    let shape = Shape::new(vec![orientations; slots.into()]).unwrap();
+    let images: Vec<u16> = (1..slots).chain([0]).collect();
+    let mut turns = vec![0; slots.into()];
+    turns[0] = 1;
+    let cycle = shape.element(&images, &turns).unwrap();
+    let swap: Vec<u16> = [1, 0].into_iter().chain(2..slots).collect();
+    let moves = vec![cycle, shape.permutation(&swap).unwrap()];
+    Case { shape, moves }
+}
+
+fn cases() -> Vec<Case> {
+    let trivial = Shape::plain(3).unwrap();
+    let identity = vec![trivial.identity()];
+    vec![
+        pancakes(4),
+        pancakes(7),
+        pancakes(8),
+        turning_cycle(4, 3),
+        turning_cycle(6, 2),
+        Case { shape: trivial, moves: identity },
+    ]
+}
+
+#[test]
+fn every_state_is_one_arrangement() {
+    for case in cases() {
+        let chain = StabiliserChain::new(&case.shape, &case.moves, Effort::default()).unwrap();
+        let space = case.space(&GroupOptions::default()).unwrap();
+        let shape = space.tables().shape();
+        assert_eq!(chain.order(), shape.states().into());
+        let mut seen = HashSet::new();
+        for number in 0..shape.states() {
+            let state = shape.state(number).unwrap();
+            let element = space.element(state).unwrap();
+            assert_eq!(space.state(&element), Some(state));
+            assert_eq!(space.parse(&space.text(state)), Some(state));
+            assert!(seen.insert(element));
+        }
+        let solved = space.state(&case.shape.identity()).unwrap();
+        assert_eq!(space.tables().start(), solved);
+        assert_eq!(shape.number(solved), 0);
+    }
+}
+
+#[test]
+fn steps_are_products_with_the_moves() {
+    for case in cases() {
+        let space = case.space(&GroupOptions::default()).unwrap();
+        let tables = space.tables();
+        for number in (0..tables.shape().states()).step_by(7) {
+            let state = tables.shape().state(number).unwrap();
+            let element = space.element(state).unwrap();
+            let products = case.moves.iter().map(|m| element.times(m, &case.shape).unwrap());
+            let expected: Vec<_> =
+                products.map(|next| space.state(&next).unwrap()).enumerate().collect();
+            assert_eq!(tables.successors(state).collect::<Vec<_>>(), expected);
+        }
+        tables.check_converses().unwrap();
+        assert!(tables.is_total());
+    }
+}
+
+#[test]
+fn directed_moves_have_converses() {
+    let directed = turning_cycle(5, 2).space(&GroupOptions::default()).unwrap();
+    assert!(!directed.tables().is_undirected());
+    assert!(pancakes(5).space(&GroupOptions::default()).unwrap().tables().is_undirected());
+}
+
+#[test]
+fn lanes_are_many_and_blocks_are_sorted_by_the_first_piece() {
+    let space = pancakes(10).space(&GroupOptions::default()).unwrap();
+    let shape = space.tables().shape();
+    assert!(shape.lanes >= 48, "{shape:?}");
+    assert_eq!(u64::from(shape.rows * shape.lanes), 5_040);
+    let place = |block| {
+        let element = space.element(DenseState { block, row: 0, lane: 0 }).unwrap();
+        [0, 1].map(|piece| element.images().iter().position(|image| *image == piece).unwrap())
+    };
+    let places: Vec<_> = (0..shape.blocks).map(|block| place(block)[0]).collect();
+    assert!(places.is_sorted());
+    let mut changes: Vec<_> = (0..shape.blocks).map(place).collect();
+    changes.dedup();
+    assert_eq!(changes.len(), 90, "each pair of places is one range of blocks");
+}
+
+#[test]
+fn the_numbering_is_a_function_of_the_moves() {
+    let (one, other) = (pancakes(7), pancakes(7));
+    let [one, other] = [one, other].map(|case| case.space(&GroupOptions::default()).unwrap());
+    assert_eq!(one.tables().moves(), other.tables().moves());
+    assert_eq!(one.tables().maps(), other.tables().maps());
+    // A change of the numbering changes digests and files.
+    let text = |number| one.text(one.tables().shape().state(number).unwrap());
+    assert_eq!([1, 1234, 5039].map(text), ["6 0 2 4 1 5 3", "1 6 0 4 2 5 3", "5 2 3 4 6 1 0"]);
+}
+
+#[test]
+fn what_is_not_in_the_group_is_rejected() {
+    // Two cycles of three slots at once: the images of base slots alone do not tell a stranger.
+    let shape = Shape::plain(6).unwrap();
+    let cycles = shape.permutation(&[1, 2, 0, 4, 5, 3]).unwrap();
+    let stranger = shape.permutation(&[1, 2, 0, 3, 4, 5]).unwrap();
+    let case = Case { shape, moves: vec![cycles] };
+    let chain = StabiliserChain::new(&case.shape, &case.moves, Effort::default()).unwrap();
+    let error = |start: Option<&Element>, goals: &[&Element]| {
+        let goals = goals.iter().map(|goal| (*goal).clone()).collect();
+        let options = GroupOptions { start: start.cloned(), goals, ..GroupOptions::default() };
+        case.space(&options).unwrap_err()
+    };
+    assert_eq!(error(Some(&stranger), &[]), GroupError::NotMember { what: "the start" });
+    let identity = case.shape.identity();
+    assert_eq!(error(None, &[&identity, &stranger]), GroupError::NotMember { what: "a goal" });
+    let other = Shape::plain(3).unwrap().identity();
+    assert_eq!(error(Some(&other), &[]), GroupError::NotMember { what: "the start" });
+    let moves = [stranger];
+    let outside = GroupSpace::new(&chain, &moves, &GroupOptions::default()).unwrap_err();
+    assert_eq!(outside, GroupError::NotMember { what: "a move" });
+}
+
+#[test]
+fn tables_beyond_the_limit_are_refused() {
+    let small = GroupOptions { table_bytes: 10_000, ..GroupOptions::default() };
+    assert!(matches!(pancakes(10).space(&small), Err(GroupError::TableMemory { .. })));
+    // One block, and rows of more bytes than the limit.
+    assert!(matches!(
+        pancakes(7).space(&GroupOptions { table_bytes: 100, ..small }),
+        Err(GroupError::TableMemory { .. })
+    ));
+    // 30! states: more blocks than numbers.
+    assert!(matches!(
+        pancakes(30).space(&GroupOptions::default()),
+        Err(GroupError::TableMemory { .. })
+    ));
+}
+
+#[test]
+fn a_chain_of_unknown_order_is_refused() {
+    let case = pancakes(9);
+    let chain = |bits: u32| {
+        let effort = Effort { steps: 1 << bits, ..Effort::default() };
+        StabiliserChain::new(&case.shape, &case.moves, effort).ok()
+    };
+    let unverified = (8..30).filter_map(chain).find(|chain| !chain.is_verified()).unwrap();
+    let error = GroupSpace::new(&unverified, &case.moves, &GroupOptions::default()).unwrap_err();
+    assert_eq!(error, GroupError::NotVerified);
+}
+
+#[test]
+fn a_start_and_goals_are_states() {
+    let case = pancakes(6);
+    let element = case.shape.permutation(&[5, 4, 3, 2, 0, 1]).unwrap();
+    let options = GroupOptions {
+        start: Some(element.clone()),
+        goals: vec![case.shape.identity()],
+        ..GroupOptions::default()
+    };
+    let space = case.space(&options).unwrap();
+    assert_eq!(Some(space.tables().start()), space.state(&element));
+    assert_eq!(space.text(space.tables().start()), "5 4 3 2 0 1");
+    assert_eq!(space.tables().goals(), [DenseState { block: 0, row: 0, lane: 0 }]);
+    assert_eq!(space.parse("5 4 3 2 0"), None);
+    assert_eq!(space.parse("5 4 3 2 0 0"), None);
+}

@@ -1,0 +1,34 @@
+//! Permutation puzzles that are defined by files, as twisty puzzles and Cayley graphs are.
+//!
+//! [`Definition`] is the internal form: sets of pieces with orientations, moves, the solved state.
+//! [`Definition::read`] reads the formats `.tws` (twsearch), `.def` (ksolve+), KPuzzle JSON
+//! (cubing.js) and plain lists of permutations. [`Permutation`] is a definition with selected moves,
+//! a start and goals, ready to be searched. A [`Family`] makes definitions from numbers.
+
+mod blocks;
+mod builder;
+mod definition;
+mod error;
+mod family;
+mod generators;
+mod goals;
+mod graph;
+mod json;
+mod kpuzzle;
+mod ksolve;
+mod lines;
+mod moves;
+mod puzzle;
+mod ranking;
+mod read;
+mod sequence;
+mod survey;
+mod text;
+mod tws;
+
+pub use definition::{Definition, Format, Illegal, Kind, NamedElement, Set, State};
+pub use error::ReadError;
+pub use family::{BurntPancake, Family, Lrx, Member, Pancake, TopSpin};
+pub use puzzle::Permutation;
+pub use strata_group::Term;
+pub use survey::Survey;

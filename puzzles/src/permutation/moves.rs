@@ -1,0 +1,168 @@
+//! The moves of a search: those of a definition, selected, with their powers or inverses.
+
+use std::collections::HashSet;
+
+use strata_group::Element;
+use strata_space::SpaceError;
+
+use super::definition::{Definition, Format, NamedElement};
+use super::sequence::{order_within, power_name, read_within};
+
+/// The largest order of a move whose powers are all moves.
+const MAX_ORDER: u64 = 1000;
+
+/// What counts as one move.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Metric {
+    /// Every power of a move.
+    Half,
+    /// A move and its inverse.
+    Quarter,
+}
+
+/// Which moves are searched.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Selection<'a> {
+    /// Names or powers, separated by commas; all moves if none are given.
+    pub(super) names: Option<&'a str>,
+    pub(super) metric: Metric,
+    /// Adds the inverses of generators.
+    pub(super) inverses: bool,
+}
+
+/// The moves of a selection that a search can use.
+///
+/// # Errors
+/// If [`expand`] or [`refuse_directed`] refuses them, or no move changes anything.
+pub(super) fn select(
+    definition: &Definition,
+    selection: Selection<'_>,
+) -> Result<Vec<NamedElement>, SpaceError> {
+    let moves = expand(definition, selection)?;
+    if moves.is_empty() {
+        return Err(conflict("moves", "no move changes anything"));
+    }
+    refuse_directed(definition, &moves)?;
+    Ok(moves)
+}
+
+/// The moves of a selection, without those that change nothing or equal an earlier one.
+///
+/// # Errors
+/// If a name is unknown, or an option does not apply.
+pub(super) fn expand(
+    definition: &Definition,
+    selection: Selection<'_>,
+) -> Result<Vec<NamedElement>, SpaceError> {
+    let base = match selection.names {
+        None => definition.moves.clone(),
+        Some(names) => {
+            names.split(',').map(|name| named(definition, name.trim())).collect::<Result<_, _>>()?
+        }
+    };
+    let all = if definition.format == Format::Generators {
+        generators(definition, base, selection)?
+    } else if selection.inverses {
+        return Err(conflict("inverses", "the moves of this format have their inverses"));
+    } else {
+        powers(definition, base, selection.metric)?
+    };
+    let mut known = HashSet::new();
+    let is_new = |mv: &NamedElement| !mv.element.is_identity() && known.insert(mv.element.clone());
+    Ok(all.into_iter().filter(is_new).collect())
+}
+
+/// Checks that the inverse of each move is a move.
+///
+/// # Errors
+/// The first move whose inverse is none.
+pub(super) fn refuse_directed(
+    definition: &Definition,
+    moves: &[NamedElement],
+) -> Result<(), SpaceError> {
+    let known: HashSet<&Element> = moves.iter().map(|mv| &mv.element).collect();
+    let is_directed = |mv: &&NamedElement| {
+        mv.element.inverse(&definition.shape).is_none_or(|inverse| !known.contains(&inverse))
+    };
+    match moves.iter().find(is_directed) {
+        Some(mv) => Err(conflict(
+            "moves",
+            &format!(
+                "the inverse of '{}' is not a move, and a search needs moves with their inverses \
+                 (--inverses adds them)",
+                mv.name
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn conflict(name: &str, why: &str) -> SpaceError {
+    SpaceError::Conflict { name: name.into(), why: why.into() }
+}
+
+/// A move, or a power of one.
+fn named(definition: &Definition, name: &str) -> Result<NamedElement, SpaceError> {
+    let element = read_within(name, definition, &definition.moves);
+    let is_word =
+        !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "()[]".contains(c));
+    match element {
+        Ok(element) if is_word => Ok(NamedElement { name: name.to_owned(), element }),
+        _ => Err(SpaceError::Malformed {
+            name: "moves".into(),
+            value: name.into(),
+            expected: format!("names among {}", listed(definition)),
+        }),
+    }
+}
+
+fn listed(definition: &Definition) -> String {
+    let names: Vec<&str> = definition.moves.iter().map(|mv| mv.name.as_str()).collect();
+    match names.get(..12) {
+        Some(first) if names.len() > 12 => format!("{} and more", first.join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+fn generators(
+    definition: &Definition,
+    base: Vec<NamedElement>,
+    selection: Selection<'_>,
+) -> Result<Vec<NamedElement>, SpaceError> {
+    if selection.metric == Metric::Quarter {
+        return Err(conflict("metric", "generators are moves as they stand"));
+    }
+    let mut all = base.clone();
+    for mv in base.into_iter().filter(|_| selection.inverses) {
+        if let Some(element) = mv.element.inverse(&definition.shape) {
+            // An inverse is written like the highest power, whatever the order.
+            all.push(NamedElement { name: power_name(&mv.name, 2, 3), element });
+        }
+    }
+    Ok(all)
+}
+
+fn powers(
+    definition: &Definition,
+    base: Vec<NamedElement>,
+    metric: Metric,
+) -> Result<Vec<NamedElement>, SpaceError> {
+    let shape = &definition.shape;
+    let mut all = Vec::new();
+    for NamedElement { name, element } in base {
+        let Some(order) = order_within(&element, shape, MAX_ORDER) else {
+            let why = format!("'{name}' has more than {MAX_ORDER} powers");
+            return Err(conflict("moves", &why));
+        };
+        let exponents: Vec<u64> = match metric {
+            Metric::Half => (1..order).collect(),
+            Metric::Quarter => vec![1, order - 1],
+        };
+        for exponent in exponents {
+            if let Some(element) = element.power(exponent, shape) {
+                all.push(NamedElement { name: power_name(&name, exponent, order), element });
+            }
+        }
+    }
+    Ok(all)
+}

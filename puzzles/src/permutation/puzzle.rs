@@ -1,0 +1,259 @@
+//! Puzzles from files by name and parameters.
+
+use strata_space::{
+    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, file_content,
+    file_value,
+};
+
+use super::definition::Definition;
+use super::graph::Graph;
+use super::moves::{Metric, Selection};
+
+/// The word for all moves of the file.
+const ALL: &str = "all";
+
+/// The word for no goal.
+const NONE: &str = "none";
+
+/// The word for the solved state.
+const SOLVED: &str = "solved";
+
+/// The parameter `start` of permutation puzzles.
+pub(super) const START: Parameter = {
+    let mut start = Parameter::start(
+        SOLVED,
+        "where to begin: a state such as 'CORNERS 2 1 3 / 0 0 0; EDGES 1 2', or a sequence of \
+         moves from the solved state",
+        "",
+    );
+    // The flag's help has examples of other puzzles.
+    start.flag.example = None;
+    start
+};
+
+/// The parameter `goal` of permutation puzzles.
+pub(super) const GOAL: Parameter = Parameter::goal(
+    NONE,
+    "where to end: a state, in which ? is any piece or turn, or a sequence of moves from the solved \
+     state",
+);
+
+/// The parameter `exhaust` of permutation puzzles.
+pub(super) const EXHAUST: Parameter = Parameter {
+    default: Some("true without a goal"),
+    help: "list all states that can be reached",
+    ..Parameter::EXHAUST
+};
+
+/// A permutation puzzle that a file defines, for the explicit engine.
+///
+/// ```
+/// use strata_puzzles::permutation::Permutation;
+/// use strata_space::{KeySpace, Puzzle, file_value};
+///
+/// let file = file_value("a = (1,2,3)\nb = (1,2)(3,4)\n");
+/// let given = [("file", file.as_str()), ("inverses", "true")];
+/// let given = given.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+/// let puzzle = Permutation::open(&given)?;
+/// let mut next = Vec::new();
+/// puzzle.successors(puzzle.seeds()[0].key(), &mut next);
+/// let next: Vec<String> = next.into_iter().map(|key| puzzle.text(key)).collect();
+/// assert_eq!(next, ["3 1 2 4", "2 1 4 3", "2 3 1 4"]);
+/// # Ok::<(), strata_space::SpaceError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Permutation {
+    graph: Graph,
+    content: String,
+    moves: Option<String>,
+    metric: Metric,
+    inverses: bool,
+    ends: Ends,
+}
+
+/// Start and goal as parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    start: Option<String>,
+    goal: Option<String>,
+}
+
+impl Ends {
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// If there is a goal, and `exhaust` is given.
+    pub(super) fn read(read: ParameterReader<'_>) -> Result<Ends, SpaceError> {
+        let given = |name: &str, default: &str| {
+            read.text(name).map(str::trim).filter(|text| *text != default).map(str::to_owned)
+        };
+        let ends = Ends { start: given("start", SOLVED), goal: given("goal", NONE) };
+        if read.switch("exhaust")? && ends.goal.is_some() {
+            return Err(SpaceError::Conflict {
+                name: "exhaust".into(),
+                why: "the search ends at the goal".into(),
+            });
+        }
+        Ok(ends)
+    }
+
+    pub(super) fn start(&self) -> Option<&str> {
+        self.start.as_deref()
+    }
+
+    pub(super) fn goal(&self) -> Option<&str> {
+        self.goal.as_deref()
+    }
+
+    /// With the texts of the states instead of sequences of moves.
+    pub(super) fn of(self, graph: &Graph) -> Ends {
+        let goal = match (self.goal, graph.ends()) {
+            (Some(_), Some([_, goal])) => Some(goal),
+            (goal, _) => goal,
+        };
+        Ends { start: self.start.map(|_| graph.start_text()), goal }
+    }
+
+    /// The parameters.
+    pub(super) fn parameters(&self) -> [(String, String); 3] {
+        let value = |text: &Option<String>, default: &str| text.clone().unwrap_or(default.into());
+        [
+            ("start".into(), value(&self.start, SOLVED)),
+            ("goal".into(), value(&self.goal, NONE)),
+            ("exhaust".into(), self.goal.is_none().to_string()),
+        ]
+    }
+
+    /// `distance(START to GOAL)`, or `distance(LABEL)` without a goal.
+    pub(super) fn distance_name(&self, label: &str) -> String {
+        match &self.goal {
+            Some(goal) => format!("distance({} to {goal})", self.start().unwrap_or(SOLVED)),
+            None => format!("distance({label})"),
+        }
+    }
+}
+
+impl Permutation {
+    /// The definition in the file.
+    pub fn definition(&self) -> &Definition {
+        self.graph.definition()
+    }
+
+    /// Names of the moves.
+    pub fn move_names(&self) -> impl Iterator<Item = &str> {
+        self.graph.moves().iter().map(|mv| mv.name.as_str())
+    }
+}
+
+impl Puzzle for Permutation {
+    const NAME: &'static str = "puzzle";
+
+    const SUMMARY: &'static str = "a permutation puzzle from a file: .tws, ksolve .def, KPuzzle JSON or a list of permutations";
+
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::file("file", "the file that defines the puzzle, up to 64 KiB"),
+        Parameter::optional("moves", ALL, "the moves of the file to use, such as U,R2,F")
+            .value_name("NAMES")
+            .flag_help("the moves of the file to use, such as U,R2,F"),
+        Parameter::optional(
+            "metric",
+            "half",
+            "half: every power of a move is a move; quarter: a move and its inverse are",
+        )
+        .one_of(&[("half", "Every power of a move"), ("quarter", "A move and its inverse")])
+        .value_name("METRIC"),
+        Parameter::optional(
+            "inverses",
+            "false",
+            "add the inverses of a list of permutations, which are moves as they stand otherwise",
+        )
+        .switch()
+        .flag_help("add the inverses of a list of permutations"),
+        START,
+        GOAL,
+        Parameter::symmetry("off", "off: every state is searched; on is not supported yet"),
+        EXHAUST,
+    ];
+
+    fn open(parameters: &Parameters) -> Result<Permutation, SpaceError> {
+        let read = Permutation::reader(parameters);
+        let content =
+            file_content(read.required("file")?).ok_or_else(|| SpaceError::Malformed {
+                name: "file".into(),
+                value: "a text with an unknown escape".into(),
+                expected: "the content of a file".into(),
+            })?;
+        let definition = Definition::read(&content).map_err(|error| SpaceError::File {
+            name: "file".into(),
+            line: error.line,
+            column: error.column,
+            why: error.why,
+        })?;
+        if read.choice("symmetry", &["off", "on"])? == Some(1) {
+            return Err(SpaceError::Conflict {
+                name: "symmetry".into(),
+                why: "symmetries of puzzles from files are not searched yet".into(),
+            });
+        }
+        let metric = match read.choice("metric", &["half", "quarter"])? {
+            Some(1) => Metric::Quarter,
+            _ => Metric::Half,
+        };
+        let names = read.text("moves").filter(|names| *names != ALL);
+        let inverses = read.switch("inverses")?;
+        let selection = Selection { names, metric, inverses };
+        let ends = Ends::read(read)?;
+        let graph = Graph::new(definition, selection, ends.start(), ends.goal())?;
+        let ends = ends.of(&graph);
+        Ok(Permutation { content, moves: names.map(str::to_owned), metric, inverses, ends, graph })
+    }
+
+    fn parameters(&self) -> Parameters {
+        let metric = if self.metric == Metric::Half { "half" } else { "quarter" };
+        let pairs = [
+            ("file", file_value(&self.content)),
+            ("moves", self.moves.clone().unwrap_or(ALL.into())),
+            ("metric", metric.into()),
+            ("inverses", self.inverses.to_string()),
+            ("symmetry", "off".into()),
+        ];
+        let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
+        pairs.chain(self.ends.parameters()).collect()
+    }
+
+    fn label(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
+        let name = self.definition().name.chars().map(plain);
+        std::iter::once("puzzle-").flat_map(str::chars).chain(name).collect()
+    }
+
+    fn distance_name(&self) -> String {
+        self.ends.distance_name(&self.label())
+    }
+
+    fn ends(&self) -> Option<[String; 2]> {
+        self.graph.ends()
+    }
+
+    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
+        self.graph.moves_between(path)
+    }
+}
+
+impl KeySpace for Permutation {
+    fn seeds(&self) -> Vec<Seed> {
+        self.graph.seeds()
+    }
+
+    fn key_bits(&self) -> u32 {
+        self.graph.key_bits()
+    }
+
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        self.graph.successors(key, out);
+    }
+
+    fn text(&self, key: u64) -> String {
+        self.graph.text(key)
+    }
+}

@@ -1,0 +1,225 @@
+//! Ranks: numbers of the states that moves can make of a start, as mixed-radix numbers.
+//!
+//! Slots fall into orbits under the moves. In an orbit, the rank of the pieces is that of a
+//! permutation of a multiset, and turns are digits. If no move changes the sum of turns, the last
+//! turn follows from the others. Slots that no move changes are not part of a rank.
+
+use strata_group::{BigUint, Element, Invariants, Shape};
+
+use super::definition::{Definition, State};
+
+/// Most bits of a rank.
+pub(super) const MAX_BITS: u64 = 63;
+
+/// Ranks of states with the pieces of a start in the same orbits.
+#[derive(Clone, Debug)]
+pub(super) struct Ranking {
+    orbits: Vec<Orbit>,
+    start: State,
+    bits: u32,
+}
+
+/// Pieces that exchange slots.
+#[derive(Clone, Debug)]
+pub(super) struct Orbit {
+    pub(super) slots: Vec<usize>,
+    /// The different pieces of the orbit.
+    pub(super) pieces: Vec<Piece>,
+    /// Orientations of a slot, and the sum of all turns modulo them, if moves do not change it.
+    pub(super) sum: Option<(u8, u8)>,
+    arrangements: u64,
+    turn_states: u64,
+}
+
+/// Pieces of an orbit that look alike.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) kind: u16,
+    pub(super) count: u64,
+    pub(super) period: u8,
+}
+
+/// The numbers of an orbit's states, as exact as they may be.
+fn sizes(orbit: &Orbit) -> (BigUint, BigUint) {
+    let factorial = |n: u64| (1..=n).map(BigUint::from).product::<BigUint>();
+    let alike: BigUint = orbit.pieces.iter().map(|piece| factorial(piece.count)).product();
+    let arrangements = factorial(orbit.slots.len() as u64) / alike;
+    let turns = orbit.pieces.iter().map(|piece| {
+        BigUint::from(piece.period).pow(u32::try_from(piece.count).unwrap_or(u32::MAX))
+    });
+    let turns: BigUint = turns.product();
+    let known = orbit.sum.map_or(1, |(orientations, _)| orientations);
+    (arrangements, turns / known)
+}
+
+impl Ranking {
+    /// The ranking for a start and moves, or the number of bits that it would need.
+    pub(super) fn new(
+        definition: &Definition,
+        start: &State,
+        moves: &[Element],
+    ) -> Result<Ranking, u64> {
+        let invariants = Invariants::of(&definition.shape, moves);
+        let mut total = BigUint::from(1_u32);
+        let mut orbits = Vec::new();
+        for found in invariants.orbits {
+            let mut orbit = Orbit::new(definition, start, found);
+            let (arrangements, turn_states) = sizes(&orbit);
+            total *= &arrangements * &turn_states;
+            orbit.arrangements = u64::try_from(arrangements).unwrap_or(u64::MAX);
+            orbit.turn_states = u64::try_from(turn_states).unwrap_or(u64::MAX);
+            orbits.push(orbit);
+        }
+        let bits = (total - 1_u32).bits();
+        if bits > MAX_BITS {
+            return Err(bits);
+        }
+        Ok(Ranking { orbits, start: start.clone(), bits: bits as u32 })
+    }
+
+    /// Bits of the largest rank.
+    pub(super) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The orbits.
+    pub(super) fn orbits(&self) -> &[Orbit] {
+        &self.orbits
+    }
+
+    /// The rank of the state after a move, if it has the pieces of the start in the same orbits.
+    /// `counts` is memory that calls can share.
+    pub(super) fn rank_after(
+        &self,
+        state: &State,
+        element: &Element,
+        counts: &mut Vec<u64>,
+    ) -> Option<u64> {
+        let (images, turns) = (element.images(), element.turns());
+        let kind = |slot: usize| state.kinds[usize::from(images[slot])];
+        let turn = |slot: usize, period: u8| {
+            let sum = u16::from(state.turns[usize::from(images[slot])]) + u16::from(turns[slot]);
+            (sum % u16::from(period)) as u8
+        };
+        self.orbits.iter().try_fold(0, |total, orbit| {
+            Some(total * orbit.arrangements * orbit.turn_states + orbit.rank(kind, turn, counts)?)
+        })
+    }
+
+    /// The rank of a state, if it has the pieces of the start in the same orbits.
+    pub(super) fn rank(&self, state: &State, shape: &Shape) -> Option<u64> {
+        let rank = self.rank_after(state, &shape.identity(), &mut Vec::new())?;
+        (self.state(rank) == *state).then_some(rank)
+    }
+
+    /// The state of a rank.
+    pub(super) fn state(&self, mut rank: u64) -> State {
+        let mut state = self.start.clone();
+        for orbit in self.orbits.iter().rev() {
+            let radix = orbit.arrangements * orbit.turn_states;
+            orbit.unrank(rank % radix, &mut state);
+            rank /= radix;
+        }
+        state
+    }
+}
+
+impl Orbit {
+    /// The orbit without its sizes.
+    fn new(definition: &Definition, start: &State, found: strata_group::Orbit) -> Orbit {
+        let set = definition.set_of(found.slots[0]);
+        let mut pieces: Vec<Piece> = Vec::new();
+        for slot in &found.slots {
+            let kind = start.kinds[*slot];
+            match pieces.iter_mut().find(|piece| piece.kind == kind) {
+                Some(piece) => piece.count += 1,
+                None => {
+                    let of_kind = set.and_then(|set| set.kinds.get(usize::from(kind)));
+                    let period = of_kind.map_or(1, |kind| kind.orientations);
+                    pieces.push(Piece { kind, count: 1, period });
+                }
+            }
+        }
+        pieces.sort_unstable_by_key(|piece| piece.kind);
+        let orientations = found.orientations;
+        let is_fixed = orientations > 1
+            && found.turn_step == orientations
+            && pieces.iter().all(|piece| piece.period == orientations);
+        let turns = found.slots.iter().map(|slot| u32::from(start.turns[*slot]));
+        let sum = (turns.sum::<u32>() % u32::from(orientations)) as u8;
+        let sum = is_fixed.then_some((orientations, sum));
+        Orbit { slots: found.slots, pieces, sum, arrangements: 1, turn_states: 1 }
+    }
+
+    /// Slots whose turns are digits of a rank.
+    fn turned_slots(&self) -> &[usize] {
+        match (self.sum, &*self.slots) {
+            (Some(_), [turned @ .., _]) => turned,
+            (_, slots) => slots,
+        }
+    }
+
+    fn rank(
+        &self,
+        kind: impl Fn(usize) -> u16,
+        turn: impl Fn(usize, u8) -> u8,
+        counts: &mut Vec<u64>,
+    ) -> Option<u64> {
+        counts.clear();
+        counts.extend(self.pieces.iter().map(|piece| piece.count));
+        let (mut rank, mut size) = (0, self.arrangements);
+        let mut turns = 0;
+        let turned = self.turned_slots().len();
+        for (index, slot) in self.slots.iter().enumerate() {
+            let left = (self.slots.len() - index) as u64;
+            let kind = kind(*slot);
+            let piece = self.pieces.iter().position(|piece| piece.kind == kind)?;
+            let smaller: u64 = counts[..piece].iter().sum();
+            rank += part(size, smaller, left);
+            size = part(size, counts[piece], left);
+            counts[piece] = counts[piece].checked_sub(1)?;
+            if index < turned {
+                let period = self.pieces[piece].period;
+                turns = turns * u64::from(period) + u64::from(turn(*slot, period));
+            }
+        }
+        Some(rank * self.turn_states + turns)
+    }
+
+    fn unrank(&self, rank: u64, state: &mut State) {
+        let (mut rank, mut turns) = (rank / self.turn_states, rank % self.turn_states);
+        let mut counts: Vec<u64> = self.pieces.iter().map(|piece| piece.count).collect();
+        let mut size = self.arrangements;
+        let mut periods = Vec::with_capacity(self.slots.len());
+        for (index, slot) in self.slots.iter().enumerate() {
+            let left = (self.slots.len() - index) as u64;
+            for (piece, count) in self.pieces.iter().zip(&mut counts) {
+                let with = part(size, *count, left);
+                if rank < with {
+                    size = with;
+                    *count -= 1;
+                    state.kinds[*slot] = piece.kind;
+                    periods.push(piece.period);
+                    break;
+                }
+                rank -= with;
+            }
+        }
+        let mut sum = 0;
+        for (slot, period) in self.turned_slots().iter().zip(&periods).rev() {
+            state.turns[*slot] = (turns % u64::from(*period)) as u8;
+            sum += u32::from(state.turns[*slot]);
+            turns /= u64::from(*period);
+        }
+        if let (Some((orientations, total)), Some(last)) = (self.sum, self.slots.last()) {
+            let orientations = u32::from(orientations);
+            let rest = u32::from(total) + orientations - sum % orientations;
+            state.turns[*last] = (rest % orientations) as u8;
+        }
+    }
+}
+
+/// Of `size` arrangements of `left` pieces, those that begin with one of `count` pieces.
+fn part(size: u64, count: u64, left: u64) -> u64 {
+    (u128::from(size) * u128::from(count) / u128::from(left)) as u64
+}

@@ -1,0 +1,66 @@
+//! What is known about a puzzle from a file without a search.
+
+use strata_group::{BigUint, Effort, Element, GroupError, Invariants, StabiliserChain};
+use strata_space::SpaceError;
+
+use super::definition::Definition;
+use super::moves::{self, Metric, Selection};
+use super::ranking::{MAX_BITS, Ranking};
+
+/// Facts about a definition with selected moves.
+#[derive(Debug)]
+pub struct Survey {
+    /// Names of the moves of a search, with powers.
+    pub moves: Vec<String>,
+    /// The order of the group that the moves generate.
+    pub order: Result<BigUint, GroupError>,
+    /// Whether the order is exact. Otherwise it is a lower bound.
+    pub is_exact: bool,
+    /// Orbits of slots, and constraints of parity and orientation.
+    pub invariants: Invariants,
+    /// Whether the order is the number of states: no pieces look alike, no orientation is
+    /// irrelevant, and no line of the file makes states illegal.
+    pub counts_states: bool,
+    /// Bits of the explicit engine's keys; the bits that it would need, if they are too many.
+    pub key_bits: Result<u32, u64>,
+    /// Why the moves cannot be searched.
+    pub refusal: Option<SpaceError>,
+}
+
+impl Survey {
+    /// Most bits of a key of the explicit engine.
+    pub const MAX_KEY_BITS: u64 = MAX_BITS;
+
+    /// Surveys a definition with these moves, all if there are none, and the inverses of generators
+    /// if `inverses` is set.
+    ///
+    /// # Errors
+    /// If a name is no move.
+    pub fn of(
+        definition: &Definition,
+        names: Option<&str>,
+        inverses: bool,
+    ) -> Result<Survey, SpaceError> {
+        let selection = Selection { names, metric: Metric::Half, inverses };
+        let selected = moves::expand(definition, selection)?;
+        let refusal = moves::refuse_directed(definition, &selected).err();
+        let elements: Vec<Element> = selected.iter().map(|mv| mv.element.clone()).collect();
+        let chain = StabiliserChain::new(&definition.shape, &elements, Effort::default());
+        let invariants = Invariants::of(&definition.shape, &elements);
+        let ranking = Ranking::new(definition, &definition.solved, &elements);
+        let is_moved = |slot: &usize| elements.iter().any(|element| !element.fixes(*slot));
+        let all_differ = definition.sets.iter().all(|set| {
+            set.kinds.iter().all(|kind| kind.count == 1 && kind.orientations == set.orientations)
+                || !set.slots().any(|slot| is_moved(&slot))
+        });
+        Ok(Survey {
+            moves: selected.into_iter().map(|mv| mv.name).collect(),
+            is_exact: chain.as_ref().is_ok_and(StabiliserChain::is_verified),
+            order: chain.map(|chain| chain.order()),
+            invariants,
+            counts_states: all_differ && definition.illegal.is_empty(),
+            key_bits: ranking.map(|ranking| ranking.bits()),
+            refusal,
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! A slow search over unpacked states. It reads `.tws` files by itself and composes no moves.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// By slot: the label, the turn, and the turns that look different.
+type State = Vec<(u32, u32, u32)>;
+
+/// By slot: the slot that its piece comes from, and the turn of the piece.
+type Step = Vec<(usize, u32)>;
+
+/// A puzzle in unpacked form.
+#[derive(Default)]
+pub(crate) struct Reference {
+    pub(crate) start: State,
+    /// Orientations by slot.
+    pub(crate) orientations: Vec<u32>,
+    /// Moves as steps, one after the other.
+    pub(crate) moves: Vec<(String, Vec<Step>)>,
+    pub(crate) illegal: Vec<(usize, u32)>,
+}
+
+impl Reference {
+    /// Reads a `.tws` file without faults.
+    pub(crate) fn read(text: &str) -> Reference {
+        let mut puzzle = Reference::default();
+        let mut sets: HashMap<&str, (usize, usize, u32)> = HashMap::new();
+        let mut block: Option<(Option<&str>, usize)> = None;
+        let (mut set, mut row) = ((0, 0, 1), 0);
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match (&words[..], block) {
+                ([], _) | (["Name", ..], _) => {}
+                (["Set", name, size, orientations], _) => {
+                    let offset = puzzle.start.len();
+                    let (size, orientations) =
+                        (size.parse().unwrap(), orientations.parse().unwrap());
+                    sets.insert(name, (offset, size, orientations));
+                    puzzle.start.extend((1..=size as u32).map(|label| (label, 0, orientations)));
+                    puzzle.orientations.extend(vec![orientations; size]);
+                }
+                (["Solved"], _) => block = Some((None, 1)),
+                (["StartState"], _) => {
+                    for (offset, size, _) in sets.values() {
+                        let slots = &mut puzzle.start[*offset..offset + size];
+                        slots.iter_mut().for_each(|slot| slot.0 -= 1);
+                    }
+                    block = Some((None, 0));
+                }
+                (["Move", name], _) => block = Some((Some(name), 1)),
+                (["MoveTransformation", name], _) => block = Some((Some(name), 0)),
+                (["MoveAlias" | "MoveSequence", name, words @ ..], _) => {
+                    let steps = words.iter().flat_map(|word| puzzle.steps(word)).collect();
+                    puzzle.moves.push((name.to_string(), steps));
+                }
+                (["Illegal", name, slot, labels @ ..], _) => {
+                    let slot = sets[name].0 + slot.parse::<usize>().unwrap() - 1;
+                    puzzle
+                        .illegal
+                        .extend(labels.iter().map(|label| (slot, label.parse().unwrap())));
+                }
+                (["End"], _) => block = None,
+                ([name], _) if sets.contains_key(name) => (set, row) = (sets[name], 0),
+                (numbers, Some((name, first))) => {
+                    row += 1;
+                    let slots = set.0..set.0 + set.1;
+                    match name {
+                        None => puzzle.solved_row(slots, row, numbers),
+                        Some(name) => puzzle.move_row((name, first), slots, row, numbers),
+                    }
+                }
+                (words, None) => panic!("{words:?}"),
+            }
+        }
+        puzzle
+    }
+
+    fn solved_row(&mut self, slots: Range<usize>, row: u32, numbers: &[&str]) {
+        for (slot, word) in slots.zip(numbers) {
+            match (row, *word) {
+                (1, word) => self.start[slot].0 = word.parse().unwrap(),
+                (_, "?") => self.start[slot].2 = 1,
+                (_, word) => self.start[slot].1 = word.parse().unwrap(),
+            }
+        }
+    }
+
+    /// A row of a move that counts slots from `first`.
+    fn move_row(
+        &mut self,
+        (name, first): (&str, usize),
+        slots: Range<usize>,
+        row: u32,
+        numbers: &[&str],
+    ) {
+        if self.moves.last().is_none_or(|(last, _)| last != name) {
+            let still = (0..self.start.len()).map(|slot| (slot, 0)).collect();
+            self.moves.push((name.to_owned(), vec![still]));
+        }
+        let step = &mut self.moves.last_mut().unwrap().1[0];
+        let numbers: Vec<usize> = numbers.iter().map(|word| word.parse().unwrap()).collect();
+        let offset = slots.start;
+        for slot in slots {
+            // Classic moves have the turn where the piece leaves.
+            let at = if first == 1 { step[slot].0 } else { slot };
+            match row {
+                1 => step[slot].0 = offset + numbers[slot - offset] - first,
+                _ => step[slot].1 = numbers[at - offset] as u32,
+            }
+        }
+    }
+
+    /// The steps of a move with a power.
+    fn steps(&self, word: &str) -> Vec<Step> {
+        let is_inverse = word.ends_with('\'');
+        let word = word.trim_end_matches('\'');
+        let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let count: usize = word[name.len()..].parse().unwrap_or(1);
+        let steps = &self.moves.iter().find(|(known, _)| known == name).unwrap().1;
+        let times = if is_inverse { self.order(steps) - count } else { count };
+        steps.iter().cycle().take(times * steps.len()).cloned().collect()
+    }
+
+    fn apply(&self, state: &State, steps: &[Step]) -> State {
+        steps.iter().fold(state.clone(), |state, step| {
+            let slots = step.iter().map(|(from, turn)| {
+                let (label, turned, period) = state[*from];
+                (label, (turned + turn) % period, period)
+            });
+            slots.collect()
+        })
+    }
+
+    /// The number of times after which every piece is back.
+    pub(crate) fn order(&self, steps: &[Step]) -> usize {
+        let all: State = (0..).zip(&self.orientations).map(|(slot, o)| (slot, 0, *o)).collect();
+        let mut state = self.apply(&all, steps);
+        let mut order = 1;
+        while state != all {
+            state = self.apply(&state, steps);
+            order += 1;
+        }
+        order
+    }
+
+    /// The moves of these names in a metric, as steps.
+    fn powers(&self, names: &[&str], quarter: bool) -> Vec<Vec<Step>> {
+        let is_rotation = |name: &str| {
+            name.starts_with(['x', 'y', 'z']) && name.len() == 1 || name.ends_with('v')
+        };
+        let all: Vec<&str> = self.moves.iter().map(|(name, _)| name.as_str()).collect();
+        let names = if names.is_empty() { &all[..] } else { names };
+        let mut powers = Vec::new();
+        for name in names.iter().filter(|name| !is_rotation(name)) {
+            let steps = self.steps(name);
+            let order = self.order(&steps);
+            for power in (1..order).filter(|power| !quarter || [1, order - 1].contains(power)) {
+                powers.push(steps.iter().cycle().take(power * steps.len()).cloned().collect());
+            }
+        }
+        powers
+    }
+
+    /// States of each layer around the start.
+    pub(crate) fn layers(&self, names: &[&str], quarter: bool) -> Vec<usize> {
+        self.search(&self.powers(names, quarter))
+    }
+
+    /// States of each layer, with moves as steps.
+    pub(crate) fn search(&self, moves: &[Vec<Step>]) -> Vec<usize> {
+        let start: State = self
+            .start
+            .iter()
+            .map(|(label, turn, period)| (*label, turn % period, *period))
+            .collect();
+        let mut known = HashSet::from([start.clone()]);
+        let mut layer = vec![start];
+        let mut counts = Vec::new();
+        while !layer.is_empty() {
+            counts.push(layer.len());
+            let next =
+                layer.iter().flat_map(|state| moves.iter().map(|steps| self.apply(state, steps)));
+            let legal =
+                |state: &State| self.illegal.iter().all(|(slot, label)| state[*slot].0 != *label);
+            let next: Vec<State> = next.filter(legal).collect();
+            layer = next.into_iter().filter(|state| known.insert(state.clone())).collect();
+        }
+        counts
+    }
+
+    /// A puzzle of different pieces without orientations, with moves by images from 0.
+    pub(crate) fn plain(slots: usize, moves: &[Vec<usize>]) -> Vec<usize> {
+        let puzzle = Reference {
+            start: (0..slots as u32).map(|label| (label, 0, 1)).collect(),
+            orientations: vec![1; slots],
+            ..Reference::default()
+        };
+        let step = |from: &Vec<usize>| vec![from.iter().map(|slot| (*slot, 0)).collect()];
+        puzzle.search(&moves.iter().map(step).collect::<Vec<_>>())
+    }
+}

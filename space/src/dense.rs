@@ -1,0 +1,514 @@
+//! Dense spaces: states numbered by block, row and lane, with their moves as tables.
+//!
+//! Every state has a number, so an engine can keep a few bits for each instead of a list. A state is
+//! a **block**, a **row** of the block and a **lane** of the row. The lanes of a row are the bits of
+//! a 64-bit word. A move takes all states of a block to one block. Inside, it depends only on the
+//! block's **class** for the move: it takes a row to a row, and permutes the lanes by one of a few
+//! [`LaneMap`]s. So one table entry and one permutation of bits give up to 64 successors.
+
+use std::fmt::Debug;
+
+use crate::digest::Weight;
+
+/// The most rows of a block.
+pub const MAX_ROWS: u32 = 1 << 16;
+
+/// The most lanes of a row: the bits of a word.
+pub const MAX_LANES: u32 = 64;
+
+/// The class of a block in which no state has the move.
+pub const NO_CLASS: u32 = u32::MAX;
+
+/// The image of a lane that does not have the move.
+pub const NO_LANE: u8 = u8::MAX;
+
+/// A state by its numbers.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DenseState {
+    /// The block.
+    pub block: u32,
+    /// The row of the block.
+    pub row: u16,
+    /// The lane of the row.
+    pub lane: u8,
+}
+
+/// Numbers of blocks, rows and lanes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct DenseShape {
+    /// Blocks, at least 1.
+    pub blocks: u32,
+    /// Rows of each block, 1 to [`MAX_ROWS`].
+    pub rows: u32,
+    /// Lanes of each row, 1 to [`MAX_LANES`].
+    pub lanes: u32,
+}
+
+impl DenseShape {
+    /// All states.
+    pub fn states(&self) -> u64 {
+        self.words() * u64::from(self.lanes)
+    }
+
+    /// All rows of all blocks: a word each.
+    pub fn words(&self) -> u64 {
+        u64::from(self.blocks) * u64::from(self.rows)
+    }
+
+    /// A bit for each lane.
+    pub fn lane_mask(&self) -> u64 {
+        u64::MAX >> (MAX_LANES - self.lanes.clamp(1, MAX_LANES))
+    }
+
+    /// Whether there is such a state.
+    pub fn has(&self, state: DenseState) -> bool {
+        state.block < self.blocks
+            && u32::from(state.row) < self.rows
+            && u32::from(state.lane) < self.lanes
+    }
+
+    /// The number of a state, below [`Self::states`]: ascending by block, row, lane.
+    pub fn number(&self, state: DenseState) -> u64 {
+        let row = u64::from(state.block) * u64::from(self.rows) + u64::from(state.row);
+        row * u64::from(self.lanes) + u64::from(state.lane)
+    }
+
+    /// The state of a number; None if there is none.
+    pub fn state(&self, number: u64) -> Option<DenseState> {
+        let (word, lane) = (number / u64::from(self.lanes), number % u64::from(self.lanes));
+        let (block, row) = (word / u64::from(self.rows), word % u64::from(self.rows));
+        let block = u32::try_from(block).ok().filter(|block| *block < self.blocks)?;
+        Some(DenseState { block, row: row as u16, lane: lane as u8 })
+    }
+}
+
+/// The effect of a move on the lanes of a row: an injection of some lanes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaneMap {
+    images: Vec<u8>,
+}
+
+impl LaneMap {
+    /// The map that takes lane `i` to `images[i]`, or nowhere if that is [`NO_LANE`].
+    pub fn new(images: Vec<u8>) -> LaneMap {
+        LaneMap { images }
+    }
+
+    /// The image of a lane; None if the lane does not have the move.
+    pub fn image(&self, lane: u8) -> Option<u8> {
+        self.images.get(usize::from(lane)).copied().filter(|image| *image != NO_LANE)
+    }
+
+    /// Lanes with their images, ascending.
+    pub fn pairs(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
+        (0..).zip(self.images.iter().copied()).filter(|(_, image)| *image != NO_LANE)
+    }
+
+    /// The lanes that have the move, a bit each.
+    pub fn domain(&self) -> u64 {
+        self.pairs().fold(0, |mask, (lane, _)| mask | 1 << lane)
+    }
+
+    fn is_injection(&self, lanes: u32) -> bool {
+        let mut images = 0u64;
+        self.images.len() == lanes as usize
+            && self.pairs().all(|(_, image)| {
+                let is_new = u32::from(image) < lanes && images >> image & 1 == 0;
+                images |= u64::from(is_new) << (image & 63);
+                is_new
+            })
+    }
+}
+
+/// The effect of a move on a block.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct BlockStep {
+    /// The block that it leads to. Any block if the class is [`NO_CLASS`].
+    pub block: u32,
+    /// The class, which chooses the effect on rows; [`NO_CLASS`] if no state has the move.
+    pub class: u32,
+}
+
+/// The effect of a move on a row.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct RowStep {
+    /// The row that it leads to.
+    pub row: u16,
+    /// The number of the lane map.
+    pub map: u16,
+}
+
+/// The effects of all moves.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MoveTable {
+    /// The number of moves.
+    pub moves: usize,
+    /// By block and move (`block * moves + move`).
+    pub steps: Vec<BlockStep>,
+    /// By class and row (`class * rows + row`).
+    pub rows: Vec<RowStep>,
+}
+
+/// What [`DenseTables`] are made from.
+#[derive(Clone, Debug)]
+pub struct DenseParts {
+    /// Numbers of blocks, rows and lanes.
+    pub shape: DenseShape,
+    /// The moves.
+    pub moves: MoveTable,
+    /// The converses of all moves, which lead to a state's predecessors. None if the moves are
+    /// closed under inversion: then successors and predecessors are the same states.
+    pub converses: Option<MoveTable>,
+    /// The lane maps by number.
+    pub maps: Vec<LaneMap>,
+    /// The state at depth 0.
+    pub start: DenseState,
+    /// The goals; empty if a search is to list the whole space.
+    pub goals: Vec<DenseState>,
+}
+
+/// Tables that an engine needs to search a dense space. Every number in them is in range.
+#[derive(Clone, Debug)]
+pub struct DenseTables {
+    parts: DenseParts,
+}
+
+/// Tables are not consistent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DenseError {
+    /// Blocks, rows or lanes are out of range.
+    #[error(
+        "{} blocks of {} rows of {} lanes: at least 1 each, rows at most {MAX_ROWS}, lanes at most {MAX_LANES}",
+        .0.blocks, .0.rows, .0.lanes
+    )]
+    Shape(DenseShape),
+    /// A table does not have an entry for each block and move, or whole classes.
+    #[error("a table of {what} has {given} entries")]
+    Length {
+        /// The table.
+        what: &'static str,
+        /// Its entries.
+        given: usize,
+    },
+    /// A number is out of range.
+    #[error("entry {index} of the table of {what} is out of range")]
+    Entry {
+        /// The table.
+        what: &'static str,
+        /// The index of the entry.
+        index: usize,
+    },
+    /// The moves lead along an edge that has no way back.
+    #[error("move {index} of state {number} has no converse")]
+    Converse {
+        /// The move.
+        index: usize,
+        /// The state's number.
+        number: u64,
+    },
+}
+
+impl DenseTables {
+    /// Checks that all numbers are in range. Converses are not compared with the moves; see
+    /// [`Self::check_converses`].
+    ///
+    /// # Errors
+    /// [`DenseError`] names the first number that is not.
+    pub fn new(parts: DenseParts) -> Result<DenseTables, DenseError> {
+        let shape = parts.shape;
+        if shape.blocks == 0
+            || !(1..=MAX_ROWS).contains(&shape.rows)
+            || !(1..=MAX_LANES).contains(&shape.lanes)
+        {
+            return Err(DenseError::Shape(shape));
+        }
+        if let Some(index) = parts.maps.iter().position(|map| !map.is_injection(shape.lanes)) {
+            return Err(DenseError::Entry { what: "lane maps", index });
+        }
+        for table in [Some(&parts.moves), parts.converses.as_ref()].into_iter().flatten() {
+            table.check(shape, parts.maps.len())?;
+        }
+        let states = std::iter::once(&parts.start).chain(&parts.goals);
+        if let Some(index) = states.into_iter().position(|state| !shape.has(*state)) {
+            return Err(DenseError::Entry { what: "start and goals", index });
+        }
+        Ok(DenseTables { parts })
+    }
+
+    /// Numbers of blocks, rows and lanes.
+    pub fn shape(&self) -> DenseShape {
+        self.parts.shape
+    }
+
+    /// The moves.
+    pub fn moves(&self) -> &MoveTable {
+        &self.parts.moves
+    }
+
+    /// Moves that lead to a state's predecessors.
+    pub fn converses(&self) -> &MoveTable {
+        self.parts.converses.as_ref().unwrap_or(&self.parts.moves)
+    }
+
+    /// Whether the moves are closed under inversion, so that edges are undirected.
+    pub fn is_undirected(&self) -> bool {
+        self.parts.converses.is_none()
+    }
+
+    /// The lane maps.
+    pub fn maps(&self) -> &[LaneMap] {
+        &self.parts.maps
+    }
+
+    /// The state at depth 0.
+    pub fn start(&self) -> DenseState {
+        self.parts.start
+    }
+
+    /// The goals.
+    pub fn goals(&self) -> &[DenseState] {
+        &self.parts.goals
+    }
+
+    /// Bytes of all tables.
+    pub fn bytes(&self) -> usize {
+        let table = |table: &MoveTable| {
+            table.steps.len() * size_of::<BlockStep>() + table.rows.len() * size_of::<RowStep>()
+        };
+        table(&self.parts.moves) + self.parts.converses.as_ref().map_or(0, table)
+    }
+
+    /// Whether every state has every move.
+    pub fn is_total(&self) -> bool {
+        let all = self.shape().lane_mask();
+        self.parts.maps.iter().all(|map| map.domain() == all)
+            && self.parts.moves.steps.iter().all(|step| step.class != NO_CLASS)
+    }
+
+    /// The successors of a state, by move.
+    pub fn successors(&self, state: DenseState) -> impl Iterator<Item = (usize, DenseState)> + '_ {
+        self.neighbours(&self.parts.moves, state)
+    }
+
+    fn neighbours<'a>(
+        &'a self,
+        table: &'a MoveTable,
+        state: DenseState,
+    ) -> impl Iterator<Item = (usize, DenseState)> + 'a {
+        let rows = self.shape().rows as usize;
+        table.of_block(state.block).iter().enumerate().filter_map(move |(index, step)| {
+            let entry = table.of_class(step.class, rows)?.get(usize::from(state.row))?;
+            let lane = self.parts.maps.get(usize::from(entry.map))?.image(state.lane)?;
+            Some((index, DenseState { block: step.block, row: entry.row, lane }))
+        })
+    }
+
+    /// Checks every edge of every state: its other end leads back. For small spaces.
+    ///
+    /// # Errors
+    /// [`DenseError::Converse`] if one does not.
+    pub fn check_converses(&self) -> Result<(), DenseError> {
+        let shape = self.shape();
+        let (moves, converses) = (self.moves(), self.converses());
+        for number in 0..shape.states() {
+            let Some(state) = shape.state(number) else { continue };
+            for (table, other) in [(moves, converses), (converses, moves)] {
+                for (index, end) in self.neighbours(table, state) {
+                    if !self.neighbours(other, end).any(|(_, back)| back == state) {
+                        return Err(DenseError::Converse { index, number });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MoveTable {
+    /// The steps of a block, by move; empty if there is no such block.
+    #[inline]
+    pub fn of_block(&self, block: u32) -> &[BlockStep] {
+        let at = block as usize * self.moves;
+        self.steps.get(at..at + self.moves).unwrap_or_default()
+    }
+
+    /// The steps of a class with this number of rows; None if the class is [`NO_CLASS`].
+    #[inline]
+    pub fn of_class(&self, class: u32, rows: usize) -> Option<&[RowStep]> {
+        let at = class as usize * rows;
+        self.rows.get(at..at + rows)
+    }
+
+    fn check(&self, shape: DenseShape, maps: usize) -> Result<(), DenseError> {
+        let rows = shape.rows as usize;
+        if (shape.blocks as usize).checked_mul(self.moves) != Some(self.steps.len()) {
+            return Err(DenseError::Length { what: "blocks", given: self.steps.len() });
+        }
+        if !self.rows.len().is_multiple_of(rows) {
+            return Err(DenseError::Length { what: "rows", given: self.rows.len() });
+        }
+        let classes = self.rows.len() / rows;
+        let is_step = |step: &BlockStep| {
+            step.block < shape.blocks && (step.class == NO_CLASS || (step.class as usize) < classes)
+        };
+        if let Some(index) = self.steps.iter().position(|step| !is_step(step)) {
+            return Err(DenseError::Entry { what: "blocks", index });
+        }
+        let is_row = |row: &RowStep| u32::from(row.row) < shape.rows && usize::from(row.map) < maps;
+        match self.rows.iter().position(|row| !is_row(row)) {
+            Some(index) => Err(DenseError::Entry { what: "rows", index }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A space whose states are numbered by block, row and lane. All functions are pure.
+///
+/// The numbering depends only on the space's parameters: digests and files contain it.
+pub trait DenseSpace: Send + Sync + Debug + 'static {
+    /// The tables. They are the same at every call.
+    fn tables(&self) -> &DenseTables;
+
+    /// The state in the space's text form.
+    fn text(&self, state: DenseState) -> String;
+
+    /// The state of a text; None if it is none of the space.
+    fn parse(&self, text: &str) -> Option<DenseState>;
+
+    /// The factor of a block in a state's weight, which is the product of three factors.
+    fn block_weight(&self, block: u32) -> Weight {
+        Weight::hash(BLOCK_DOMAIN | u64::from(block))
+    }
+
+    /// The factor of a row.
+    fn row_weight(&self, row: u16) -> Weight {
+        Weight::hash(ROW_DOMAIN | u64::from(row))
+    }
+
+    /// The factor of a lane.
+    fn lane_weight(&self, lane: u8) -> Weight {
+        Weight::hash(LANE_DOMAIN | u64::from(lane))
+    }
+
+    /// The weight of a state.
+    fn weight(&self, state: DenseState) -> Weight {
+        self.block_weight(state.block) * self.row_weight(state.row) * self.lane_weight(state.lane)
+    }
+}
+
+/// Hash domains of the three factors of a weight.
+const BLOCK_DOMAIN: u64 = 1 << 56;
+const ROW_DOMAIN: u64 = 2 << 56;
+const LANE_DOMAIN: u64 = 3 << 56;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring of 12 states: block 0 to 1, row 0 to 1, three lanes. Move 0 goes round.
+    fn ring() -> DenseParts {
+        let shape = DenseShape { blocks: 2, rows: 2, lanes: 3 };
+        let turn = LaneMap::new(vec![1, 2, 0]);
+        let stay = LaneMap::new(vec![0, 1, 2]);
+        let step = |block, class| BlockStep { block, class };
+        let row = |row, map| RowStep { row, map };
+        let moves = MoveTable {
+            moves: 1,
+            steps: vec![step(1, 0), step(0, 1)],
+            // Block 0 to 1 keeps row and lane; block 1 to 0 takes the next row, and a lane from 1.
+            rows: vec![row(0, 1), row(1, 1), row(1, 1), row(0, 0)],
+        };
+        let start = DenseState { block: 0, row: 0, lane: 0 };
+        DenseParts {
+            shape,
+            moves,
+            converses: None,
+            maps: vec![turn, stay],
+            start,
+            goals: Vec::new(),
+        }
+    }
+
+    fn converses() -> MoveTable {
+        let mut back = ring().moves;
+        back.steps[0].class = 1;
+        back.steps[1].class = 0;
+        back.rows[2] = RowStep { row: 1, map: 2 };
+        back.rows[3] = RowStep { row: 0, map: 1 };
+        back
+    }
+
+    #[test]
+    fn a_ring_has_one_successor_each() {
+        let tables = DenseTables::new(ring()).unwrap();
+        let (mut state, mut length) = (tables.start(), 0);
+        loop {
+            state = tables.successors(state).next().unwrap().1;
+            length += 1;
+            if state == tables.start() {
+                break;
+            }
+        }
+        assert_eq!(length, 12);
+    }
+
+    #[test]
+    fn numbers_and_states_correspond() {
+        let shape = ring().shape;
+        let numbers: Vec<u64> =
+            (0..shape.states()).map(|n| shape.number(shape.state(n).unwrap())).collect();
+        assert_eq!(numbers, (0..12).collect::<Vec<_>>());
+        assert_eq!(shape.state(12), None);
+        assert_eq!(shape.state(u64::MAX), None);
+    }
+
+    #[test]
+    fn an_edge_without_a_way_back_is_found() {
+        let directed = DenseTables::new(ring()).unwrap();
+        assert_eq!(directed.check_converses(), Err(DenseError::Converse { index: 0, number: 0 }));
+        let mut parts = ring();
+        parts.maps.push(LaneMap::new(vec![2, 0, 1]));
+        parts.converses = Some(converses());
+        DenseTables::new(parts).unwrap().check_converses().unwrap();
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_rejected() {
+        let error = |change: fn(&mut DenseParts)| {
+            let mut parts = ring();
+            change(&mut parts);
+            DenseTables::new(parts).unwrap_err()
+        };
+        let entry = |what, index| DenseError::Entry { what, index };
+        assert!(matches!(error(|p| p.shape.lanes = 65), DenseError::Shape(_)));
+        assert!(matches!(error(|p| p.shape.rows = MAX_ROWS + 1), DenseError::Shape(_)));
+        assert!(matches!(error(|p| p.shape.blocks = 0), DenseError::Shape(_)));
+        let length = |what, given| DenseError::Length { what, given };
+        assert_eq!(error(|p| p.shape.blocks = 3), length("blocks", 2));
+        assert_eq!(error(|p| p.moves.rows.truncate(3)), length("rows", 3));
+        assert_eq!(error(|p| p.moves.steps[1].block = 2), entry("blocks", 1));
+        assert_eq!(error(|p| p.moves.steps[0].class = 2), entry("blocks", 0));
+        assert_eq!(error(|p| p.moves.rows[3].row = 2), entry("rows", 3));
+        assert_eq!(error(|p| p.moves.rows[2].map = 2), entry("rows", 2));
+        assert_eq!(error(|p| p.maps[1] = LaneMap::new(vec![0, 0, 1])), entry("lane maps", 1));
+        assert_eq!(error(|p| p.maps[0] = LaneMap::new(vec![0, 3, 1])), entry("lane maps", 0));
+        assert_eq!(error(|p| p.maps[0] = LaneMap::new(vec![0, 1])), entry("lane maps", 0));
+        assert_eq!(error(|p| p.start.lane = 3), entry("start and goals", 0));
+        assert_eq!(
+            error(|p| p.goals = vec![p.start, DenseState { row: 2, ..p.start }]),
+            entry("start and goals", 2)
+        );
+    }
+
+    #[test]
+    fn a_map_without_all_lanes_is_not_total() {
+        assert!(DenseTables::new(ring()).unwrap().is_total());
+        let mut parts = ring();
+        parts.maps[0] = LaneMap::new(vec![1, NO_LANE, 0]);
+        let tables = DenseTables::new(parts).unwrap();
+        assert!(!tables.is_total());
+        assert_eq!(tables.maps()[0].domain(), 0b101);
+        let stuck = DenseState { block: 1, row: 1, lane: 1 };
+        assert_eq!(tables.successors(stuck).next(), None);
+    }
+}
