@@ -82,6 +82,19 @@ impl DenseShape {
     }
 }
 
+/// Size of a dense form. It is known before the tables are built.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct DenseSize {
+    /// All states.
+    pub states: u64,
+    /// Numbers of blocks, rows and lanes.
+    pub shape: DenseShape,
+    /// Bytes of the tables of moves; of tables whose size only their construction tells, an estimate.
+    pub table_bytes: u64,
+    /// Whether the moves are closed under inversion, so that edges are undirected.
+    pub is_undirected: bool,
+}
+
 /// The effect of a move on the lanes of a row: an injection of some lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {

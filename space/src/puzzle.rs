@@ -1,5 +1,8 @@
 //! Puzzles: state spaces with a name and parameters, so that commands and job records can open them.
 
+use std::sync::Arc;
+
+use crate::dense::{DenseSize, DenseSpace};
 use crate::error::SpaceError;
 use crate::nested::NestedSpace;
 use crate::parameter::{Parameter, ParameterReader, Parameters};
@@ -135,6 +138,22 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         format!("{} has no nested form, which the symbolic engine needs", Self::NAME)
     }
 
+    /// Size of the dense form, for [`Self::dense`]. By default there is none.
+    ///
+    /// # Errors
+    /// If there is no dense form for these parameters.
+    fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        Err(no_dense_form(Self::NAME))
+    }
+
+    /// Makes the dense form, which the dense engine searches. By default there is none.
+    ///
+    /// # Errors
+    /// As [`Self::dense_size`].
+    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        Err(no_dense_form(Self::NAME))
+    }
+
     /// Typed access to parameters given for this puzzle.
     fn reader(parameters: &Parameters) -> ParameterReader<'_> {
         ParameterReader::new(Self::NAME, Self::PARAMETERS, parameters)
@@ -151,6 +170,12 @@ pub trait NestedPuzzle: Puzzle {
     /// # Errors
     /// If these parameters have none.
     fn nested(&self) -> Result<Self::Nested, SpaceError>;
+}
+
+/// The error if the dense engine is requested and the puzzle has no dense form.
+fn no_dense_form(puzzle: &str) -> SpaceError {
+    let why = format!("{puzzle} has no dense form, which the dense engine needs");
+    SpaceError::Conflict { name: "engine".into(), why }
 }
 
 #[cfg(test)]
@@ -197,6 +222,15 @@ mod tests {
         let word = Word { word: "a b/../é".to_owned() };
         assert_eq!(word.label(), "word-a-b-..--");
         assert_eq!(word.distance_name(), "distance(word-a-b-..--)");
+    }
+
+    #[test]
+    fn a_puzzle_without_a_dense_form_says_so() {
+        let word = Word { word: String::new() };
+        let expected =
+            "engine cannot have this value: word has no dense form, which the dense engine needs";
+        assert_eq!(word.dense_size().unwrap_err().to_string(), expected);
+        assert_eq!(word.dense().unwrap_err().to_string(), expected);
     }
 
     #[test]

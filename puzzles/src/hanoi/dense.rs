@@ -1,8 +1,8 @@
 //! Towers of Hanoi as a dense space.
 
 use strata_space::dense::{
-    BlockStep, DenseError, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap,
-    MoveTable, NO_CLASS, NO_LANE, RowStep,
+    BlockStep, DenseError, DenseParts, DenseShape, DenseSize, DenseSpace, DenseState, DenseTables,
+    LaneMap, MoveTable, NO_CLASS, NO_LANE, RowStep,
 };
 use strata_space::{KeySpace, SpaceError, Weight};
 
@@ -148,14 +148,7 @@ impl DenseHanoi {
     /// # Errors
     /// If there are more arrangements than the tables can have.
     pub fn new(hanoi: Hanoi) -> Result<DenseHanoi, SpaceError> {
-        let conflict = |why: String| SpaceError::Conflict { name: "discs".into(), why };
-        let parts = Parts::of(&hanoi);
-        let Some(shape) = parts.shape() else {
-            let (discs, pegs) = (hanoi.discs, hanoi.pegs);
-            return Err(conflict(format!(
-                "the dense form is too large for {discs} on {pegs} pegs"
-            )));
-        };
+        let (parts, shape) = checked(&hanoi)?;
         let moves = MoveTable {
             moves: 3 * parts.pairs().len(),
             steps: parts.block_steps(shape.blocks),
@@ -168,6 +161,22 @@ impl DenseHanoi {
             DenseTables::new(DenseParts { shape, moves, converses: None, maps, start, goals });
         let tables = tables.map_err(|error: DenseError| conflict(error.to_string()))?;
         Ok(DenseHanoi { hanoi, parts, tables })
+    }
+
+    /// The size of a puzzle's dense form.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn size(hanoi: &Hanoi) -> Result<DenseSize, SpaceError> {
+        let (parts, shape) = checked(hanoi)?;
+        let moves = 3 * parts.pairs().len() as u64;
+        let (steps, rows) = (size_of::<BlockStep>() as u64, size_of::<RowStep>() as u64);
+        Ok(DenseSize {
+            states: shape.states(),
+            shape,
+            table_bytes: moves * (u64::from(shape.blocks) * steps + u64::from(shape.rows) * rows),
+            is_undirected: true,
+        })
     }
 
     /// The state of a key of the puzzle's space of keys.
@@ -195,6 +204,22 @@ impl DenseHanoi {
         let weights = (0..discs)
             .map(|disc| disc_weight(first + disc, (number / pegs.pow(disc) % pegs).into()));
         weights.fold(Weight::ONE, |product, weight| product * weight)
+    }
+}
+
+fn conflict(why: String) -> SpaceError {
+    SpaceError::Conflict { name: "discs".into(), why }
+}
+
+/// The parts and the shape of a puzzle.
+fn checked(hanoi: &Hanoi) -> Result<(Parts, DenseShape), SpaceError> {
+    let parts = Parts::of(hanoi);
+    match parts.shape() {
+        Some(shape) => Ok((parts, shape)),
+        None => {
+            let (discs, pegs) = (hanoi.discs, hanoi.pegs);
+            Err(conflict(format!("the dense form is too large for {discs} on {pegs} pegs")))
+        }
     }
 }
 
@@ -268,6 +293,13 @@ mod tests {
             let space = space(discs, pegs);
             let shape = space.tables().shape();
             assert_eq!(shape.states(), u64::from(pegs).pow(discs));
+            let size = DenseSize {
+                states: shape.states(),
+                shape,
+                table_bytes: space.tables().bytes() as u64,
+                is_undirected: true,
+            };
+            assert_eq!(DenseHanoi::size(&space.hanoi), Ok(size));
             let step = (shape.states() / 5_000).max(1) as usize;
             for number in (0..shape.states()).step_by(step) {
                 let state = shape.state(number).unwrap();
@@ -300,7 +332,10 @@ mod tests {
 
     #[test]
     fn forms_beyond_the_limit_are_refused() {
-        assert!(DenseHanoi::new(Hanoi::new(21, 8, true).unwrap()).is_err());
-        assert!(DenseHanoi::new(Hanoi::new(13, 8, true).unwrap()).is_err());
+        for discs in [13, 21] {
+            let hanoi = Hanoi::new(discs, 8, true).unwrap();
+            assert!(DenseHanoi::size(&hanoi).is_err());
+            assert!(DenseHanoi::new(hanoi).is_err());
+        }
     }
 }

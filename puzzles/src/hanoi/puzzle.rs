@@ -1,7 +1,11 @@
 //! Towers of Hanoi by name and parameters.
 
+use std::sync::Arc;
+
+use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError};
 
+use super::dense::DenseHanoi;
 use super::nested::NestedHanoi;
 use super::state_space::Hanoi;
 
@@ -41,6 +45,14 @@ impl Puzzle for Hanoi {
 
     fn distance_name(&self) -> String {
         format!("H({} discs, {} pegs)", self.discs(), self.pegs())
+    }
+
+    fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        DenseHanoi::size(self)
+    }
+
+    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        Ok(Arc::new(DenseHanoi::new(self.clone())?))
     }
 }
 

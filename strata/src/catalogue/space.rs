@@ -1,15 +1,17 @@
 //! Type-erased spaces: identity, engines, and names of moves.
 
 use std::fmt;
+use std::sync::Arc;
 
 use strata_explicit::Engine;
+use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
     Chain, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SpaceError, StateSpace,
     Tabled, check_tabled,
 };
 use strata_symbolic::{AnySearch, Options, StepError};
 
-/// A puzzle that has been opened, ready for either engine.
+/// A puzzle that has been opened, ready for any engine that takes it.
 pub struct Space(Box<dyn AnySpace>);
 
 /// The nested form of a puzzle that has one.
@@ -157,6 +159,22 @@ impl Space {
     pub fn nested(&self) -> Result<NestedForm, SpaceError> {
         self.0.nested()
     }
+
+    /// The size of the dense form.
+    ///
+    /// # Errors
+    /// If there is none for this puzzle or its parameters.
+    pub fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        self.0.dense_size()
+    }
+
+    /// The dense form, for the dense engine. Its tables are built at every call.
+    ///
+    /// # Errors
+    /// If there is none for this puzzle or its parameters.
+    pub fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        self.0.dense()
+    }
 }
 
 impl fmt::Debug for Space {
@@ -181,6 +199,8 @@ trait AnySpace: Send + Sync {
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
     fn engine(self: Box<Self>, shards: u32) -> Engine;
     fn nested(&self) -> Result<NestedForm, SpaceError>;
+    fn dense_size(&self) -> Result<DenseSize, SpaceError>;
+    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError>;
 }
 
 /// The form in which the explicit engine takes a puzzle.
@@ -305,5 +325,13 @@ impl<E: Explicit> AnySpace for Opened<E> {
 
     fn nested(&self) -> Result<NestedForm, SpaceError> {
         (self.nest)(self.explicit.puzzle())
+    }
+
+    fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        self.explicit.puzzle().dense_size()
+    }
+
+    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        self.explicit.puzzle().dense()
     }
 }
