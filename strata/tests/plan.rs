@@ -10,7 +10,14 @@ use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128};
 
 fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
-    PlanOptions { workers, rule, max_layers: None, disk_limit: None, engine: EngineKind::Explicit }
+    PlanOptions {
+        workers,
+        rule,
+        max_layers: None,
+        disk_limit: None,
+        engine: EngineKind::Explicit,
+        is_directed: false,
+    }
 }
 
 fn plan(rule: Finish<()>) -> Plan {
@@ -354,6 +361,32 @@ fn a_checkpoint_of_diagrams_has_its_last_layer_only() {
     let mut plan = Plan::new(options, Start::Seeds);
     play(&mut plan, &[numbers(1), numbers(2)]);
     assert_eq!(finish(&mut plan, 1, &[2])[1], "end: Stopped(MaxLayers)");
+}
+
+#[test]
+fn a_checkpoint_of_a_dense_search_has_both_layers() {
+    let options = PlanOptions {
+        max_layers: Some(1),
+        engine: EngineKind::Dense,
+        ..options(1, Finish::Meeting)
+    };
+    let mut plan = Plan::new(options, Start::Seeds);
+    play(&mut plan, &[numbers(1), numbers(2)]);
+    let refusal = plan.handle(saved(0, 1, &[2])).unwrap_err();
+    assert!(matches!(refusal, Refusal::Incomplete { depth: 0, .. }), "{refusal}");
+}
+
+#[test]
+fn only_directed_moves_may_have_no_inverse() {
+    for is_directed in [false, true] {
+        let engine = EngineKind::Dense;
+        let options = PlanOptions { engine, is_directed, ..options(1, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        play(&mut plan, &[numbers(1)]);
+        let stats = LayerStats { generated: 1, ..numbers(2).stats };
+        let handled = plan.handle(layer(0, 1, ending(stats)));
+        assert_eq!(handled.is_ok(), is_directed, "{handled:?}");
+    }
 }
 
 #[test]

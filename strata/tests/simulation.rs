@@ -155,6 +155,7 @@ fn next_plan(search: &SimulatedSearch, disk: &mut Disk, workers: usize) -> Plan 
         max_layers: None,
         disk_limit: None,
         engine: EngineKind::Explicit,
+        is_directed: false,
     };
     let start = match &disk.checkpoint {
         None => {

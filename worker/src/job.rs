@@ -60,7 +60,10 @@ impl ActiveJob {
         let budget = budget.map_err(|error| unfit(format!("--memory {error}")))?;
         let form = match spec.engine {
             EngineKind::Explicit => None,
-            _ => Some(space.nested().map_err(unfit)?),
+            EngineKind::Symbolic | EngineKind::SymbolicLean => Some(space.nested().map_err(unfit)?),
+            EngineKind::Dense | EngineKind::DenseLean => {
+                return Err(unfit("the dense engine runs in one process only"));
+            }
         };
         let folder = JobDir::attach(state.platform().fs(), &state.options.data_dir, &order.job)?;
         let needed = KeptFiles { layers: order.kept_layers, names: order.files };
@@ -199,7 +202,7 @@ fn symbolic_options(state: &NodeState, spec: &JobSpec) -> SymbolicOptions {
     SymbolicOptions {
         memory: state.options.memory as usize,
         keep_layers: false,
-        digests: spec.engine == EngineKind::Symbolic,
+        digests: spec.engine.has_digests(),
         verify: 0,
         threads: state.options.threads,
     }

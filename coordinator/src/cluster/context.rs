@@ -113,7 +113,7 @@ impl Cluster {
     /// The number of states below which a layer runs on one worker. Every layer of a symbolic job
     /// runs on one worker.
     pub(crate) fn narrow(&self, spec: &JobSpec) -> u64 {
-        if spec.engine.is_explicit() { self.options.narrow } else { u64::MAX }
+        if spec.engine.is_symbolic() { u64::MAX } else { self.options.narrow }
     }
 
     /// Makes the queue check for changes at once.

@@ -126,6 +126,8 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Finish<()
         max_layers: entry.options.max_layers,
         disk_limit: entry.options.disk_limit,
         engine: entry.spec.engine,
+        // Only dense spaces have directed moves, and no cluster searches them.
+        is_directed: false,
     };
     let (Some(checkpoint), [before @ .., last]) = (&entry.checkpoint, lines) else {
         return Plan::new(options, Start::Seeds);

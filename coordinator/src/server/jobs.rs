@@ -217,6 +217,9 @@ impl JobService for Jobs {
     }
 }
 
+/// Why a job of the dense engine is refused.
+const DENSE_JOB: &str = "the dense engine runs in one process only: use strata solve";
+
 /// Opens the space, which checks its parameters, and completes the specification with defaults.
 /// Also returns the space's label, and the depth at which a search ends at the latest.
 fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Option<u32>), Status> {
@@ -225,8 +228,11 @@ fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Optio
     if shards > MAX_SHARDS {
         return Err(invalid(format!("{shards} shards are more than {MAX_SHARDS}")));
     }
-    if !spec.engine.is_explicit() {
+    if spec.engine.is_symbolic() {
         space.nested().map_err(invalid)?;
+    }
+    if spec.engine.is_dense() {
+        return Err(invalid(DENSE_JOB));
     }
     let spec = JobSpec {
         space: space.name().to_owned(),

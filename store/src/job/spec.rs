@@ -15,12 +15,21 @@ pub enum EngineKind {
     Symbolic,
     /// As decision diagrams, without digests and counts of moves, which saves memory.
     SymbolicLean,
+    /// As a bit for each state of the space, with digests.
+    Dense,
+    /// As a bit for each state of the space, without digests, which saves time.
+    DenseLean,
 }
 
 impl EngineKind {
     /// All engines.
-    pub const ALL: [EngineKind; 3] =
-        [EngineKind::Explicit, EngineKind::Symbolic, EngineKind::SymbolicLean];
+    pub const ALL: [EngineKind; 5] = [
+        EngineKind::Explicit,
+        EngineKind::Symbolic,
+        EngineKind::SymbolicLean,
+        EngineKind::Dense,
+        EngineKind::DenseLean,
+    ];
 
     /// The name in a manifest.
     #[must_use]
@@ -29,6 +38,8 @@ impl EngineKind {
             EngineKind::Explicit => "explicit",
             EngineKind::Symbolic => "symbolic",
             EngineKind::SymbolicLean => "symbolic-lean",
+            EngineKind::Dense => "dense",
+            EngineKind::DenseLean => "dense-lean",
         }
     }
 
@@ -42,6 +53,31 @@ impl EngineKind {
     #[must_use]
     pub fn is_explicit(&self) -> bool {
         *self == EngineKind::Explicit
+    }
+
+    /// Whether layers are decision diagrams. A checkpoint then has one file, of its last layer, which
+    /// also holds the layer before; with other engines, each of the two layers has files.
+    #[must_use]
+    pub fn is_symbolic(self) -> bool {
+        matches!(self, EngineKind::Symbolic | EngineKind::SymbolicLean)
+    }
+
+    /// Whether layers are a bit for each state of the space.
+    #[must_use]
+    pub fn is_dense(self) -> bool {
+        matches!(self, EngineKind::Dense | EngineKind::DenseLean)
+    }
+
+    /// Whether layers have digests. Without, digests are zero.
+    #[must_use]
+    pub fn has_digests(self) -> bool {
+        !matches!(self, EngineKind::SymbolicLean | EngineKind::DenseLean)
+    }
+
+    /// Whether moves are counted.
+    #[must_use]
+    pub fn counts_moves(self) -> bool {
+        self != EngineKind::SymbolicLean
     }
 }
 

@@ -137,7 +137,7 @@ fn records(
 ) -> Result<(), StoreError> {
     let at = || folder.path().join("manifest.json");
     // A diagram has both layers in the file of the second.
-    let layers = u32::from(manifest.spec.engine.is_explicit());
+    let layers = u32::from(!manifest.spec.engine.is_symbolic());
     let first = checkpoint.depth.saturating_sub(layers);
     let workers = checkpoint.layers.iter().map(|record| u64::from(record.worker) + 1).max();
     for depth in first..=checkpoint.depth {

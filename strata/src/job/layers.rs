@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use strata_explicit::{Engine, Layers};
 use strata_space::{RegionKey, State};
 use strata_store::{
-    CheckpointFile, EngineKind, HistoryLine, JobDir, KeptFile, KeyRange, Layer, LayerCursor,
-    Manifest, StoreError,
+    CheckpointFile, HistoryLine, JobDir, KeptFile, KeyRange, Layer, LayerCursor, Manifest,
+    StoreError,
 };
 use strata_symbolic::AnySearch;
 
@@ -164,7 +164,7 @@ fn open_diagram(
     memory: u64,
 ) -> Result<LayerView> {
     let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-    let digests = manifest.spec.engine == EngineKind::Symbolic;
+    let digests = manifest.spec.engine.has_digests();
     let options =
         strata_symbolic::Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
     let mut search = space.nested()?.open(options)?;

@@ -109,6 +109,9 @@ impl Request {
                 Ok(budget) => Some(budget),
                 Err(error) => return refused("memory", error.to_string()),
             }
+        } else if spec.engine.is_dense() {
+            space.dense_size()?;
+            return refused("engine", "dense searches have no jobs yet".to_owned());
         } else {
             space.nested()?;
             let least = SymbolicWorker::LEAST_MEMORY;
@@ -158,7 +161,7 @@ impl Request {
         strata_symbolic::Options {
             memory: usize::try_from(self.options.memory).unwrap_or(usize::MAX),
             keep_layers: false,
-            digests: self.spec.engine == EngineKind::Symbolic,
+            digests: self.spec.engine.has_digests(),
             verify: if self.options.verify { VERIFIED_ONE_IN } else { 0 },
             threads: self.options.threads,
         }

@@ -101,6 +101,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         max_layers: options.max_layers,
         disk_limit: options.disk_limit,
         engine: request.spec().engine,
+        is_directed: false,
     };
     let before = manifest.seconds;
     let records =

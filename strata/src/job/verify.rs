@@ -2,7 +2,7 @@
 
 use strata_explicit::{Kernel, KernelMemory, count};
 use strata_space::LayerStats;
-use strata_store::{CheckpointFile, EngineKind, Hex128, JobDir, Manifest, StoreError};
+use strata_store::{CheckpointFile, Hex128, JobDir, Manifest, StoreError};
 use strata_symbolic::AnySearch;
 
 use super::history::{JobHistory, add, check, read_history};
@@ -65,7 +65,7 @@ fn verify_symbolic(folder: &JobDir, manifest: Manifest, space: &Space) -> Result
     let options = strata_symbolic::Options {
         memory: usize::MAX,
         keep_layers: false,
-        digests: manifest.spec.engine == EngineKind::Symbolic,
+        digests: manifest.spec.engine.has_digests(),
         verify: 0,
         threads: 1,
     };

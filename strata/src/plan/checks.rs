@@ -3,10 +3,19 @@
 //! Reports come from other processes. What they can be checked against, they are.
 
 use strata_space::{LayerStats, Weight};
-use strata_store::{CheckpointFile, EngineKind};
+use strata_store::CheckpointFile;
 
 use super::refusal::Refusal;
 use super::sums::{LayerSummary, Totals};
+
+/// What the figures of a layer say about its moves.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct MoveRules {
+    /// Moves are counted.
+    pub(super) are_counted: bool,
+    /// A move need not have an inverse.
+    pub(super) are_directed: bool,
+}
 
 /// Checks a new layer against the one before and the sums so far.
 ///
@@ -16,21 +25,21 @@ pub(super) fn check_layer(
     layer: &LayerSummary,
     before: Option<&LayerSummary>,
     totals: &Totals,
-    engine: EngineKind,
+    moves: MoveRules,
 ) -> Result<(), Refusal> {
     let LayerStats { states, regions, generated, .. } = layer.stats;
     let implausible = |what: String| Err(Refusal::Implausible { depth: layer.depth, what });
     if regions > states || (regions == 0 && states > 0) {
         return implausible(format!("{states} states in {regions} regions"));
     }
-    let counts_moves = engine != EngineKind::SymbolicLean;
-    if let Some(before) = before.filter(|_| counts_moves) {
-        // Each new state is reached by a move of the layer before, and has the inverse of it.
-        let moves = before.stats.generated;
-        if states > moves {
-            return implausible(format!("{states} states, by {moves} moves of the layer before"));
+    if let Some(before) = before.filter(|_| moves.are_counted) {
+        // Each new state is reached by a move of the layer before, and has the inverse of it if there
+        // is one.
+        let made = before.stats.generated;
+        if states > made {
+            return implausible(format!("{states} states, by {made} moves of the layer before"));
         }
-        if generated < states {
+        if generated < states && !moves.are_directed {
             return implausible(format!("{states} states with {generated} moves"));
         }
     }

@@ -10,7 +10,7 @@ use std::fmt;
 use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, EngineKind};
 
-use super::checks::{check_files, check_layer, check_restored};
+use super::checks::{MoveRules, check_files, check_layer, check_restored};
 use super::refusal::Refusal;
 use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
 
@@ -28,6 +28,8 @@ pub struct PlanOptions {
     /// The engine. A diagram's checkpoint has one file, of its last layer; the lean engine counts no
     /// moves.
     pub engine: EngineKind,
+    /// Whether a move need not have an inverse.
+    pub is_directed: bool,
 }
 
 /// Where a plan begins.
@@ -284,7 +286,11 @@ impl Plan {
         } else if sum.layer.stats.states == 0 && depth > 0 {
             self.ending = Some(Outcome::Exhausted);
         } else {
-            check_layer(&sum.layer, self.last.as_ref(), &self.totals, self.options.engine)
+            let moves = MoveRules {
+                are_counted: self.options.engine.counts_moves(),
+                are_directed: self.options.is_directed,
+            };
+            check_layer(&sum.layer, self.last.as_ref(), &self.totals, moves)
                 .inspect_err(|_| self.phase = Phase::Ended)?;
             self.commit(&sum);
         }
@@ -395,7 +401,7 @@ impl Plan {
         let empty = LayerStats::default();
         check_files(depth, of(depth).map_or(&empty, |layer| &layer.stats), files)?;
         match depth.checked_sub(1).and_then(of) {
-            Some(before) if self.options.engine.is_explicit() => {
+            Some(before) if !self.options.engine.is_symbolic() => {
                 check_files(before.depth, &before.stats, files)
             }
             _ => Ok(()),

@@ -64,6 +64,19 @@ async fn an_invalid_name_is_an_invalid_argument() {
     assert!(jobs.submit(hanoi("a-1_b.c")).await.is_ok());
 }
 
+#[tokio::test]
+async fn a_dense_job_is_refused() {
+    let (_folder, jobs) = service();
+    for engine in ["dense", "dense-lean"] {
+        let mut request = hanoi("a");
+        let spec = request.get_mut().spec.as_mut().unwrap();
+        spec.engine = engine.to_owned();
+        let status = jobs.submit(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert_eq!(status.message(), DENSE_JOB);
+    }
+}
+
 /// All messages of a stream. Each fits a message of the protocol.
 async fn parts<T: Message>(stream: Response<Messages<T>>) -> Vec<T> {
     let mut stream = stream.into_inner();
