@@ -8,6 +8,7 @@
 
 mod authority;
 pub mod convert;
+mod date;
 mod error;
 mod guard;
 mod health;
@@ -21,6 +22,7 @@ mod text;
 mod token;
 
 pub use authority::ClusterCertificates;
+pub use date::dated;
 pub use error::{NetError, status_reason};
 pub use guard::{Attach, Guard};
 pub use health::health;

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use strata_store::Fs;
 
@@ -22,6 +22,9 @@ pub trait Platform: Debug + Send + Sync {
 
     /// Memory of the process, and free space on the file system of a folder. May block.
     fn resources(&self, data_dir: &Path) -> Resources;
+
+    /// The time of day.
+    fn wall_time(&self) -> SystemTime;
 
     /// A random number.
     ///

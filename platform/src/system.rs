@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use strata_store::{Fs, RealFs};
 use tokio::net::TcpListener;
@@ -47,6 +48,10 @@ impl Platform for System {
 
     fn resources(&self, data_dir: &Path) -> Resources {
         Resources::read(data_dir)
+    }
+
+    fn wall_time(&self) -> SystemTime {
+        SystemTime::now()
     }
 
     fn random(&self) -> io::Result<u128> {

@@ -54,6 +54,8 @@ pub(crate) struct Disk {
     pub(crate) journal: JournalImage,
     /// Second names given so far.
     kept: AtomicU64,
+    /// Temporary names given so far.
+    temporary: AtomicU64,
 }
 
 impl Disk {
@@ -70,6 +72,7 @@ impl Disk {
             full: AtomicBool::new(false),
             journal: JournalImage::default(),
             kept: AtomicU64::new(0),
+            temporary: AtomicU64::new(0),
         }))
     }
 
@@ -170,18 +173,20 @@ impl Disk {
 }
 
 /// A unique name for a disk.
-///
-/// Paths are in error messages, and headers have a compressed length that depends on their letters.
-/// So that runs repeat exactly, all names have the same number of the digits 0 to 2, which are
-/// compressed equally.
 fn name() -> String {
     static DISKS: AtomicU64 = AtomicU64::new(0);
     let number = DISKS.fetch_add(1, Ordering::Relaxed);
-    let digits = |number: u64| -> String {
-        let digit = |place| char::from(b'0' + (number / 3_u64.pow(place) % 3) as u8);
-        (0..20).rev().map(digit).collect()
-    };
     format!("strata-simulation-{}-{}", digits(std::process::id().into()), digits(number))
+}
+
+/// A number in the names of files.
+///
+/// Paths are in error messages, and headers have a compressed length that depends on their letters.
+/// So that runs repeat exactly, all numbers have as many of the digits 0 to 2, which are compressed
+/// equally.
+fn digits(number: u64) -> String {
+    let digit = |place| char::from(b'0' + (number / 3_u64.pow(place) % 3) as u8);
+    (0..20).rev().map(digit).collect()
 }
 
 /// Content of which some sectors are new and some are old.
@@ -367,6 +372,11 @@ impl Fs for ProcessFs {
         entries.sort_unstable();
         Ok(entries)
     }
+
+    /// A count of the disk: one of the process would depend on what else runs in it.
+    fn unique_suffix(&self) -> String {
+        digits(self.disk.temporary.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 #[cfg(test)]
@@ -420,6 +430,18 @@ mod tests {
         };
         assert_eq!(replace(true), BTreeSet::from([Some(vec![2])]));
         assert_eq!(replace(false), BTreeSet::from([Some(vec![1]), Some(vec![2])]));
+    }
+
+    #[tokio::test]
+    async fn temporary_names_are_those_of_the_disk() {
+        let suffixes = || {
+            let world = World::new(0);
+            let fs = ProcessFs::new(&Process::new(1, &world), &Disk::new(&world).unwrap());
+            (0..200).map(|_| fs.unique_suffix()).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(suffixes(), suffixes());
+        assert_eq!(suffixes().len(), 200);
+        assert!(suffixes().iter().all(|suffix| suffix.len() == 20));
     }
 
     #[tokio::test]

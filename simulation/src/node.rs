@@ -218,3 +218,41 @@ async fn worker(options: NodeOptions, host: HostId, stop: Arc<Notify>) -> Result
     let ended = node.run(format!("http://{listen}"), async move { stop.notified().await }).await;
     ended.map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use strata_proto::v1::ListRequest;
+    use strata_proto::v1::job_service_client::JobServiceClient;
+
+    use super::*;
+    use crate::world::World;
+
+    /// A date of the operating system would change the length of compressed headers from run to run.
+    #[tokio::test(start_paused = true)]
+    async fn responses_have_the_simulated_date() {
+        let world = World::new(0);
+        let network = Network::new(Arc::clone(&world));
+        let settings = Settings {
+            lease: Duration::from_secs(1),
+            worker_timeout: Duration::from_secs(20),
+            checkpoint_interval: Duration::from_secs(1),
+            narrow: 1,
+            puzzles: Arc::new(Registry::shipped()),
+        };
+        let mut coordinator = Host::new(COORDINATOR, &network, &settings).unwrap();
+        coordinator.start();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let (process, disk) = (Process::new(1, &world), Disk::new(&world).unwrap());
+        let security = Security::default().on(&SimulatedPlatform { process, network, disk });
+        let mut dates = Vec::new();
+        for _ in 0..2 {
+            let connected = security.connect(&coordinator_url()).await.unwrap();
+            let listed = JobServiceClient::new(connected).list(ListRequest::default()).await;
+            let listed = listed.unwrap();
+            dates.push(listed.metadata().get("date").unwrap().to_str().unwrap().to_owned());
+            tokio::time::sleep(Duration::from_secs(9)).await;
+        }
+        assert_eq!(dates, ["Fri, 15 Jan 2027 08:00:01 GMT", "Fri, 15 Jan 2027 08:00:10 GMT"]);
+        coordinator.crash(false).await.unwrap();
+    }
+}

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use http::Uri;
 use strata_platform::{BoxFuture, Connector, Listener, Platform, Resources, Thread};
@@ -31,6 +32,10 @@ impl Platform for SimulatedPlatform {
 
     fn resources(&self, _: &Path) -> Resources {
         Resources { rss: 64 << 20, peak_rss: 64 << 20, disk_free: 1 << 40 }
+    }
+
+    fn wall_time(&self) -> SystemTime {
+        self.network.world.wall_time()
     }
 
     fn random(&self) -> io::Result<u128> {

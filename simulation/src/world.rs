@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
 use tokio::runtime::Handle;
@@ -11,6 +11,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// A machine with a disk and an address.
 pub(crate) type HostId = usize;
+
+/// Time of day at the start, since 1970: Fri, 15 Jan 2027 08:00:00 GMT.
+const START: Duration = Duration::from_secs(1_800_000_000);
 
 /// Random numbers of one part of a simulation.
 #[derive(Debug)]
@@ -85,6 +88,11 @@ impl World {
     /// Simulated time since the start.
     pub(crate) fn now(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Simulated time of day: the same at the start of every run.
+    pub(crate) fn wall_time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + START + self.now()
     }
 
     /// Adds an event to the trace: two runs of a seed are the same if their traces are.

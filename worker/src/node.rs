@@ -137,6 +137,7 @@ async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(),
     let exchange = Limited { inner: exchange, intake: Intake::new(state.options.memory) };
     let server = state.security.server().map_err(|error| error.to_string())?;
     server
+        .layer(strata_net::dated(&state.options.platform))
         .layer(tonic::service::InterceptorLayer::new(state.security.guard()))
         .add_service(health)
         .add_service(exchange)

@@ -167,6 +167,7 @@ async fn serve(
         let _ = begin.send(());
     };
     let serving = server
+        .layer(strata_net::dated(&cluster.options.platform))
         .layer(guarded)
         .add_service(health)
         .add_service(control)

@@ -85,7 +85,8 @@ impl JobService for Jobs {
             blocking(self.cluster.platform(), move || complete(&puzzles, spec)).await?;
         let cluster = Arc::clone(&self.cluster);
         let entry = blocking(self.cluster.platform(), move || {
-            let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+            let now = cluster.platform().wall_time();
+            let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
             let (entry, new) =
                 cluster.journal.submit(&label, name.as_deref(), spec, options, now, expected)?;
             if new {

@@ -105,7 +105,8 @@ fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), MetricsError> 
 
 /// Metrics of the workers that connected since the start.
 fn workers(cluster: &Cluster, registry: &mut Registry) {
-    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
+    let now = cluster.platform().wall_time();
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     let (alive, rss, free) =
         (OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default(), OfWorker::<Gauge>::default());
     let last_message = OfWorker::<Float>::default();

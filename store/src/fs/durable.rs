@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Result, StoreError};
 use crate::fs::file_system::Fs;
@@ -15,13 +14,11 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// A temporary name beside `path`, unique in this process. No manifest names such a file, so a
-/// crash leaves it as a leftover, which is removed when the job is opened again.
-pub(crate) fn temp_beside(path: &Path) -> PathBuf {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
+/// A new temporary name beside `path`. No manifest names such a file, so a crash leaves it as a
+/// leftover, which is removed when the job is opened again.
+pub(crate) fn temp_beside(fs: &dyn Fs, path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    name.push(format!(".{}-{number}.tmp", std::process::id()));
+    name.push(format!(".{}.tmp", fs.unique_suffix()));
     path.with_file_name(name)
 }
 
@@ -33,7 +30,7 @@ pub(crate) fn temp_beside(path: &Path) -> PathBuf {
 /// `Io` or `NotFound` if a step fails. The old file is then unchanged, unless only the last step
 /// (syncing the folder) failed.
 pub fn write_durably(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> Result<()> {
-    let temp = temp_beside(path);
+    let temp = temp_beside(fs, path);
     let written = (|| {
         let file = fs.create(&temp).map_err(StoreError::io("create", &temp))?;
         file.write_all_at(bytes, 0).map_err(StoreError::io("write", &temp))?;

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::fs::mapping::Mapping;
 
@@ -109,4 +110,12 @@ pub trait Fs: Send + Sync + Debug {
     /// # Errors
     /// The operating system's error.
     fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>>;
+
+    /// Part of the name of a temporary file, which no other call returns. By default it has the
+    /// process's number and a count.
+    fn unique_suffix(&self) -> String {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number}", std::process::id())
+    }
 }

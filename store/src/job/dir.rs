@@ -154,7 +154,7 @@ impl JobDir {
     /// A new temporary path; `what` says what the file is (`run`, `layer`).
     #[must_use]
     pub fn temp_path(&self, what: &str) -> PathBuf {
-        temp_beside(&self.path_of(what))
+        temp_beside(&*self.fs, &self.path_of(what))
     }
 
     /// Path of a file that a manifest or a history names.
