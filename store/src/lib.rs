@@ -1,4 +1,4 @@
-//! Files of a search: layer files, spilled runs, diagram snapshots, and the folder of a job with
+//! Files of a search: layer files, spilled runs, dense layers, diagram snapshots, and the folder of a job with
 //! its manifest and its history. `docs/format.md` describes every byte.
 //!
 //! - [`BlockEncoder`]s on several threads fill one [`LayerWriter`], whose `seal` returns a
@@ -31,6 +31,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod dense;
 mod diagram;
 mod error;
 mod fs;
@@ -40,6 +41,7 @@ mod key;
 mod layer;
 mod name;
 
+pub use dense::{DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader};
 pub use diagram::{SnapshotSeal, read_diagram_snapshot, write_diagram_snapshot};
 pub use error::{Result, StoreError};
 pub use fs::{

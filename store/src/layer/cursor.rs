@@ -100,7 +100,12 @@ impl LayerCursor {
     /// `Corrupt` if the block differs from what was written; the cursor is then at the end.
     pub fn start(&mut self, layer: &Layer, range: KeyRange) -> Result<()> {
         self.stop();
-        self.strict = layer.header().kind == FileKind::Layer;
+        let kind = layer.header().kind;
+        if kind == FileKind::Dense {
+            let expected = "a layer of lists of states";
+            return Err(StoreError::corrupt(&layer.name(), 10, expected, "a dense layer"));
+        }
+        self.strict = kind.has_unique_keys();
         self.to = range.end;
         let from = range.start;
         self.next_block =

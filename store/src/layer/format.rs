@@ -36,6 +36,8 @@ pub enum FileKind {
     Run,
     /// A snapshot of the diagram of a symbolic search's last two layers.
     Diagram,
+    /// A layer of a dense search: a bit for each state.
+    Dense,
 }
 
 impl FileKind {
@@ -44,11 +46,24 @@ impl FileKind {
             Self::Layer => 1,
             Self::Run => 2,
             Self::Diagram => 3,
+            Self::Dense => 4,
         }
     }
 
     fn of(code: u8) -> Option<Self> {
-        [Self::Layer, Self::Run, Self::Diagram].into_iter().find(|kind| kind.code() == code)
+        let all = [Self::Layer, Self::Run, Self::Diagram, Self::Dense];
+        all.into_iter().find(|kind| kind.code() == code)
+    }
+
+    /// Whether no key may repeat.
+    pub(crate) fn has_unique_keys(self) -> bool {
+        self != Self::Run
+    }
+
+    /// Most states of a block with this length before compression.
+    fn most_states(self, raw_len: u32) -> u64 {
+        let per_byte = if self == Self::Dense { 8 } else { 1 };
+        u64::from(raw_len) * per_byte
     }
 }
 
@@ -230,7 +245,7 @@ pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usi
     check(file, 8, "version", &VERSION, &fields.u16())?;
     let [kind, job_len] = fields.take();
     let Some(kind) = FileKind::of(kind) else {
-        return Err(StoreError::corrupt(file, 10, "kind 1, 2 or 3", kind));
+        return Err(StoreError::corrupt(file, 10, "kind 1 to 4", kind));
     };
     let depth = fields.u32();
     let encoding = fields.u16();
@@ -310,7 +325,7 @@ fn read_block_entry(fields: &mut Fields<'_>) -> BlockMeta {
 /// Checks the index: keys in order, blocks that fill the space between header and footer, sums that
 /// match the totals.
 fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -> Result<()> {
-    let strict = layout.header.kind == FileKind::Layer;
+    let strict = layout.header.kind.has_unique_keys();
     let mut by_offset: Vec<(u64, u64)> = Vec::with_capacity(layout.blocks.len());
     let mut sums = (0, 0);
     let mut before: Option<EntryKey> = None;
@@ -326,7 +341,7 @@ fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -
             && u64::from(block.stored_len) <= u64::from(block.raw_len) + MAX_DIRECTORY as u64
             && 0 < block.regions
             && block.regions <= block.states
-            && block.states <= block.raw_len;
+            && u64::from(block.states) <= layout.header.kind.most_states(block.raw_len);
         if !sane {
             let found = format!(
                 "{} stored, {} raw, {} regions, {} states",

@@ -1,6 +1,5 @@
 //! `strata solve`: a search with all its workers in this process.
 
-mod antipodes;
 pub(crate) mod args;
 pub(crate) mod embedded;
 mod engine;

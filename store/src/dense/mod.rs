@@ -1,0 +1,16 @@
+//! Dense layer files: one bit for every state of a range of blocks, in sparse or raw chunks.
+//!
+//! They are layer files whose blocks are [chunks](chunk) of consecutive blocks of a dense space.
+//! `docs/format.md` describes the bytes.
+
+mod chunk;
+mod encoder;
+mod numbering;
+mod reader;
+
+pub use encoder::DenseEncoder;
+pub use numbering::{DENSE_ENCODING, DenseNumbering};
+pub use reader::DenseReader;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The reader of dense layers: the words of ranges of blocks.
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::chunk;
+use super::encoder::key;
+use super::numbering::{DENSE_ENCODING, DenseNumbering, inconsistent};
+use crate::error::{Result, StoreError};
+use crate::layer::file::Layer;
+use crate::layer::format::{self, FileKind};
+use crate::layer::index::BlockMeta;
+
+/// Reads the states of a dense layer, and checks each chunk that it reads. Each thread has its own.
+#[derive(Debug)]
+pub struct DenseReader<'a> {
+    layer: &'a Layer,
+    numbering: DenseNumbering,
+    /// Words of a chunk of which only a part is wanted.
+    scratch: Vec<u64>,
+}
+
+impl<'a> DenseReader<'a> {
+    /// A reader of a layer of a space with this numbering.
+    ///
+    /// # Errors
+    /// `Corrupt` if the layer is none of a dense space, or its chunks are not ranges of blocks.
+    pub fn new(layer: &'a Layer, numbering: DenseNumbering) -> Result<DenseReader<'a>> {
+        let name = layer.name();
+        format::check(&name, 10, "kind", &FileKind::Dense, &layer.header().kind)?;
+        format::check(&name, 16, "encoding", &DENSE_ENCODING, &layer.header().encoding)?;
+        for chunk in layer.blocks() {
+            let range = range_of(chunk).filter(|range| {
+                let blocks = u64::from(range.end - range.start);
+                range.end <= numbering.blocks
+                    && u64::from(chunk.regions) <= blocks
+                    && u64::from(chunk.raw_len) == blocks * u64::from(numbering.rows) * 8
+            });
+            if range.is_none() {
+                let DenseNumbering { blocks, rows, .. } = numbering;
+                let expected = format!("a chunk of {blocks} blocks of {rows} rows");
+                let BlockMeta { first, last, raw_len, .. } = chunk;
+                let found = format!("{first} to {last} in {raw_len} bytes");
+                return Err(StoreError::corrupt(&name, chunk.offset, expected, found));
+            }
+        }
+        Ok(DenseReader { layer, numbering, scratch: Vec::new() })
+    }
+
+    /// Fills `words` with the states of blocks from `first` on: a word for each row.
+    ///
+    /// # Errors
+    /// `Corrupt` if a chunk is damaged or of another numbering; `Inconsistent` if the range is none
+    /// of whole blocks.
+    pub fn read(&mut self, first: u32, words: &mut [u64]) -> Result<()> {
+        let blocks = self.numbering.blocks_of(first, words.len());
+        let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
+        words.fill(0);
+        let rows = self.numbering.rows as usize;
+        let wanted = first..first + blocks;
+        for chunk in self.chunks(&wanted) {
+            let Some(range) = range_of(chunk) else { continue };
+            let common = range.start.max(wanted.start)..range.end.min(wanted.end);
+            let at = |block: u32, from: u32| (block - from) as usize * rows;
+            let target = &mut words[at(common.start, first)..at(common.end, first)];
+            if common == range {
+                decode(self.layer, &self.numbering, chunk, target)?;
+                continue;
+            }
+            self.scratch.resize(at(range.end, range.start), 0);
+            decode(self.layer, &self.numbering, chunk, &mut self.scratch)?;
+            let part = at(common.start, range.start)..at(common.end, range.start);
+            target.copy_from_slice(&self.scratch[part]);
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with the first block and the words of each chunk, ascending.
+    ///
+    /// # Errors
+    /// `Corrupt` if a chunk is damaged or of another numbering; whatever `visit` returns.
+    pub fn visit<E: From<StoreError>>(
+        &mut self,
+        mut visit: impl FnMut(u32, &[u64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        for chunk in self.layer.blocks() {
+            let Some(range) = range_of(chunk) else { continue };
+            let blocks = (range.end - range.start) as usize;
+            self.scratch.resize(blocks * self.numbering.rows as usize, 0);
+            decode(self.layer, &self.numbering, chunk, &mut self.scratch)?;
+            visit(range.start, &self.scratch)?;
+        }
+        Ok(())
+    }
+
+    /// States in the chunks that have blocks of a range: at least those of the range.
+    pub fn states_near(&self, blocks: Range<u32>) -> u64 {
+        self.chunks(&blocks).iter().map(|chunk| u64::from(chunk.states)).sum()
+    }
+
+    /// The chunks that have blocks of a range.
+    fn chunks(&self, blocks: &Range<u32>) -> &'a [BlockMeta] {
+        let chunks = self.layer.blocks();
+        let from = chunks.partition_point(|chunk| chunk.last < key(blocks.start));
+        let to = chunks.partition_point(|chunk| chunk.first < key(blocks.end));
+        chunks.get(from..to).unwrap_or_default()
+    }
+}
+
+/// The blocks of a chunk.
+fn range_of(chunk: &BlockMeta) -> Option<Range<u32>> {
+    if chunk.first.shard != 0 || chunk.last.shard != 0 {
+        return None;
+    }
+    let [first, last] = [chunk.first, chunk.last].map(|key| u32::try_from(key.region).ok());
+    Some(first?..last?.checked_add(1)?)
+}
+
+/// Reads and checks a chunk.
+fn decode(
+    layer: &Layer,
+    numbering: &DenseNumbering,
+    chunk: &BlockMeta,
+    words: &mut [u64],
+) -> Result<()> {
+    let corrupt = |at: usize, expected: String, found: String| {
+        StoreError::corrupt(&layer.name(), chunk.offset + at as u64, expected, found)
+    };
+    let range = chunk.offset as usize..chunk.offset as usize + chunk.stored_len as usize;
+    let stored = layer.data().bytes().get(range.clone()).unwrap_or_default();
+    let checksum = xxh3_64(stored);
+    if checksum != chunk.checksum {
+        let expected = format!("chunk checksum {:016x}", chunk.checksum);
+        return Err(corrupt(0, expected, format!("{checksum:016x}")));
+    }
+    chunk::decode(stored, numbering.fingerprint, words)
+        .map_err(|(at, expected, found)| corrupt(at, expected, found))?;
+    layer.data().release(range);
+    let states: u32 = words.iter().map(|word| word.count_ones()).sum();
+    if states != chunk.states {
+        return Err(corrupt(0, format!("{} states", chunk.states), states.to_string()));
+    }
+    let outside = !numbering.lane_mask();
+    if words.iter().any(|word| word & outside != 0) {
+        return Err(corrupt(0, "states in lanes".to_owned(), "others".to_owned()));
+    }
+    Ok(())
+}
