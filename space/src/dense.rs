@@ -8,7 +8,7 @@
 
 use std::fmt::Debug;
 
-use crate::digest::Weight;
+use crate::digest::{Weight, mix};
 
 /// The most rows of a block.
 pub const MAX_ROWS: u32 = 1 << 16;
@@ -291,6 +291,32 @@ impl DenseTables {
         table(&self.parts.moves) + self.parts.converses.as_ref().map_or(0, table)
     }
 
+    /// A checksum of shape, start and moves: files of states contain it, so that files of another
+    /// numbering are refused. Of tables with more than 2^20 entries, evenly spaced ones are read.
+    pub fn fingerprint(&self) -> u64 {
+        const MOST: usize = 1 << 20;
+        let DenseShape { blocks, rows, lanes } = self.parts.shape;
+        let start = self.parts.shape.number(self.parts.start);
+        let mut hash = 0_u64;
+        let mut add = |word: u64| hash = mix(hash.rotate_left(5) ^ mix(word));
+        [blocks, rows, lanes].into_iter().for_each(|number| add(number.into()));
+        add(start);
+        for table in [Some(&self.parts.moves), self.parts.converses.as_ref()].into_iter().flatten()
+        {
+            add(table.moves as u64);
+            let stride = |entries: usize| entries / MOST + 1;
+            let steps = table.steps.iter().step_by(stride(table.steps.len()));
+            steps.for_each(|step| add(u64::from(step.block) << 32 | u64::from(step.class)));
+            let rows = table.rows.iter().step_by(stride(table.rows.len()));
+            rows.for_each(|row| add(u64::from(row.row) << 16 | u64::from(row.map)));
+        }
+        for map in &self.parts.maps {
+            add(map.images.len() as u64);
+            map.images.iter().for_each(|image| add((*image).into()));
+        }
+        hash
+    }
+
     /// Whether every state has every move.
     pub fn is_total(&self) -> bool {
         let all = self.shape().lane_mask();
@@ -463,6 +489,30 @@ mod tests {
             }
         }
         assert_eq!(length, 12);
+    }
+
+    #[test]
+    fn a_fingerprint_depends_on_every_table() {
+        let of = |change: fn(&mut DenseParts)| {
+            let mut parts = ring();
+            parts.converses = Some(converses());
+            parts.maps.push(LaneMap::new(vec![2, 0, 1]));
+            change(&mut parts);
+            DenseTables::new(parts).unwrap().fingerprint()
+        };
+        assert_eq!(of(|_| ()), of(|parts| parts.goals = vec![parts.start]));
+        let prints = [
+            of(|_| ()),
+            of(|parts| parts.converses = None),
+            of(|parts| parts.start.lane = 1),
+            of(|parts| parts.moves.steps.swap(0, 1)),
+            of(|parts| parts.moves.steps[0].class = NO_CLASS),
+            of(|parts| parts.moves.rows[0].row = 1),
+            of(|parts| parts.moves.rows[0].map = 0),
+            of(|parts| parts.maps.swap(0, 1)),
+        ];
+        let different: std::collections::HashSet<u64> = prints.into_iter().collect();
+        assert_eq!(different.len(), prints.len());
     }
 
     #[test]
