@@ -37,6 +37,7 @@ pub use local::restore::Restore;
 pub use local::symbolic::{SymbolicWorker, load_diagram, read_diagram};
 pub use local::work::Work;
 pub use local::worker::{LayerReport, Setup, Worker};
+pub use path::antipodes::{Antipode, Antipodes, antipodes};
 pub use path::find::find_path;
 pub use path::outcome::{Moves, OpenSpace, PathOutcome};
 pub use plan::driver::{

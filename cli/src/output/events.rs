@@ -22,6 +22,8 @@ pub(crate) enum Event {
     Result(Summary),
     /// The moves of a shortest solution.
     Path(Path),
+    /// States of the last layer of a whole space.
+    Antipodes(Antipodes),
     /// The search ended early and can be resumed.
     Stopped(Stopped),
     /// A job of a cluster rolled back to a checkpoint.
@@ -184,6 +186,26 @@ impl Path {
     }
 }
 
+/// States of the last layer of a whole space.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Antipodes {
+    /// The depth of the layer.
+    pub(crate) depth: u32,
+    /// All its states.
+    pub(crate) states: u64,
+    /// The first of them, in the order of storage.
+    pub(crate) antipodes: Vec<Antipode>,
+}
+
+/// A state of the last layer.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Antipode {
+    /// The state in the space's text form.
+    pub(crate) state: String,
+    /// The fewest moves from it to the start; none if the space does not name its moves.
+    pub(crate) moves: Option<Vec<String>>,
+}
+
 /// Why a search ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EarlyEnd {
@@ -266,6 +288,7 @@ impl Event {
             Event::Checkpoint(checkpoint) => write_line("checkpoint", checkpoint, out),
             Event::Result(summary) => write_line("result", summary, out),
             Event::Path(path) => write_line("path", path, out),
+            Event::Antipodes(antipodes) => write_line("antipodes", antipodes, out),
             Event::Stopped(stopped) => write_line("stopped", stopped, out),
             Event::RolledBack(back) => write_line("rolled_back", back, out),
             Event::Failed(failed) => write_line("failed", failed, out),

@@ -10,7 +10,7 @@ use super::symbolic;
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
-use crate::job::layers::JobLayers;
+use crate::job::layers::{JobLayers, ListedState};
 use crate::job::request::Request;
 use crate::plan::machine::StopReason;
 
@@ -51,30 +51,59 @@ pub fn find_path(
 /// [`Error::LayersNotKept`] if it has not, [`Error::NoPath`] if no layer holds the state or the
 /// puzzle does not name the moves.
 pub(crate) fn trace_to(state: State, space: &Space, shards: u32, folder: &JobDir) -> Result<Moves> {
+    let chain = chains_to(&[state], space, shards, folder)?.swap_remove(0);
+    // `Space::moves` may require a chain that ends at the goal. Otherwise the moves are named from
+    // the positions' texts.
+    let unnamed = || Error::NoPath(format!("{} does not name the moves", space.name()));
+    let named = || space.moves_between(&texts(space, &chain));
+    space.moves(&chain).or_else(named).ok_or_else(unnamed)
+}
+
+/// The positions from the start to each of some states of a finished job, in text form.
+///
+/// # Errors
+/// As [`trace_to`]; a symbolic job has not kept its layers.
+pub(super) fn positions_to(
+    request: &Request,
+    space: &Space,
+    folder: &JobDir,
+    states: &[ListedState],
+) -> Result<Vec<Vec<String>>> {
+    let stored: Option<Vec<State>> = states.iter().map(|listed| listed.state).collect();
+    let stored = stored.filter(|_| request.spec.engine.is_explicit());
+    let stored = stored.ok_or_else(|| Error::LayersNotKept { job: folder.job().to_owned() })?;
+    let chains = chains_to(&stored, space, request.spec.shards, folder)?;
+    Ok(chains.iter().map(|chain| texts(space, chain)).collect())
+}
+
+fn texts(space: &Space, chain: &Chain) -> Vec<String> {
+    chain.from_start.iter().map(|state| space.state_space().text(*state)).collect()
+}
+
+/// Chains of stored states from the start to each of some states.
+fn chains_to(wanted: &[State], space: &Space, shards: u32, folder: &JobDir) -> Result<Vec<Chain>> {
     let mut layers = JobLayers::read(folder)?;
     if !layers.is_complete() {
         return Err(Error::LayersNotKept { job: folder.job().to_owned() });
     }
     let states = space.state_space();
-    let candidate: Candidate = (entry_key(states, shards, state.region), state.local);
     let mut finder = Finder::new()?;
     let mut trace = Trace::new(states, shards)?;
-    for depth in 0..=layers.depth() {
-        if layers.any_of(depth, &[candidate], &mut finder)?.is_none() {
-            continue;
+    let mut chain_to = |state: State| -> Result<Chain> {
+        let candidate: Candidate = (entry_key(states, shards, state.region), state.local);
+        for depth in 0..=layers.depth() {
+            if layers.any_of(depth, &[candidate], &mut finder)?.is_none() {
+                continue;
+            }
+            let from_start = trace.back(state, depth, &mut layers)?;
+            // With a seed at either end, the side bit says from which end a state was reached.
+            if states.seeds().len() > 1 && from_start.iter().any(|first| first.local & 1 == 1) {
+                let text = states.text(state);
+                return Err(Error::NoPath(format!("{text} was reached from the goal only")));
+            }
+            return Ok(Chain { from_start, from_goal: Vec::new() });
         }
-        let from_start = trace.back(state, depth, &mut layers)?;
-        // With a seed at either end, the side bit says from which end a state was reached.
-        if states.seeds().len() > 1 && from_start.iter().any(|first| first.local & 1 == 1) {
-            let text = states.text(state);
-            return Err(Error::NoPath(format!("{text} was reached from the goal only")));
-        }
-        let chain = Chain { from_start, from_goal: Vec::new() };
-        // `Space::moves` may require a chain that ends at the goal. Otherwise the moves are named
-        // from the positions' texts.
-        let texts = || chain.from_start.iter().map(|state| states.text(*state)).collect::<Moves>();
-        let unnamed = || Error::NoPath(format!("{} does not name the moves", space.name()));
-        return space.moves(&chain).or_else(|| space.moves_between(&texts())).ok_or_else(unnamed);
-    }
-    Err(Error::NoPath(format!("no layer holds {}", states.text(state))))
+        Err(Error::NoPath(format!("no layer holds {}", states.text(state))))
+    };
+    wanted.iter().map(|state| chain_to(*state)).collect()
 }

@@ -1,5 +1,6 @@
 //! Paths: the moves of a shortest solution of a finished job.
 
+pub(crate) mod antipodes;
 pub(crate) mod find;
 mod midpoints;
 pub(crate) mod outcome;

@@ -12,6 +12,9 @@ use crate::args::search::SearchArgs;
 use crate::args::values::{at_most, available_threads};
 use strata::size::parse_size;
 
+/// The most antipodes that are printed.
+const MAX_ANTIPODES: i64 = 1_000;
+
 /// Arguments of `solve`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SolveArgs {
@@ -58,6 +61,12 @@ pub(crate) struct SolveArgs {
     /// The moves of a shortest solution.
     #[command(flatten)]
     pub(crate) path: PathArgs,
+
+    /// With --exhaust, print up to N states of the last layer, and the fewest moves from each to the
+    /// start (the explicit engine keeps all layers for them)
+    #[arg(long, value_name = "N", env = "STRATA_ANTIPODES", hide_env_values = true)]
+    #[arg(help_heading = "Path", value_parser = clap::value_parser!(u32).range(..=MAX_ANTIPODES))]
+    pub(crate) antipodes: Option<u32>,
 }
 
 impl SolveArgs {

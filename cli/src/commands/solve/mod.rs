@@ -1,5 +1,6 @@
 //! `strata solve`: a search with all its workers in this process.
 
+mod antipodes;
 pub(crate) mod args;
 pub(crate) mod embedded;
 mod engine;

@@ -11,7 +11,7 @@ use strata_store::{DataDir, JobDir};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
-use super::{in_memory, path, report};
+use super::{antipodes, in_memory, path, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
@@ -24,9 +24,14 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     if let Some(code) = in_memory::run(args, console)? {
         return Ok(code);
     }
-    let (prepared, space) = Prepared::new(args)?;
+    let (mut prepared, space) = Prepared::new(args)?;
     if args.path.wanted() {
         path::check(args, &prepared, &space)?;
+    }
+    let antipodes = antipodes::number(args, &prepared, &space)?;
+    if antipodes > 0 {
+        let options = antipodes::options(&prepared, &space);
+        prepared.request = prepared.request.with_options(&space, options)?;
     }
     check_data_dir(&args.data_dir, args.resume)?;
     let data = lock_data_dir(&args.data_dir)?;
@@ -48,8 +53,15 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     let code = if args.path.wanted() {
         run.with_path(job, space)?
     } else {
+        let folder = job.folder().clone();
         match run.search(&prepared.request, job, space)? {
-            Ended::Finished(finished) => report::result(&prepared, &progress, &finished),
+            Ended::Finished(finished) => {
+                let code = report::result(&prepared, &progress, &finished);
+                if antipodes > 0 {
+                    antipodes::show(&prepared, &folder, antipodes, &progress)?;
+                }
+                code
+            }
             Ended::Stopped { reason, depth } => report::stopped(args, &progress, reason, depth),
         }
     };

@@ -101,7 +101,7 @@ impl Sink for Bar {
                 self.draw(now);
             }
             Event::Layer(layer) => self.layer(layer, now),
-            Event::Checkpoint(_) | Event::Path(_) => {}
+            Event::Checkpoint(_) | Event::Path(_) | Event::Antipodes(_) => {}
             Event::RolledBack(back) => self.tracker.roll_back(back.depth),
             Event::Result(_) | Event::Stopped(_) | Event::Failed(_) => self.bar.finish_and_clear(),
         }

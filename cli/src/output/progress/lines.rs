@@ -166,7 +166,7 @@ impl Sink for Lines {
                 self.result(summary);
                 self.over = true;
             }
-            Event::Path(_) => {}
+            Event::Path(_) | Event::Antipodes(_) => {}
             Event::RolledBack(back) => self.rolled_back(back.depth, now),
             Event::Stopped(_) | Event::Failed(_) => {
                 self.catch_up(now);

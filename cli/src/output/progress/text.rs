@@ -1,11 +1,12 @@
 //! Text form of the end of a run: the result on standard output, an early end on standard error.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use super::sink::Sink;
-use crate::output::events::{Event, Summary};
+use crate::output::events::{Antipode, Antipodes, Event, Layer, Outcome, Summary};
 use crate::output::stdout::Output;
 use crate::output::units;
 
@@ -18,11 +19,33 @@ pub(super) struct ResultText<W: Write> {
     remote: bool,
     /// Name of the engine.
     engine: &'static str,
+    /// Depths and states of the last layers.
+    layers: VecDeque<(u32, u64)>,
 }
+
+/// Layers whose sizes are printed with the result of a search of a whole space.
+const LAST_LAYERS: usize = 6;
 
 impl<W: Write> ResultText<W> {
     pub(super) fn new(out: Output<W>) -> Self {
-        ResultText { out, replayed: 0, remote: false, engine: "" }
+        ResultText { out, replayed: 0, remote: false, engine: "", layers: VecDeque::new() }
+    }
+
+    fn print(&mut self, text: &str) {
+        self.out.write_with(|out| out.write_all(text.as_bytes()));
+        self.out.flush();
+    }
+
+    fn layer(&mut self, layer: &Layer) {
+        if layer.replayed && !self.remote {
+            self.replayed += layer.states;
+        }
+        // A job of a cluster repeats layers after a fault.
+        self.layers.retain(|(depth, _)| *depth < layer.depth);
+        self.layers.push_back((layer.depth, layer.states));
+        if self.layers.len() > LAST_LAYERS {
+            self.layers.pop_front();
+        }
     }
 }
 
@@ -30,20 +53,22 @@ impl<W: Write + Send> Sink for ResultText<W> {
     fn event(&mut self, event: &Event, _now: Duration) {
         match event {
             Event::Job(job) => (self.remote, self.engine) = (job.is_remote(), job.engine),
-            Event::Layer(layer) if layer.replayed && !self.remote => self.replayed += layer.states,
+            Event::Layer(layer) => self.layer(layer),
             Event::Result(summary) => {
-                let text = result(summary, self.engine, self.replayed);
-                self.out.write_with(|out| out.write_all(text.as_bytes()));
-                self.out.flush();
+                let mut text = result(summary, self.engine, self.replayed);
+                if summary.outcome == Outcome::Exhausted {
+                    text += &last_layers(&self.layers);
+                }
+                self.print(&text);
             }
             Event::Path(path) => {
                 let text = match &path.file {
                     Some(file) => format!("  path        {} moves in {file}\n", path.moves.len()),
                     None => path.text(),
                 };
-                self.out.write_with(|out| out.write_all(text.as_bytes()));
-                self.out.flush();
+                self.print(&text);
             }
+            Event::Antipodes(found) => self.print(&antipodes(found)),
             _ => {}
         }
     }
@@ -93,6 +118,37 @@ fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
     text
 }
 
+/// The sizes of the last layers as text.
+fn last_layers(layers: &VecDeque<(u32, u64)>) -> String {
+    let sizes = layers.iter().map(|(_, states)| units::count(*states)).collect::<Vec<_>>();
+    let (Some((first, _)), Some((last, _))) = (layers.front(), layers.back()) else {
+        return String::new();
+    };
+    let depths = if first == last { format!("{first}") } else { format!("{first} to {last}") };
+    format!("  last layers {}   (depth {depths})\n", sizes.join("  "))
+}
+
+/// Antipodes as text: each in a line, and its moves in the next one.
+fn antipodes(found: &Antipodes) -> String {
+    let (shown, all) = (found.antipodes.len() as u64, units::count(found.states));
+    let mut text = match shown == found.states {
+        true => format!("  antipodes   {all}, with moves to the start\n"),
+        false => {
+            format!("  antipodes   {} of {all}, with moves to the start\n", units::count(shown))
+        }
+    };
+    if found.antipodes.iter().all(|antipode| antipode.moves.is_none()) {
+        text = text.replace(", with moves to the start", "");
+    }
+    for Antipode { state, moves } in &found.antipodes {
+        text += &format!("    {state}\n");
+        if let Some(moves) = moves {
+            text += &format!("      {}\n", moves.join(" "));
+        }
+    }
+    text
+}
+
 fn disk(summary: &Summary) -> String {
     let peak = format!("peak {}", units::bytes(summary.disk_peak_bytes));
     let notes = match summary.spilled_bytes {
@@ -136,7 +192,6 @@ impl<W: Write + Send> Sink for StopNotice<W> {
 mod tests {
     use super::*;
     use crate::output::events::tests::{layer, stopped, summary};
-    use crate::output::events::{Layer, Outcome};
     use crate::output::stdout::tests::Shared;
 
     #[test]
@@ -188,6 +243,36 @@ mod tests {
         sink.event(&Event::Result(summary()), Duration::ZERO);
         sink.finish().unwrap();
         assert!(shared.text().contains("(1.0 k states/s since the resume)"));
+    }
+
+    #[test]
+    fn a_whole_space_ends_with_its_last_layers_and_antipodes() {
+        let shared = Shared::default();
+        let mut sink = ResultText::new(Output::new(shared.clone()));
+        for (depth, states) in (0..9).zip([1, 3, 6, 12, 2_400, 48, 9, 7, 2]) {
+            sink.event(&layer(depth, states, 0), Duration::ZERO);
+        }
+        // The last two layers are repeated after a fault.
+        for (depth, states) in [(7, 8), (8, 1)] {
+            sink.event(&layer(depth, states, 0), Duration::ZERO);
+        }
+        let outcome = Outcome::Exhausted;
+        sink.event(&Event::Result(Summary { outcome, ..summary() }), Duration::ZERO);
+        let antipode = |state: &str, moves: &[&str]| Antipode {
+            state: state.to_owned(),
+            moves: Some(moves.iter().map(ToString::to_string).collect()),
+        };
+        let found =
+            Antipodes { depth: 8, states: 1, antipodes: vec![antipode("2 1", &["r2", "r3"])] };
+        sink.event(&Event::Antipodes(found.clone()), Duration::ZERO);
+        let nameless = vec![Antipode { moves: None, ..antipode("3 1", &[]) }];
+        let more = Antipodes { states: 1_000, antipodes: nameless, ..found };
+        sink.event(&Event::Antipodes(more), Duration::ZERO);
+        let text = shared.text();
+        let end = "  last layers 12  2,400  48  9  8  1   (depth 3 to 8)\n  \
+                   antipodes   1, with moves to the start\n    2 1\n      r2 r3\n  \
+                   antipodes   1 of 1,000\n    3 1\n";
+        assert!(text.ends_with(end), "{text}");
     }
 
     #[test]
