@@ -24,6 +24,12 @@ pub enum SearchError {
     /// The processor lacks the instructions of the chosen kernel.
     #[error("this processor has no {0}")]
     Kernel(&'static str),
+    /// Two layers that were loaded have a state in common.
+    #[error("a state of layer {depth} is in another layer, too")]
+    Repeated {
+        /// The layer that was loaded later.
+        depth: u32,
+    },
     /// Depths modulo 3 give shortest paths only if edges are undirected.
     #[error("the moves are not closed under inversion, so depths modulo 3 give no shortest paths")]
     Directed,

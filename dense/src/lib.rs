@@ -21,7 +21,9 @@
 //! - `plane`: planes in large pages
 //! - `digest`: sums of weights by tables
 //! - `pass`: one layer of a range of blocks
-//! - `search`: the layer loop, queries, shortest paths
+//! - `tasks`: tasks of a layer on several threads
+//! - `search`: the whole space in memory: layer loop, queries, shortest paths
+//! - `parts`: a layer of a range of blocks, from layers that are stored elsewhere
 //!
 //! ```
 //! use std::sync::Arc;
@@ -46,11 +48,14 @@ mod digest;
 mod error;
 mod kernel;
 mod options;
+mod parts;
 mod pass;
 mod plane;
 mod search;
+mod tasks;
 
 pub use error::SearchError;
 pub use kernel::Kernel;
 pub use options::{Direction, Options};
+pub use parts::{PartLayers, PartSearch};
 pub use search::{Search, Step};

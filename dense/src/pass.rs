@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use strata_space::LayerStats;
-use strata_space::dense::{DenseSpace, DenseTables, MoveTable, RowStep};
+use strata_space::dense::{DenseSpace, DenseTables, RowStep};
 
 use crate::digest::DigestTables;
-use crate::kernel::{LaneKernel, LayerCode, prefetch};
+use crate::kernel::{Kernel, LaneKernel, LayerCode, prefetch};
 use crate::options::Direction;
 
 /// What a search reads and never changes.
@@ -23,12 +23,20 @@ pub(crate) struct Context {
 /// How the next layer is made, and from what. All threads share it.
 pub(crate) struct Pass<'a> {
     pub(crate) context: &'a Context,
-    /// The states of the current layer. Blocks without any have old content.
-    pub(crate) current: &'a [u64],
-    /// States of the current layer, by block.
-    pub(crate) counts: &'a [u32],
+    pub(crate) source: Source<'a>,
     pub(crate) code: LayerCode,
     pub(crate) direction: Direction,
+}
+
+/// The current layer in a range of blocks.
+#[derive(Copy, Clone)]
+pub(crate) struct Source<'a> {
+    /// The first block.
+    pub(crate) first: usize,
+    /// Its states, by word. Blocks without any may have other content.
+    pub(crate) words: &'a [u64],
+    /// Its states, by block.
+    pub(crate) counts: &'a [u32],
 }
 
 /// A range of blocks: what one thread writes.
@@ -43,6 +51,8 @@ pub(crate) struct Part<'a> {
     pub(crate) counts: &'a mut [u32],
     /// Words with states that were not reached, by block.
     pub(crate) open: &'a mut [u32],
+    /// Whether `next` has candidates of a block. Otherwise it has other content.
+    pub(crate) is_touched: &'a mut [bool],
 }
 
 /// Figures of a part's new states.
@@ -64,8 +74,26 @@ impl PartStats {
 }
 
 impl<'a> Part<'a> {
+    /// Clears the candidates of a block before the first ones.
+    #[inline]
+    fn touch(&mut self, block: usize, rows: usize) {
+        if !std::mem::replace(&mut self.is_touched[block], true) {
+            self.next[words_of(block, rows)].fill(0);
+        }
+    }
+
+    /// Splits it into at most `count` parts of equal numbers of blocks, ascending.
+    pub(crate) fn split(mut self, count: usize, rows: usize) -> Vec<Part<'a>> {
+        let (first, blocks) = (self.first, self.counts.len());
+        let count = count.clamp(1, blocks.max(1));
+        let ends = (1..count).map(|index| first + blocks * index / count);
+        let mut parts: Vec<Part<'a>> = ends.map(|end| self.split_off(end, rows)).collect();
+        parts.push(self);
+        parts
+    }
+
     /// Splits off the blocks before the block `end`.
-    pub(crate) fn split_off(&mut self, end: usize, rows: usize) -> Part<'a> {
+    fn split_off(&mut self, end: usize, rows: usize) -> Part<'a> {
         fn take<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
             let (taken, rest) = std::mem::take(slice).split_at_mut(count);
             *slice = rest;
@@ -80,13 +108,89 @@ impl<'a> Part<'a> {
             next: take(&mut self.next, blocks * rows),
             counts: take(&mut self.counts, blocks),
             open: take(&mut self.open, blocks),
+            is_touched: take(&mut self.is_touched, blocks),
         }
     }
 }
 
+/// The words of a block of a range.
+fn words_of(block: usize, rows: usize) -> Range<usize> {
+    block * rows..(block + 1) * rows
+}
+
+/// Buffers of a pull.
+struct Scratch<'a> {
+    /// Rows with states that were not reached.
+    open: Vec<u16>,
+    /// Source words with their steps.
+    edges: Vec<(&'a [u64], &'a [RowStep])>,
+}
+
+impl Scratch<'_> {
+    fn new(rows: usize) -> Self {
+        Scratch { open: Vec::with_capacity(rows), edges: Vec::new() }
+    }
+}
+
 impl Context {
+    /// The tables of a space for a kernel that the processor has.
+    pub(crate) fn new(space: &Arc<dyn DenseSpace>, kernel: Kernel, digest: bool) -> Context {
+        let tables = space.tables();
+        let domains = || tables.maps().iter().map(|map| map.domain()).collect();
+        Context {
+            kernel: LaneKernel::new(kernel, tables.maps()),
+            digest: digest.then(|| DigestTables::new(space.as_ref())),
+            domains: (!tables.is_total()).then(domains),
+            space: Arc::clone(space),
+        }
+    }
+
+    /// Bytes of all tables, those of the space included.
+    pub(crate) fn bytes(space: &dyn DenseSpace, kernel: Kernel, digest: bool) -> usize {
+        let tables = space.tables();
+        let digest = if digest { DigestTables::bytes(tables.shape().rows) } else { 0 };
+        LaneKernel::bytes(kernel, tables.maps().len()) + tables.bytes() + digest
+    }
+
+    /// Figures of the layer of depth 0.
+    pub(crate) fn first_layer(&self) -> LayerStats {
+        let tables = self.space.tables();
+        let start = tables.start();
+        let mut stats = LayerStats { regions: 1, states: 1, ..LayerStats::default() };
+        stats.generated = tables.successors(start).count() as u64;
+        stats.found = tables.goals().contains(&start);
+        if self.digest.is_some() {
+            stats.digest = self.space.weight(start);
+        }
+        stats
+    }
+
+    /// Figures of a block's states, which are these words. None of them closes a word.
+    pub(crate) fn stats(&self, block: usize, words: &[u64]) -> PartStats {
+        let states = words.iter().map(|word| u64::from(word.count_ones())).sum();
+        if states == 0 {
+            return PartStats::default();
+        }
+        let filled = words.iter().filter(|word| **word != 0).count() as u64;
+        PartStats { words: filled, ..self.stats_of(block, words, states) }
+    }
+
+    /// The figures of a block's states, without those of words.
+    fn stats_of(&self, block: usize, words: &[u64], states: u64) -> PartStats {
+        let mut layer = LayerStats { regions: 1, states, ..LayerStats::default() };
+        layer.generated = self.legal_moves(block, words, states);
+        if let Some(digest) = &self.digest {
+            layer.digest = digest.of_rows(words) * self.space.block_weight(block as u32);
+        }
+        let goals = self.space.tables().goals().iter();
+        layer.found = goals
+            .filter(|goal| goal.block as usize == block)
+            .any(|goal| words[usize::from(goal.row)] >> goal.lane & 1 == 1);
+        PartStats { layer, ..PartStats::default() }
+    }
+
     /// The legal moves of a block's states, which are these words.
-    pub(crate) fn legal_moves(&self, block: usize, words: &[u64], states: u64) -> u64 {
+    fn legal_moves(&self, block: usize, words: &[u64], states: u64) -> u64 {
         let moves = self.space.tables().moves();
         let Some(domains) = &self.domains else { return states * moves.moves as u64 };
         let steps = moves.of_block(block as u32).iter();
@@ -101,12 +205,42 @@ impl Context {
 }
 
 impl Pass<'_> {
-    /// Makes the next layer of a part.
+    /// Makes the next layer of a part whose only source this is.
     pub(crate) fn run(&self, mut part: Part<'_>) -> PartStats {
         match self.direction {
-            Direction::Push => self.push(&mut part),
-            Direction::Pull => self.pull(&mut part),
+            Direction::Push => {
+                self.collect(&mut part);
+                self.settle(&mut part)
+            }
+            Direction::Pull => {
+                // Candidates of a block are settled while they are in the cache.
+                let mut stats = PartStats::default();
+                let mut scratch = Scratch::new(self.rows());
+                for block in 0..part.counts.len() {
+                    self.pull(&mut part, block, &mut scratch);
+                    stats.add(&self.settle_block(&mut part, block));
+                }
+                stats
+            }
         }
+    }
+
+    /// Adds the successors of a source to the candidates of a part.
+    pub(crate) fn collect(&self, part: &mut Part<'_>) {
+        match self.direction {
+            Direction::Push => self.push(part),
+            Direction::Pull => {
+                let mut scratch = Scratch::new(self.rows());
+                (0..part.counts.len()).for_each(|block| self.pull(part, block, &mut scratch));
+            }
+        }
+    }
+
+    /// Keeps the new states among the candidates of a part. All sources must have been collected.
+    pub(crate) fn settle(&self, part: &mut Part<'_>) -> PartStats {
+        let mut stats = PartStats::default();
+        (0..part.counts.len()).for_each(|block| stats.add(&self.settle_block(part, block)));
+        stats
     }
 
     fn tables(&self) -> &DenseTables {
@@ -117,20 +251,15 @@ impl Pass<'_> {
         self.tables().shape().rows as usize
     }
 
-    /// The words of a block.
-    fn words_of(&self, block: usize) -> Range<usize> {
-        block * self.rows()..(block + 1) * self.rows()
-    }
-
-    fn push(&self, part: &mut Part<'_>) -> PartStats {
+    fn push(&self, part: &mut Part<'_>) {
         let (rows, moves) = (self.rows(), self.tables().moves());
         let blocks = part.first..part.first + part.counts.len();
         let mut words: Vec<(u16, u64)> = Vec::with_capacity(rows);
-        let mut is_touched = vec![false; blocks.len()];
         let mut edges = Vec::with_capacity(moves.moves);
-        for (block, _) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let counts = self.source.counts.iter().enumerate();
+        for (index, _) in counts.filter(|(_, count)| **count > 0) {
             edges.clear();
-            let steps = moves.of_block(block as u32).iter();
+            let steps = moves.of_block((self.source.first + index) as u32).iter();
             edges.extend(steps.filter_map(|step| {
                 let target = step.block as usize;
                 let steps = moves.of_class(step.class, rows).filter(|_| blocks.contains(&target));
@@ -140,91 +269,72 @@ impl Pass<'_> {
                 continue;
             }
             words.clear();
-            let sources = (0..).zip(&self.current[self.words_of(block)]);
+            let sources = (0..).zip(&self.source.words[words_of(index, rows)]);
             words.extend(sources.filter(|(_, word)| **word != 0).map(|(row, word)| (row, *word)));
             for (index, (target, steps)) in edges.iter().enumerate() {
                 if let Some((ahead, steps)) = edges.get(index + 1) {
                     prefetch(steps);
                     if words.len() * 4 > rows {
-                        prefetch(&part.next[ahead * rows..(ahead + 1) * rows]);
+                        prefetch(&part.next[words_of(*ahead, rows)]);
                     }
                 }
-                let target_words = &mut part.next[target * rows..(target + 1) * rows];
-                if !is_touched[*target] {
-                    is_touched[*target] = true;
-                    target_words.fill(0);
-                }
+                part.touch(*target, rows);
+                let target_words = &mut part.next[words_of(*target, rows)];
                 self.context.kernel.push(&words, steps, target_words);
             }
         }
-        let mut stats = PartStats::default();
-        for (block, is_touched) in is_touched.into_iter().enumerate() {
-            if is_touched {
-                stats.add(&self.settle(part, block));
-            } else {
-                part.counts[block] = 0;
-            }
-        }
-        stats
     }
 
-    fn pull(&self, part: &mut Part<'_>) -> PartStats {
-        let (rows, moves) = (self.rows(), self.tables().converses());
-        let lanes = self.tables().shape().lane_mask();
-        let mut open: Vec<u16> = Vec::with_capacity(rows);
-        let mut edges = Vec::with_capacity(moves.moves);
-        let mut stats = PartStats::default();
-        for block in 0..part.counts.len() {
-            edges.clear();
-            if part.open[block] > 0 {
-                edges.extend(self.sources(moves, part.first + block));
-            }
-            if edges.is_empty() {
-                part.counts[block] = 0;
-                continue;
-            }
-            let words = block * rows..(block + 1) * rows;
-            open.clear();
-            let [low, high] = &part.depths;
-            let depths = (0..).zip(low[words.clone()].iter().zip(&high[words.clone()]));
-            open.extend(
-                depths.filter(|(_, (low, high))| **low | **high != lanes).map(|(row, _)| row),
-            );
-            let target = &mut part.next[words];
-            target.fill(0);
-            for (index, (source, steps)) in edges.iter().enumerate() {
-                if let Some((ahead, steps)) = edges.get(index + 1) {
-                    prefetch(steps);
-                    if open.len() * 4 > rows {
-                        prefetch(&self.current[ahead.clone()]);
-                    }
-                }
-                self.context.kernel.pull(&open, steps, &self.current[source.clone()], target);
-            }
-            stats.add(&self.settle(part, block));
+    /// Adds the states of a block that have a predecessor in the source, if any is not reached.
+    fn pull<'a>(&'a self, part: &mut Part<'_>, block: usize, scratch: &mut Scratch<'a>) {
+        let Scratch { open, edges } = scratch;
+        edges.clear();
+        if part.open[block] > 0 {
+            edges.extend(self.sources((part.first + block) as u32));
         }
-        stats
-    }
-
-    /// The words of blocks that have states of the current layer and lead to a block, with the
-    /// effect of the way back on rows.
-    fn sources<'b>(
-        &'b self,
-        converses: &'b MoveTable,
-        block: usize,
-    ) -> impl Iterator<Item = (Range<usize>, &'b [RowStep])> + 'b {
+        if edges.is_empty() {
+            return;
+        }
         let rows = self.rows();
-        converses.of_block(block as u32).iter().filter_map(move |step| {
-            let source = step.block as usize;
-            let steps = converses.of_class(step.class, rows).filter(|_| self.counts[source] > 0)?;
-            Some((self.words_of(source), steps))
+        let lanes = self.tables().shape().lane_mask();
+        part.touch(block, rows);
+        let words = words_of(block, rows);
+        open.clear();
+        let [low, high] = &part.depths;
+        let depths = (0..).zip(low[words.clone()].iter().zip(&high[words.clone()]));
+        open.extend(depths.filter(|(_, (low, high))| **low | **high != lanes).map(|(row, _)| row));
+        let target = &mut part.next[words];
+        for (index, (source, steps)) in edges.iter().enumerate() {
+            if let Some((ahead, steps)) = edges.get(index + 1) {
+                prefetch(steps);
+                if open.len() * 4 > rows {
+                    prefetch(ahead);
+                }
+            }
+            self.context.kernel.pull(open, steps, source, target);
+        }
+    }
+
+    /// The words of source blocks that have states and lead to a block, with the effect of the way
+    /// back on rows.
+    fn sources(&self, block: u32) -> impl Iterator<Item = (&[u64], &[RowStep])> {
+        let (rows, converses) = (self.rows(), self.tables().converses());
+        let Source { first, words, counts } = self.source;
+        converses.of_block(block).iter().filter_map(move |step| {
+            let index = (step.block as usize).checked_sub(first)?;
+            let has_states = counts.get(index).is_some_and(|count| *count > 0);
+            let steps = converses.of_class(step.class, rows).filter(|_| has_states)?;
+            Some((&words[words_of(index, rows)], steps))
         })
     }
 
     /// Keeps the new states among a block's candidates.
-    fn settle(&self, part: &mut Part<'_>, block: usize) -> PartStats {
-        let rows = self.rows();
-        let words = block * rows..(block + 1) * rows;
+    fn settle_block(&self, part: &mut Part<'_>, block: usize) -> PartStats {
+        if !std::mem::take(&mut part.is_touched[block]) {
+            part.counts[block] = 0;
+            return PartStats::default();
+        }
+        let words = words_of(block, self.rows());
         let [low, high] = &mut part.depths;
         let depths = [&mut low[words.clone()], &mut high[words.clone()]];
         let candidates = &mut part.next[words];
@@ -234,18 +344,9 @@ impl Pass<'_> {
             return PartStats::default();
         }
         let closed = std::mem::replace(&mut part.open[block], settled.open) - settled.open;
-        let number = part.first + block;
-        let states = settled.states.into();
-        let mut layer = LayerStats { regions: 1, states, ..LayerStats::default() };
-        layer.generated = self.context.legal_moves(number, candidates, states);
-        if let Some(digest) = &self.context.digest {
-            let factor = self.context.space.block_weight(number as u32);
-            layer.digest = digest.of_rows(candidates) * factor;
-        }
-        let goals = self.tables().goals().iter();
-        layer.found = goals
-            .filter(|goal| goal.block as usize == number)
-            .any(|goal| candidates[usize::from(goal.row)] >> goal.lane & 1 == 1);
-        PartStats { layer, words: settled.words.into(), closed: closed.into() }
+        let mut stats =
+            self.context.stats_of(part.first + block, candidates, settled.states.into());
+        (stats.words, stats.closed) = (settled.words.into(), closed.into());
+        stats
     }
 }

@@ -1,17 +1,17 @@
 //! The search: layer loop, queries, shortest paths.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use strata_space::LayerStats;
 use strata_space::dense::{DenseSpace, DenseState};
 
-use crate::digest::DigestTables;
 use crate::error::SearchError;
-use crate::kernel::{Kernel, LaneKernel, LayerCode};
+use crate::kernel::{Kernel, LayerCode};
 use crate::options::{Direction, Options};
-use crate::pass::{Context, Part, PartStats, Pass};
+use crate::pass::{Context, Part, PartStats, Pass, Source};
 use crate::plane::Plane;
+use crate::tasks;
 
 /// Word moves that are worth a thread.
 const WORK_PER_THREAD: u64 = 1 << 13;
@@ -36,6 +36,8 @@ pub struct Search {
     /// Words with states that were not reached, by block, and of all blocks.
     open: Vec<u32>,
     open_words: u64,
+    /// All false between two layers.
+    is_touched: Vec<bool>,
     depth: u32,
     stats: LayerStats,
     /// Words with states of the current layer.
@@ -59,6 +61,93 @@ impl Search {
     /// If the planes exceed the memory budget or the system's memory, or the processor lacks the
     /// chosen kernel.
     pub fn new(space: Arc<dyn DenseSpace>, options: &Options) -> Result<Search, SearchError> {
+        let start = space.tables().start();
+        let mut search = Search::empty(space, options)?;
+        search.begin(start);
+        Ok(search)
+    }
+
+    /// A search that goes on from a layer of this depth. `load` adds this layer and the earlier ones
+    /// with [`Self::add`]: the one before if edges are undirected, else all. Others make depths
+    /// modulo 3 complete, and change nothing else.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and whatever `load` returns.
+    pub fn resumed<E: From<SearchError>>(
+        space: Arc<dyn DenseSpace>,
+        options: &Options,
+        depth: u32,
+        load: impl FnOnce(&mut Search) -> Result<(), E>,
+    ) -> Result<Search, E> {
+        let mut search = Search::empty(space, options)?;
+        search.depth = depth;
+        load(&mut search)?;
+        search.count();
+        Ok(search)
+    }
+
+    /// Adds states of a layer, which no layer has yet, in blocks from `first` on: a word for each row.
+    ///
+    /// # Errors
+    /// [`SearchError::Repeated`] if a layer has one of them already.
+    ///
+    /// # Panics
+    /// If there are no such blocks.
+    pub fn add(&mut self, depth: u32, first: u32, words: &[u64]) -> Result<(), SearchError> {
+        let rows = self.context.space.tables().shape().rows as usize;
+        let start = first as usize * rows;
+        let range = start..start + words.len();
+        let code = depth % 3 + 1;
+        let [low, high] = &mut self.depths;
+        let planes =
+            low.words_mut()[range.clone()].iter_mut().zip(&mut high.words_mut()[range.clone()]);
+        for ((low, high), word) in planes.zip(words) {
+            if (*low | *high) & word != 0 {
+                return Err(SearchError::Repeated { depth });
+            }
+            *low |= if code & 1 != 0 { *word } else { 0 };
+            *high |= if code & 2 != 0 { *word } else { 0 };
+        }
+        if depth == self.depth {
+            self.current.words_mut()[range].copy_from_slice(words);
+        }
+        Ok(())
+    }
+
+    /// Counts the states that were added.
+    fn count(&mut self) {
+        let shape = self.context.space.tables().shape();
+        let (rows, lanes) = (shape.rows as usize, shape.lane_mask());
+        (self.stats, self.words, self.open_words) = (LayerStats::default(), 0, 0);
+        for block in 0..shape.blocks as usize {
+            let range = block * rows..(block + 1) * rows;
+            let [low, high] = [0, 1].map(|plane: usize| &self.depths[plane].words()[range.clone()]);
+            let open = low.iter().zip(high).filter(|(low, high)| **low | **high != lanes).count();
+            self.open[block] = open as u32;
+            self.open_words += open as u64;
+            let words = &self.current.words()[range];
+            let stats = self.context.stats(block, words);
+            self.counts[block] = stats.layer.states as u32;
+            self.words += stats.words;
+            self.stats.add(&stats.layer);
+        }
+    }
+
+    /// Reads the states of the current layer in blocks from `first` on: a word for each row.
+    ///
+    /// # Panics
+    /// If there are no such blocks.
+    pub fn read_current(&self, first: u32, words: &mut [u64]) {
+        let rows = self.context.space.tables().shape().rows as usize;
+        let start = first as usize * rows;
+        words.copy_from_slice(&self.current.words()[start..start + words.len()]);
+        let counts = words.chunks_mut(rows).zip(&self.counts[first as usize..]);
+        // Blocks without states have other content.
+        counts.filter(|(_, count)| **count == 0).for_each(|(words, _)| words.fill(0));
+    }
+
+    /// A search without states.
+    fn empty(space: Arc<dyn DenseSpace>, options: &Options) -> Result<Search, SearchError> {
         let kernel = Kernel::choose(options.kernel)?;
         let needed = needed_bytes(space.as_ref(), kernel, options);
         let (tables, budget) = (space.tables(), options.memory);
@@ -67,14 +156,8 @@ impl Search {
             return Err(SearchError::Budget { states: shape.states(), needed, budget });
         }
         let (blocks, words) = (shape.blocks as usize, shape.words() as usize);
-        let domains = || tables.maps().iter().map(|map| map.domain()).collect();
-        let context = Context {
-            kernel: LaneKernel::new(kernel, tables.maps()),
-            digest: options.digest.then(|| DigestTables::new(space.as_ref())),
-            domains: (!tables.is_total()).then(domains),
-            space: Arc::clone(&space),
-        };
-        let mut search = Search {
+        let context = Context::new(&space, kernel, options.digest);
+        Ok(Search {
             context,
             threads: options.threads.max(1),
             direction: options.direction,
@@ -85,13 +168,12 @@ impl Search {
             next_counts: vec![0; blocks],
             open: vec![shape.rows; blocks],
             open_words: shape.words(),
+            is_touched: vec![false; blocks],
             depth: 0,
             stats: LayerStats::default(),
-            words: 1,
+            words: 0,
             is_complete: false,
-        };
-        search.begin(space.tables().start());
-        Ok(search)
+        })
     }
 
     /// Makes the layer of depth 0.
@@ -107,18 +189,8 @@ impl Search {
             self.open[block] -= 1;
             self.open_words -= 1;
         }
-        let words = &self.current.words()[block * rows..(block + 1) * rows];
-        let generated = self.context.legal_moves(block, words, 1);
-        self.stats = LayerStats {
-            regions: 1,
-            states: 1,
-            generated,
-            found: self.context.space.tables().goals().contains(&start),
-            ..LayerStats::default()
-        };
-        if self.context.digest.is_some() {
-            self.stats.digest = self.context.space.weight(start);
-        }
+        self.words = 1;
+        self.stats = self.context.first_layer();
     }
 
     /// The depth of the current layer.
@@ -182,8 +254,7 @@ impl Search {
         };
         let pass = Pass {
             context: &self.context,
-            current: self.current.words(),
-            counts: &self.counts,
+            source: Source { first: 0, words: self.current.words(), counts: &self.counts },
             code: LayerCode::new(self.depth + 1, shape.lane_mask()),
             direction,
         };
@@ -194,8 +265,12 @@ impl Search {
             next: self.next.words_mut(),
             counts: &mut self.next_counts,
             open: &mut self.open,
+            is_touched: &mut self.is_touched,
         };
-        run_parts(&pass, split(whole, parts, shape.rows as usize), threads)
+        let parts = whole.split(parts, shape.rows as usize);
+        let mut stats = PartStats::default();
+        tasks::run(threads, parts, |part| pass.run(part)).iter().for_each(|part| stats.add(part));
+        stats
     }
 
     /// The states of the current layer, ascending.
@@ -256,50 +331,12 @@ impl fmt::Debug for Search {
 
 /// Bytes of planes, counters, tables and scratch memory.
 fn needed_bytes(space: &dyn DenseSpace, kernel: Kernel, options: &Options) -> u64 {
-    let (tables, shape) = (space.tables(), space.tables().shape());
+    let shape = space.tables().shape();
     let planes = shape.words().saturating_mul(4 * 8);
     let counters = u64::from(shape.blocks) * 12;
-    let fixed = LaneKernel::bytes(kernel, tables.maps().len()) + tables.bytes();
-    let digest = if options.digest { DigestTables::bytes(shape.rows) } else { 0 };
+    let fixed = Context::bytes(space, kernel, options.digest);
     // A list of words for each thread, and a flag for each block.
     let scratch = options.threads.max(1) as u64 * u64::from(shape.rows) * 16;
     let scratch = scratch + u64::from(shape.blocks);
-    planes.saturating_add(counters + (fixed + digest) as u64 + scratch)
-}
-
-/// Splits a part into at most `count` parts of equal numbers of blocks.
-fn split(mut whole: Part<'_>, count: usize, rows: usize) -> Vec<Part<'_>> {
-    let blocks = whole.counts.len();
-    let count = count.clamp(1, blocks.max(1));
-    let mut parts: Vec<Part<'_>> =
-        (1..count).map(|index| whole.split_off(blocks * index / count, rows)).collect();
-    parts.push(whole);
-    parts
-}
-
-/// Makes the next layer of all parts on this number of threads, this one included.
-fn run_parts(pass: &Pass<'_>, parts: Vec<Part<'_>>, threads: usize) -> PartStats {
-    let queue = Mutex::new(parts.into_iter());
-    let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let run = || {
-        let mut stats = PartStats::default();
-        while let Some(part) = take() {
-            stats.add(&pass.run(part));
-        }
-        stats
-    };
-    if threads == 1 {
-        return run();
-    }
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
-        let mut stats = run();
-        for other in others {
-            match other.join() {
-                Ok(part) => stats.add(&part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        stats
-    })
+    planes.saturating_add(counters + fixed as u64 + scratch)
 }

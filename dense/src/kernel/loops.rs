@@ -16,6 +16,11 @@ impl LayerCode {
         let code = depth % 3 + 1;
         LayerCode { bits: [0, 1].map(|bit| if code >> bit & 1 == 1 { u64::MAX } else { 0 }), lanes }
     }
+
+    /// No marks: planes stay as they are.
+    pub(crate) fn unmarked(lanes: u64) -> LayerCode {
+        LayerCode { bits: [0; 2], lanes }
+    }
 }
 
 /// Figures of the new states of a block.

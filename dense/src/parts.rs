@@ -1,0 +1,343 @@
+//! Search by parts: makes a layer of ranges of blocks from layers that are stored elsewhere.
+//!
+//! Only one part of the space is in memory at a time: its states of the current layer and of the
+//! earlier ones, its candidates, and the current layer of one part that leads to it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use strata_space::LayerStats;
+use strata_space::dense::DenseSpace;
+
+use crate::error::SearchError;
+use crate::kernel::{Kernel, LayerCode};
+use crate::options::{Direction, Options};
+use crate::pass::{Context, Part, PartStats, Pass, Source};
+use crate::plane::Plane;
+use crate::tasks;
+
+/// Tasks of each thread, so that threads end at the same time.
+const TASKS_PER_THREAD: usize = 4;
+
+/// Planes of a part: current, earlier and next layer, and the current layer of a source.
+const PLANES: usize = 4;
+
+/// The stored layers that a search by parts reads, and the one that it writes.
+///
+/// A range of blocks has a word for each row.
+pub trait PartLayers: Sync {
+    /// Failure of a read or a write.
+    type Error: Send;
+
+    /// Whether the current layer may have states in a range of blocks.
+    fn has_current(&self, blocks: Range<u32>) -> bool;
+
+    /// Reads the states of the current layer in blocks from `first` on.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn read_current(&self, first: u32, words: &mut [u64]) -> Result<(), Self::Error>;
+
+    /// Reads the states of earlier layers to which moves from the current one may lead: of the layer
+    /// before if edges are undirected, else of all.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn read_earlier(&self, first: u32, words: &mut [u64]) -> Result<(), Self::Error>;
+
+    /// Writes new states in blocks from `first` on. Several threads write at the same time, in any
+    /// order; ranges do not overlap.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    fn write(&self, first: u32, words: &[u64]) -> Result<(), Self::Error>;
+}
+
+/// A search that holds one part of the space in memory.
+pub struct PartSearch {
+    context: Context,
+    threads: usize,
+    direction: Option<Direction>,
+    /// Blocks of a part; the last one may have fewer.
+    part_blocks: usize,
+    /// By part, the parts from which moves lead to it, ascending.
+    sources: Vec<Vec<u32>>,
+    buffers: Buffers,
+}
+
+/// Planes and counters of a part.
+struct Buffers {
+    earlier: Plane,
+    current: Plane,
+    next: Plane,
+    source: Plane,
+    source_counts: Vec<u32>,
+    counts: Vec<u32>,
+    open: Vec<u32>,
+    is_touched: Vec<bool>,
+}
+
+impl Buffers {
+    fn new(blocks: usize, rows: usize) -> Result<Buffers, SearchError> {
+        let plane = || Plane::new(blocks * rows);
+        Ok(Buffers {
+            earlier: plane()?,
+            current: plane()?,
+            next: plane()?,
+            source: plane()?,
+            source_counts: vec![0; blocks],
+            counts: vec![0; blocks],
+            open: vec![0; blocks],
+            is_touched: vec![false; blocks],
+        })
+    }
+
+    /// Bytes for each block.
+    fn bytes_per_block(rows: usize) -> u64 {
+        (PLANES * rows * size_of::<u64>() + 3 * size_of::<u32>() + size_of::<bool>()) as u64
+    }
+}
+
+impl PartSearch {
+    /// A search whose parts are as large as the memory budget permits.
+    ///
+    /// # Errors
+    /// If not even one block fits the budget, the system refuses the memory, or the processor lacks
+    /// the chosen kernel.
+    pub fn new(space: &Arc<dyn DenseSpace>, options: &Options) -> Result<PartSearch, SearchError> {
+        let kernel = Kernel::choose(options.kernel)?;
+        let shape = space.tables().shape();
+        let rows = shape.rows as usize;
+        let tables = Context::bytes(space.as_ref(), kernel, options.digest) as u64;
+        let per_block = Buffers::bytes_per_block(rows);
+        let budget = options.memory;
+        let fitting = budget.saturating_sub(tables) / per_block;
+        if fitting == 0 {
+            let (states, needed) = (shape.states(), tables.saturating_add(per_block));
+            return Err(SearchError::Budget { states, needed, budget });
+        }
+        let part_blocks = fitting.min(shape.blocks.into()) as usize;
+        // Equal parts.
+        let parts = (shape.blocks as usize).div_ceil(part_blocks);
+        let part_blocks = (shape.blocks as usize).div_ceil(parts);
+        Ok(PartSearch {
+            context: Context::new(space, kernel, options.digest),
+            threads: options.threads.max(1),
+            direction: options.direction,
+            part_blocks,
+            sources: sources(space.as_ref(), part_blocks),
+            buffers: Buffers::new(part_blocks, rows)?,
+        })
+    }
+
+    /// The number of parts of the whole space.
+    pub fn parts(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Figures of the layer of depth 0: the start.
+    pub fn first_layer(&self) -> LayerStats {
+        self.context.first_layer()
+    }
+
+    /// Makes the next layer of a range of blocks, and returns its figures.
+    ///
+    /// # Errors
+    /// The first failure of a read or a write.
+    pub fn advance<L: PartLayers>(
+        &mut self,
+        blocks: Range<u32>,
+        layers: &L,
+    ) -> Result<LayerStats, L::Error> {
+        let mut stats = PartStats::default();
+        for part in 0..self.sources.len() {
+            let whole = self.blocks_of(part);
+            let own = whole.start.max(blocks.start)..whole.end.min(blocks.end);
+            if !own.is_empty() {
+                stats.add(&self.advance_part(part, own, layers)?);
+            }
+        }
+        Ok(stats.layer)
+    }
+
+    fn blocks_of(&self, part: usize) -> Range<u32> {
+        let all = self.context.space.tables().shape().blocks;
+        let start = (part * self.part_blocks) as u32;
+        start..all.min(start + self.part_blocks as u32)
+    }
+
+    /// Makes the next layer of blocks of a part.
+    fn advance_part<L: PartLayers>(
+        &mut self,
+        part: usize,
+        blocks: Range<u32>,
+        layers: &L,
+    ) -> Result<PartStats, L::Error> {
+        let sources = self.sources[part].iter().map(|source| self.blocks_of(*source as usize));
+        let sources: Vec<Range<u32>> =
+            sources.filter(|source| layers.has_current(source.clone())).collect();
+        if sources.is_empty() {
+            return Ok(PartStats::default());
+        }
+        let mut open_words = self.load(&blocks, layers)?;
+        for source in sources {
+            let words = self.load_source(&source, layers)?;
+            self.collect(&blocks, &source, (words, &mut open_words));
+        }
+        self.settle(&blocks, layers)
+    }
+
+    /// Reads the layers of a part. Returns its words with states that no layer has.
+    fn load<L: PartLayers>(&mut self, blocks: &Range<u32>, layers: &L) -> Result<u64, L::Error> {
+        let lanes = self.context.space.tables().shape().lane_mask();
+        let rows = self.rows();
+        let threads = self.threads;
+        let (part, _, _) = self.buffers.split(blocks, rows);
+        let parts = part.split(threads * TASKS_PER_THREAD, rows);
+        let open = tasks::run(threads, parts, |part| {
+            let Part { first, depths: [earlier, current], open, .. } = part;
+            layers.read_earlier(first as u32, earlier)?;
+            layers.read_current(first as u32, current)?;
+            let planes = earlier.chunks(rows).zip(current.chunks(rows));
+            for (open, (earlier, current)) in open.iter_mut().zip(planes) {
+                let words = earlier.iter().zip(current);
+                *open = words.filter(|(a, b)| **a | **b != lanes).count() as u32;
+            }
+            Ok(open.iter().map(|open| u64::from(*open)).sum::<u64>())
+        });
+        open.into_iter().sum()
+    }
+
+    /// Reads the current layer of a source. Returns its words with states.
+    fn load_source<L: PartLayers>(
+        &mut self,
+        blocks: &Range<u32>,
+        layers: &L,
+    ) -> Result<u64, L::Error> {
+        let rows = self.rows();
+        let count = blocks.len();
+        let step = count.div_ceil(self.threads * TASKS_PER_THREAD).max(1);
+        let words = &mut self.buffers.source.words_mut()[..count * rows];
+        let counts = &mut self.buffers.source_counts[..count];
+        let ranges = words.chunks_mut(step * rows).zip(counts.chunks_mut(step)).enumerate();
+        let read = tasks::run(self.threads, ranges.collect(), |(index, (words, counts))| {
+            layers.read_current(blocks.start + (index * step) as u32, words)?;
+            for (count, words) in counts.iter_mut().zip(words.chunks(rows)) {
+                *count = words.iter().map(|word| word.count_ones()).sum();
+            }
+            Ok(words.iter().filter(|word| **word != 0).count() as u64)
+        });
+        read.into_iter().sum()
+    }
+
+    /// Adds the successors of a source to the candidates of a part.
+    fn collect(
+        &mut self,
+        blocks: &Range<u32>,
+        source: &Range<u32>,
+        (words, open): (u64, &mut u64),
+    ) {
+        let rows = self.rows();
+        let counts = &self.buffers.source_counts[..source.len()];
+        let active = counts.iter().filter(|count| **count > 0).count();
+        // Words that are pushed, and words that are pulled from blocks with states.
+        let pulled = *open as f64 * active as f64 / source.len() as f64;
+        let cheaper = if words as f64 <= pulled { Direction::Push } else { Direction::Pull };
+        let direction = self.direction.unwrap_or(cheaper);
+        let threads = self.threads;
+        let (buffers, context) = (&mut self.buffers, &self.context);
+        let (part, source_words, counts) = buffers.split(blocks, rows);
+        let source = Source {
+            first: source.start as usize,
+            words: &source_words[..source.len() * rows],
+            counts: &counts[..source.len()],
+        };
+        let code = LayerCode::unmarked(context.space.tables().shape().lane_mask());
+        let pass = Pass { context, source, code, direction };
+        tasks::run(threads, part.split(threads * TASKS_PER_THREAD, rows), |mut part| {
+            pass.collect(&mut part);
+        });
+    }
+
+    /// Keeps the new states among the candidates of a part, and writes them.
+    fn settle<L: PartLayers>(
+        &mut self,
+        blocks: &Range<u32>,
+        layers: &L,
+    ) -> Result<PartStats, L::Error> {
+        let rows = self.rows();
+        let threads = self.threads;
+        let (buffers, context) = (&mut self.buffers, &self.context);
+        let (part, _, _) = buffers.split(blocks, rows);
+        let source = Source { first: 0, words: &[], counts: &[] };
+        let code = LayerCode::unmarked(context.space.tables().shape().lane_mask());
+        let pass = Pass { context, source, code, direction: Direction::Pull };
+        let parts = part.split(threads * TASKS_PER_THREAD, rows);
+        let done = tasks::run(threads, parts, |mut part| {
+            let stats = pass.settle(&mut part);
+            if stats.layer.states > 0 {
+                // Blocks without new states have other content.
+                let words = part.next.chunks_mut(rows).zip(part.counts.iter());
+                words.filter(|(_, count)| **count == 0).for_each(|(words, _)| words.fill(0));
+                layers.write(part.first as u32, part.next)?;
+            }
+            Ok(stats)
+        });
+        let mut sum = PartStats::default();
+        for stats in done {
+            sum.add(&stats?);
+        }
+        Ok(sum)
+    }
+
+    fn rows(&self) -> usize {
+        self.context.space.tables().shape().rows as usize
+    }
+}
+
+impl Buffers {
+    /// The buffers of a part with these blocks; words and counters of the source.
+    fn split(&mut self, blocks: &Range<u32>, rows: usize) -> (Part<'_>, &[u64], &[u32]) {
+        let (count, words) = (blocks.len(), blocks.len() * rows);
+        let part = Part {
+            first: blocks.start as usize,
+            depths: [
+                &mut self.earlier.words_mut()[..words],
+                &mut self.current.words_mut()[..words],
+            ],
+            next: &mut self.next.words_mut()[..words],
+            counts: &mut self.counts[..count],
+            open: &mut self.open[..count],
+            is_touched: &mut self.is_touched[..count],
+        };
+        (part, self.source.words(), &self.source_counts)
+    }
+}
+
+/// By part, the parts from which moves lead to it.
+fn sources(space: &dyn DenseSpace, part_blocks: usize) -> Vec<Vec<u32>> {
+    let (tables, shape) = (space.tables(), space.tables().shape());
+    let rows = shape.rows as usize;
+    let parts = (shape.blocks as usize).div_ceil(part_blocks);
+    let mut leads = vec![false; parts];
+    let of_part = |part: usize| {
+        leads.fill(false);
+        let blocks = part * part_blocks..((part + 1) * part_blocks).min(shape.blocks as usize);
+        for block in blocks {
+            let steps = tables.converses().of_block(block as u32).iter();
+            let steps =
+                steps.filter(|step| tables.converses().of_class(step.class, rows).is_some());
+            steps.for_each(|step| leads[step.block as usize / part_blocks] = true);
+        }
+        (0..).zip(&leads).filter(|(_, leads)| **leads).map(|(part, _)| part).collect()
+    };
+    (0..parts).map(of_part).collect()
+}
+
+impl fmt::Debug for PartSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = self.parts();
+        f.debug_struct("PartSearch").field("parts", &parts).finish_non_exhaustive()
+    }
+}

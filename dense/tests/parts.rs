@@ -1,0 +1,186 @@
+//! Searches by parts against searches in memory.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod puzzles;
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use puzzles::{Moves, Powers};
+use strata_dense::{Direction, Options, PartLayers, PartSearch, Search, SearchError};
+use strata_puzzles::{DenseHanoi, Hanoi};
+use strata_space::LayerStats;
+use strata_space::dense::DenseSpace;
+
+/// Layers by word number, words without states left out.
+#[derive(Default)]
+struct Layers {
+    rows: usize,
+    is_undirected: bool,
+    layers: Vec<BTreeMap<usize, u64>>,
+    next: Mutex<BTreeMap<usize, u64>>,
+}
+
+impl Layers {
+    fn copy(&self, layer: &BTreeMap<usize, u64>, first: u32, words: &mut [u64]) {
+        let start = first as usize * self.rows;
+        for (at, word) in layer.range(start..start + words.len()) {
+            words[at - start] |= word;
+        }
+    }
+}
+
+impl PartLayers for Layers {
+    type Error = Infallible;
+
+    fn has_current(&self, blocks: Range<u32>) -> bool {
+        let words = blocks.start as usize * self.rows..blocks.end as usize * self.rows;
+        self.layers.last().unwrap().range(words).next().is_some()
+    }
+
+    fn read_current(&self, first: u32, words: &mut [u64]) -> Result<(), Infallible> {
+        words.fill(0);
+        self.copy(self.layers.last().unwrap(), first, words);
+        Ok(())
+    }
+
+    fn read_earlier(&self, first: u32, words: &mut [u64]) -> Result<(), Infallible> {
+        words.fill(0);
+        let earlier = self.layers.len() - 1;
+        let from = if self.is_undirected { earlier.saturating_sub(1) } else { 0 };
+        self.layers[from..earlier].iter().for_each(|layer| self.copy(layer, first, words));
+        Ok(())
+    }
+
+    fn write(&self, first: u32, words: &[u64]) -> Result<(), Infallible> {
+        let start = first as usize * self.rows;
+        let words = words.iter().enumerate().filter(|(_, word)| **word != 0);
+        self.next.lock().unwrap().extend(words.map(|(at, word)| (start + at, *word)));
+        Ok(())
+    }
+}
+
+/// All layers of a search whose parts have a share of the memory that the whole space needs.
+fn by_parts(
+    space: &Arc<dyn DenseSpace>,
+    options: &Options,
+    ranges: &[Range<u32>],
+) -> Vec<LayerStats> {
+    let mut search = PartSearch::new(space, options).unwrap();
+    let tables = space.tables();
+    let rows = tables.shape().rows as usize;
+    let start = tables.start();
+    let word = start.block as usize * rows + usize::from(start.row);
+    let mut layers = Layers { rows, is_undirected: tables.is_undirected(), ..Layers::default() };
+    layers.layers.push([(word, 1 << start.lane)].into());
+    let mut found = vec![search.first_layer()];
+    loop {
+        let mut sum = LayerStats::default();
+        for range in ranges {
+            let Ok(stats) = search.advance(range.clone(), &layers);
+            sum.add(&stats);
+        }
+        if sum.states == 0 {
+            return found;
+        }
+        found.push(sum);
+        let next = std::mem::take(&mut *layers.next.lock().unwrap());
+        layers.layers.push(next);
+    }
+}
+
+/// The memory with which a part has one block, and that for each more.
+fn memory(space: &Arc<dyn DenseSpace>) -> (u64, u64) {
+    let refused = PartSearch::new(space, &Options { memory: 0, ..Options::default() });
+    let Err(SearchError::Budget { needed, .. }) = refused else { panic!("{refused:?}") };
+    (needed, u64::from(space.tables().shape().rows) * 32 + 13)
+}
+
+fn check(space: &Arc<dyn DenseSpace>) {
+    let mut whole = Search::new(Arc::clone(space), &Options::default()).unwrap();
+    let first = whole.stats();
+    let expected: Vec<LayerStats> =
+        std::iter::once(first).chain(std::iter::from_fn(|| whole.advance())).collect();
+    let blocks = space.tables().shape().blocks;
+    let (least, more) = memory(space);
+    let third = blocks / 3;
+    for parts in [1, 3, 40].map(|parts: u32| parts.min(blocks)) {
+        let of_part = u64::from(blocks.div_ceil(parts));
+        for (threads, direction, ranges) in [
+            (1, None, vec![0..blocks, blocks..blocks]),
+            (3, Some(Direction::Push), vec![0..third, third..blocks]),
+            (2, Some(Direction::Pull), vec![0..third, third..third, third..blocks]),
+        ] {
+            let memory = least + more * (of_part - 1);
+            let options = Options { memory, threads, direction, ..Options::default() };
+            let search = PartSearch::new(space, &options).unwrap();
+            assert!(search.parts() as u32 >= parts.min(blocks / 2), "{parts} of {blocks}");
+            assert_eq!(by_parts(space, &options, &ranges), expected, "{parts} parts, {options:?}");
+        }
+    }
+}
+
+/// Goes on from each layer with those that are needed: the last two, or all.
+fn check_resumed(space: &Arc<dyn DenseSpace>) {
+    let rows = space.tables().shape().rows as usize;
+    let words_of = |search: &Search| {
+        let mut words = vec![0; space.tables().shape().words() as usize];
+        search.read_current(0, &mut words);
+        words
+    };
+    let new = || Search::new(Arc::clone(space), &Options::default()).unwrap();
+    let mut whole = new();
+    let mut layers = vec![words_of(&whole)];
+    let mut expected = vec![whole.stats()];
+    while let Some(stats) = whole.advance() {
+        layers.push(words_of(&whole));
+        expected.push(stats);
+    }
+    for depth in 0..layers.len() {
+        let from = if space.tables().is_undirected() { depth.saturating_sub(1) } else { 0 };
+        let options = Options::default();
+        let load = |search: &mut Search| -> Result<(), SearchError> {
+            for (layer, words) in layers.iter().enumerate().take(depth + 1).skip(from) {
+                let (first, second) = words.split_at(rows);
+                search.add(layer as u32, 0, first)?;
+                search.add(layer as u32, 1, second)?;
+            }
+            Ok(())
+        };
+        let mut search = Search::resumed(Arc::clone(space), &options, depth as u32, load).unwrap();
+        let mut found = vec![search.stats()];
+        found.extend(std::iter::from_fn(|| search.advance()));
+        assert_eq!(found, expected[depth..], "from depth {depth}");
+    }
+    let twice = |search: &mut Search| {
+        search.add(2, 0, &layers[1])?;
+        search.add(3, 0, &layers[1])
+    };
+    let refused = Search::resumed(Arc::clone(space), &Options::default(), 3, twice);
+    assert_eq!(refused.err(), Some(SearchError::Repeated { depth: 3 }));
+}
+
+#[test]
+fn layers_by_parts_are_those_in_memory() {
+    let hanoi =
+        |discs, pegs| Arc::new(DenseHanoi::new(Hanoi::new(discs, pegs, false).unwrap()).unwrap());
+    for space in [puzzles::pancake(8).space() as Arc<dyn DenseSpace>, hanoi(8, 4), hanoi(9, 3)] {
+        check(&space);
+        check_resumed(&space);
+    }
+}
+
+#[test]
+fn directed_moves_reach_only_states_that_no_layer_has() {
+    let flips = puzzles::pancake(8);
+    let rotation: Vec<u16> = (1..8).chain([0]).collect();
+    let rotation = flips.shape.permutation(&rotation).unwrap();
+    let moves = Moves::new(flips.shape.clone(), &[rotation, flips.moves[0].clone()], Powers::One);
+    let space = moves.space();
+    assert!(!space.tables().is_undirected());
+    let space = space as Arc<dyn DenseSpace>;
+    check(&space);
+    check_resumed(&space);
+}
