@@ -77,6 +77,14 @@ pub enum GroupError {
         /// The start or a goal.
         what: &'static str,
     },
+    /// The group has too many cosets to number them.
+    #[error("{order} states in blocks of {inner} have more than 2^56 blocks")]
+    Blocks {
+        /// The order of the group.
+        order: BigUint,
+        /// States of each block.
+        inner: u64,
+    },
     /// The group has too many cosets for a table of moves.
     #[error(
         "{order} states in blocks of {inner} with {moves} moves need a table of more than {limit} bytes"

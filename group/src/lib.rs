@@ -4,8 +4,8 @@
 //! turns what it moves. It is both a move and the arrangement that the move makes of the solved
 //! puzzle. A [`StabiliserChain`] has the order of the group that some elements generate, and tells
 //! which elements belong to it. [`Invariants`] are the constraints of parity and orientation that
-//! all members satisfy. A [`GroupSpace`] numbers all members, so that an engine can keep a few bits
-//! for each.
+//! all members satisfy. A [`GroupNumbering`] numbers all members, so that an engine can keep a few
+//! bits for each, and a [`GroupSpace`] has the tables for that.
 //!
 //! ```
 //! use strata_group::{Effort, Shape, StabiliserChain};
@@ -26,6 +26,7 @@ mod element;
 mod error;
 mod invariants;
 mod lanes;
+mod numbering;
 mod radix;
 mod random;
 mod shape;
@@ -36,5 +37,6 @@ pub use element::Element;
 pub use error::GroupError;
 pub use invariants::{Invariants, Orbit, Parity, Term};
 pub use num_bigint::BigUint;
+pub use numbering::{GroupNumbering, MemberNumber};
 pub use shape::{MAX_SLOTS, Shape};
 pub use space::{GroupOptions, GroupSpace};

@@ -1,20 +1,18 @@
 //! The members of a group as a dense space.
 
+use std::sync::Arc;
+
+use num_bigint::BigUint;
 use strata_space::dense::{
-    BlockStep, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap, MoveTable,
-    RowStep,
+    BlockStep, DenseParts, DenseSpace, DenseState, DenseTables, MoveTable, RowStep,
 };
 
 use crate::chain::StabiliserChain;
 use crate::element::Element;
 use crate::error::GroupError;
-use crate::lanes;
+use crate::numbering::{GroupNumbering, MemberNumber};
 use crate::radix::{Radix, compose};
 use crate::shape::Shape;
-
-/// The most states of a block. Larger blocks have fewer table entries; rows of smaller ones stay in
-/// the processor's caches.
-const MOST_INNER: u64 = 20_000;
 
 /// Mark of a class without a number.
 const NO_NUMBER: u32 = u32::MAX;
@@ -39,32 +37,13 @@ impl Default for GroupOptions {
 
 /// All members of the group that some moves generate, as states of a dense space.
 ///
-/// The stabiliser chain has subgroups L <= N <= G. N fixes the fewest first base slots such that it
-/// has at most 20,000 members. L has at most 64 members. A state is a product `l · r · s` of a member
-/// l of L (its lane), of a representative r of a coset of L in N (its row) and of a representative s
-/// of a coset of N in G (its block). A move m acts from the right: `s · m = k · s'` with k in N, and
-/// `r · k = l' · r'` with l' in L. So k is the class of the block and the move, and l' the lane map.
-///
-/// Blocks are sorted by where the piece of the first base slot is, then by the next ones. The
-/// numbering depends only on the shape and the moves.
+/// The states are the numbers of a [`GroupNumbering`], products `l · r · s` of the members for lane,
+/// row and block. A move m acts from the right: `s · m = k · s'` with k in N, and `r · k = l' · r'`
+/// with l' in L. So k is the class of the block and the move, and l' the lane map.
 #[derive(Clone, Debug)]
 pub struct GroupSpace {
-    radix: Radix,
-    /// Digits that are the number of the block.
-    fixed: usize,
-    cosets: Cosets,
+    numbering: Arc<GroupNumbering>,
     tables: DenseTables,
-}
-
-/// The cosets of L in N.
-#[derive(Clone, Debug)]
-struct Cosets {
-    /// Inverses of the members of L, by lane.
-    lanes: Vec<Element>,
-    /// Inverses of the representatives, by row.
-    rows: Vec<Element>,
-    /// By the number of the inverse of a member of N, its row and its lane.
-    places: Vec<(u16, u8)>,
 }
 
 /// Steps of blocks, and the classes that they need.
@@ -86,86 +65,90 @@ impl GroupSpace {
         moves: &[Element],
         options: &GroupOptions,
     ) -> Result<GroupSpace, GroupError> {
-        if !chain.is_verified() {
-            return Err(GroupError::NotVerified);
-        }
-        if !moves.iter().all(|element| chain.contains(element)) {
-            return Err(GroupError::NotMember { what: "a move" });
-        }
-        let shape = chain.shape();
-        let radix = Radix::new(chain).ok_or(GroupError::OtherShape)?;
-        let inverses: Option<Vec<Element>> =
-            moves.iter().map(|element| element.inverse(shape)).collect();
-        let inverses = inverses.ok_or(GroupError::OtherShape)?;
-        let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
+        GroupSpace::of(Arc::new(GroupNumbering::new(chain)?), moves, options)
+    }
 
-        let (fixed, inner) = split(&radix);
+    /// The space of the members that are numbered, in which these elements are the moves.
+    ///
+    /// # Errors
+    /// If a move, the start or a goal is not in the group, or the tables would exceed the limit.
+    pub fn of(
+        numbering: Arc<GroupNumbering>,
+        moves: &[Element],
+        options: &GroupOptions,
+    ) -> Result<GroupSpace, GroupError> {
+        let inverses = moves.iter().map(|element| element.inverse(numbering.shape()));
+        let inverses: Vec<Element> =
+            inverses.collect::<Option<_>>().ok_or(GroupError::OtherShape)?;
+        let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
         let too_large = || GroupError::TableMemory {
-            order: chain.order(),
-            inner,
+            order: BigUint::from(numbering.blocks()) * numbering.inner,
+            inner: numbering.inner,
             moves: moves.len(),
             limit: options.table_bytes,
         };
         let room = options.table_bytes / if is_undirected { 1 } else { 2 };
-        let blocks = count_blocks(&radix, fixed, moves.len(), room).ok_or_else(too_large)?;
-        let cosets = Cosets::new(&radix, fixed, inner).ok_or(GroupError::OtherShape)?;
+        let shape = numbering.dense_shape().ok_or_else(too_large)?;
+        let steps = shape.blocks as usize * size_of::<BlockStep>();
+        if steps.checked_mul(moves.len()).is_none_or(|bytes| bytes > room) {
+            return Err(too_large());
+        }
+        let find = |element: &Element, what| match numbering.number(element) {
+            Some(MemberNumber { block, row, lane }) => {
+                Ok(DenseState { block: block as u32, row, lane })
+            }
+            None => Err(GroupError::NotMember { what }),
+        };
+        moves.iter().try_for_each(|element| find(element, "a move").map(drop))?;
+        let (radix, fixed, cosets) = (&numbering.radix, numbering.fixed, &numbering.cosets);
         let table = |inverses: &[Element]| -> Result<MoveTable, GroupError> {
-            let found = Blocks::new(&radix, (fixed, blocks, inner), inverses);
-            let found = found.ok_or(GroupError::OtherShape)?;
+            let found = Blocks::new(radix, (fixed, shape.blocks, numbering.inner), inverses);
+            let found = found.ok_or(GroupError::NotMember { what: "a move" })?;
             let rows = cosets.rows.len() * found.classes.len() * size_of::<RowStep>();
             if rows > room {
                 return Err(too_large());
             }
-            let rows = cosets.row_steps(&radix, fixed, &found.classes);
+            let rows = cosets.row_steps(radix, fixed, &found.classes);
             let rows = rows.ok_or(GroupError::OtherShape)?;
             Ok(MoveTable { moves: inverses.len(), steps: found.steps, rows })
         };
         let converses = if is_undirected { None } else { Some(table(moves)?) };
-        let start = DenseState { block: 0, row: 0, lane: 0 };
-        let shape =
-            DenseShape { blocks, rows: cosets.rows.len() as u32, lanes: cosets.lanes.len() as u32 };
-        let maps = cosets.lane_maps(&radix, fixed).ok_or(GroupError::OtherShape)?;
-        let mut parts = DenseParts {
+        let start = match &options.start {
+            Some(start) => find(start, "the start")?,
+            None => DenseState { block: 0, row: 0, lane: 0 },
+        };
+        let goals = options.goals.iter().map(|goal| find(goal, "a goal"));
+        let parts = DenseParts {
             shape,
             moves: table(&inverses)?,
             converses,
-            maps,
+            maps: cosets.lane_maps(radix, fixed).ok_or(GroupError::OtherShape)?,
             start,
-            goals: Vec::new(),
+            goals: goals.collect::<Result<_, _>>()?,
         };
-        let find = |element: &Element, what| {
-            let found = cosets.place_of(&radix, fixed, element);
-            found.ok_or(GroupError::NotMember { what })
-        };
-        if let Some(start) = &options.start {
-            parts.start = find(start, "the start")?;
-        }
-        let goals = options.goals.iter().map(|goal| find(goal, "a goal"));
-        parts.goals = goals.collect::<Result<_, _>>()?;
-        let tables = DenseTables::new(parts)?;
-        Ok(GroupSpace { radix, fixed, cosets, tables })
+        Ok(GroupSpace { tables: DenseTables::new(parts)?, numbering })
     }
 
     /// The state of an arrangement; None if it is no member of the group.
     pub fn state(&self, element: &Element) -> Option<DenseState> {
-        self.cosets.place_of(&self.radix, self.fixed, element)
+        let MemberNumber { block, row, lane } = self.numbering.number(element)?;
+        Some(DenseState { block: u32::try_from(block).ok()?, row, lane })
     }
 
     /// The arrangement of a state; None if there is no such state.
     pub fn element(&self, state: DenseState) -> Option<Element> {
-        if !self.tables.shape().has(state) {
-            return None;
-        }
-        let shape = self.radix.shape();
-        let block = self.radix.member(0, self.fixed, state.block.into())?;
-        let row = self.cosets.rows.get(usize::from(state.row))?;
-        let lane = self.cosets.lanes.get(usize::from(state.lane))?;
-        block.times(row, shape)?.times(lane, shape)?.inverse(shape)
+        let DenseState { block, row, lane } = state;
+        self.numbering.element(MemberNumber { block: block.into(), row, lane })
+    }
+
+    /// The tables, without the numbers of arrangements.
+    pub fn into_tables(self) -> DenseTables {
+        self.tables
     }
 
     /// The shape of the arrangements.
     pub fn shape(&self) -> &Shape {
-        self.radix.shape()
+        self.numbering.shape()
     }
 }
 
@@ -192,125 +175,8 @@ impl DenseSpace for GroupSpace {
             images.push(image.parse().ok()?);
             turns.push(turn.parse().ok()?);
         }
-        self.state(&self.radix.shape().element(&images, &turns).ok()?)
+        self.state(&self.shape().element(&images, &turns).ok()?)
     }
-}
-
-/// The digits of the block's number, and the order of N.
-fn split(radix: &Radix) -> (usize, u64) {
-    let (mut fixed, mut inner) = (radix.len(), 1);
-    while let Some(digit) = fixed.checked_sub(1) {
-        let larger = inner * radix.base(digit) as u64;
-        if larger > MOST_INNER {
-            break;
-        }
-        (fixed, inner) = (digit, larger);
-    }
-    (fixed, inner)
-}
-
-/// The number of blocks, if there are enough numbers for them and their steps fit `room` bytes.
-fn count_blocks(radix: &Radix, fixed: usize, moves: usize, room: usize) -> Option<u32> {
-    let mut sizes = (0..fixed).map(|digit| radix.base(digit) as u64);
-    let blocks = sizes.try_fold(1_u64, |product, size| product.checked_mul(size))?;
-    let bytes = blocks.checked_mul((moves * size_of::<BlockStep>()) as u64)?;
-    if bytes > room as u64 { None } else { u32::try_from(blocks).ok() }
-}
-
-impl Cosets {
-    fn new(radix: &Radix, fixed: usize, inner: u64) -> Option<Cosets> {
-        let shape = radix.shape();
-        let lanes = lanes::find(radix, fixed, inner)?;
-        let lanes: Option<Vec<Element>> = lanes.iter().map(|lane| lane.inverse(shape)).collect();
-        let mut cosets = Cosets { lanes: lanes?, rows: Vec::new(), places: Vec::new() };
-        let (mut places, mut digits) = (vec![None; inner as usize], vec![0; radix.len()]);
-        for number in 0..inner {
-            if places[number as usize].is_some() {
-                continue;
-            }
-            let row = radix.member(fixed, radix.len(), number)?;
-            for (lane, inverse) in (0..).zip(&cosets.lanes) {
-                let number = number_of_product(radix, fixed, (&row, inverse), &mut digits)?;
-                *places.get_mut(number as usize)? = Some((cosets.rows.len() as u16, lane));
-            }
-            cosets.rows.push(row);
-        }
-        cosets.places = places.into_iter().collect::<Option<_>>()?;
-        Some(cosets)
-    }
-
-    /// The row and the lane of a state, by the product of two members of N that is its inverse.
-    fn place(
-        &self,
-        radix: &Radix,
-        fixed: usize,
-        product: (&Element, &Element),
-        digits: &mut [u32],
-    ) -> Option<(u16, u8)> {
-        let number = number_of_product(radix, fixed, product, digits)?;
-        self.places.get(number as usize).copied()
-    }
-
-    /// The maps of the right products with each member of L.
-    fn lane_maps(&self, radix: &Radix, fixed: usize) -> Option<Vec<LaneMap>> {
-        let mut digits = vec![0; radix.len()];
-        let mut map = |factor: &Element| -> Option<LaneMap> {
-            let images = self.lanes.iter();
-            let images = images.map(|lane| self.place(radix, fixed, (factor, lane), &mut digits));
-            let images: Option<Vec<u8>> = images.map(|place| Some(place?.1)).collect();
-            Some(LaneMap::new(images?))
-        };
-        self.lanes.iter().map(&mut map).collect()
-    }
-
-    /// The steps of all rows in these classes.
-    fn row_steps(&self, radix: &Radix, fixed: usize, classes: &[u64]) -> Option<Vec<RowStep>> {
-        let mut steps = Vec::with_capacity(classes.len() * self.rows.len());
-        let mut digits = vec![0; radix.len()];
-        for class in classes {
-            let class = radix.member(fixed, radix.len(), *class)?;
-            for row in &self.rows {
-                let (row, lane) = self.place(radix, fixed, (&class, row), &mut digits)?;
-                steps.push(RowStep { row, map: lane.into() });
-            }
-        }
-        Some(steps)
-    }
-
-    fn place_of(&self, radix: &Radix, fixed: usize, element: &Element) -> Option<DenseState> {
-        if !radix.shape().has(element) {
-            return None;
-        }
-        let inverse = element.inverse(radix.shape())?;
-        let mut digits = vec![0; radix.len()];
-        let image = |slot: usize, _| (inverse.images()[slot], inverse.turns()[slot]);
-        if !radix.read(0, image, &mut digits) {
-            return None;
-        }
-        let (block, inner) =
-            (radix.number(0, &digits[..fixed]), radix.number(fixed, &digits[fixed..]));
-        let member = radix.member(fixed, radix.len(), inner)?;
-        let rebuilt = radix.member(0, fixed, block)?.times(&member, radix.shape())?;
-        // Points of base slots do not tell whether the other slots belong to a member.
-        if rebuilt != inverse {
-            return None;
-        }
-        let (row, lane) = *self.places.get(inner as usize)?;
-        Some(DenseState { block: block as u32, row, lane })
-    }
-}
-
-/// The number of the product of two members of N; None if one is no member.
-fn number_of_product(
-    radix: &Radix,
-    fixed: usize,
-    (a, b): (&Element, &Element),
-    digits: &mut [u32],
-) -> Option<u64> {
-    let image =
-        |slot: usize, orientations| compose(a, (b.images()[slot], b.turns()[slot]), orientations);
-    let is_member = radix.read(fixed, image, digits);
-    is_member.then(|| radix.number(fixed, &digits[fixed..]))
 }
 
 impl Blocks {

@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use strata_group::{Effort, Element, GroupError, GroupOptions, GroupSpace, Shape, StabiliserChain};
+use strata_group::{
+    Effort, Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Shape, StabiliserChain,
+};
 use strata_space::dense::{DenseSpace, DenseState};
 
 struct Case {
@@ -157,11 +159,12 @@ fn tables_beyond_the_limit_are_refused() {
         pancakes(7).space(&GroupOptions { table_bytes: 100, ..small }),
         Err(GroupError::TableMemory { .. })
     ));
-    // 30! states: more blocks than numbers.
+    // 17!/7! blocks: fewer than 2^56, and more than 2^32.
     assert!(matches!(
-        pancakes(30).space(&GroupOptions::default()),
+        pancakes(17).space(&GroupOptions::default()),
         Err(GroupError::TableMemory { .. })
     ));
+    assert!(matches!(pancakes(30).space(&GroupOptions::default()), Err(GroupError::Blocks { .. })));
 }
 
 #[test]
@@ -191,4 +194,21 @@ fn a_start_and_goals_are_states() {
     assert_eq!(space.tables().goals(), [DenseState { block: 0, row: 0, lane: 0 }]);
     assert_eq!(space.parse("5 4 3 2 0"), None);
     assert_eq!(space.parse("5 4 3 2 0 0"), None);
+}
+
+#[test]
+fn a_numbering_needs_no_tables() {
+    let case = pancakes(17);
+    let chain = StabiliserChain::new(&case.shape, &case.moves, Effort::default()).unwrap();
+    let numbering = GroupNumbering::new(&chain).unwrap();
+    assert!(numbering.blocks() > u64::from(u32::MAX));
+    assert_eq!(numbering.dense_shape(), None);
+    let mut element = case.shape.identity();
+    for (index, mv) in case.moves.iter().cycle().take(100).enumerate() {
+        element = element.times(mv, &case.shape).unwrap();
+        let number = numbering.number(&element).unwrap();
+        assert_eq!(numbering.element(number).as_ref(), Some(&element), "{index}");
+        let inverse = element.inverse(&case.shape).unwrap();
+        assert_eq!(numbering.number_of_inverse(&inverse), Some(number));
+    }
 }

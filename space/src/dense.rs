@@ -416,23 +416,38 @@ pub trait DenseSpace: Send + Sync + Debug + 'static {
 
     /// The factor of a block in a state's weight, which is the product of three factors.
     fn block_weight(&self, block: u32) -> Weight {
-        Weight::hash(BLOCK_DOMAIN | u64::from(block))
+        block_weight(block.into())
     }
 
     /// The factor of a row.
     fn row_weight(&self, row: u16) -> Weight {
-        Weight::hash(ROW_DOMAIN | u64::from(row))
+        row_weight(row)
     }
 
     /// The factor of a lane.
     fn lane_weight(&self, lane: u8) -> Weight {
-        Weight::hash(LANE_DOMAIN | u64::from(lane))
+        lane_weight(lane)
     }
 
     /// The weight of a state.
     fn weight(&self, state: DenseState) -> Weight {
         self.block_weight(state.block) * self.row_weight(state.row) * self.lane_weight(state.lane)
     }
+}
+
+/// The factor of a block in a state's weight, unless a space has its own. Blocks are below 2^56.
+pub fn block_weight(block: u64) -> Weight {
+    Weight::hash(BLOCK_DOMAIN | block)
+}
+
+/// The factor of a row, unless a space has its own.
+pub fn row_weight(row: u16) -> Weight {
+    Weight::hash(ROW_DOMAIN | u64::from(row))
+}
+
+/// The factor of a lane, unless a space has its own.
+pub fn lane_weight(lane: u8) -> Weight {
+    Weight::hash(LANE_DOMAIN | u64::from(lane))
 }
 
 /// Hash domains of the three factors of a weight.

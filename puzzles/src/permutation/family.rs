@@ -1,9 +1,13 @@
 //! Families of permutation puzzles: definitions that are made from numbers.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use strata_group::{Element, Shape};
-use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError};
+use strata_space::dense::{DenseSize, DenseSpace};
+use strata_space::{
+    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, Weight,
+};
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};
 use super::graph::Graph;
@@ -118,6 +122,14 @@ impl<F: Family> Puzzle for Member<F> {
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         self.graph.moves_between(path)
     }
+
+    fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        self.graph.dense_size()
+    }
+
+    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        self.graph.dense()
+    }
 }
 
 impl<F: Family> KeySpace for Member<F> {
@@ -131,6 +143,10 @@ impl<F: Family> KeySpace for Member<F> {
 
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
         self.graph.successors(key, out);
+    }
+
+    fn weight(&self, key: u64) -> Weight {
+        self.graph.weight(key)
     }
 
     fn text(&self, key: u64) -> String {

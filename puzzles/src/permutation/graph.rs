@@ -1,9 +1,13 @@
 //! The graph of a search: states by rank, selected moves, start and goals.
 
+use std::sync::{Arc, OnceLock};
+
 use strata_group::Element;
-use strata_space::{KeySpace, Seed, SpaceError};
+use strata_space::dense::{DenseSize, DenseSpace};
+use strata_space::{KeySpace, Seed, SpaceError, Weight};
 
 use super::definition::{Definition, NamedElement, State};
+use super::dense::{self, Numbering};
 use super::error::Place;
 use super::goals;
 use super::moves::{self, Selection};
@@ -22,6 +26,10 @@ pub(super) struct Graph {
     ranking: Ranking,
     start: u64,
     goals: Vec<u64>,
+    /// Numbers of the dense form, once they are needed.
+    numbering: OnceLock<Result<Arc<Numbering>, String>>,
+    /// Whether all goals have numbers, and so all states of a search.
+    all_numbered: OnceLock<bool>,
 }
 
 impl Graph {
@@ -69,7 +77,49 @@ impl Graph {
                 goals
             }
         };
-        Ok(Graph { start: start_key, goals, moves, ranking, definition })
+        let (numbering, all_numbered) = (OnceLock::new(), OnceLock::new());
+        Ok(Graph { start: start_key, goals, moves, ranking, definition, numbering, all_numbered })
+    }
+
+    fn made(&self) -> &Result<Arc<Numbering>, String> {
+        let start = || self.ranking.state(self.start);
+        self.numbering
+            .get_or_init(|| Numbering::new(&self.definition, &start(), &self.moves).map(Arc::new))
+    }
+
+    fn numbering(&self) -> Result<&Arc<Numbering>, SpaceError> {
+        self.made().as_ref().map_err(|why| dense::refused(why))
+    }
+
+    fn goal_states(&self) -> Vec<State> {
+        self.goals.iter().map(|goal| self.ranking.state(*goal)).collect()
+    }
+
+    /// The size of the dense form.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(super) fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        self.numbering()?.size()
+    }
+
+    /// The dense form.
+    ///
+    /// # Errors
+    /// If there is none, or no goal can be reached.
+    pub(super) fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        let (numbering, goals) = (self.numbering()?, self.goal_states());
+        numbering.size()?;
+        let reached: Vec<State> =
+            goals.iter().filter(|goal| numbering.has(&self.definition, goal)).cloned().collect();
+        if let (Some(goal), true) = (goals.first(), reached.is_empty()) {
+            return Err(SpaceError::Unsolvable {
+                start: self.start_text(),
+                goal: text::write(&self.definition, goal),
+                why: "no sequence of moves leads from one to the other".into(),
+            });
+        }
+        numbering.space(&self.definition, &reached)
     }
 
     pub(super) fn definition(&self) -> &Definition {
@@ -155,6 +205,17 @@ impl KeySpace for Graph {
                 out.extend(self.ranking.rank_after(&state, &mv.element, &mut counts));
             }
         }
+    }
+
+    /// That of the dense form, where states have numbers.
+    fn weight(&self, key: u64) -> Weight {
+        let Ok(numbering) = self.made() else { return Weight::hash(key) };
+        let all_numbered = self.all_numbered.get_or_init(|| {
+            self.goal_states().iter().all(|goal| numbering.has(&self.definition, goal))
+        });
+        let state = self.ranking.state(key);
+        let weight = numbering.weight(&self.definition, &state, *all_numbered);
+        weight.unwrap_or_else(|| Weight::hash(key))
     }
 
     fn text(&self, key: u64) -> String {

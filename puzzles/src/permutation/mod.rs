@@ -8,6 +8,7 @@
 mod blocks;
 mod builder;
 mod definition;
+mod dense;
 mod error;
 mod family;
 mod generators;

@@ -1,8 +1,11 @@
 //! Puzzles from files by name and parameters.
 
+use std::sync::Arc;
+
+use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, file_content,
-    file_value,
+    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, Weight,
+    file_content, file_value,
 };
 
 use super::definition::Definition;
@@ -238,6 +241,14 @@ impl Puzzle for Permutation {
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         self.graph.moves_between(path)
     }
+
+    fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        self.graph.dense_size()
+    }
+
+    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        self.graph.dense()
+    }
 }
 
 impl KeySpace for Permutation {
@@ -251,6 +262,10 @@ impl KeySpace for Permutation {
 
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
         self.graph.successors(key, out);
+    }
+
+    fn weight(&self, key: u64) -> Weight {
+        self.graph.weight(key)
     }
 
     fn text(&self, key: u64) -> String {

@@ -25,6 +25,8 @@ pub(super) struct Orbit {
     pub(super) slots: Vec<usize>,
     /// The different pieces of the orbit.
     pub(super) pieces: Vec<Piece>,
+    /// By kind, the index of the piece; a large one if the orbit has no such piece.
+    indices: Vec<usize>,
     /// Orientations of a slot, and the sum of all turns modulo them, if moves do not change it.
     pub(super) sum: Option<(u8, u8)>,
     arrangements: u64,
@@ -148,7 +150,11 @@ impl Orbit {
         let turns = found.slots.iter().map(|slot| u32::from(start.turns[*slot]));
         let sum = (turns.sum::<u32>() % u32::from(orientations)) as u8;
         let sum = is_fixed.then_some((orientations, sum));
-        Orbit { slots: found.slots, pieces, sum, arrangements: 1, turn_states: 1 }
+        let mut indices = vec![usize::MAX; pieces.last().map_or(0, |last| last.kind.into()) + 1];
+        for (index, piece) in pieces.iter().enumerate() {
+            indices[usize::from(piece.kind)] = index;
+        }
+        Orbit { slots: found.slots, pieces, indices, sum, arrangements: 1, turn_states: 1 }
     }
 
     /// Slots whose turns are digits of a rank.
@@ -173,11 +179,12 @@ impl Orbit {
         for (index, slot) in self.slots.iter().enumerate() {
             let left = (self.slots.len() - index) as u64;
             let kind = kind(*slot);
-            let piece = self.pieces.iter().position(|piece| piece.kind == kind)?;
+            let piece = *self.indices.get(usize::from(kind))?;
+            let count = *counts.get(piece)?;
             let smaller: u64 = counts[..piece].iter().sum();
             rank += part(size, smaller, left);
-            size = part(size, counts[piece], left);
-            counts[piece] = counts[piece].checked_sub(1)?;
+            size = part(size, count, left);
+            counts[piece] = count.checked_sub(1)?;
             if index < turned {
                 let period = self.pieces[piece].period;
                 turns = turns * u64::from(period) + u64::from(turn(*slot, period));
@@ -221,5 +228,8 @@ impl Orbit {
 
 /// Of `size` arrangements of `left` pieces, those that begin with one of `count` pieces.
 fn part(size: u64, count: u64, left: u64) -> u64 {
-    (u128::from(size) * u128::from(count) / u128::from(left)) as u64
+    match size.checked_mul(count) {
+        Some(product) => product / left,
+        None => (u128::from(size) * u128::from(count) / u128::from(left)) as u64,
+    }
 }

@@ -3,6 +3,7 @@
 use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, TopSpin};
 use strata_space::{Parameters, Puzzle};
 
+use crate::dense::check_dense;
 use crate::reference::Reference;
 use crate::{layers, open};
 
@@ -48,7 +49,9 @@ fn check(text: &str, moves: &[&str], metric: &str) {
     let names = moves.join(",");
     let mut options = vec![("metric", metric)];
     options.extend((!moves.is_empty()).then_some(("moves", &*names)));
-    let found = layers(&open(text, &options).unwrap());
+    let puzzle = open(text, &options).unwrap();
+    let found = layers(&puzzle);
+    check_dense(&puzzle, &found);
     let expected = Reference::read(text).layers(moves, metric == "quarter");
     assert_eq!(found, expected, "{moves:?} {metric} of {text}");
     assert!(found.len() > 2, "{found:?} of {text}");
@@ -161,6 +164,7 @@ fn lists_of_permutations_are_taken_as_they_stand() {
     assert_eq!(expected, [1, 4, 9, 15, 20, 22, 20, 15, 9, 4, 1]);
     let space = open(text, &[]).unwrap();
     assert_eq!(layers(&space), expected);
+    check_dense(&space, &expected);
     assert_eq!(
         (space.label().as_str(), space.move_names().collect::<Vec<_>>().join(" ").as_str()),
         ("puzzle-bubbles", "a b g3 d")
@@ -190,18 +194,24 @@ fn families_are_searched_as_the_reference_does() {
     for n in 2..=7 {
         let moves: Vec<_> = (2..=n).map(|count| reversed(n, 0, count)).collect();
         let pancake: Member<Pancake> = member(&[("n", n as u32)]);
-        assert_eq!(layers(&pancake), Reference::plain(n, &moves));
+        let expected = Reference::plain(n, &moves);
+        assert_eq!(layers(&pancake), expected);
+        check_dense(&pancake, &expected);
     }
     for (n, k) in [(4, 2), (5, 3), (6, 4), (7, 3)] {
         let moves: Vec<_> = (0..n).map(|first| reversed(n, first, k)).collect();
         let topspin: Member<TopSpin> = member(&[("n", n as u32), ("k", k as u32)]);
-        assert_eq!(layers(&topspin), Reference::plain(n, &moves));
+        let expected = Reference::plain(n, &moves);
+        assert_eq!(layers(&topspin), expected);
+        check_dense(&topspin, &expected);
     }
     for n in 3..=7 {
         let shift = |by: usize| (0..n).map(|slot| (slot + by) % n).collect();
         let moves = [shift(1), shift(n - 1), reversed(n, 0, 2)];
         let lrx: Member<Lrx> = member(&[("n", n as u32)]);
-        assert_eq!(layers(&lrx), Reference::plain(n, &moves));
+        let expected = Reference::plain(n, &moves);
+        assert_eq!(layers(&lrx), expected);
+        check_dense(&lrx, &expected);
     }
     for n in 2..=4 {
         let moves = (1..=n).map(|count| {
@@ -214,6 +224,8 @@ fn families_are_searched_as_the_reference_does() {
             ..Reference::default()
         };
         let burnt: Member<BurntPancake> = member(&[("n", n as u32)]);
-        assert_eq!(layers(&burnt), reference.search(&moves.collect::<Vec<_>>()));
+        let expected = reference.search(&moves.collect::<Vec<_>>());
+        assert_eq!(layers(&burnt), expected);
+        check_dense(&burnt, &expected);
     }
 }

@@ -1,6 +1,7 @@
 //! Puzzles from files: counts of every layer against an independent search and published tables.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
+mod dense;
 mod faults;
 mod layers;
 mod published;

@@ -1,0 +1,140 @@
+//! Numbers of states that are members of a group: all pieces differ.
+
+use std::sync::Arc;
+
+use strata_group::{
+    Effort, Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Invariants,
+    MemberNumber, StabiliserChain,
+};
+use strata_space::SpaceError;
+use strata_space::dense::{DenseShape, DenseTables};
+
+use super::super::definition::{Definition, State};
+use super::numbers::{MOST_TABLE_BYTES, Numbers, refused};
+
+/// States as members of the group of the moves. The start is the identity.
+#[derive(Debug)]
+pub(super) struct Members {
+    numbering: Arc<GroupNumbering>,
+    start: State,
+    /// By slot, the orbit that it belongs to, if moves change it.
+    orbits: Vec<Option<usize>>,
+    /// By orbit and kind, the slot of the piece at the start.
+    homes: Vec<Vec<Option<u16>>>,
+}
+
+impl Members {
+    /// Whether all pieces that moves change differ, in every turn.
+    pub(super) fn fit(definition: &Definition, start: &State, moves: &[Element]) -> bool {
+        Invariants::of(&definition.shape, moves).orbits.iter().all(|orbit| {
+            let mut kinds: Vec<u16> = orbit.slots.iter().map(|slot| start.kinds[*slot]).collect();
+            kinds.sort_unstable();
+            let set = orbit.slots.first().and_then(|slot| definition.set_of(*slot));
+            let period = |kind: &u16| {
+                set.and_then(|set| set.kinds.get(usize::from(*kind))?.orientations.into())
+            };
+            kinds.windows(2).all(|pair| pair[0] != pair[1])
+                && kinds.iter().all(|kind| period(kind) == Some(orbit.orientations))
+        })
+    }
+
+    /// Numbers the states that moves make of a start. All pieces differ.
+    ///
+    /// # Errors
+    /// If the group is too large.
+    pub(super) fn new(
+        definition: &Definition,
+        start: &State,
+        moves: &[Element],
+    ) -> Result<Members, GroupError> {
+        let chain = StabiliserChain::new(&definition.shape, moves, Effort::default())?;
+        let numbering = Arc::new(GroupNumbering::new(&chain)?);
+        let mut orbits = vec![None; definition.shape.slots()];
+        let mut homes = Vec::new();
+        for (index, orbit) in
+            Invariants::of(&definition.shape, moves).orbits.into_iter().enumerate()
+        {
+            let mut of_orbit = Vec::new();
+            for slot in orbit.slots {
+                orbits[slot] = Some(index);
+                let kind = usize::from(start.kinds[slot]);
+                if of_orbit.len() <= kind {
+                    of_orbit.resize(kind + 1, None);
+                }
+                of_orbit[kind] = Some(slot as u16);
+            }
+            homes.push(of_orbit);
+        }
+        Ok(Members { numbering, start: start.clone(), orbits, homes })
+    }
+
+    pub(super) fn shape(&self) -> Option<DenseShape> {
+        self.numbering.dense_shape()
+    }
+
+    /// The inverse of the element that makes a state of the start.
+    fn inverse(&self, definition: &Definition, state: &State) -> Option<Element> {
+        let slots = self.orbits.len();
+        let (mut images, mut turns) = (vec![0; slots], vec![0; slots]);
+        for (slot, orbit) in self.orbits.iter().enumerate() {
+            let (kind, turn) = (*state.kinds.get(slot)?, *state.turns.get(slot)?);
+            let home = match orbit {
+                Some(orbit) => (*self.homes.get(*orbit)?.get(usize::from(kind))?)?,
+                None if self.start.kinds.get(slot) == Some(&kind) => slot as u16,
+                None => return None,
+            };
+            let at_start = *self.start.turns.get(usize::from(home))?;
+            let orientations = u16::from(*definition.shape.orientations().get(slot)?);
+            let turned = u16::from(at_start) + orientations - u16::from(turn) % orientations;
+            images[usize::from(home)] = slot as u16;
+            turns[usize::from(home)] = (turned % orientations) as u8;
+        }
+        definition.shape.element(&images, &turns).ok()
+    }
+
+    /// The numbers of a state that moves can make of the start.
+    pub(super) fn numbers(&self, definition: &Definition, state: &State) -> Option<Numbers> {
+        let inverse = self.inverse(definition, state)?;
+        self.numbering.number_of_inverse(&inverse).map(Numbers::from)
+    }
+
+    /// The numbers of a state; None if moves cannot make it of the start.
+    pub(super) fn checked(&self, definition: &Definition, state: &State) -> Option<Numbers> {
+        let element = self.inverse(definition, state)?.inverse(&definition.shape)?;
+        self.numbering.number(&element).map(Numbers::from)
+    }
+
+    /// The state with these numbers.
+    pub(super) fn state(&self, definition: &Definition, numbers: Numbers) -> Option<State> {
+        let Numbers { block, row, lane } = numbers;
+        let element = self.numbering.element(MemberNumber { block, row, lane })?;
+        Some(definition.after(&self.start, &element))
+    }
+
+    /// The tables of moves. Goals that moves cannot make of the start are left out.
+    ///
+    /// # Errors
+    /// If they would be too large.
+    pub(super) fn tables(
+        &self,
+        definition: &Definition,
+        moves: &[Element],
+        goals: &[State],
+    ) -> Result<DenseTables, SpaceError> {
+        let elements = goals.iter().filter_map(|goal| {
+            let element = self.inverse(definition, goal)?.inverse(&definition.shape)?;
+            self.numbering.number(&element).map(|_| element)
+        });
+        let goals = elements.collect();
+        let options = GroupOptions { start: None, goals, table_bytes: MOST_TABLE_BYTES };
+        let space = GroupSpace::of(Arc::clone(&self.numbering), moves, &options);
+        Ok(space.map_err(|error| refused(&error.to_string()))?.into_tables())
+    }
+}
+
+impl From<MemberNumber> for Numbers {
+    fn from(number: MemberNumber) -> Numbers {
+        let MemberNumber { block, row, lane } = number;
+        Numbers { block, row, lane }
+    }
+}
