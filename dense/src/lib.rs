@@ -20,6 +20,7 @@
 //! - `options`: threads, memory, digests, kernel and direction
 //! - `plane`: planes in large pages
 //! - `digest`: sums of weights by tables
+//! - `count`: figures of given states
 //! - `pass`: one layer of a range of blocks
 //! - `tasks`: tasks of a layer on several threads
 //! - `search`: the whole space in memory: layer loop, queries, shortest paths
@@ -44,6 +45,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod count;
 mod digest;
 mod error;
 mod kernel;
@@ -54,6 +56,7 @@ mod plane;
 mod search;
 mod tasks;
 
+pub use count::Counter;
 pub use error::SearchError;
 pub use kernel::Kernel;
 pub use options::{Direction, Options};

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::layer::format::FileKind;
+
 /// The engine of a job: how it represents layers.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -66,6 +68,16 @@ impl EngineKind {
     #[must_use]
     pub fn is_dense(self) -> bool {
         matches!(self, EngineKind::Dense | EngineKind::DenseLean)
+    }
+
+    /// The kind of the files of layers.
+    #[must_use]
+    pub fn file_kind(self) -> FileKind {
+        match self {
+            EngineKind::Explicit => FileKind::Layer,
+            EngineKind::Symbolic | EngineKind::SymbolicLean => FileKind::Diagram,
+            EngineKind::Dense | EngineKind::DenseLean => FileKind::Dense,
+        }
     }
 
     /// Whether layers have digests. Without, digests are zero.
