@@ -227,7 +227,7 @@ impl Orbit {
 }
 
 /// Of `size` arrangements of `left` pieces, those that begin with one of `count` pieces.
-fn part(size: u64, count: u64, left: u64) -> u64 {
+pub(super) fn part(size: u64, count: u64, left: u64) -> u64 {
     match size.checked_mul(count) {
         Some(product) => product / left,
         None => (u128::from(size) * u128::from(count) / u128::from(left)) as u64,

@@ -7,6 +7,7 @@ use strata_puzzles::permutation::{Lrx, Member, Pancake, Permutation};
 use strata_space::dense::{DenseSpace, DenseState};
 use strata_space::{Digest, KeySpace, Puzzle, SpaceError};
 
+use crate::reference::Reference;
 use crate::{layers, open};
 
 /// Most states of a space whose edges are all checked.
@@ -46,6 +47,7 @@ pub(crate) fn check_dense<P: Puzzle + KeySpace>(puzzle: &P, expected: &[usize]) 
     let space = match puzzle.dense() {
         Ok(space) => space,
         Err(error) => {
+            assert!(error.to_string().contains("illegal"), "{error}");
             assert_eq!(puzzle.dense_size().unwrap_err().to_string(), error.to_string());
             return;
         }
@@ -167,4 +169,91 @@ proptest! {
             prop_assert_eq!(space.parse(&space.text(state)), Some(state));
         }
     }
+}
+
+/// The images of a permutation of `0..size`, by the Lehmer code of a number.
+fn permutation(size: usize, mut number: usize) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..size).collect();
+    let digits = (1..=size).rev().map(|base| {
+        let digit = number % base;
+        number /= base;
+        left.remove(digit)
+    });
+    digits.collect()
+}
+
+/// A set of a random puzzle: size, orientations, and numbers for its solved state and two moves.
+type RandomSet = (usize, usize, [usize; 6]);
+
+fn words(numbers: impl IntoIterator<Item = usize>) -> String {
+    numbers.into_iter().map(|n| n.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// A `.tws` file in which pieces look alike, some have no orientation, and sums may be kept.
+fn random_puzzle(sets: &[RandomSet]) -> String {
+    let mut text = String::new();
+    for (name, (size, orientations, _)) in ('A'..).zip(sets) {
+        text += &format!("Set {name} {size} {orientations}\n");
+    }
+    text += "Solved\n";
+    for (name, (size, orientations, numbers)) in ('A'..).zip(sets) {
+        let labels: Vec<usize> =
+            (0..*size).map(|slot| numbers[0] >> (2 * slot) & 3).map(|label| label + 1).collect();
+        let turns = labels.iter().enumerate().map(|(slot, label)| {
+            let is_open = numbers[1] >> label & 1 == 1;
+            let turn = (numbers[1] >> (2 * slot)) % orientations;
+            if is_open { "?".to_owned() } else { turn.to_string() }
+        });
+        let turns: Vec<String> = turns.collect();
+        text += &format!("{name}\n{}\n{}\n", words(labels), turns.join(" "));
+    }
+    text += "End\n";
+    for (mv, at) in [("U", 2), ("R", 4)] {
+        text += &format!("Move {mv}\n");
+        for (name, (size, orientations, numbers)) in ('A'..).zip(sets) {
+            let images = permutation(*size, numbers[at]).into_iter().map(|image| image + 1);
+            let mut turns: Vec<usize> =
+                (0..*size).map(|slot| (numbers[at + 1] >> (2 * slot)) % orientations).collect();
+            if numbers[at + 1] & 1 == 0 {
+                let sum: usize = turns[1..].iter().sum();
+                turns[0] = (orientations - sum % orientations) % orientations;
+            }
+            text += &format!("{name}\n{}\n{}\n", words(images), words(turns));
+        }
+        text += "End\n";
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn random_puzzles_are_searched_as_the_reference_does(
+        first in (1..5_usize, 1..4_usize, prop::array::uniform6(0..1_usize << 12)),
+        second in (1..4_usize, 1..3_usize, prop::array::uniform6(0..1_usize << 12)),
+    ) {
+        let text = random_puzzle(&[first, second]);
+        match open(&text, &[("metric", "quarter")]) {
+            Ok(puzzle) => check_dense(&puzzle, &Reference::read(&text).layers(&[], true)),
+            Err(error) => prop_assert!(error.to_string().contains("no move changes"), "{}", error),
+        }
+    }
+}
+
+#[test]
+fn alike_pieces_have_lanes() {
+    let shape = |solved: &str, cycle: &str| {
+        let size = solved.split(' ').count();
+        let swap: Vec<usize> = [2, 1].into_iter().chain(3..=size).collect();
+        let text = format!(
+            "Set A {size} 1\nSolved\nA\n{solved}\nEnd\nMove L\nA\n{cycle}\nEnd\nMove X\nA\n{}\nEnd\n",
+            words(swap)
+        );
+        let shape = open(&text, &[]).unwrap().dense_size().unwrap().shape;
+        (shape.blocks, shape.rows, shape.lanes)
+    };
+    assert_eq!(shape("1 1 1 1 2 3 4 5", "2 3 4 5 6 7 8 1"), (1, 70, 24));
+    assert_eq!(shape("1 1 1 2 2 2", "2 3 4 5 6 1"), (1, 1, 20));
+    // 11! / 4! arrangements: of the alike pieces, of 3 more, and of the last 4.
+    assert_eq!(shape("1 1 1 1 2 3 4 5 6 7 8", "2 3 4 5 6 7 8 9 10 11 1"), (330, 210, 24));
 }

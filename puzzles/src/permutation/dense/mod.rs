@@ -1,7 +1,9 @@
 //! Dense forms: numbers of states by block, row and lane, and the tables of moves.
 
+mod arrangements;
 mod members;
 mod numbers;
+mod orbit;
 
 use std::sync::Arc;
 
@@ -12,6 +14,7 @@ use strata_space::dense::{
 };
 use strata_space::{SpaceError, Weight};
 
+use self::arrangements::Arrangements;
 use self::members::Members;
 pub(super) use self::numbers::refused;
 use self::numbers::{MOST_TABLE_BYTES, Numbers};
@@ -21,9 +24,53 @@ use super::text;
 /// Numbers of the states that moves can make of a start.
 #[derive(Debug)]
 pub(super) struct Numbering {
-    members: Members,
+    form: Form,
     moves: Vec<Element>,
-    is_undirected: bool,
+    /// The inverses of the moves, if they are not all moves.
+    inverses: Vec<Element>,
+}
+
+/// What the numbers are made of.
+#[derive(Debug)]
+enum Form {
+    /// Members of the group of the moves, where all pieces differ.
+    Members(Members),
+    /// Arrangements of the pieces of each orbit.
+    Arrangements(Arrangements),
+}
+
+impl Form {
+    /// The numbers of a state that moves can make of the start.
+    fn numbers(&self, definition: &Definition, state: &State) -> Option<Numbers> {
+        match self {
+            Form::Members(members) => members.numbers(definition, state),
+            Form::Arrangements(arrangements) => arrangements.numbers(state),
+        }
+    }
+
+    /// The numbers of a state, if it has any. All states that moves can make of the start have
+    /// numbers; of members, no others do.
+    fn checked(&self, definition: &Definition, state: &State) -> Option<Numbers> {
+        match self {
+            Form::Members(members) => members.checked(definition, state),
+            Form::Arrangements(arrangements) => arrangements.numbers(state),
+        }
+    }
+
+    /// The state with these numbers.
+    fn state(&self, definition: &Definition, numbers: Numbers) -> Option<State> {
+        match self {
+            Form::Members(members) => members.state(definition, numbers),
+            Form::Arrangements(arrangements) => arrangements.state(numbers),
+        }
+    }
+
+    fn shape(&self) -> Option<DenseShape> {
+        match self {
+            Form::Members(members) => members.shape(),
+            Form::Arrangements(arrangements) => arrangements.shape(),
+        }
+    }
 }
 
 /// A puzzle as a dense space.
@@ -48,14 +95,19 @@ impl Numbering {
             return Err("it takes no lines that make states illegal".into());
         }
         let moves: Vec<Element> = moves.iter().map(|mv| mv.element.clone()).collect();
-        let inverse = |element: &Element| element.inverse(&definition.shape);
-        let is_undirected =
-            moves.iter().all(|mv| inverse(mv).is_some_and(|inverse| moves.contains(&inverse)));
-        if !Members::fit(definition, start, &moves) {
-            return Err("some of its pieces look alike, or have no orientation".into());
+        let inverses = moves.iter().map(|element| element.inverse(&definition.shape));
+        let mut inverses: Vec<Element> =
+            inverses.collect::<Option<_>>().ok_or("a move is of another shape")?;
+        if inverses.iter().all(|inverse| moves.contains(inverse)) {
+            inverses.clear();
         }
-        let members = Members::new(definition, start, &moves).map_err(|error| error.to_string())?;
-        Ok(Numbering { members, moves, is_undirected })
+        let form = if Members::fit(definition, start, &moves) {
+            let members = Members::new(definition, start, &moves);
+            Form::Members(members.map_err(|error| error.to_string())?)
+        } else {
+            Form::Arrangements(Arrangements::new(definition, start, &moves)?)
+        };
+        Ok(Numbering { form, moves, inverses })
     }
 
     /// The weight of a state: the product of the factors of block, row and lane. If `is_known` is
@@ -67,20 +119,20 @@ impl Numbering {
         is_known: bool,
     ) -> Option<Weight> {
         let numbers = match is_known {
-            true => self.members.numbers(definition, state),
-            false => self.members.checked(definition, state),
+            true => self.form.numbers(definition, state),
+            false => self.form.checked(definition, state),
         };
         let Numbers { block, row, lane } = numbers?;
         Some(block_weight(block) * row_weight(row) * lane_weight(lane))
     }
 
-    /// Whether moves can make this of the start.
+    /// Whether a state has numbers, without which moves cannot make it of the start.
     pub(super) fn has(&self, definition: &Definition, state: &State) -> bool {
-        self.members.checked(definition, state).is_some()
+        self.form.checked(definition, state).is_some()
     }
 
     fn shape(&self) -> Result<DenseShape, SpaceError> {
-        self.members.shape().ok_or_else(|| refused("its states have 2^32 blocks or more"))
+        self.form.shape().ok_or_else(|| refused("its states have 2^32 blocks or more"))
     }
 
     /// The size of the dense form.
@@ -89,7 +141,8 @@ impl Numbering {
     /// If the tables would be too large.
     pub(super) fn size(&self) -> Result<DenseSize, SpaceError> {
         let shape = self.shape()?;
-        let (moves, tables) = (self.moves.len() as u64, if self.is_undirected { 1 } else { 2 });
+        let (moves, tables) =
+            (self.moves.len() as u64, if self.inverses.is_empty() { 1 } else { 2 });
         let steps = u64::from(shape.blocks) * moves * size_of::<BlockStep>() as u64;
         // Few of the classes occur, mostly fewer than one for each row.
         let classes = u64::from(shape.rows).min(u64::from(shape.blocks) * moves);
@@ -105,7 +158,7 @@ impl Numbering {
             states: shape.states(),
             shape,
             table_bytes: tables * (steps + rows),
-            is_undirected: self.is_undirected,
+            is_undirected: self.inverses.is_empty(),
         })
     }
 
@@ -119,7 +172,12 @@ impl Numbering {
         goals: &[State],
     ) -> Result<Arc<dyn DenseSpace>, SpaceError> {
         self.size()?;
-        let tables = self.members.tables(definition, &self.moves, goals)?;
+        let tables = match &self.form {
+            Form::Members(members) => members.tables(definition, &self.moves, goals)?,
+            Form::Arrangements(arrangements) => {
+                arrangements.tables(&self.moves, &self.inverses, goals)?
+            }
+        };
         let definition = definition.clone();
         Ok(Arc::new(DensePermutation { definition, numbering: Arc::clone(self), tables }))
     }
@@ -133,12 +191,12 @@ impl DenseSpace for DensePermutation {
     fn text(&self, state: DenseState) -> String {
         let DenseState { block, row, lane } = state;
         let numbers = Numbers { block: block.into(), row, lane };
-        let state = self.numbering.members.state(&self.definition, numbers);
+        let state = self.numbering.form.state(&self.definition, numbers);
         state.map_or_else(String::new, |state| text::write(&self.definition, &state))
     }
 
     fn parse(&self, text: &str) -> Option<DenseState> {
         let state = text::read(&self.definition, text).ok()?.state()?;
-        self.numbering.members.checked(&self.definition, &state)?.dense()
+        self.numbering.form.checked(&self.definition, &state)?.dense()
     }
 }
