@@ -47,7 +47,11 @@ const CRATE_RULES: [CrateRule; 20] = [
     CrateRule { name: EXPLICIT, uses: &[SPACE, STORE], tests_use: &[PUZZLES] },
     CrateRule { name: SYMBOLIC, uses: &[SPACE], tests_use: &[PUZZLES] },
     CrateRule { name: DENSE, uses: &[SPACE], tests_use: &[GROUP, PUZZLES] },
-    CrateRule { name: LIBRARY, uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC], tests_use: &[] },
+    CrateRule {
+        name: LIBRARY,
+        uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC, DENSE],
+        tests_use: &[],
+    },
     CrateRule { name: PROTO, uses: &[], tests_use: &[] },
     CrateRule { name: PLATFORM, uses: &[STORE], tests_use: &[] },
     CrateRule { name: NET, uses: &[PROTO, PLATFORM, SPACE, STORE], tests_use: &[] },

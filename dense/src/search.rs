@@ -138,18 +138,47 @@ impl Search {
     /// # Panics
     /// If there are no such blocks.
     pub fn read_current(&self, first: u32, words: &mut [u64]) {
+        self.read(&self.current, &self.counts, first, words);
+    }
+
+    /// As [`Self::read_current`], of the layer before. A resumed search does not have it, nor one
+    /// that has tried to make a layer after the last.
+    ///
+    /// # Panics
+    /// If there are no such blocks.
+    pub fn read_previous(&self, first: u32, words: &mut [u64]) {
+        self.read(&self.next, &self.next_counts, first, words);
+    }
+
+    fn read(&self, plane: &Plane, counts: &[u32], first: u32, words: &mut [u64]) {
         let rows = self.context.space.tables().shape().rows as usize;
         let start = first as usize * rows;
-        words.copy_from_slice(&self.current.words()[start..start + words.len()]);
-        let counts = words.chunks_mut(rows).zip(&self.counts[first as usize..]);
+        words.copy_from_slice(&plane.words()[start..start + words.len()]);
+        let counts = words.chunks_mut(rows).zip(&counts[first as usize..]);
         // Blocks without states have other content.
         counts.filter(|(_, count)| **count == 0).for_each(|(words, _)| words.fill(0));
+    }
+
+    /// Bytes of planes, counters, tables and scratch memory of a search.
+    ///
+    /// # Errors
+    /// If the processor lacks the chosen kernel.
+    pub fn needed_bytes(space: &dyn DenseSpace, options: &Options) -> Result<u64, SearchError> {
+        let kernel = Kernel::choose(options.kernel)?;
+        let shape = space.tables().shape();
+        let planes = shape.words().saturating_mul(4 * 8);
+        let counters = u64::from(shape.blocks) * 12;
+        let fixed = Context::bytes(space, kernel, options.digest);
+        // A list of words for each thread, and a flag for each block.
+        let scratch = options.threads.max(1) as u64 * u64::from(shape.rows) * 16;
+        let scratch = scratch + u64::from(shape.blocks);
+        Ok(planes.saturating_add(counters + fixed as u64 + scratch))
     }
 
     /// A search without states.
     fn empty(space: Arc<dyn DenseSpace>, options: &Options) -> Result<Search, SearchError> {
         let kernel = Kernel::choose(options.kernel)?;
-        let needed = needed_bytes(space.as_ref(), kernel, options);
+        let needed = Search::needed_bytes(space.as_ref(), options)?;
         let (tables, budget) = (space.tables(), options.memory);
         let shape = tables.shape();
         if needed > budget {
@@ -327,16 +356,4 @@ impl fmt::Debug for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Search").field("depth", &self.depth).field("stats", &self.stats).finish()
     }
-}
-
-/// Bytes of planes, counters, tables and scratch memory.
-fn needed_bytes(space: &dyn DenseSpace, kernel: Kernel, options: &Options) -> u64 {
-    let shape = space.tables().shape();
-    let planes = shape.words().saturating_mul(4 * 8);
-    let counters = u64::from(shape.blocks) * 12;
-    let fixed = Context::bytes(space, kernel, options.digest);
-    // A list of words for each thread, and a flag for each block.
-    let scratch = options.threads.max(1) as u64 * u64::from(shape.rows) * 16;
-    let scratch = scratch + u64::from(shape.blocks);
-    planes.saturating_add(counters + fixed as u64 + scratch)
 }

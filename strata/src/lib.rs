@@ -32,6 +32,7 @@ pub use job::session::{Ended, Finished, RunControl, run};
 pub use job::verify;
 pub use keep_layers::KeepLayers;
 pub use local::budget::{Budget, BudgetError};
+pub use local::dense::{DenseSetup, DenseWorker};
 pub use local::error::WorkerError;
 pub use local::restore::Restore;
 pub use local::symbolic::{SymbolicWorker, load_diagram, read_diagram};

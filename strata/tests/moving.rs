@@ -175,7 +175,9 @@ fn restore(
     inherited_files: HashSet<String>,
 ) -> Restore {
     let (owners_before, kept) = (before.clone(), HashSet::new());
-    Restore { depth, records: records.to_vec(), owners_before, kept, inherited_files }
+    let kept_layers = Vec::new();
+    let records = records.to_vec();
+    Restore { depth, records, owners_before, kept, kept_layers, inherited_files }
 }
 
 /// Files of workers that no longer exist.

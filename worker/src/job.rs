@@ -172,7 +172,10 @@ impl ActiveJob {
         }
         let kept = KeptFiles { layers: order.kept_layers, names: order.kept };
         let kept = kept.into_names(own.into())?;
-        Ok(Restore { depth: order.depth, records, kept, owners_before, inherited_files })
+        // Of dense jobs only.
+        let kept_layers = Vec::new();
+        let depth = order.depth;
+        Ok(Restore { depth, records, kept, kept_layers, owners_before, inherited_files })
     }
 }
 

@@ -12,13 +12,11 @@ use crate::layer::file::Layer;
 use crate::layer::format::{self, FileKind};
 use crate::layer::index::BlockMeta;
 
-/// Reads the states of a dense layer, and checks each chunk that it reads. Each thread has its own.
+/// Reads the states of a dense layer, and checks each chunk that it reads.
 #[derive(Debug)]
 pub struct DenseReader<'a> {
     layer: &'a Layer,
     numbering: DenseNumbering,
-    /// Words of a chunk of which only a part is wanted.
-    scratch: Vec<u64>,
 }
 
 impl<'a> DenseReader<'a> {
@@ -45,7 +43,7 @@ impl<'a> DenseReader<'a> {
                 return Err(StoreError::corrupt(&name, chunk.offset, expected, found));
             }
         }
-        Ok(DenseReader { layer, numbering, scratch: Vec::new() })
+        Ok(DenseReader { layer, numbering })
     }
 
     /// Fills `words` with the states of blocks from `first` on: a word for each row.
@@ -53,7 +51,7 @@ impl<'a> DenseReader<'a> {
     /// # Errors
     /// `Corrupt` if a chunk is damaged or of another numbering; `Inconsistent` if the range is none
     /// of whole blocks.
-    pub fn read(&mut self, first: u32, words: &mut [u64]) -> Result<()> {
+    pub fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
         let blocks = self.numbering.blocks_of(first, words.len());
         let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
         words.fill(0);
@@ -68,10 +66,10 @@ impl<'a> DenseReader<'a> {
                 decode(self.layer, &self.numbering, chunk, target)?;
                 continue;
             }
-            self.scratch.resize(at(range.end, range.start), 0);
-            decode(self.layer, &self.numbering, chunk, &mut self.scratch)?;
+            let mut all = vec![0; at(range.end, range.start)];
+            decode(self.layer, &self.numbering, chunk, &mut all)?;
             let part = at(common.start, range.start)..at(common.end, range.start);
-            target.copy_from_slice(&self.scratch[part]);
+            target.copy_from_slice(&all[part]);
         }
         Ok(())
     }
@@ -81,15 +79,16 @@ impl<'a> DenseReader<'a> {
     /// # Errors
     /// `Corrupt` if a chunk is damaged or of another numbering; whatever `visit` returns.
     pub fn visit<E: From<StoreError>>(
-        &mut self,
+        &self,
         mut visit: impl FnMut(u32, &[u64]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        let mut words = Vec::new();
         for chunk in self.layer.blocks() {
             let Some(range) = range_of(chunk) else { continue };
             let blocks = (range.end - range.start) as usize;
-            self.scratch.resize(blocks * self.numbering.rows as usize, 0);
-            decode(self.layer, &self.numbering, chunk, &mut self.scratch)?;
-            visit(range.start, &self.scratch)?;
+            words.resize(blocks * self.numbering.rows as usize, 0);
+            decode(self.layer, &self.numbering, chunk, &mut words)?;
+            visit(range.start, &words)?;
         }
         Ok(())
     }

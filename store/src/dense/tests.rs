@@ -67,7 +67,7 @@ proptest! {
     #[test]
     fn words_round_trip(words in words(60), step in 1_usize..20_000, from in 0_usize..3000, len in 0_usize..9000) {
         let layer = layer(NUMBERING, &words, step);
-        let mut reader = DenseReader::new(&layer, NUMBERING).unwrap();
+        let reader = DenseReader::new(&layer, NUMBERING).unwrap();
         // A part, then all, then what is behind.
         let blocks = words.len() / 3;
         let (from, to) = (from.min(blocks), (from + len).min(blocks));
@@ -154,7 +154,7 @@ fn a_layer_of_another_numbering_or_kind_is_refused() {
     let layer = layer(NUMBERING, &words, 100);
     let refused = |numbering| {
         let mut words = vec![0; 300];
-        let error = DenseReader::new(&layer, numbering).and_then(|mut r| r.read(0, &mut words));
+        let error = DenseReader::new(&layer, numbering).and_then(|r| r.read(0, &mut words));
         error.unwrap_err().to_string()
     };
     let other = refused(DenseNumbering { fingerprint: 1, ..NUMBERING });

@@ -86,8 +86,9 @@ impl LayerData {
     }
 }
 
-/// A sealed, immutable layer file or run, in memory or mapped. Dropping it keeps the file.
-#[derive(Debug)]
+/// A sealed, immutable layer file or run, in memory or mapped. Dropping it keeps the file. Clones
+/// share it.
+#[derive(Clone, Debug)]
 pub struct Layer {
     data: Arc<LayerData>,
 }

@@ -300,7 +300,15 @@ fn starting_point(
     let owners_before = owners(manifest.spec.shards, writers.unwrap_or(1));
     let removed = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);
     let removed: HashSet<String> = removed.map(|record| record.file.clone()).collect();
+    let needs_all = manifest.spec.engine.is_dense();
+    let of_worker = |worker: usize| {
+        let lines = history.lines.iter().filter(|_| needs_all);
+        let kept = lines.flat_map(|line| line.kept.iter().flatten().map(|kept| (line.depth, kept)));
+        let own = kept.filter(|(_, kept)| kept.worker as usize == worker);
+        own.map(|(depth, kept)| (depth, kept.clone())).collect()
+    };
     let restore = |worker| Restore {
+        kept_layers: of_worker(worker),
         depth: checkpoint.depth,
         records: checkpoint.layers.clone(),
         owners_before: Arc::clone(&owners_before),

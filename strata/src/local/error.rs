@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use strata_dense::SearchError;
 use strata_explicit::InboxError;
 use strata_store::StoreError;
 use strata_symbolic::StepError;
@@ -27,6 +28,9 @@ pub enum WorkerError {
         /// The error of the engine.
         source: StepError,
     },
+    /// The dense engine has too little memory, or layers that contradict each other.
+    #[error(transparent)]
+    Dense(#[from] SearchError),
     /// The worker panicked. The panic's own message is on standard error.
     #[error("worker {worker} panicked")]
     Panicked {
@@ -66,7 +70,8 @@ impl WorkerError {
     /// Whether a file is damaged or missing.
     #[must_use]
     pub fn is_corrupt(&self) -> bool {
-        self.store().is_some_and(StoreError::is_corrupt)
+        matches!(self, WorkerError::Dense(SearchError::Repeated { .. }))
+            || self.store().is_some_and(StoreError::is_corrupt)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Workers: their shards of every layer, their threads, their share of memory and their files.
 
 pub(crate) mod budget;
+pub(crate) mod dense;
 pub(crate) mod error;
 pub(crate) mod files;
 pub(crate) mod pool;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use strata_explicit::DiscardExits;
 use strata_space::LayerStats;
 use strata_store::{
-    BlockEncoder, CheckpointFile, EntryKey, KeyRange, Layer, LayerCursor, StoreError,
+    BlockEncoder, CheckpointFile, EntryKey, KeptFile, KeyRange, Layer, LayerCursor, StoreError,
 };
 
 use super::error::Result;
@@ -27,6 +27,9 @@ pub struct Restore {
     /// Names of the files that the history keeps in the worker's folder. They stay, whatever the
     /// options of this session.
     pub kept: HashSet<String>,
+    /// The files of kept layers with their depths, ascending: a dense search with directed moves
+    /// reads all layers. Empty for others.
+    pub kept_layers: Vec<(u32, KeptFile)>,
     /// Names of files that other workers wrote and this worker manages: it counts them and, unless
     /// they are kept, removes them after the next checkpoint. They are files of workers that no
     /// longer exist, and copies made for this worker because it owns their shards now. Of workers
