@@ -138,6 +138,14 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         format!("{} has no nested form, which the symbolic engine needs", Self::NAME)
     }
 
+    /// Checks that the explicit engine can search the puzzle. By default it can.
+    ///
+    /// # Errors
+    /// Why it cannot: a move has no inverse, or there are too many keys.
+    fn check_explicit(&self) -> Result<(), SpaceError> {
+        Ok(())
+    }
+
     /// Size of the dense form, for [`Self::dense`]. By default there is none.
     ///
     /// # Errors

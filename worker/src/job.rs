@@ -59,7 +59,7 @@ impl ActiveJob {
             Budget::for_node(state.options.memory, space.table_bytes(), threads, members.len());
         let budget = budget.map_err(|error| unfit(format!("--memory {error}")))?;
         let form = match spec.engine {
-            EngineKind::Explicit => None,
+            EngineKind::Explicit => space.check_explicit().map(|()| None).map_err(unfit)?,
             EngineKind::Symbolic | EngineKind::SymbolicLean => Some(space.nested().map_err(unfit)?),
             EngineKind::Dense | EngineKind::DenseLean => {
                 return Err(unfit("the dense engine runs in one process only"));

@@ -17,9 +17,12 @@ impl SpaceInfo {
     /// Opens the space, which takes milliseconds.
     ///
     /// # Errors
-    /// If the space does not exist or refuses its parameters.
+    /// If the space does not exist, refuses its parameters, or is none for the explicit engine.
     pub(crate) fn open(puzzles: &Registry, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
         let space = puzzles.open(&spec.space, &spec.params)?;
+        if spec.engine.is_explicit() {
+            space.check_explicit()?;
+        }
         let rule = space.finish().rule();
         Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
     }

@@ -229,6 +229,9 @@ fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Optio
     if shards > MAX_SHARDS {
         return Err(invalid(format!("{shards} shards are more than {MAX_SHARDS}")));
     }
+    if spec.engine.is_explicit() {
+        space.check_explicit().map_err(invalid)?;
+    }
     if spec.engine.is_symbolic() {
         space.nested().map_err(invalid)?;
     }

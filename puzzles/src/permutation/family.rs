@@ -123,6 +123,10 @@ impl<F: Family> Puzzle for Member<F> {
         self.graph.moves_between(path)
     }
 
+    fn check_explicit(&self) -> Result<(), SpaceError> {
+        self.graph.check_explicit()
+    }
+
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {
         self.graph.dense_size()
     }

@@ -1,7 +1,7 @@
 //! The states that match a goal with open pieces or turns.
 
 use super::definition::{Definition, State};
-use super::ranking::{Orbit, Ranking};
+use super::ranking::Orbit;
 use super::text::Pattern;
 
 /// Most states that a goal may stand for.
@@ -17,7 +17,7 @@ const MAX_STEPS: usize = 20_000_000;
 /// If there are more than [`MAX_GOALS`], or finding them takes too long.
 pub(super) fn matching(
     definition: &Definition,
-    ranking: &Ranking,
+    orbits: &[Orbit],
     start: &State,
     pattern: &Pattern,
 ) -> Result<Vec<State>, String> {
@@ -25,13 +25,13 @@ pub(super) fn matching(
         pattern.kinds[slot].is_none_or(|kind| kind == start.kinds[slot])
             && pattern.turns[slot].is_none_or(|turn| turn == start.turns[slot])
     };
-    let is_fixed = |slot: &usize| !ranking.orbits().iter().any(|orbit| orbit.slots.contains(slot));
+    let is_fixed = |slot: &usize| !orbits.iter().any(|orbit| orbit.slots.contains(slot));
     if !(0..start.kinds.len()).filter(is_fixed).all(matches) {
         return Ok(Vec::new());
     }
     let mut states = vec![start.clone()];
     let mut steps = MAX_STEPS;
-    for orbit in ranking.orbits() {
+    for orbit in orbits {
         // Given pieces first, so that they are not used up.
         let mut slots = orbit.slots.clone();
         slots.sort_by_key(|slot| pattern.kinds[*slot].is_none());

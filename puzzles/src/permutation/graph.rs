@@ -11,7 +11,7 @@ use super::dense::{self, Numbering};
 use super::error::Place;
 use super::goals;
 use super::moves::{self, Selection};
-use super::ranking::Ranking;
+use super::ranking::{self, Ranking};
 use super::sequence::read_within;
 use super::text::{self, Pattern};
 
@@ -23,9 +23,10 @@ const SOLVED: &str = "solved";
 pub(super) struct Graph {
     definition: Definition,
     moves: Vec<NamedElement>,
-    ranking: Ranking,
-    start: u64,
-    goals: Vec<u64>,
+    start: State,
+    goals: Vec<State>,
+    /// The bits that keys would have, if they are too many.
+    ranking: Result<Ranking, u64>,
     /// Numbers of the dense form, once they are needed.
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
     /// Whether all goals have numbers, and so all states of a search.
@@ -36,8 +37,7 @@ impl Graph {
     /// Opens a search. Without a goal it lists all states.
     ///
     /// # Errors
-    /// If the moves are refused, start or goal are no states, no state can match the goal, or keys
-    /// have more than 63 bits.
+    /// If the moves are refused, start or goal are no states, or no state can match the goal.
     pub(super) fn new(
         definition: Definition,
         selection: Selection<'_>,
@@ -53,19 +53,13 @@ impl Graph {
             return Err(state_error("start", "a line of the file makes it illegal"));
         }
         let elements: Vec<Element> = moves.iter().map(|mv| mv.element.clone()).collect();
-        let ranking = Ranking::new(&definition, &start, &elements).map_err(|bits| {
-            let bits = u32::try_from(bits).unwrap_or(u32::MAX);
-            SpaceError::KeyTooWide { bits, limit: super::ranking::MAX_BITS as u32 }
-        })?;
-        let key = |state: &State| ranking.rank(state, &definition.shape);
-        let start_key = key(&start).ok_or_else(|| state_error("start", "it has no rank"))?;
         let goals = match goal {
             None => Vec::new(),
             Some(goal) => {
                 let pattern = pattern(&definition, "goal", goal)?;
-                let states = goals::matching(&definition, &ranking, &start, &pattern)
+                let orbits = ranking::orbits(&definition, &start, &elements);
+                let goals = goals::matching(&definition, &orbits, &start, &pattern)
                     .map_err(|why| state_error("goal", &why))?;
-                let goals: Vec<u64> = states.iter().filter_map(key).collect();
                 if goals.is_empty() {
                     return Err(SpaceError::Unsolvable {
                         start: start_text.into(),
@@ -77,22 +71,34 @@ impl Graph {
                 goals
             }
         };
+        let ranking = Ranking::new(&definition, &start, &elements);
         let (numbering, all_numbered) = (OnceLock::new(), OnceLock::new());
-        Ok(Graph { start: start_key, goals, moves, ranking, definition, numbering, all_numbered })
+        Ok(Graph { start, goals, moves, ranking, definition, numbering, all_numbered })
+    }
+
+    /// Checks that all moves have inverses, and that states have keys.
+    ///
+    /// # Errors
+    /// If it is not so.
+    pub(super) fn check_explicit(&self) -> Result<(), SpaceError> {
+        moves::refuse_directed(&self.definition, &self.moves)?;
+        match &self.ranking {
+            Ok(_) => Ok(()),
+            Err(bits) => Err(SpaceError::KeyTooWide {
+                bits: u32::try_from(*bits).unwrap_or(u32::MAX),
+                limit: ranking::MAX_BITS as u32,
+            }),
+        }
     }
 
     fn made(&self) -> &Result<Arc<Numbering>, String> {
-        let start = || self.ranking.state(self.start);
-        self.numbering
-            .get_or_init(|| Numbering::new(&self.definition, &start(), &self.moves).map(Arc::new))
+        self.numbering.get_or_init(|| {
+            Numbering::new(&self.definition, &self.start, &self.moves).map(Arc::new)
+        })
     }
 
     fn numbering(&self) -> Result<&Arc<Numbering>, SpaceError> {
         self.made().as_ref().map_err(|why| dense::refused(why))
-    }
-
-    fn goal_states(&self) -> Vec<State> {
-        self.goals.iter().map(|goal| self.ranking.state(*goal)).collect()
     }
 
     /// The size of the dense form.
@@ -108,7 +114,7 @@ impl Graph {
     /// # Errors
     /// If there is none, or no goal can be reached.
     pub(super) fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        let (numbering, goals) = (self.numbering()?, self.goal_states());
+        let (numbering, goals) = (self.numbering()?, &self.goals);
         numbering.size()?;
         let reached: Vec<State> =
             goals.iter().filter(|goal| numbering.has(&self.definition, goal)).cloned().collect();
@@ -133,12 +139,12 @@ impl Graph {
     /// Texts of the start and of the goal, if there is one goal.
     pub(super) fn ends(&self) -> Option<[String; 2]> {
         let [goal] = &*self.goals else { return None };
-        Some([self.text(self.start), self.text(*goal)])
+        Some([self.start_text(), text::write(&self.definition, goal)])
     }
 
     /// Text of the start.
     pub(super) fn start_text(&self) -> String {
-        self.text(self.start)
+        text::write(&self.definition, &self.start)
     }
 
     /// Names of the moves between states in text form.
@@ -181,18 +187,24 @@ fn state_error(name: &str, why: &str) -> SpaceError {
     SpaceError::State { name: name.into(), expected: expected.into(), why: why.into() }
 }
 
+/// Without a ranking there are no keys: [`Graph::check_explicit`] refuses it.
 impl KeySpace for Graph {
     fn seeds(&self) -> Vec<Seed> {
-        let goals = self.goals.iter().map(|goal| Seed::goal(*goal));
-        std::iter::once(Seed::start(self.start)).chain(goals).collect()
+        let key = |state: &State| match &self.ranking {
+            Ok(ranking) => ranking.rank(state, &self.definition.shape),
+            Err(_) => Some(0),
+        };
+        let goals = self.goals.iter().filter_map(key).map(Seed::goal);
+        key(&self.start).into_iter().map(Seed::start).chain(goals).collect()
     }
 
     fn key_bits(&self) -> u32 {
-        self.ranking.bits().max(1)
+        self.ranking.as_ref().map_or(1, |ranking| ranking.bits().max(1))
     }
 
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
-        let state = self.ranking.state(key);
+        let Ok(ranking) = &self.ranking else { return };
+        let state = ranking.state(key);
         let mut counts = Vec::new();
         for mv in &self.moves {
             let images = mv.element.images();
@@ -202,23 +214,26 @@ impl KeySpace for Graph {
                 .iter()
                 .any(|illegal| state.kinds[usize::from(images[illegal.slot])] == illegal.kind);
             if !is_illegal {
-                out.extend(self.ranking.rank_after(&state, &mv.element, &mut counts));
+                out.extend(ranking.rank_after(&state, &mv.element, &mut counts));
             }
         }
     }
 
     /// That of the dense form, where states have numbers.
     fn weight(&self, key: u64) -> Weight {
-        let Ok(numbering) = self.made() else { return Weight::hash(key) };
-        let all_numbered = self.all_numbered.get_or_init(|| {
-            self.goal_states().iter().all(|goal| numbering.has(&self.definition, goal))
-        });
-        let state = self.ranking.state(key);
+        let (Ok(numbering), Ok(ranking)) = (self.made(), &self.ranking) else {
+            return Weight::hash(key);
+        };
+        let all_numbered = self
+            .all_numbered
+            .get_or_init(|| self.goals.iter().all(|goal| numbering.has(&self.definition, goal)));
+        let state = ranking.state(key);
         let weight = numbering.weight(&self.definition, &state, *all_numbered);
         weight.unwrap_or_else(|| Weight::hash(key))
     }
 
     fn text(&self, key: u64) -> String {
-        text::write(&self.definition, &self.ranking.state(key))
+        let state = self.ranking.as_ref().map(|ranking| ranking.state(key));
+        state.map_or_else(|_| String::new(), |state| text::write(&self.definition, &state))
     }
 }

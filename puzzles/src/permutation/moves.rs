@@ -33,7 +33,7 @@ pub(super) struct Selection<'a> {
 /// The moves of a selection that a search can use.
 ///
 /// # Errors
-/// If [`expand`] or [`refuse_directed`] refuses them, or no move changes anything.
+/// If [`expand`] refuses them, or no move changes anything.
 pub(super) fn select(
     definition: &Definition,
     selection: Selection<'_>,
@@ -42,7 +42,6 @@ pub(super) fn select(
     if moves.is_empty() {
         return Err(conflict("moves", "no move changes anything"));
     }
-    refuse_directed(definition, &moves)?;
     Ok(moves)
 }
 
@@ -88,8 +87,8 @@ pub(super) fn refuse_directed(
         Some(mv) => Err(conflict(
             "moves",
             &format!(
-                "the inverse of '{}' is not a move, and a search needs moves with their inverses \
-                 (--inverses adds them)",
+                "the inverse of '{}' is not a move, and the explicit engine needs moves with their \
+                 inverses (--inverses adds them)",
                 mv.name
             ),
         )),

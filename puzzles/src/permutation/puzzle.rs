@@ -242,6 +242,10 @@ impl Puzzle for Permutation {
         self.graph.moves_between(path)
     }
 
+    fn check_explicit(&self) -> Result<(), SpaceError> {
+        self.graph.check_explicit()
+    }
+
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {
         self.graph.dense_size()
     }

@@ -54,6 +54,12 @@ fn sizes(orbit: &Orbit) -> (BigUint, BigUint) {
     (arrangements, turns / known)
 }
 
+/// The orbits of slots that moves change, with the pieces of a start.
+pub(super) fn orbits(definition: &Definition, start: &State, moves: &[Element]) -> Vec<Orbit> {
+    let found = Invariants::of(&definition.shape, moves).orbits;
+    found.into_iter().map(|found| Orbit::new(definition, start, found)).collect()
+}
+
 impl Ranking {
     /// The ranking for a start and moves, or the number of bits that it would need.
     pub(super) fn new(
@@ -61,16 +67,13 @@ impl Ranking {
         start: &State,
         moves: &[Element],
     ) -> Result<Ranking, u64> {
-        let invariants = Invariants::of(&definition.shape, moves);
         let mut total = BigUint::from(1_u32);
-        let mut orbits = Vec::new();
-        for found in invariants.orbits {
-            let mut orbit = Orbit::new(definition, start, found);
-            let (arrangements, turn_states) = sizes(&orbit);
+        let mut orbits = orbits(definition, start, moves);
+        for orbit in &mut orbits {
+            let (arrangements, turn_states) = sizes(orbit);
             total *= &arrangements * &turn_states;
             orbit.arrangements = u64::try_from(arrangements).unwrap_or(u64::MAX);
             orbit.turn_states = u64::try_from(turn_states).unwrap_or(u64::MAX);
-            orbits.push(orbit);
         }
         let bits = (total - 1_u32).bits();
         if bits > MAX_BITS {
@@ -82,11 +85,6 @@ impl Ranking {
     /// Bits of the largest rank.
     pub(super) fn bits(&self) -> u32 {
         self.bits
-    }
-
-    /// The orbits.
-    pub(super) fn orbits(&self) -> &[Orbit] {
-        &self.orbits
     }
 
     /// The rank of the state after a move, if it has the pieces of the start in the same orbits.

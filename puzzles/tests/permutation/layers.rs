@@ -177,6 +177,58 @@ fn lists_of_permutations_are_taken_as_they_stand() {
     assert_eq!(layers(&open(cycles, &[("inverses", "true")]).unwrap()), expected);
 }
 
+#[test]
+fn directed_moves_are_searched_as_the_reference_does() {
+    let alike = "# alike\nl = [2,3,4,5,6,1]\nx = [2,1,3,4,5,6]\nd = (1,3,5)\n";
+    let images =
+        |points: &[usize]| -> Vec<usize> { points.iter().map(|point| point - 1).collect() };
+    // A permutation takes what is at a point to its image: slots have the inverses.
+    let shift = images(&[6, 1, 2, 3, 4, 5]);
+    let swap = images(&[2, 1, 3, 4, 5, 6]);
+    let cycle = images(&[5, 2, 1, 4, 3, 6]);
+    let expected = Reference::plain(6, &[shift.clone(), swap.clone(), cycle]);
+    let puzzle = open(alike, &[]).unwrap();
+    assert!(!puzzle.dense_size().unwrap().is_undirected);
+    check_dense(&puzzle, &expected);
+    for moves in ["l,x", "l,d"] {
+        let puzzle = open(alike, &[("moves", moves)]).unwrap();
+        assert!(puzzle.check_explicit().unwrap_err().to_string().contains("is not a move"));
+        assert!(!puzzle.dense().unwrap().tables().is_undirected());
+    }
+    let expected = Reference::plain(6, &[shift, swap]);
+    check_dense(&open(alike, &[("moves", "l,x")]).unwrap(), &expected);
+}
+
+/// The Mathieu groups: `a`, `b`, and `c`, as ATLAS and GAP have them.
+#[test]
+fn sporadic_groups_are_searched_as_the_reference_does() {
+    let m11 = "a = (1,2,3,4,5,6,7,8,9,10,11)\nb = (3,7,11,8)(4,10,5,6)\n";
+    let puzzle = open(m11, &[("inverses", "true")]).unwrap();
+    assert_eq!(puzzle.dense_size().unwrap().states, 7920);
+    let a: Vec<usize> = [10].into_iter().chain(0..10).collect();
+    let inverse_a: Vec<usize> = (1..11).chain([0]).collect();
+    let mut b: Vec<usize> = (0..11).collect();
+    for cycle in [[3, 7, 11, 8], [4, 10, 5, 6]] {
+        for (index, point) in cycle.iter().enumerate() {
+            b[cycle[(index + 1) % 4] - 1] = point - 1;
+        }
+    }
+    let mut inverse_b = vec![0; 11];
+    (0..11).for_each(|slot| inverse_b[b[slot]] = slot);
+    check_dense(&puzzle, &Reference::plain(11, &[a, b, inverse_a, inverse_b]));
+}
+
+#[test]
+fn a_group_that_is_small_in_many_arrangements_has_a_dense_form_only() {
+    let m24 = "a = (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23)\n\
+               b = (3,17,10,7,9)(4,13,14,19,5)(8,18,11,12,23)(15,20,22,21,16)\n\
+               c = (1,24)(2,23)(3,12)(4,16)(5,18)(6,10)(7,20)(8,14)(9,21)(11,17)(13,22)(15,19)\n";
+    let puzzle = open(m24, &[("inverses", "true")]).unwrap();
+    let error = puzzle.check_explicit().unwrap_err().to_string();
+    assert_eq!(error, "keys of 80 bits do not fit: the limit is 63");
+    assert_eq!(puzzle.dense_size().unwrap().states, 244_823_040);
+}
+
 fn member<P: Puzzle>(pairs: &[(&str, u32)]) -> P {
     let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.to_string()));
     P::open(&pairs.collect::<Parameters>()).unwrap()

@@ -160,6 +160,14 @@ impl Space {
         self.0.nested()
     }
 
+    /// Checks that the explicit engine can search the space.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn check_explicit(&self) -> Result<(), SpaceError> {
+        self.0.check_explicit()
+    }
+
     /// The size of the dense form.
     ///
     /// # Errors
@@ -199,6 +207,7 @@ trait AnySpace: Send + Sync {
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
     fn engine(self: Box<Self>, shards: u32) -> Engine;
     fn nested(&self) -> Result<NestedForm, SpaceError>;
+    fn check_explicit(&self) -> Result<(), SpaceError>;
     fn dense_size(&self) -> Result<DenseSize, SpaceError>;
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError>;
 }
@@ -325,6 +334,10 @@ impl<E: Explicit> AnySpace for Opened<E> {
 
     fn nested(&self) -> Result<NestedForm, SpaceError> {
         (self.nest)(self.explicit.puzzle())
+    }
+
+    fn check_explicit(&self) -> Result<(), SpaceError> {
+        self.explicit.puzzle().check_explicit()
     }
 
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {

@@ -103,6 +103,7 @@ impl Request {
             );
         }
         let budget = if spec.engine.is_explicit() {
+            space.check_explicit()?;
             let tables = space.table_bytes();
             let budget = Budget::new(options.memory, tables, options.workers, options.threads);
             match budget {

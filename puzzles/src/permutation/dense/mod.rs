@@ -144,8 +144,10 @@ impl Numbering {
         let (moves, tables) =
             (self.moves.len() as u64, if self.inverses.is_empty() { 1 } else { 2 });
         let steps = u64::from(shape.blocks) * moves * size_of::<BlockStep>() as u64;
-        // Few of the classes occur, mostly fewer than one for each row.
-        let classes = u64::from(shape.rows).min(u64::from(shape.blocks) * moves);
+        // A group has at most as many classes as a block has states; of arrangements they are fewer,
+        // too, unless pieces look alike in most of a block.
+        let classes =
+            (u64::from(shape.rows) * u64::from(shape.lanes)).min(u64::from(shape.blocks) * moves);
         let rows = classes * u64::from(shape.rows) * size_of::<RowStep>() as u64;
         if steps * tables > MOST_TABLE_BYTES as u64 {
             return Err(refused(&format!(
