@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(
             refused(&["strata", "solve", "panex", "--engine", "quick"]),
             "invalid value 'quick' for '--engine <ENGINE>' [possible values: auto, explicit, \
-             symbolic, symbolic-lean]; see 'strata --help'"
+             symbolic, symbolic-lean, dense]; see 'strata --help'"
         );
         assert!(refused(&["strata", "é"]).starts_with("unrecognized subcommand"));
         assert!(refused(&["strata", "solve", "panex", "-é"]).contains("'-é'"));

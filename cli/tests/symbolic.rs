@@ -82,9 +82,10 @@ fn auto_chooses_an_engine() {
     for line in ["panex 3", "hanoi 4", "panex 3 --exhaust", "panex 3 --symmetry off"] {
         assert_eq!(chosen(line), "symbolic", "{line}");
     }
-    for line in ["panex 3 --workers 2", "panex 3 --path", "panex 3 -k 2", "hanoi 3 --pegs 6"] {
+    for line in ["panex 3 --workers 2", "panex 3 --path", "panex 3 -k 2", "tiles 2x3"] {
         assert_eq!(chosen(line), "explicit", "{line}");
     }
+    assert_eq!(chosen("hanoi 3 --pegs 6"), "dense");
     assert_eq!(
         expect(
             0,

@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ControlFlow::Break(())
     })?;
     let state = farthest.ok_or("the last layer is empty")?;
-    let path = report.path_to(&state.state.ok_or("an explicit layer has states")?)?;
+    let path = report.path_to(&state)?;
     println!("{} is {} moves from the start:", state.text, path.len());
     println!("{}", path.join(" "));
     Ok(())

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+mod engine;
 mod error;
 mod job;
 mod keep_layers;
@@ -21,13 +22,14 @@ mod search;
 pub mod size;
 mod tracker;
 
+pub use engine::{DenseMemory, EngineChoice, EngineNeeds, choose_engine};
 pub use error::{Error, Result};
 pub use job::cancel::CancelToken;
 pub use job::event::{Event, LayerEvent};
-pub use job::folder::{Job, check_data_dir, lock_data_dir};
+pub use job::folder::{Job, check_data_dir, lock_data_dir, spec_to_resume};
 pub use job::history::{JobHistory, read_history};
 pub use job::layers::{LayerView, ListedState, open_layer};
-pub use job::request::{DEFAULT_SHARDS, Request, RunOptions};
+pub use job::request::{DEFAULT_SHARDS, Request, RunOptions, default_shards};
 pub use job::session::{Ended, Finished, RunControl, run};
 pub use job::verify;
 pub use keep_layers::KeepLayers;

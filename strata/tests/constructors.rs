@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use strata::catalogue::{Entry, Registry};
 use strata::{
-    Engine, Error, KeepLayers, LayerSummary, Moves, Parameters, Puzzle, Report, Search, State,
+    Engine, Error, KeepLayers, LayerSummary, ListedState, Moves, Parameters, Puzzle, Report, Search,
 };
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
@@ -93,17 +93,17 @@ fn figures(report: &Report) -> Vec<(u64, u64, String)> {
 }
 
 /// Some states of a layer, evenly spaced.
-fn some_states(report: &Report, depth: u32) -> Vec<State> {
+fn some_states(report: &Report, depth: u32) -> Vec<ListedState> {
     let mut found = Vec::new();
-    let visit = &mut |listed: strata::ListedState| {
-        found.extend(listed.state);
+    let visit = &mut |listed: ListedState| {
+        found.push(listed);
         ControlFlow::Continue(())
     };
     report.layer(depth).unwrap().sample(16, visit).unwrap();
     found
 }
 
-fn path_to(report: &Report, state: &State) -> Option<Moves> {
+fn path_to(report: &Report, state: &ListedState) -> Option<Moves> {
     match report.path_to(state) {
         Ok(moves) => Some(moves),
         Err(Error::NoPath(_)) => None,

@@ -194,7 +194,7 @@ fn values_that_cannot_be_used_name_their_option() {
 fn a_path_needs_kept_layers_and_says_so() {
     let report = Search::new(Cube::new(6)).run().unwrap();
     let state = any(&report, 6);
-    let error = report.path_to(&state.state.unwrap()).unwrap_err();
+    let error = report.path_to(&state).unwrap_err();
     assert!(error.to_string().contains("keep_layers(KeepLayers::All)"), "{error}");
     assert!(matches!(report.path().unwrap_err(), Error::NoPath(_)));
     let error = report.layer(2).err().unwrap();
@@ -235,7 +235,7 @@ fn paths_lead_to_listed_states() {
             .unwrap();
         assert!((1..=3).contains(&sampled), "{sampled}");
         let state = any(&report, depth);
-        let path = report.path_to(&state.state.unwrap()).unwrap();
+        let path = report.path_to(&state).unwrap();
         assert_eq!(path.len() as u32, depth);
         assert_eq!(path.last().cloned().unwrap_or("0".to_owned()), state.text);
     }
@@ -251,7 +251,7 @@ fn searches_from_both_ends_have_paths_on_the_side_of_the_start() {
     layer
         .visit(&mut |listed| {
             let ones = listed.text.bytes().filter(|b| *b == b'1').count();
-            match report.path_to(&listed.state.unwrap()) {
+            match report.path_to(&listed) {
                 Ok(path) => {
                     assert_eq!((path.len(), ones), (2, 2));
                     near += 1;
@@ -276,15 +276,15 @@ fn a_path_to_symmetric_positions_leads_to_one_of_them() {
     let owned = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let panex = Panex::open(&owned.into()).unwrap();
     for depth in 0..=report.radius() {
-        let state = any(&report, depth).state.unwrap();
-        let path = report.path_to(&state).unwrap();
+        let listed = any(&report, depth);
+        let path = report.path_to(&listed).unwrap();
         assert_eq!(path.len() as u32, depth);
         let end = path.iter().fold(*panex.start(), |at, name| {
             let column = |name: &str| "LCR".find(name).unwrap();
             let (from, to) = name.split_at(1);
             at.moved((column(from), column(to)), panex.config().centre_top).unwrap()
         });
-        assert_eq!(panex.locate(&end, End::Start), Some(state), "depth {depth}");
+        assert_eq!(panex.locate(&end, End::Start), listed.state, "depth {depth}");
     }
 }
 

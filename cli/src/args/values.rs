@@ -8,7 +8,7 @@ use strata_store::EngineKind;
 /// Engine that holds the layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// Symbolic if the space and the flags permit it, else explicit.
+    /// Symbolic if the space and the flags permit it, else dense if it fits, else explicit.
     Auto,
     /// Every state is stored.
     Explicit,
@@ -16,6 +16,8 @@ pub(crate) enum Engine {
     Symbolic,
     /// Decision diagrams without digests and move counts, in less memory.
     SymbolicLean,
+    /// A bit for every state of the space.
+    Dense,
 }
 
 impl Engine {
@@ -26,6 +28,7 @@ impl Engine {
             Engine::Explicit => Some(EngineKind::Explicit),
             Engine::Symbolic => Some(EngineKind::Symbolic),
             Engine::SymbolicLean => Some(EngineKind::SymbolicLean),
+            Engine::Dense => Some(EngineKind::Dense),
         }
     }
 }

@@ -85,6 +85,7 @@ impl<'a> JobEvents<'a> {
             space: spec.space.to_owned(),
             params: json::parameters(&request::shown(spec.space, &spec.parameters)),
             engine: spec.engine.name(),
+            engine_reason: String::new(),
             shards: spec.shards,
             // Each worker has its own.
             data_dir: String::new(),

@@ -43,6 +43,9 @@ pub(crate) struct Job {
     pub(crate) params: Map<String, Value>,
     /// Name of the engine.
     pub(crate) engine: &'static str,
+    /// Why the search has it. Empty for a job of a cluster: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
+    pub(crate) engine_reason: String,
     /// Number of shards.
     pub(crate) shards: u32,
     /// The folder that holds the job's folder. Empty for a job of a cluster and a search in memory:
@@ -309,6 +312,7 @@ pub(crate) mod tests {
             space: "panex".to_owned(),
             params,
             engine: "explicit",
+            engine_reason: "--workers needs it".to_owned(),
             shards: 64,
             data_dir: "strata-data".to_owned(),
             threads: 2,
@@ -370,7 +374,8 @@ pub(crate) mod tests {
         assert_eq!(
             json(&job()),
             "{\"v\":1,\"event\":\"job\",\"job\":\"panex-6\",\"space\":\"panex\",\
-             \"params\":{\"k\":3,\"level\":6},\"engine\":\"explicit\",\"shards\":64,\"data_dir\":\"strata-data\",\
+             \"params\":{\"k\":3,\"level\":6},\"engine\":\"explicit\",\"engine_reason\":\"--workers needs it\",\
+             \"shards\":64,\"data_dir\":\"strata-data\",\
              \"threads\":2,\"workers\":1,\"memory_bytes\":1073741824,\"resumed_from\":null}\n"
         );
     }

@@ -10,6 +10,7 @@ use strata_store::{DataDir, JobDir, JobSpec, Manifest, RealFs, RunState, StoreEr
 use super::history::{JobHistory, read_history};
 use super::request::Request;
 use super::verify;
+use crate::catalogue::Space;
 use crate::error::{Error, Result};
 
 /// A job's folder and its records.
@@ -58,7 +59,7 @@ impl Job {
             verify::read_files(&folder, &manifest, &history)?;
         } else {
             // The workers check the checkpoint's own files when they load them.
-            verify::read_kept_files(&folder, &history, None)?;
+            verify::read_kept_files(&folder, &manifest, &history)?;
         }
         Ok(Job { folder, manifest, history, is_new: false })
     }
@@ -85,6 +86,23 @@ impl Job {
     pub fn is_new(&self) -> bool {
         self.is_new
     }
+}
+
+/// The specification of the job that a resume of a search of this space would continue, whatever its
+/// engine: of the newest unfinished job, or else of the newest finished one.
+pub fn spec_to_resume(dir: &Path, space: &Space) -> Option<JobSpec> {
+    let folders = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let jobs = folders.filter_map(|folder| JobDir::open(Arc::new(RealFs), &folder.path()).ok());
+    let (name, params) = (space.name(), space.parameters());
+    let same = jobs.map(|(_, manifest)| manifest);
+    let same =
+        same.filter(|manifest| manifest.spec.space == name && manifest.spec.params == params);
+    same.max_by_key(rank).map(|manifest| manifest.spec)
+}
+
+/// The order in which jobs of a specification are resumed, the first one last.
+fn rank(manifest: &Manifest) -> (bool, u64) {
+    (manifest.state != RunState::Done, manifest.created)
 }
 
 /// Checks that a path can be a data directory; one to resume from must exist.
@@ -137,7 +155,6 @@ fn find(data: &DataDir, request: &Request) -> Result<(JobDir, Manifest)> {
             Err(error) => tracing::warn!("{error}"),
         }
     }
-    let rank = |manifest: &Manifest| (manifest.state != RunState::Done, manifest.created);
     jobs.sort_by_key(|(_, manifest)| rank(manifest));
     if let Some(at) = jobs.iter().rposition(|(_, manifest)| manifest.spec == request.spec) {
         return Ok(jobs.swap_remove(at));

@@ -1,24 +1,30 @@
 //! Layers of a job that were written to disk: opened for paths, counted and listed.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use strata_explicit::{Engine, Layers};
+use strata_space::dense::DenseSpace;
 use strata_space::{RegionKey, State};
 use strata_store::{
-    CheckpointFile, HistoryLine, JobDir, KeptFile, KeyRange, Layer, LayerCursor, Manifest,
-    StoreError,
+    CheckpointFile, EngineKind, HistoryLine, JobDir, KeptFile, KeyRange, Layer, LayerCursor,
+    Manifest, StoreError,
 };
 use strata_symbolic::AnySearch;
 
+use super::dense;
+use super::files::{open_kept, open_record};
 use super::history::read_history;
 use super::verify::{open_checkpoint, with_current};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
+use crate::local::dense::numbering;
 use crate::local::symbolic::load_diagram;
 
 /// The layer files of a job: those of its last checkpoint, and the kept ones.
 pub(crate) struct JobLayers<'a> {
     folder: &'a JobDir,
+    engine: EngineKind,
     /// Depth of the last layer.
     depth: u32,
     records: Vec<CheckpointFile>,
@@ -33,9 +39,10 @@ impl<'a> JobLayers<'a> {
     pub(crate) fn read(folder: &'a JobDir) -> Result<JobLayers<'a>> {
         let manifest = folder.read_manifest()?;
         let lines = read_history(folder, &manifest)?.lines;
+        let engine = manifest.spec.engine;
         let (depth, records) =
             manifest.checkpoint.map_or((0, Vec::new()), |last| (last.depth, last.layers));
-        Ok(JobLayers { folder, depth, records, lines })
+        Ok(JobLayers { folder, engine, depth, records, lines })
     }
 
     /// Depth of the last layer.
@@ -43,9 +50,28 @@ impl<'a> JobLayers<'a> {
         self.depth
     }
 
+    /// Depth of the last layer with states.
+    pub(crate) fn last_depth(&self) -> u32 {
+        (self.lines.len() as u32).saturating_sub(1).min(self.depth)
+    }
+
     /// Whether the job holds every layer.
     pub(crate) fn is_complete(&self) -> bool {
         (0..self.depth.saturating_sub(1)).all(|depth| self.kept(depth).is_some())
+    }
+
+    /// Opens the files of a layer.
+    ///
+    /// # Errors
+    /// If one of them is missing or damaged.
+    pub(crate) fn files(&self, depth: u32) -> std::result::Result<Vec<Layer>, StoreError> {
+        let (folder, engine) = (self.folder, self.engine);
+        if depth + 1 >= self.depth {
+            let records = self.records.iter().filter(|record| record.depth == depth);
+            return records.map(|record| open_record(folder, engine, record)).collect();
+        }
+        let kept = self.kept(depth).unwrap_or_default().iter();
+        kept.map(|kept| open_kept(folder, engine, depth, kept)).collect()
     }
 
     fn kept(&self, depth: u32) -> Option<&[KeptFile]> {
@@ -64,28 +90,8 @@ impl Layers for JobLayers<'_> {
     type Error = strata_explicit::Error;
 
     fn open(&mut self, depth: u32) -> strata_explicit::Result<Vec<Layer>> {
-        let folder = self.folder;
-        let fs = folder.fs();
-        if depth + 1 >= self.depth {
-            let records = self.records.iter().filter(|record| record.depth == depth);
-            let open = |record: &CheckpointFile| {
-                let path = folder.file_path(&record.file)?;
-                Ok(Layer::open(fs.clone(), &path, &record.expect(folder.job()))?)
-            };
-            return records.map(open).collect();
-        }
-        let kept = self.kept(depth).unwrap_or_default().iter();
-        kept.map(|kept| Ok(open_kept(folder, depth, kept)?)).collect()
+        Ok(self.files(depth)?)
     }
-}
-
-fn open_kept(
-    folder: &JobDir,
-    depth: u32,
-    kept: &KeptFile,
-) -> std::result::Result<Layer, StoreError> {
-    let path = folder.file_path(&kept.file)?;
-    Layer::open(folder.fs().clone(), &path, &kept.expect(folder.job(), depth))
 }
 
 /// One layer of a job, ready to be counted and listed.
@@ -98,14 +104,15 @@ pub struct LayerView {
 enum Content {
     Files { layers: Vec<Layer>, engine: Engine },
     Diagram(Box<dyn AnySearch>),
+    Dense { layers: Vec<Layer>, space: Arc<dyn DenseSpace> },
 }
 
 /// A state of a listed layer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedState {
     /// A position that it stands for, in the space's text form.
     pub text: String,
-    /// The state as the explicit engine stores it; none in a symbolic layer.
+    /// The state as the explicit engine stores it; none in a layer of another engine.
     pub state: Option<State>,
 }
 
@@ -124,10 +131,10 @@ pub fn open_layer(
     depth: u32,
     memory: u64,
 ) -> Result<LayerView> {
-    if manifest.spec.engine.is_explicit() {
-        open_files(folder, manifest, space, depth)
-    } else {
+    if manifest.spec.engine.is_symbolic() {
         open_diagram(folder, &manifest, &space, depth, memory)
+    } else {
+        open_files(folder, manifest, space, depth)
     }
 }
 
@@ -142,7 +149,7 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
         let kept = history.lines.get(depth as usize).and_then(|line| line.kept.as_ref());
         let open = |kept: &Vec<KeptFile>| {
             kept.iter()
-                .map(|kept| open_kept(folder, depth, kept))
+                .map(|kept| open_kept(folder, manifest.spec.engine, depth, kept))
                 .collect::<std::result::Result<Vec<_>, _>>()
         };
         Ok(kept.map(open).transpose()?)
@@ -152,8 +159,12 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
         return Err(Error::LayerNotHeld { job: manifest.job, depth, last });
     };
     let states = layers.iter().map(|layer| layer.totals().states).sum::<u64>();
-    let engine = space.engine(manifest.spec.shards);
-    Ok(LayerView { depth, states, content: Content::Files { layers, engine } })
+    let content = if manifest.spec.engine.is_dense() {
+        Content::Dense { layers, space: space.dense()? }
+    } else {
+        Content::Files { layers, engine: space.engine(manifest.spec.shards) }
+    };
+    Ok(LayerView { depth, states, content })
 }
 
 fn open_diagram(
@@ -200,6 +211,7 @@ impl LayerView {
     pub fn visit(&self, visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>) -> Result<()> {
         match &self.content {
             Content::Files { layers, engine } => visit_files(layers, engine, 1, visit),
+            Content::Dense { layers, space } => visit_dense(layers, &**space, 1, visit),
             Content::Diagram(search) => {
                 search.visit_texts(&mut |text| visit(ListedState { text, state: None }));
                 Ok(())
@@ -217,11 +229,10 @@ impl LayerView {
         number: u64,
         visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
     ) -> Result<()> {
+        let step = self.states.div_ceil(number.max(1)).max(1);
         match &self.content {
-            Content::Files { layers, engine } => {
-                let step = self.states.div_ceil(number.max(1)).max(1);
-                visit_files(layers, engine, step, visit)
-            }
+            Content::Files { layers, engine } => visit_files(layers, engine, step, visit),
+            Content::Dense { layers, space } => visit_dense(layers, &**space, step, visit),
             Content::Diagram(search) => {
                 let positions = search.positions();
                 let number = number.min(positions);
@@ -236,6 +247,17 @@ impl LayerView {
             }
         }
     }
+}
+
+/// Calls `visit` for every `step`-th state of dense layer files, until it breaks.
+fn visit_dense(
+    layers: &[Layer],
+    space: &dyn DenseSpace,
+    step: u64,
+    visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
+) -> Result<()> {
+    let listed = &mut |state| visit(ListedState { text: space.text(state), state: None });
+    Ok(dense::visit_states(layers, numbering(space), step, listed)?)
 }
 
 /// Calls `visit` for every `step`-th state of the layer files, until it breaks.

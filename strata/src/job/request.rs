@@ -2,16 +2,24 @@
 
 use std::time::Duration;
 
-use strata_store::{EngineKind, JobSpec};
+use strata_store::{EngineKind, JobDir, JobSpec};
 
 use crate::catalogue::Space;
+use crate::engine::DenseMemory;
 use crate::error::{Error, Result};
 use crate::keep_layers::KeepLayers;
 use crate::local::budget::Budget;
+use crate::local::dense::DenseSetup;
 use crate::local::symbolic::SymbolicWorker;
 
 /// Default number of shards: enough to balance over many workers.
 pub const DEFAULT_SHARDS: u32 = 64;
+
+/// The number of shards of a search: at most as many as a dense space has blocks.
+pub fn default_shards(engine: EngineKind, space: &Space) -> u32 {
+    let dense = engine.is_dense().then(|| space.dense_size().ok()).flatten();
+    dense.map_or(DEFAULT_SHARDS, |size| size.shape.blocks.min(DEFAULT_SHARDS))
+}
 
 /// With verification, the symbolic engine recomputes one in this many memoised steps.
 const VERIFIED_ONE_IN: u32 = 64;
@@ -60,16 +68,56 @@ pub struct Request {
     pub(crate) label: String,
     pub(crate) expected_layers: Option<u32>,
     pub(crate) options: RunOptions,
-    /// Division of the memory budget; None for the symbolic engine, which divides it itself.
+    /// Division of the memory budget; None for engines that divide it themselves.
     pub(crate) budget: Option<Budget>,
+    /// Whether a move need not have an inverse.
+    pub(crate) is_directed: bool,
+    paths_need_layers: bool,
+}
+
+fn refused(option: &'static str, why: String) -> Error {
+    Error::Option { option, why }
+}
+
+/// Checks the numbers of threads and workers.
+fn check_threads(spec: &JobSpec, options: &RunOptions) -> Result<()> {
+    for (option, value) in [("threads", options.threads), ("workers", options.workers)] {
+        if value == 0 {
+            return Err(refused(option, "at least 1 is needed".to_owned()));
+        }
+    }
+    if options.workers > spec.shards as usize {
+        let (workers, shards) = (options.workers, spec.shards);
+        let why = format!(
+            "{workers} workers cannot share {shards} shards: there must be at least as many shards"
+        );
+        return Err(refused("workers", why));
+    }
+    if !spec.engine.is_explicit() && options.workers > 1 {
+        let engine = spec.engine.name();
+        return Err(refused("workers", format!("the {engine} engine has one worker")));
+    }
+    Ok(())
+}
+
+/// Checks that an engine has the least memory that it takes, in bytes.
+fn check_memory(engine: &str, given: u64, least: u64, place: &str) -> Result<()> {
+    if given >= least {
+        return Ok(());
+    }
+    let (given, least) = (given >> 10, least.div_ceil(1 << 20));
+    let why =
+        format!("{given} KiB is too small: the {engine} engine takes at least {least} MiB{place}");
+    Err(refused("memory", why))
 }
 
 impl Request {
     /// A request for a search of `space` by an engine, divided into `shards`.
     ///
     /// # Errors
-    /// [`Error::Option`] for zero workers or threads, more workers than shards, or too little
-    /// memory; [`Error::Space`] if the symbolic engine cannot search the space.
+    /// [`Error::Option`] for zero workers or threads, more workers than the engine or the shards
+    /// permit, more shards than a dense space has blocks, or too little memory; [`Error::Space`] if
+    /// the engine cannot search the space.
     pub fn new(
         space: &Space,
         engine: EngineKind,
@@ -86,47 +134,50 @@ impl Request {
     /// # Errors
     /// As [`Request::new`].
     pub fn with_spec(space: &Space, spec: JobSpec, options: RunOptions) -> Result<Request> {
-        let refused = |option, why: String| Err(Error::Option { option, why });
-        for (option, value) in [("threads", options.threads), ("workers", options.workers)] {
-            if value == 0 {
-                return refused(option, "at least 1 is needed".to_owned());
-            }
-        }
-        if options.workers > spec.shards as usize {
-            let (workers, shards) = (options.workers, spec.shards);
-            return refused(
-                "workers",
-                format!(
-                    "{workers} workers cannot share {shards} shards: there must be at least as \
-                     many shards"
-                ),
-            );
-        }
-        let budget = if spec.engine.is_explicit() {
+        check_threads(&spec, &options)?;
+        let (label, expected_layers) = (space.label(), space.expected_layers());
+        let mut request = Request {
+            paths_need_layers: spec.engine.is_explicit(),
+            spec,
+            label,
+            expected_layers,
+            options,
+            budget: None,
+            is_directed: false,
+        };
+        let RunOptions { memory, workers, threads, .. } = request.options;
+        if request.spec.engine.is_explicit() {
             space.check_explicit()?;
-            let tables = space.table_bytes();
-            let budget = Budget::new(options.memory, tables, options.workers, options.threads);
-            match budget {
-                Ok(budget) => Some(budget),
-                Err(error) => return refused("memory", error.to_string()),
-            }
-        } else if spec.engine.is_dense() {
-            space.dense_size()?;
-            return refused("engine", "dense searches have no jobs yet".to_owned());
+            let budget = Budget::new(memory, space.table_bytes(), workers, threads);
+            request.budget = Some(budget.map_err(|error| refused("memory", error.to_string()))?);
+        } else if request.spec.engine.is_dense() {
+            request.check_dense(space)?;
         } else {
             space.nested()?;
-            let least = SymbolicWorker::LEAST_MEMORY;
-            if options.memory < least {
-                let (given, least) = (options.memory >> 10, least >> 20);
-                let why = format!(
-                    "{given} KiB is too small: the symbolic engine takes at least {least} MiB"
-                );
-                return refused("memory", why);
-            }
-            None
-        };
-        let (label, expected_layers) = (space.label(), space.expected_layers());
-        Ok(Request { spec, label, expected_layers, options, budget })
+            check_memory("symbolic", memory, SymbolicWorker::LEAST_MEMORY, "")?;
+        }
+        Ok(request)
+    }
+
+    /// Checks that the dense engine can search the space within the memory.
+    fn check_dense(&mut self, space: &Space) -> Result<()> {
+        let size = space.dense_size()?;
+        let (shards, blocks) = (self.spec.shards, size.shape.blocks);
+        if shards > blocks {
+            return Err(refused(
+                "shards",
+                format!("{shards} shards are more than {blocks} blocks"),
+            ));
+        }
+        let DenseMemory { whole, least } = DenseMemory::of(&size, self.options.threads);
+        check_memory("dense", self.options.memory, least, " here")?;
+        self.is_directed = !size.is_undirected;
+        if self.is_directed {
+            // New states are told from those of all layers before, not of the last two.
+            self.options.keep_layers = KeepLayers::All;
+        }
+        self.paths_need_layers = self.is_directed || self.options.memory < whole;
+        Ok(())
     }
 
     /// The job's identity: space, parameters, shards, engine.
@@ -144,6 +195,11 @@ impl Request {
         self.expected_layers
     }
 
+    /// Whether shortest paths are traced back through kept layers, and not searched in memory.
+    pub fn paths_need_layers(&self) -> bool {
+        self.paths_need_layers
+    }
+
     /// Resources and limits.
     pub fn options(&self) -> &RunOptions {
         &self.options
@@ -155,6 +211,18 @@ impl Request {
     /// As [`Request::new`].
     pub fn with_options(&self, space: &Space, options: RunOptions) -> Result<Request> {
         Request::with_spec(space, self.spec.clone(), options)
+    }
+
+    /// Configuration of the worker of the dense engine.
+    pub(crate) fn dense(&self, folder: &JobDir) -> DenseSetup {
+        DenseSetup {
+            worker: 0,
+            threads: self.options.threads,
+            memory: self.options.memory,
+            digest: self.spec.engine.has_digests(),
+            keep: self.options.keep_layers,
+            folder: folder.clone(),
+        }
     }
 
     /// Options of the symbolic engine.

@@ -17,6 +17,7 @@ use super::request::Request;
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::local::budget::Budget;
+use crate::local::dense::DenseWorker;
 use crate::local::error::WorkerError;
 use crate::local::pool::LocalPool;
 use crate::local::restore::Restore;
@@ -101,7 +102,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         max_layers: options.max_layers,
         disk_limit: options.disk_limit,
         engine: request.spec().engine,
-        is_directed: false,
+        is_directed: request.is_directed,
     };
     let before = manifest.seconds;
     let records =
@@ -178,9 +179,20 @@ fn pool(
         let setups = setups(request, budget, folder);
         return Ok((rule, LocalPool::explicit(setups, &engine, folder, restore)?));
     }
+    if request.spec.engine.is_dense() {
+        let dense = space.dense()?;
+        // The tables are those of the dense form.
+        drop(space);
+        let rule = match dense.tables().goals() {
+            [] => Finish::Exhausted,
+            _ => Finish::State(()),
+        };
+        let worker = DenseWorker::new(request.dense(folder), dense)?;
+        return Ok((rule, LocalPool::single(worker, folder, restore)));
+    }
     let form = space.nested()?;
     let worker = SymbolicWorker::new(0, folder.clone(), form, request.symbolic())?;
-    Ok((worker.finish(), LocalPool::symbolic(worker, folder, restore)))
+    Ok((worker.finish(), LocalPool::single(worker, folder, restore)))
 }
 
 /// The owner of each shard: every worker has a contiguous share.

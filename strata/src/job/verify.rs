@@ -1,13 +1,19 @@
 //! Verification of a job's folder: whether manifest, history and layer files are whole and agree.
 
-use strata_explicit::{Kernel, KernelMemory, count};
+use strata_dense::Counter;
+use strata_explicit::{KernelMemory, count};
 use strata_space::LayerStats;
-use strata_store::{CheckpointFile, Hex128, JobDir, Manifest, StoreError};
+use strata_store::{
+    CheckpointFile, EngineKind, FileKind, Hex128, JobDir, Layer, Manifest, StoreError,
+};
 use strata_symbolic::AnySearch;
 
+use super::dense;
+use super::files::{open_kept, open_record};
 use super::history::{JobHistory, add, check, read_history};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
+use crate::local::dense::numbering;
 use crate::local::symbolic::{load_diagram, read_diagram};
 use crate::plan::sums::{LayerSummary, stats_of, totals_of};
 
@@ -45,20 +51,54 @@ pub struct Reread {
 /// # Errors
 /// The first damage found, as [`Error::Store`].
 pub fn verify(folder: &JobDir, manifest: Manifest, space: Space) -> Result<Verified> {
-    if !manifest.spec.engine.is_explicit() {
+    if manifest.spec.engine.is_symbolic() {
         return verify_symbolic(folder, manifest, &space);
     }
+    let engine = manifest.spec.engine;
+    if engine.is_dense() {
+        let dense = space.dense().map_err(|_| other_engine(folder, &manifest))?;
+        let (numbering, counter) =
+            (numbering(&*dense), Counter::new(&*dense, engine.has_digests()));
+        return verify_files(folder, manifest, &mut |layer| {
+            layer.check_blocks()?;
+            dense::recount(layer, numbering, &counter)
+        });
+    }
     let mut kernel = space.engine(manifest.spec.shards).kernel(MEMORY);
+    verify_files(folder, manifest, &mut |layer| {
+        layer.verify(&mut |_, _| {})?;
+        count(&mut *kernel, layer, |_| true)
+    })
+}
+
+/// Reads a layer again in full, and counts its states.
+type Recount<'a> = dyn FnMut(&Layer) -> std::result::Result<LayerStats, StoreError> + 'a;
+
+fn verify_files(
+    folder: &JobDir,
+    manifest: Manifest,
+    recount: &mut Recount<'_>,
+) -> Result<Verified> {
     let (manifest, (history, layers)) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
         Ok((history, open_checkpoint(folder, manifest)?))
     })?;
     let mut read = Reread::default();
     for layer in &layers {
-        read.add(reread(layer, Some(&mut *kernel))?);
+        read.add(reread(layer, Some(recount))?);
     }
-    read.add(read_kept_files(folder, &history, Some(&mut *kernel))?);
+    read.add(read_kept(folder, manifest.spec.engine, &history, Some(recount))?);
     Ok(Verified { manifest, history, read })
+}
+
+/// The error of a job whose engine cannot search its space.
+fn other_engine(folder: &JobDir, manifest: &Manifest) -> StoreError {
+    StoreError::Corrupt {
+        file: folder.path().join("manifest.json"),
+        offset: 0,
+        expected: "an engine that can search the space".to_owned(),
+        found: manifest.spec.engine.name().to_owned(),
+    }
 }
 
 fn verify_symbolic(folder: &JobDir, manifest: Manifest, space: &Space) -> Result<Verified> {
@@ -69,12 +109,7 @@ fn verify_symbolic(folder: &JobDir, manifest: Manifest, space: &Space) -> Result
         verify: 0,
         threads: 1,
     };
-    let form = space.nested().map_err(|_| StoreError::Corrupt {
-        file: folder.path().join("manifest.json"),
-        offset: 0,
-        expected: "an engine that can search the space".to_owned(),
-        found: manifest.spec.engine.name().to_owned(),
-    })?;
+    let form = space.nested().map_err(|_| other_engine(folder, &manifest))?;
     let mut search = form.open(options).map_err(Error::Step)?;
     let (manifest, (history, read)) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
@@ -113,28 +148,30 @@ pub fn with_current<T, E: From<StoreError>>(
 pub(super) fn open_checkpoint(
     folder: &JobDir,
     manifest: &Manifest,
-) -> std::result::Result<Vec<strata_store::Layer>, StoreError> {
+) -> std::result::Result<Vec<Layer>, StoreError> {
     let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
     let open = |record: &CheckpointFile| {
-        let path = folder.file_path(&record.file)?;
-        let layer =
-            strata_store::Layer::open(folder.fs().clone(), &path, &record.expect(folder.job()))?;
-        check(&|| path.clone(), "totals", &record.totals(), layer.totals())?;
+        let layer = open_record(folder, manifest.spec.engine, record)?;
+        check(&|| layer.path().unwrap_or_default(), "totals", &record.totals(), layer.totals())?;
         Ok(layer)
     };
     records.map(open).collect()
 }
 
-/// Reads a layer again in full. With a kernel, also recomputes its counts and digest.
+/// Reads a layer again in full: the checksums, or also its counts and digest.
 fn reread(
-    layer: &strata_store::Layer,
-    kernel: Option<&mut (dyn Kernel + 'static)>,
+    layer: &Layer,
+    recount: Option<&mut Recount<'_>>,
 ) -> std::result::Result<Reread, StoreError> {
-    layer.verify(&mut |_, _| {})?;
-    if let Some(kernel) = kernel {
-        let stats = count(kernel, layer, |_| true)?;
-        let found = totals_of(&stats);
-        check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
+    match recount {
+        Some(recount) => {
+            let found = totals_of(&recount(layer)?);
+            check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
+        }
+        None if layer.header().kind == FileKind::Dense => layer.check_blocks()?,
+        None => {
+            layer.verify(&mut |_, _| {})?;
+        }
     }
     Ok(Reread { files: 1, bytes: layer.file_bytes(), states: layer.totals().states })
 }
@@ -164,8 +201,17 @@ fn read_diagrams(
 /// Reads the kept layers again and compares them with the history.
 pub(crate) fn read_kept_files(
     folder: &JobDir,
+    manifest: &Manifest,
     history: &JobHistory,
-    mut kernel: Option<&mut (dyn Kernel + 'static)>,
+) -> std::result::Result<Reread, StoreError> {
+    read_kept(folder, manifest.spec.engine, history, None)
+}
+
+fn read_kept(
+    folder: &JobDir,
+    engine: EngineKind,
+    history: &JobHistory,
+    mut recount: Option<&mut Recount<'_>>,
 ) -> std::result::Result<Reread, StoreError> {
     let mut total = Reread::default();
     for line in &history.lines {
@@ -173,10 +219,10 @@ pub(crate) fn read_kept_files(
         let at = || folder.path().join("history.jsonl");
         let mut sum = LayerSummary { depth: line.depth, ..LayerSummary::default() };
         for kept in kept {
-            let path = folder.file_path(&kept.file)?;
-            let expect = kept.expect(folder.job(), line.depth);
-            let layer = strata_store::Layer::open(folder.fs().clone(), &path, &expect)?;
-            total.add(reread(&layer, kernel.as_deref_mut())?);
+            let layer = open_kept(folder, engine, line.depth, kept)?;
+            // A reborrow: the closure is used again for the next file.
+            let recount = recount.as_mut().map(|recount| &mut **recount as &mut Recount<'_>);
+            total.add(reread(&layer, recount)?);
             add(&at, &mut sum.stats, &stats_of(layer.totals()))?;
         }
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
@@ -201,7 +247,7 @@ pub(crate) fn read_files(
     history: &JobHistory,
 ) -> std::result::Result<Reread, StoreError> {
     let mut total = Reread::default();
-    if manifest.spec.engine.is_explicit() {
+    if !manifest.spec.engine.is_symbolic() {
         for layer in open_checkpoint(folder, manifest)? {
             total.add(reread(&layer, None)?);
         }
@@ -211,6 +257,6 @@ pub(crate) fn read_files(
             total.add(of_record(record));
         }
     }
-    total.add(read_kept_files(folder, history, None)?);
+    total.add(read_kept_files(folder, manifest, history)?);
     Ok(total)
 }

@@ -13,7 +13,6 @@ use strata_store::JobDir;
 
 use super::error::WorkerError;
 use super::restore::Restore;
-use super::symbolic::SymbolicWorker;
 use super::work::Work;
 use super::worker::{LayerReport, Setup, Worker};
 use crate::plan::driver::{Answer, Done, Order, WorkerPool};
@@ -63,9 +62,9 @@ impl LocalPool {
         Ok(LocalPool { first: Box::new(first), others, answers, folder: folder.clone(), restore })
     }
 
-    /// The only worker of a symbolic search.
-    pub(crate) fn symbolic(
-        worker: SymbolicWorker,
+    /// The only worker of a symbolic or dense search.
+    pub(crate) fn single(
+        worker: impl Work + 'static,
         folder: &JobDir,
         restore: Arc<[Restore]>,
     ) -> LocalPool {

@@ -16,8 +16,8 @@ use crate::job::request::Request;
 pub struct Antipode {
     /// The state in the space's text form.
     pub state: String,
-    /// Moves from the state to the start; None unless the puzzle names the moves between states in
-    /// text form.
+    /// The fewest moves from the state to the start; None unless the puzzle names the moves between
+    /// states in text form, and every move has an inverse.
     pub moves: Option<Moves>,
 }
 
@@ -62,7 +62,7 @@ pub fn antipodes(
     drop(layer);
     let space = open()?;
     let texts = listed.iter().map(|state| state.text.clone());
-    let first = if space.names_moves() && !listed.is_empty() {
+    let first = if space.names_moves() && !request.is_directed && !listed.is_empty() {
         let paths = positions_to(request, &space, folder, &listed)?;
         let moves = |mut path: Vec<String>| {
             path.reverse();

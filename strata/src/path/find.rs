@@ -4,6 +4,7 @@ use strata_explicit::{Candidate, Finder, Layers, Trace, entry_key};
 use strata_space::{Chain, State};
 use strata_store::JobDir;
 
+use super::dense::DensePaths;
 use super::midpoints::PathFinder;
 use super::outcome::{Moves, OpenSpace, PathOutcome};
 use super::symbolic;
@@ -17,7 +18,8 @@ use crate::plan::machine::StopReason;
 /// The moves of a shortest solution of the finished job in `folder`.
 ///
 /// An explicit job's path is traced back through its layers where all were kept, and otherwise
-/// searched again in halves. A symbolic job is searched again with all layers in memory.
+/// searched again in halves. A symbolic job is searched again with all layers in memory; a dense one,
+/// unless it has kept its layers, with the depth of every state.
 ///
 /// # Errors
 /// [`Error::LayersNotKept`] if layers are missing and the puzzle has no parameters `start` and
@@ -32,6 +34,14 @@ pub fn find_path(
         return PathFinder::new(&request.options, folder, open, cancel).find(&request.spec, folder);
     }
     let space = open(&request.spec)?;
+    let unnamed = || Error::NoPath(format!("{} does not name its moves", space.name()));
+    if request.spec.engine.is_dense() {
+        let Some(paths) = DensePaths::open(request, &space, folder, cancel)? else {
+            return Ok(PathOutcome::Stopped(StopReason::Interrupted));
+        };
+        let positions = paths.to_goal()?;
+        return space.moves_between(&positions).map(PathOutcome::Found).ok_or_else(unnamed);
+    }
     let options = strata_symbolic::Options {
         keep_layers: true,
         digests: false,
@@ -41,20 +51,29 @@ pub fn find_path(
     let Some(positions) = symbolic::positions(&space, options, cancel)? else {
         return Ok(PathOutcome::Stopped(StopReason::Interrupted));
     };
-    let unnamed = || Error::NoPath(format!("{} does not name its moves", space.name()));
     space.moves_between(&positions).map(PathOutcome::Found).ok_or_else(unnamed)
 }
 
-/// The moves from the start to a state of an explicit job that has kept all layers.
+/// The moves from the start to a state of a job.
 ///
 /// # Errors
-/// [`Error::LayersNotKept`] if it has not, [`Error::NoPath`] if no layer holds the state or the
-/// puzzle does not name the moves.
-pub(crate) fn trace_to(state: State, space: &Space, shards: u32, folder: &JobDir) -> Result<Moves> {
-    let chain = chains_to(&[state], space, shards, folder)?.swap_remove(0);
+/// As [`positions_to`]; [`Error::NoPath`] if the puzzle does not name the moves.
+pub(crate) fn trace_to(
+    request: &Request,
+    state: &ListedState,
+    space: &Space,
+    folder: &JobDir,
+) -> Result<Moves> {
+    let unnamed = || Error::NoPath(format!("{} does not name the moves", space.name()));
+    let stored = state.state.filter(|_| request.spec.engine.is_explicit());
+    let Some(stored) = stored else {
+        let positions = positions_to(request, space, folder, std::slice::from_ref(state))?;
+        let positions = positions.into_iter().next().unwrap_or_default();
+        return space.moves_between(&positions).ok_or_else(unnamed);
+    };
+    let chain = chains_to(&[stored], space, request.spec.shards, folder)?.swap_remove(0);
     // `Space::moves` may require a chain that ends at the goal. Otherwise the moves are named from
     // the positions' texts.
-    let unnamed = || Error::NoPath(format!("{} does not name the moves", space.name()));
     let named = || space.moves_between(&texts(space, &chain));
     space.moves(&chain).or_else(named).ok_or_else(unnamed)
 }
@@ -62,13 +81,20 @@ pub(crate) fn trace_to(state: State, space: &Space, shards: u32, folder: &JobDir
 /// The positions from the start to each of some states of a finished job, in text form.
 ///
 /// # Errors
-/// As [`trace_to`]; a symbolic job has not kept its layers.
+/// [`Error::LayersNotKept`] if the job has not kept all layers. A dense job needs none if its moves are
+/// undirected and a search in memory fits the budget. [`Error::NoPath`] if no layer holds a state.
 pub(super) fn positions_to(
     request: &Request,
     space: &Space,
     folder: &JobDir,
     states: &[ListedState],
 ) -> Result<Vec<Vec<String>>> {
+    if request.spec.engine.is_dense() {
+        let never = CancelToken::new();
+        let paths = DensePaths::open(request, space, folder, &never)?;
+        let paths = paths.ok_or_else(|| Error::NoPath("the search was cancelled".to_owned()))?;
+        return states.iter().map(|listed| paths.to_state(&listed.text)).collect();
+    }
     let stored: Option<Vec<State>> = states.iter().map(|listed| listed.state).collect();
     let stored = stored.filter(|_| request.spec.engine.is_explicit());
     let stored = stored.ok_or_else(|| Error::LayersNotKept { job: folder.job().to_owned() })?;

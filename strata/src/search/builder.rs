@@ -10,11 +10,12 @@ use tempfile::TempDir;
 
 use super::report::{OpenParameters, Report};
 use crate::catalogue::{Registry, Space};
+use crate::engine::{EngineNeeds, choose_engine};
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
 use crate::job::event::{Event, LayerEvent};
 use crate::job::folder::{Job, check_data_dir, differences, lock_data_dir};
-use crate::job::request::{DEFAULT_SHARDS, Request, RunOptions};
+use crate::job::request::{Request, RunOptions, default_shards};
 use crate::job::session::{self, Ended, RunControl};
 use crate::keep_layers::KeepLayers;
 use crate::size::parse_size;
@@ -22,13 +23,27 @@ use crate::size::parse_size;
 /// How layers are held during a search.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Symbolic where the puzzle has a nested form and no option needs the explicit engine.
+    /// Symbolic where the puzzle has a nested form and no option needs another engine; else dense
+    /// where the puzzle has a dense form that fits the memory, or whose layers fit the disk; else
+    /// explicit.
     #[default]
     Auto,
     /// Every state is stored on disk. Takes any puzzle, any number of workers, and little memory.
     Explicit,
     /// As decision diagrams, in memory.
     Symbolic,
+    /// As a bit for each state of the space, in memory or by parts on disk. Takes puzzles with a dense
+    /// form ([`Puzzle::dense`]).
+    Dense,
+}
+
+/// Given options that not every engine supports: the first of each kind.
+#[derive(Copy, Clone, Default)]
+struct Given {
+    /// Only the explicit engine does.
+    explicit: Option<&'static str>,
+    /// The symbolic engine does not.
+    files: Option<&'static str>,
 }
 
 type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
@@ -96,8 +111,7 @@ pub struct Search<'a> {
     engine: Engine,
     shards: Option<u32>,
     options: RunOptions,
-    /// The first given option that only the explicit engine supports.
-    explicit_option: Option<&'static str>,
+    given: Given,
     cancel: CancelToken,
     on_event: OnEvent<'a>,
 }
@@ -212,7 +226,7 @@ impl<'a> Search<'a> {
             engine: Engine::Auto,
             shards: None,
             options: RunOptions::default(),
-            explicit_option: None,
+            given: Given::default(),
             cancel: CancelToken::new(),
             on_event: Box::new(|_| {}),
         }
@@ -245,14 +259,16 @@ impl<'a> Search<'a> {
     /// worker share more than workers do.
     pub fn workers(mut self, workers: usize) -> Self {
         self.options.workers = workers;
-        self.needs_explicit("workers")
+        self.given.explicit.get_or_insert("workers");
+        self
     }
 
     /// Shards that the states are divided among, with the explicit engine; fixed for the life of a
     /// job. 64 by default.
     pub fn shards(mut self, shards: u32) -> Self {
         self.shards = Some(shards);
-        self.needs_explicit("shards")
+        self.given.explicit.get_or_insert("shards");
+        self
     }
 
     /// Time between checkpoints. 30 seconds by default.
@@ -261,10 +277,12 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Layers that stay on disk besides the last two, with the explicit engine. None by default.
+    /// Layers that stay on disk besides the last two, with the explicit or the dense engine. None by
+    /// default; a dense search whose moves have no inverses keeps all.
     pub fn keep_layers(mut self, keep: KeepLayers) -> Self {
         self.options.keep_layers = keep;
-        self.needs_explicit("keep_layers")
+        self.given.files.get_or_insert("keep_layers");
+        self
     }
 
     /// Depth at which to stop; a later run without this limit resumes.
@@ -273,12 +291,13 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Size on disk at which to stop, such as `10GiB`, with the explicit engine.
+    /// Size on disk at which to stop, such as `10GiB`, with the explicit or the dense engine.
     ///
     /// A size that cannot be read is an error of [`Self::run`].
     pub fn disk_limit(mut self, size: &str) -> Self {
         self.options.disk_limit = self.size("disk_limit", size);
-        self.needs_explicit("disk_limit")
+        self.given.files.get_or_insert("disk_limit");
+        self
     }
 
     /// The engine.
@@ -319,11 +338,6 @@ impl<'a> Search<'a> {
         None
     }
 
-    fn needs_explicit(mut self, option: &'static str) -> Self {
-        self.explicit_option.get_or_insert(option);
-        self
-    }
-
     /// Searches to the end, from the last checkpoint if there is one.
     ///
     /// # Errors
@@ -332,7 +346,7 @@ impl<'a> Search<'a> {
     /// otherwise what failed.
     pub fn run(self) -> Result<Report> {
         let started = Instant::now();
-        let Search { space, open, data_dir, engine, shards, options, explicit_option, .. } = self;
+        let Search { space, open, data_dir, engine, shards, options, given, .. } = self;
         let (cancel, mut on_event) = (self.cancel, self.on_event);
         let space = space?;
         let (dir, temporary) = match data_dir {
@@ -345,7 +359,7 @@ impl<'a> Search<'a> {
         check_data_dir(&dir, false)?;
         let data = lock_data_dir(&dir)?;
         let earlier = earlier_job(&data)?;
-        let spec = specification(&space, engine, shards, explicit_option, earlier.as_ref())?;
+        let spec = specification(&space, (engine, shards), given, &options, earlier.as_ref())?;
         let request = Request::with_spec(&space, spec, options)?;
         let job = match earlier {
             None => Job::create(&data, &request)?,
@@ -390,37 +404,65 @@ fn earlier_job(data: &DataDir) -> Result<Option<Manifest>> {
 /// The identity of the search. Engine and shards that were not chosen are those of the earlier job.
 fn specification(
     space: &Space,
-    engine: Engine,
-    shards: Option<u32>,
-    explicit_option: Option<&'static str>,
+    (engine, shards): (Engine, Option<u32>),
+    given: Given,
+    options: &RunOptions,
     earlier: Option<&Manifest>,
 ) -> Result<JobSpec> {
     let (name, params) = (space.name().to_owned(), space.parameters());
     let earlier = earlier.map(|manifest| &manifest.spec);
     let earlier = earlier.filter(|spec| spec.space == name && spec.params == params);
-    let nested = space.nested();
     let kind = match engine {
         Engine::Explicit => EngineKind::Explicit,
         Engine::Symbolic => {
-            nested?;
-            if let Some(option) = explicit_option {
-                let why = "the symbolic engine does not support it".to_owned();
-                return Err(Error::Option { option, why });
-            }
+            space.nested()?;
+            refuse(given.explicit.or(given.files), "symbolic")?;
             EngineKind::Symbolic
         }
-        Engine::Auto => match (earlier, explicit_option) {
-            (Some(spec), None) => spec.engine,
-            _ if nested.is_err() || explicit_option.is_some() => EngineKind::Explicit,
-            _ => EngineKind::Symbolic,
+        Engine::Dense => {
+            space.dense_size()?;
+            refuse(given.explicit.filter(|option| *option != "shards"), "dense")?;
+            EngineKind::Dense
+        }
+        Engine::Auto => match earlier {
+            Some(spec) if given.permits(spec.engine) => spec.engine,
+            _ => automatic(space, given, options),
         },
     };
-    let shards = shards.or(earlier.map(|spec| spec.shards)).unwrap_or(DEFAULT_SHARDS);
+    let default = || default_shards(kind, space);
+    let shards = shards.or(earlier.map(|spec| spec.shards)).unwrap_or_else(default);
     if !(1..=MAX_SHARDS).contains(&shards) {
         let why = format!("must be between 1 and {MAX_SHARDS}, not {shards}");
         return Err(Error::Option { option: "shards", why });
     }
     Ok(JobSpec { space: name, params, shards, engine: kind })
+}
+
+impl Given {
+    /// Whether an engine supports the options.
+    fn permits(self, engine: EngineKind) -> bool {
+        let has_files = engine.is_dense() || self.files.is_none();
+        engine.is_explicit() || self.explicit.is_none() && has_files
+    }
+}
+
+/// Refuses an option that an engine does not support.
+fn refuse(option: Option<&'static str>, engine: &str) -> Result<()> {
+    let Some(option) = option else { return Ok(()) };
+    Err(Error::Option { option, why: format!("the {engine} engine does not support it") })
+}
+
+fn automatic(space: &Space, given: Given, options: &RunOptions) -> EngineKind {
+    let exhaust = space.parameters().get("exhaust").is_some_and(|value| value == "true");
+    let needs = EngineNeeds {
+        explicit: given.explicit,
+        files: given.files,
+        memory: options.memory,
+        threads: options.threads,
+        disk_limit: options.disk_limit,
+        is_exhaustive: exhaust,
+    };
+    choose_engine(space, &needs).engine
 }
 
 /// Limit of shards: job records and orders list the owner of every shard.

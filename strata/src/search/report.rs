@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use strata_space::{Digest, Parameters, SpaceError, State};
+use strata_space::{Digest, Parameters, SpaceError};
 use strata_store::{DataDir, JobDir, JobSpec};
 use tempfile::TempDir;
 
@@ -11,7 +11,7 @@ use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
 use crate::job::history::read_history;
-use crate::job::layers::{LayerView, open_layer};
+use crate::job::layers::{LayerView, ListedState, open_layer};
 use crate::job::request::Request;
 use crate::job::session::Finished;
 use crate::path::find::{find_path, trace_to};
@@ -113,13 +113,10 @@ impl Report {
     /// state stands for symmetric positions, the path leads to one of them.
     ///
     /// # Errors
-    /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`,
-    /// [`Error::NoPath`] if no layer holds the state.
-    pub fn path_to(&self, state: &State) -> Result<Moves> {
-        if !self.request.spec().engine.is_explicit() {
-            return Err(Error::LayersNotKept { job: self.folder.job().to_owned() });
-        }
-        trace_to(*state, &self.space()?, self.request.spec().shards, &self.folder)
+    /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`, or a
+    /// dense search fits the memory; [`Error::NoPath`] if no layer holds the state.
+    pub fn path_to(&self, state: &ListedState) -> Result<Moves> {
+        trace_to(&self.request, state, &self.space()?, &self.folder)
     }
 
     /// A layer, to be counted, listed or sampled. The last two layers are always there, others if

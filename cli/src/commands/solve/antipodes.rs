@@ -9,39 +9,64 @@ use super::prepared::Prepared;
 use crate::output::events::{Antipode, Antipodes, Event};
 use crate::output::exit::Failure;
 use crate::output::progress::Progress;
+use crate::spaces::puzzle;
+
+/// Antipodes that are printed without the flag, where they take little time.
+const DEFAULT: u64 = 20;
+
+/// Most states of a dense space that is searched a second time without the flag: some seconds.
+const SMALL: u64 = 1 << 30;
 
 /// The number of antipodes to print.
 ///
 /// # Errors
 /// If the command line asks for antipodes that the search cannot have.
 pub(super) fn number(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Result<u64, Failure> {
-    let request = &prepared.request;
-    let Some(number) = args.antipodes.filter(|number| *number > 0) else { return Ok(0) };
-    let why = if !request.is_exhaustive() {
-        "only a search of the whole space has antipodes (--exhaust)"
-    } else if !space.names_moves() || request.spec().engine.is_explicit() && keeps_all(args) {
-        return Ok(number.into());
-    } else if request.spec().engine.is_explicit() {
-        "their moves need --keep-layers all"
-    } else {
-        "the symbolic engine has no layers to find their moves in; --engine explicit keeps them"
+    let why = match (obstacle(args, prepared, space), args.antipodes) {
+        (_, Some(0)) => return Ok(0),
+        (None, Some(number)) => return Ok(number.into()),
+        (None, None) => return Ok(default(prepared, space)),
+        (Some(why), _) => why,
     };
     // A variable may be meant for other searches.
-    if args.search.line.typed("antipodes") {
-        return Err(Failure::usage(format!("--antipodes: {why}")));
+    match args.search.line.typed("antipodes") {
+        true => Err(Failure::usage(format!("--antipodes: {why}"))),
+        false => Ok(0),
     }
-    Ok(0)
 }
 
-/// Whether the command line permits to keep all layers.
-fn keeps_all(args: &SolveArgs) -> bool {
-    !args.search.line.given("keep-layers") || args.search.keep_layers == KeepLayers::All
+/// Why the search cannot have antipodes.
+fn obstacle(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Option<&'static str> {
+    let request = &prepared.request;
+    let keeps_all =
+        !args.search.line.given("keep-layers") || args.search.keep_layers == KeepLayers::All;
+    if !request.is_exhaustive() {
+        Some("only a search of the whole space has antipodes (--exhaust)")
+    } else if !space.names_moves() {
+        None
+    } else if request.spec().engine.is_symbolic() {
+        Some(
+            "the symbolic engine has no layers to find their moves in; --engine explicit keeps them",
+        )
+    } else if request.paths_need_layers() && !keeps_all {
+        Some("their moves need --keep-layers all")
+    } else {
+        None
+    }
 }
 
-/// The options of a search with antipodes: their moves are traced back through all layers.
+fn default(prepared: &Prepared, space: &Space) -> u64 {
+    let request = &prepared.request;
+    let is_dense = request.spec().engine.is_dense();
+    let is_small = || space.dense_size().is_ok_and(|size| size.states <= SMALL);
+    if is_dense && !request.paths_need_layers() && is_small() { DEFAULT } else { 0 }
+}
+
+/// The options of a search with antipodes: where their moves are traced back through layers, all are
+/// kept.
 pub(super) fn options(prepared: &Prepared, space: &Space) -> RunOptions {
     let options = prepared.request.options().clone();
-    match prepared.request.spec().engine.is_explicit() && space.names_moves() {
+    match prepared.request.paths_need_layers() && space.names_moves() {
         true => RunOptions { keep_layers: KeepLayers::All, ..options },
         false => options,
     }
@@ -57,7 +82,7 @@ pub(super) fn show(
     number: u64,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let open = || Ok(crate::spaces::puzzle::reopen(prepared.request.spec())?);
+    let open = || Ok(puzzle::reopen(prepared.request.spec())?);
     let found = antipodes(&prepared.request, folder, &open, number)?;
     let antipode = |found: strata::Antipode| Antipode { state: found.state, moves: found.moves };
     progress.emit(&Event::Antipodes(Antipodes {

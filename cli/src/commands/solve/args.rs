@@ -58,6 +58,11 @@ pub(crate) struct SolveArgs {
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) verify: bool,
 
+    /// Dense engine: compute no digests, which saves time
+    #[arg(long, env = "STRATA_NO_DIGEST", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) no_digest: bool,
+
     /// The moves of a shortest solution.
     #[command(flatten)]
     pub(crate) path: PathArgs,

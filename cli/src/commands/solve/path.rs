@@ -19,8 +19,9 @@ pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Res
     }
     args.path.form.check_for_goal(prepared.request.is_exhaustive())?;
     let keeps_all = args.search.keep_layers == strata::KeepLayers::All;
-    let explicit = prepared.request.spec().engine.is_explicit();
-    if explicit && space.ends().is_none() && args.search.line.given("keep-layers") && !keeps_all {
+    let by_midpoints = prepared.request.spec().engine.is_explicit() && space.ends().is_some();
+    let needs_layers = prepared.request.paths_need_layers() && !by_midpoints;
+    if needs_layers && args.search.line.given("keep-layers") && !keeps_all {
         let name = space.name();
         let message = format!("--path: a path of {name} needs --keep-layers all");
         return Err(Failure::usage(message));

@@ -1,7 +1,7 @@
 //! The search of `strata solve`, checked before anything is written.
 
 use strata::catalogue::Space;
-use strata::{DEFAULT_SHARDS, Request, RunOptions};
+use strata::{EngineChoice, Request, RunOptions, default_shards};
 
 use super::args::SolveArgs;
 use super::engine;
@@ -12,6 +12,8 @@ use crate::spaces::request::{self, Naming};
 /// A checked search: the request for the library, and the names for its result.
 pub(super) struct Prepared {
     pub(super) request: Request,
+    /// Why it has its engine.
+    pub(super) reason: String,
     pub(super) naming: Naming,
 }
 
@@ -25,11 +27,16 @@ impl Prepared {
     pub(super) fn new(args: &SolveArgs) -> Result<(Prepared, Space), Failure> {
         let space =
             request::open(&args.search.domain, &args.search.args, args.search.parameters())?;
-        let shards = args.search.shards.unwrap_or(DEFAULT_SHARDS);
-        let engine = engine::choose(args, &space)?;
-        let request = Request::new(&space, engine, shards, options(args))?;
+        let EngineChoice { engine, reason } = engine::choose(args, &space)?;
+        let shards = args.search.shards.unwrap_or_else(|| default_shards(engine, &space));
+        let mut options = options(args);
+        if !engine.is_explicit() && !args.search.line.typed("workers") {
+            // A variable may be meant for other searches.
+            options.workers = 1;
+        }
+        let request = Request::new(&space, engine, shards, options)?;
         let naming = Naming::of(&space, args.search.own.form);
-        Ok((Prepared { request, naming }, space))
+        Ok((Prepared { request, reason, naming }, space))
     }
 
     /// Opens the space again, with its tables.

@@ -11,10 +11,18 @@ use crate::output::progress::Progress;
 use crate::spaces::request;
 
 /// The event of the displays; none if the library event has no counterpart.
-pub(super) fn event(request: &Request, args: &SolveArgs, event: &Event) -> Option<events::Event> {
+pub(super) fn event(
+    prepared: &Prepared,
+    request: &Request,
+    args: &SolveArgs,
+    event: &Event,
+) -> Option<events::Event> {
     Some(match event {
         Event::Started { job, resumed_from } => {
-            events::Event::Job(started(request, args, job, *resumed_from))
+            let reason = &prepared.reason;
+            tracing::info!("engine {}: {reason}", request.spec().engine.name());
+            let job = started(request, args, job, *resumed_from);
+            events::Event::Job(events::Job { engine_reason: reason.clone(), ..job })
         }
         Event::Layer(layer) => events::Event::Layer(shown(layer)),
         Event::Checkpoint { depth, bytes, seconds } => {
@@ -37,6 +45,7 @@ fn started(
         space: spec.space.clone(),
         params: json::parameters(&request::shown(&spec.space, &spec.params)),
         engine: spec.engine.name(),
+        engine_reason: String::new(),
         shards: spec.shards,
         data_dir: args.data_dir.display().to_string(),
         threads: options.threads,
@@ -69,7 +78,7 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
         None => (events::Outcome::NoGoal, ExitCode::NoGoal),
     };
     let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
-    // Bytes per state are defined for the explicit engine only.
+    // Layers of other engines need no files.
     let explicit = prepared.request.spec().engine.is_explicit();
     progress.emit(&events::Event::Result(events::Summary {
         outcome,

@@ -91,7 +91,7 @@ impl Run<'_> {
         let control = RunControl {
             cancel: self.cancel,
             on_event: &mut |event: &Event| {
-                if let Some(event) = report::event(request, self.args, event) {
+                if let Some(event) = report::event(self.prepared, request, self.args, event) {
                     self.progress.emit(&event);
                 }
             },
@@ -109,7 +109,7 @@ impl Run<'_> {
         let mut folder = job.folder().clone();
         let chosen = args.search.line.given("keep-layers");
         let may_start_over = job.is_new() && !chosen && space.ends().is_some();
-        let keeping = if chosen {
+        let keeping = if chosen || !request.paths_need_layers() {
             request.clone()
         } else {
             let options = RunOptions { keep_layers: KeepLayers::All, ..request.options().clone() };

@@ -124,6 +124,7 @@ impl Task {
             space: "tiles".to_owned(),
             params: json::parameters(&self.parameters()),
             engine: ENGINE,
+            engine_reason: "--moves clockwise needs it".to_owned(),
             shards: 1,
             data_dir: String::new(),
             threads: 1,

@@ -3,4 +3,5 @@
 mod layers;
 mod worker;
 
+pub(crate) use layers::numbering;
 pub use worker::{DenseSetup, DenseWorker};

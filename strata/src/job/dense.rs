@@ -1,0 +1,96 @@
+//! States of dense layer files: listed, found, counted again.
+
+use std::ops::ControlFlow;
+
+use strata_dense::Counter;
+use strata_space::LayerStats;
+use strata_space::dense::DenseState;
+use strata_store::{DenseNumbering, DenseReader, Layer, StoreError};
+
+/// Why a visit of words ended early.
+enum Stop {
+    Enough,
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+/// Calls `visit` for every `step`-th state of layer files, ascending in each, until it breaks.
+///
+/// # Errors
+/// If a file is damaged.
+pub(crate) fn visit_states(
+    layers: &[Layer],
+    numbering: DenseNumbering,
+    step: u64,
+    visit: &mut dyn FnMut(DenseState) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    let mut skipped = 0_u64;
+    let mut visit_words = |first: u32, words: &[u64]| {
+        let blocks = (first..).zip(words.chunks_exact(numbering.rows as usize));
+        for (block, words) in blocks {
+            for (row, word) in (0..=u16::MAX).zip(words) {
+                let mut left = *word;
+                while left != 0 {
+                    let lane = left.trailing_zeros() as u8;
+                    left &= left - 1;
+                    let is_wanted = skipped == 0;
+                    skipped = if skipped + 1 == step { 0 } else { skipped + 1 };
+                    if is_wanted && visit(DenseState { block, row, lane }).is_break() {
+                        return Err(Stop::Enough);
+                    }
+                }
+            }
+        }
+        Ok(())
+    };
+    for layer in layers {
+        match DenseReader::new(layer, numbering)?.visit(&mut visit_words) {
+            Err(Stop::Enough) => return Ok(()),
+            Err(Stop::Failed(error)) => return Err(error),
+            Ok(()) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether one of the layer files has a state.
+///
+/// # Errors
+/// If a file is damaged.
+pub(crate) fn has_state(
+    layers: &[Layer],
+    numbering: DenseNumbering,
+    state: DenseState,
+) -> Result<bool, StoreError> {
+    let mut words = vec![0; numbering.rows as usize];
+    for layer in layers {
+        DenseReader::new(layer, numbering)?.read(state.block, &mut words)?;
+        let word = words.get(usize::from(state.row)).copied().unwrap_or(0);
+        if word >> state.lane & 1 == 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Counts the states of a layer file again.
+///
+/// # Errors
+/// If the file is damaged.
+pub(crate) fn recount(
+    layer: &Layer,
+    numbering: DenseNumbering,
+    counter: &Counter<'_>,
+) -> Result<LayerStats, StoreError> {
+    let mut sum = LayerStats::default();
+    DenseReader::new(layer, numbering)?.visit(|first, words| {
+        sum.add(&counter.count(first, words));
+        Ok::<(), StoreError>(())
+    })?;
+    Ok(sum)
+}

@@ -1,0 +1,161 @@
+//! Positions of shortest paths of a dense job: from kept layers, or searched again in memory.
+
+use std::sync::Arc;
+
+use strata_dense::{Options, Search, SearchError};
+use strata_space::dense::{DenseSpace, DenseState};
+use strata_store::{DenseNumbering, JobDir};
+
+use super::outcome::unreachable_goal;
+use crate::catalogue::Space;
+use crate::error::{Error, Result};
+use crate::job::cancel::CancelToken;
+use crate::job::dense::has_state;
+use crate::job::layers::JobLayers;
+use crate::job::request::Request;
+use crate::local::dense::numbering;
+
+/// What leads from a state to the start.
+enum Source<'a> {
+    /// All layers of the job.
+    Layers(JobLayers<'a>),
+    /// Depths modulo 3 of all states, which are exact where edges are undirected.
+    Depths(Box<Search>),
+}
+
+/// Shortest paths from the start of a finished dense job.
+pub(super) struct DensePaths<'a> {
+    space: Arc<dyn DenseSpace>,
+    numbering: DenseNumbering,
+    source: Source<'a>,
+    folder: &'a JobDir,
+    /// Depth of the last layer with states.
+    depth: u32,
+}
+
+impl<'a> DensePaths<'a> {
+    /// Opens the layers of a job, or searches its space again up to the job's depth. None if that
+    /// search was cancelled.
+    ///
+    /// # Errors
+    /// [`Error::LayersNotKept`] if layers are missing, and a search in memory does not fit the budget
+    /// or has directed moves.
+    pub(super) fn open(
+        request: &Request,
+        space: &Space,
+        folder: &'a JobDir,
+        cancel: &CancelToken,
+    ) -> Result<Option<DensePaths<'a>>> {
+        let layers = JobLayers::read(folder)?;
+        let depth = layers.last_depth();
+        let dense = space.dense()?;
+        let numbering = numbering(&*dense);
+        let source = if layers.is_complete() {
+            Source::Layers(layers)
+        } else {
+            match searched(request, &dense, folder, depth, cancel)? {
+                Some(search) => Source::Depths(Box::new(search)),
+                None => return Ok(None),
+            }
+        };
+        Ok(Some(DensePaths { space: dense, numbering, source, folder, depth }))
+    }
+
+    /// The positions from the start to a goal of the last layer, in text form.
+    ///
+    /// # Errors
+    /// If no goal is in it, or a file is damaged.
+    pub(super) fn to_goal(&self) -> Result<Vec<String>> {
+        for goal in self.space.tables().goals() {
+            if self.depth_of(*goal, self.depth)?.is_some() {
+                return self.positions(*goal, self.depth);
+            }
+        }
+        Err(unreachable_goal(self.folder))
+    }
+
+    /// The positions from the start to a state in text form.
+    ///
+    /// # Errors
+    /// [`Error::NoPath`] if no layer holds the state; if a file is damaged.
+    pub(super) fn to_state(&self, text: &str) -> Result<Vec<String>> {
+        let unknown = || Error::NoPath(format!("no layer holds {text}"));
+        let state = self.space.parse(text).ok_or_else(unknown)?;
+        // The last layers are asked for most often.
+        for depth in (0..=self.depth).rev() {
+            if let Some(depth) = self.depth_of(state, depth)? {
+                return self.positions(state, depth);
+            }
+        }
+        Err(unknown())
+    }
+
+    /// The depth if a state has it. Where depths are known modulo 3, any state of that residue is
+    /// taken to have it: paths end at the start, not at a depth.
+    fn depth_of(&self, state: DenseState, depth: u32) -> Result<Option<u32>> {
+        let has_depth = match &self.source {
+            Source::Layers(layers) => has_state(&layers.files(depth)?, self.numbering, state)?,
+            Source::Depths(search) => search.residue(state) == Some((depth % 3) as u8),
+        };
+        Ok(has_depth.then_some(depth))
+    }
+
+    /// The positions from the start to a state at a depth.
+    fn positions(&self, state: DenseState, depth: u32) -> Result<Vec<String>> {
+        let lost = || Error::NoPath(format!("no path leads to {}", self.space.text(state)));
+        let mut states = vec![state];
+        match &self.source {
+            Source::Layers(layers) => {
+                let mut at = state;
+                for depth in (0..depth).rev() {
+                    let files = layers.files(depth)?;
+                    let mut nearer = None;
+                    for (_, before) in self.space.tables().predecessors(at) {
+                        if has_state(&files, self.numbering, before)? {
+                            nearer = Some(before);
+                            break;
+                        }
+                    }
+                    at = nearer.ok_or_else(|| unreachable_goal(self.folder))?;
+                    states.push(at);
+                }
+            }
+            Source::Depths(search) => {
+                let path = search.path_to_start(state).map_err(|_| lost())?.ok_or_else(lost)?;
+                states.extend(path.iter().map(|step| step.state));
+            }
+        }
+        Ok(states.iter().rev().map(|state| self.space.text(*state)).collect())
+    }
+}
+
+/// A search in memory that has reached a depth; None if it was cancelled.
+fn searched(
+    request: &Request,
+    space: &Arc<dyn DenseSpace>,
+    folder: &JobDir,
+    depth: u32,
+    cancel: &CancelToken,
+) -> Result<Option<Search>> {
+    let not_kept = || Error::LayersNotKept { job: folder.job().to_owned() };
+    if !space.tables().is_undirected() {
+        return Err(not_kept());
+    }
+    let (threads, memory) = (request.options.threads, request.options.memory);
+    let options = Options { threads, memory, digest: false, ..Options::default() };
+    let search = Search::new(Arc::clone(space), &options);
+    let mut search = search.map_err(|error| match error {
+        SearchError::Budget { .. } | SearchError::Allocation { .. } => not_kept(),
+        error => Error::NoPath(error.to_string()),
+    })?;
+    tracing::info!(depth, "searching again in memory for shortest paths");
+    while search.depth() < depth {
+        if cancel.is_cancelled() {
+            return Ok(None);
+        }
+        if search.advance().is_none() {
+            return Err(unreachable_goal(folder));
+        }
+    }
+    Ok(Some(search))
+}
