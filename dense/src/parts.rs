@@ -192,9 +192,9 @@ impl PartSearch {
     fn load<L: PartLayers>(&mut self, blocks: &Range<u32>, layers: &L) -> Result<u64, L::Error> {
         let lanes = self.context.space.tables().shape().lane_mask();
         let rows = self.rows();
-        let threads = self.threads;
+        let (threads, tasks) = (self.threads, self.tasks());
         let (part, _, _) = self.buffers.split(blocks, rows);
-        let parts = part.split(threads * TASKS_PER_THREAD, rows);
+        let parts = part.split(tasks, rows);
         let open = tasks::run(threads, parts, |part| {
             let Part { first, depths: [earlier, current], open, .. } = part;
             layers.read_earlier(first as u32, earlier)?;
@@ -202,7 +202,7 @@ impl PartSearch {
             let planes = earlier.chunks(rows).zip(current.chunks(rows));
             for (open, (earlier, current)) in open.iter_mut().zip(planes) {
                 let words = earlier.iter().zip(current);
-                *open = words.filter(|(a, b)| **a | **b != lanes).count() as u32;
+                *open = words.map(|(a, b)| u32::from(*a | *b != lanes)).sum();
             }
             Ok(open.iter().map(|open| u64::from(*open)).sum::<u64>())
         });
@@ -217,16 +217,16 @@ impl PartSearch {
     ) -> Result<u64, L::Error> {
         let rows = self.rows();
         let count = blocks.len();
-        let step = count.div_ceil(self.threads * TASKS_PER_THREAD).max(1);
+        let step = count.div_ceil(self.tasks()).max(1);
         let words = &mut self.buffers.source.words_mut()[..count * rows];
         let counts = &mut self.buffers.source_counts[..count];
         let ranges = words.chunks_mut(step * rows).zip(counts.chunks_mut(step)).enumerate();
         let read = tasks::run(self.threads, ranges.collect(), |(index, (words, counts))| {
             layers.read_current(blocks.start + (index * step) as u32, words)?;
             for (count, words) in counts.iter_mut().zip(words.chunks(rows)) {
-                *count = words.iter().map(|word| word.count_ones()).sum();
+                *count = words.iter().map(|word| u32::from(*word != 0)).sum();
             }
-            Ok(words.iter().filter(|word| **word != 0).count() as u64)
+            Ok(counts.iter().map(|count| u64::from(*count)).sum::<u64>())
         });
         read.into_iter().sum()
     }
@@ -245,7 +245,7 @@ impl PartSearch {
         let pulled = *open as f64 * active as f64 / source.len() as f64;
         let cheaper = if words as f64 <= pulled { Direction::Push } else { Direction::Pull };
         let direction = self.direction.unwrap_or(cheaper);
-        let threads = self.threads;
+        let (threads, tasks) = (self.threads, self.tasks());
         let (buffers, context) = (&mut self.buffers, &self.context);
         let (part, source_words, counts) = buffers.split(blocks, rows);
         let source = Source {
@@ -255,9 +255,9 @@ impl PartSearch {
         };
         let code = LayerCode::unmarked(context.space.tables().shape().lane_mask());
         let pass = Pass { context, source, code, direction };
-        tasks::run(threads, part.split(threads * TASKS_PER_THREAD, rows), |mut part| {
-            pass.collect(&mut part);
-        });
+        // Each task of a push reads all words of the source.
+        let count = if direction == Direction::Push { threads } else { tasks };
+        tasks::run(threads, part.split(count, rows), |mut part| pass.collect(&mut part));
     }
 
     /// Keeps the new states among the candidates of a part, and writes them.
@@ -267,13 +267,13 @@ impl PartSearch {
         layers: &L,
     ) -> Result<PartStats, L::Error> {
         let rows = self.rows();
-        let threads = self.threads;
+        let (threads, tasks) = (self.threads, self.tasks());
         let (buffers, context) = (&mut self.buffers, &self.context);
         let (part, _, _) = buffers.split(blocks, rows);
         let source = Source { first: 0, words: &[], counts: &[] };
         let code = LayerCode::unmarked(context.space.tables().shape().lane_mask());
         let pass = Pass { context, source, code, direction: Direction::Pull };
-        let parts = part.split(threads * TASKS_PER_THREAD, rows);
+        let parts = part.split(tasks, rows);
         let done = tasks::run(threads, parts, |mut part| {
             let stats = pass.settle(&mut part);
             if stats.layer.states > 0 {
@@ -289,6 +289,11 @@ impl PartSearch {
             sum.add(&stats?);
         }
         Ok(sum)
+    }
+
+    /// The number of tasks of equal size into which work is divided.
+    fn tasks(&self) -> usize {
+        if self.threads == 1 { 1 } else { self.threads * TASKS_PER_THREAD }
     }
 
     fn rows(&self) -> usize {

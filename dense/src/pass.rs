@@ -35,7 +35,7 @@ pub(crate) struct Source<'a> {
     pub(crate) first: usize,
     /// Its states, by word. Blocks without any may have other content.
     pub(crate) words: &'a [u64],
-    /// Its states, by block.
+    /// Its states, or its words with states, by block.
     pub(crate) counts: &'a [u32],
 }
 

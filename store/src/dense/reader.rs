@@ -54,13 +54,15 @@ impl<'a> DenseReader<'a> {
     pub fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
         let blocks = self.numbering.blocks_of(first, words.len());
         let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
-        words.fill(0);
         let rows = self.numbering.rows as usize;
         let wanted = first..first + blocks;
+        let mut next = first;
         for chunk in self.chunks(&wanted) {
             let Some(range) = range_of(chunk) else { continue };
             let common = range.start.max(wanted.start)..range.end.min(wanted.end);
             let at = |block: u32, from: u32| (block - from) as usize * rows;
+            words[at(next, first)..at(common.start, first)].fill(0);
+            next = common.end;
             let target = &mut words[at(common.start, first)..at(common.end, first)];
             if common == range {
                 decode(self.layer, &self.numbering, chunk, target)?;
@@ -71,10 +73,12 @@ impl<'a> DenseReader<'a> {
             let part = at(common.start, range.start)..at(common.end, range.start);
             target.copy_from_slice(&all[part]);
         }
+        words[(next - first) as usize * rows..].fill(0);
         Ok(())
     }
 
-    /// Calls `visit` with the first block and the words of each chunk, ascending.
+    /// Calls `visit` with the first block and the words of each chunk, ascending. Compares the number
+    /// of states with that in the index.
     ///
     /// # Errors
     /// `Corrupt` if a chunk is damaged or of another numbering; whatever `visit` returns.
@@ -88,6 +92,12 @@ impl<'a> DenseReader<'a> {
             let blocks = (range.end - range.start) as usize;
             words.resize(blocks * self.numbering.rows as usize, 0);
             decode(self.layer, &self.numbering, chunk, &mut words)?;
+            let states: u32 = words.iter().map(|word| word.count_ones()).sum();
+            if states != chunk.states {
+                let (expected, found) = (format!("{} states", chunk.states), states.to_string());
+                let name = self.layer.name();
+                return Err(StoreError::corrupt(&name, chunk.offset, expected, found).into());
+            }
             visit(range.start, &words)?;
         }
         Ok(())
@@ -136,12 +146,8 @@ fn decode(
     chunk::decode(stored, numbering.fingerprint, words)
         .map_err(|(at, expected, found)| corrupt(at, expected, found))?;
     layer.data().release(range);
-    let states: u32 = words.iter().map(|word| word.count_ones()).sum();
-    if states != chunk.states {
-        return Err(corrupt(0, format!("{} states", chunk.states), states.to_string()));
-    }
-    let outside = !numbering.lane_mask();
-    if words.iter().any(|word| word & outside != 0) {
+    let used = words.iter().fold(0, |used, word| used | word);
+    if used & !numbering.lane_mask() != 0 {
         return Err(corrupt(0, "states in lanes".to_owned(), "others".to_owned()));
     }
     Ok(())

@@ -12,6 +12,9 @@ use strata_store::{
 /// Words that are read at a time when a layer is written from memory.
 const WORDS: usize = 1 << 18;
 
+/// Words of earlier layers that a thread reads at a time.
+const CHUNK_WORDS: usize = 1 << 15;
+
 /// The numbering of a space's states in files.
 pub(crate) fn numbering(space: &dyn DenseSpace) -> DenseNumbering {
     let (shape, fingerprint) = (space.tables().shape(), space.tables().fingerprint());
@@ -95,10 +98,19 @@ impl PartLayers for StepLayers<'_> {
             return Ok(());
         };
         layer.read(first, words)?;
-        let mut more = vec![0; if others.is_empty() { 0 } else { words.len() }];
-        for layer in others {
-            layer.read(first, &mut more)?;
-            words.iter_mut().zip(&more).for_each(|(word, more)| *word |= more);
+        if others.is_empty() {
+            return Ok(());
+        }
+        // A budget has no room for as many words again.
+        let rows = self.numbering.rows as usize;
+        let blocks = (CHUNK_WORDS / rows).max(1);
+        let mut more = vec![0; words.len().min(blocks * rows)];
+        for (index, words) in words.chunks_mut(blocks * rows).enumerate() {
+            let more = &mut more[..words.len()];
+            for layer in others {
+                layer.read(first + (index * blocks) as u32, more)?;
+                words.iter_mut().zip(&*more).for_each(|(word, more)| *word |= more);
+            }
         }
         Ok(())
     }
@@ -108,5 +120,54 @@ impl PartLayers for StepLayers<'_> {
         encoder.push(self.writer, first, words)?;
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(encoder.finish());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::{DENSE_ENCODING, FileKind, LayerHeader, LayerTotals};
+
+    use super::*;
+
+    const NUMBERING: DenseNumbering =
+        DenseNumbering { blocks: 30_000, rows: 3, lanes: 64, fingerprint: 7 };
+
+    fn writer() -> LayerWriter {
+        let (kind, encoding) = (FileKind::Dense, DENSE_ENCODING);
+        LayerWriter::memory(LayerHeader { kind, job: "job".into(), depth: 1, encoding }).unwrap()
+    }
+
+    /// A layer with one state in every `step`-th word.
+    fn layer(step: usize) -> (Layer, Vec<u64>) {
+        let mut words = vec![0; 90_000];
+        words.iter_mut().step_by(step).enumerate().for_each(|(at, word)| *word = 1 << (at % 64));
+        let writer = writer();
+        let read = |first: u32, to: &mut [u64]| {
+            let at = first as usize * 3;
+            to.copy_from_slice(&words[at..at + to.len()]);
+        };
+        let part = write_words(NUMBERING, &writer, read).unwrap();
+        let states = words.iter().filter(|word| **word != 0).count() as u64;
+        let regions = words.chunks(3).filter(|block| block.iter().any(|word| *word != 0)).count();
+        let totals = LayerTotals { states, regions: regions as u64, ..LayerTotals::default() };
+        (writer.seal(vec![part], totals).unwrap(), words)
+    }
+
+    #[test]
+    fn earlier_layers_are_read_together() {
+        let layers = [3, 5, 50_000].map(layer);
+        let writer = writer();
+        let current = &layers[0].0;
+        for (from, blocks) in [(0, 30_000), (123, 29_000), (29_999, 1), (7, 0)] {
+            for count in 0..=3 {
+                let earlier = layers[..count].iter().map(|(layer, _)| layer);
+                let step = StepLayers::new(NUMBERING, current, earlier, &writer).unwrap();
+                let mut found = vec![9; blocks * 3];
+                step.read_earlier(from as u32, &mut found).unwrap();
+                let at = |word| layers[..count].iter().fold(0, |all, (_, words)| all | words[word]);
+                let expected: Vec<u64> = (from * 3..(from + blocks) * 3).map(at).collect();
+                assert!(found == expected, "{count} layers, {blocks} blocks from {from}");
+            }
+        }
     }
 }

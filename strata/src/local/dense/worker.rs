@@ -181,16 +181,19 @@ impl DenseWorker {
         StoreError::Inconsistent { file: self.setup.folder.path().to_owned(), what }.into()
     }
 
-    /// Makes a layer the current one.
-    fn push(&mut self, slot: Slot) -> Result<()> {
-        let previous = self.previous.replace(std::mem::replace(&mut self.current, slot));
-        if let Some(layer) = previous.and_then(|slot| slot.layer) {
+    /// Makes a layer the current one. Returns the bytes on disk before the layer that the search no
+    /// longer needs was released.
+    fn push(&mut self, slot: Slot) -> Result<u64> {
+        let released = self.previous.replace(std::mem::replace(&mut self.current, slot));
+        let mut bytes = self.disk_bytes();
+        if let Some(layer) = released.and_then(|slot| slot.layer) {
+            bytes += layer.path().map_or(0, |_| layer.file_bytes());
             if !self.is_undirected() {
                 self.earlier.push(layer.clone());
             }
             self.files.release_layer(layer)?;
         }
-        Ok(())
+        Ok(bytes)
     }
 
     /// Writes a layer in the planes if it is kept.
@@ -222,19 +225,20 @@ impl DenseWorker {
         Ok(Slot { depth, stats: stats_of(&record.totals()), layer: Some(layer) })
     }
 
-    /// Loads the current layer, and what a search in memory needs besides. Returns its figures,
-    /// counted again.
+    /// Reads all layers that the search needs, a search in memory into its planes. Returns the
+    /// figures of the current layer, counted again.
     fn load(&mut self) -> Result<LayerStats> {
         let mut layers = files_of(&self.previous, &self.current);
         layers.extend(&self.earlier);
         let Engine::Memory(search) = &mut self.search else {
             let counter = Counter::new(&*self.space, self.setup.digest);
             let mut stats = LayerStats::default();
-            for layer in
-                layers.into_iter().filter(|layer| layer.header().depth == self.current.depth)
-            {
+            for layer in layers {
+                let is_current = layer.header().depth == self.current.depth;
                 DenseReader::new(layer, self.numbering)?.visit(|first, words| {
-                    stats.add(&counter.count(first, words));
+                    if is_current {
+                        stats.add(&counter.count(first, words));
+                    }
                     Ok::<(), StoreError>(())
                 })?;
             }
@@ -256,12 +260,15 @@ impl DenseWorker {
         Ok(search.insert(Box::new(resumed)).stats())
     }
 
+    fn disk_bytes(&self) -> u64 {
+        let layers = files_of(&self.previous, &self.current).into_iter();
+        let on_disk = layers.filter(|layer| layer.path().is_some()).map(Layer::file_bytes);
+        on_disk.sum::<u64>() + self.files.bytes()
+    }
+
     fn report(&self, started: Instant) -> LayerReport {
         let layer = self.current.layer.as_ref();
-        let on_disk = files_of(&self.previous, &self.current)
-            .into_iter()
-            .filter(|layer| layer.path().is_some());
-        let disk_bytes = on_disk.map(Layer::file_bytes).sum::<u64>() + self.files.bytes();
+        let disk_bytes = self.disk_bytes();
         LayerReport {
             depth: self.current.depth,
             stats: self.current.stats,
@@ -350,8 +357,8 @@ impl Work for DenseWorker {
         // After a failure the last two layers are still those before.
         let layer =
             layer.map_or_else(|| self.write_if_kept(depth, &stats), |layer| Ok(Some(layer)))?;
-        self.push(Slot { depth, stats, layer })?;
-        Ok(self.report(started))
+        let disk_bytes = self.push(Slot { depth, stats, layer })?;
+        Ok(LayerReport { disk_bytes, ..self.report(started) })
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
