@@ -64,5 +64,30 @@ fn a_puzzle_is_described_without_a_search() {
     let line = format!("puzzle info {} --moves F,U,R --json", file("2x2x2.tws"));
     let found = expect(0, &mut strata(&line)).event("puzzle");
     assert_eq!((&found["order"], &found["key_bits"]), (&"3674160".into(), &22.into()));
-    assert_eq!(found["engine"], "explicit");
+    assert_eq!(found["engine"], "dense");
+    let dense = &found["dense"];
+    let [blocks, rows, lanes] =
+        ["blocks", "rows", "lanes"].map(|name| dense[name].as_u64().unwrap());
+    assert_eq!(blocks * rows * lanes, 3_674_160);
+    assert_eq!((&dense["undirected"], &dense["disk_bytes"]), (&true.into(), &918_540.into()));
+    assert_eq!(dense["plane_bytes"].as_u64(), Some(blocks * rows * 32));
+    // 3,674,160 states at 0.3 million a second.
+    assert_eq!(found["explicit_seconds"].as_f64().map(f64::round), Some(12.0));
+}
+
+#[test]
+fn goals_are_read_from_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let [puzzle, goals, empty] =
+        ["puzzle", "goals", "empty"].map(|name| dir.path().join(name).display().to_string());
+    std::fs::write(&puzzle, "a = (1,2)\nb = (2,3)\nc = (3,4)\n").unwrap();
+    std::fs::write(&goals, "# far, and near\n4 3 2 1\n3 2 1 4\n").unwrap();
+    std::fs::write(&empty, "# none\n").unwrap();
+    let line = |goals: &str| format!("puzzle {puzzle} --goal @{goals}");
+    let ran = expect(0, &mut solve(dir.path(), &line(&goals)));
+    assert_eq!(ran.event("result")["moves"], 3);
+    let goal = ran.event("job")["params"]["goal"].as_str().unwrap().to_owned();
+    assert!(goal.starts_with("hash-"), "{goal}");
+    refused(&mut solve(dir.path(), &line(&empty)), "the file has no goals");
+    refused(&mut solve(dir.path(), &line("nofile")), "cannot read nofile: No such file");
 }

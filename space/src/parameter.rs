@@ -59,6 +59,9 @@ pub struct Flag {
     /// Whether the parameter means the same in many puzzles. Help texts then do not name the
     /// puzzle.
     pub general: bool,
+    /// Whether `@` and the name of a file stand for the content of the file, as [`file_value`]
+    /// writes it.
+    pub takes_file: bool,
 }
 
 /// Values that a flag accepts.
@@ -88,6 +91,7 @@ impl Flag {
         help: None,
         example: None,
         general: false,
+        takes_file: false,
     };
 }
 
@@ -184,6 +188,13 @@ impl Parameter {
         self
     }
 
+    /// With `@` and the name of a file as another form of its value.
+    #[must_use]
+    pub const fn or_file(mut self) -> Parameter {
+        self.flag.takes_file = true;
+        self
+    }
+
     /// With a number as its value.
     #[must_use]
     pub const fn number(mut self) -> Parameter {
@@ -222,10 +233,11 @@ impl Parameter {
         self
     }
 
-    /// The value as people see it: of a file, a hash of its content.
+    /// The value as people see it: of a file or several lines, a hash of the content.
     pub fn shown(&self, value: &str) -> String {
+        let is_long = self.flag.takes_file && value.contains('\\');
         match self.flag.values {
-            Values::File => format!("hash-{:016x}", hash(value)),
+            values if values == Values::File || is_long => format!("hash-{:016x}", hash(value)),
             _ => value.to_owned(),
         }
     }
@@ -418,6 +430,9 @@ mod tests {
         assert_eq!(file.shown("a").len(), 21);
         assert_ne!(file.shown("a"), file.shown("b"));
         assert_eq!(Parameter::EXHAUST.shown("true"), "true");
+        let goal = Parameter::goal("none", "a state").or_file();
+        assert_eq!(goal.shown("1 2"), "1 2");
+        assert_eq!(goal.shown(&file_value("1 2\n2 1")).len(), 21);
     }
 
     #[test]

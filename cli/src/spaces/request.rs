@@ -67,9 +67,16 @@ fn with_path(error: SpaceError, domain: &str, values: &[String]) -> SpaceError {
 
 /// Replaces names of files by their contents.
 fn read_files(entry: &Entry, parameters: &mut Parameters) -> Result<(), RequestError> {
-    for parameter in entry.parameters.iter().filter(|known| known.flag.values == Values::File) {
+    for parameter in entry.parameters {
         let Some(value) = parameters.get_mut(parameter.name) else { continue };
-        *value = file_value(&read_file(value)?);
+        let path = match parameter.flag.values {
+            Values::File => Some(&**value),
+            _ if parameter.flag.takes_file => value.strip_prefix('@'),
+            _ => None,
+        };
+        if let Some(path) = path {
+            *value = file_value(&read_file(path)?);
+        }
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The states that match a goal with open pieces or turns.
 
+use strata_space::file_content;
+
 use super::definition::{Definition, State};
 use super::ranking::Orbit;
 use super::text::Pattern;
@@ -9,6 +11,14 @@ const MAX_GOALS: usize = 100_000;
 
 /// Most pieces that are tried in slots.
 const MAX_STEPS: usize = 20_000_000;
+
+/// The goals in a parameter: a single one, or one for each line of a file. Lines that begin with `#`
+/// are comments.
+pub(super) fn goal_lines(goal: &str) -> Vec<String> {
+    let content = file_content(goal).unwrap_or_else(|| goal.to_owned());
+    let lines = content.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}
 
 /// The states that match, with the pieces of the start in the same orbits. Illegal states are left
 /// out.

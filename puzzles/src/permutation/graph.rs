@@ -1,5 +1,6 @@
 //! The graph of a search: states by rank, selected moves, start and goals.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use strata_group::Element;
@@ -11,7 +12,7 @@ use super::dense::{self, Numbering};
 use super::error::Place;
 use super::goals;
 use super::moves::{self, Selection};
-use super::ranking::{self, Ranking};
+use super::ranking::{self, Orbit, Ranking};
 use super::sequence::read_within;
 use super::text::{self, Pattern};
 
@@ -56,14 +57,12 @@ impl Graph {
         let goals = match goal {
             None => Vec::new(),
             Some(goal) => {
-                let pattern = pattern(&definition, "goal", goal)?;
                 let orbits = ranking::orbits(&definition, &start, &elements);
-                let goals = goals::matching(&definition, &orbits, &start, &pattern)
-                    .map_err(|why| state_error("goal", &why))?;
+                let goals = all_goals(&definition, &orbits, &start, goal)?;
                 if goals.is_empty() {
                     return Err(SpaceError::Unsolvable {
                         start: start_text.into(),
-                        goal: goal.into(),
+                        goal: goals::goal_lines(goal).join(", or "),
                         why: "no arrangement of the pieces that these moves exchange matches it"
                             .into(),
                     });
@@ -106,7 +105,7 @@ impl Graph {
     /// # Errors
     /// If there is none.
     pub(super) fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        self.numbering()?.size()
+        self.numbering()?.size().map_err(|why| dense::refused(&why))
     }
 
     /// The dense form.
@@ -115,7 +114,6 @@ impl Graph {
     /// If there is none, or no goal can be reached.
     pub(super) fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
         let (numbering, goals) = (self.numbering()?, &self.goals);
-        numbering.size()?;
         let reached: Vec<State> =
             goals.iter().filter(|goal| numbering.has(&self.definition, goal)).cloned().collect();
         if let (Some(goal), true) = (goals.first(), reached.is_empty()) {
@@ -158,6 +156,27 @@ impl Graph {
         };
         states.windows(2).map(name).collect()
     }
+}
+
+/// The states that match any of the goals in a parameter, without repetition.
+fn all_goals(
+    definition: &Definition,
+    orbits: &[Orbit],
+    start: &State,
+    goal: &str,
+) -> Result<Vec<State>, SpaceError> {
+    let lines = goals::goal_lines(goal);
+    if lines.is_empty() {
+        return Err(state_error("goal", "the file has no goals"));
+    }
+    let (mut known, mut all) = (HashSet::new(), Vec::new());
+    for line in &lines {
+        let pattern = pattern(definition, "goal", line)?;
+        let states = goals::matching(definition, orbits, start, &pattern);
+        let states = states.map_err(|why| state_error("goal", &why))?;
+        all.extend(states.into_iter().filter(|state| known.insert(state.clone())));
+    }
+    Ok(all)
 }
 
 /// A state or pattern, as text or as a sequence of moves from the solved state.

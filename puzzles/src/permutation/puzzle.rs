@@ -9,6 +9,7 @@ use strata_space::{
 };
 
 use super::definition::Definition;
+use super::goals::goal_lines;
 use super::graph::Graph;
 use super::moves::{Metric, Selection};
 
@@ -37,9 +38,10 @@ pub(super) const START: Parameter = {
 /// The parameter `goal` of permutation puzzles.
 pub(super) const GOAL: Parameter = Parameter::goal(
     NONE,
-    "where to end: a state, in which ? is any piece or turn, or a sequence of moves from the solved \
-     state",
-);
+    "where to end: a state, in which ? is any piece or turn, a sequence of moves from the solved \
+     state, or @FILE with one of them a line",
+)
+.or_file();
 
 /// The parameter `exhaust` of permutation puzzles.
 pub(super) const EXHAUST: Parameter = Parameter {
@@ -130,7 +132,13 @@ impl Ends {
     /// `distance(START to GOAL)`, or `distance(LABEL)` without a goal.
     pub(super) fn distance_name(&self, label: &str) -> String {
         match &self.goal {
-            Some(goal) => format!("distance({} to {goal})", self.start().unwrap_or(SOLVED)),
+            Some(goal) => {
+                let (start, lines) = (self.start().unwrap_or(SOLVED), goal_lines(goal));
+                match &lines[..] {
+                    [goal] => format!("distance({start} to {goal})"),
+                    lines => format!("distance({start} to any of {} goals)", lines.len()),
+                }
+            }
             None => format!("distance({label})"),
         }
     }

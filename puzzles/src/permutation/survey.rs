@@ -2,8 +2,10 @@
 
 use strata_group::{BigUint, Effort, Element, GroupError, Invariants, StabiliserChain};
 use strata_space::SpaceError;
+use strata_space::dense::DenseSize;
 
 use super::definition::Definition;
+use super::dense::Numbering;
 use super::moves::{self, Metric, Selection};
 use super::ranking::{MAX_BITS, Ranking};
 
@@ -23,8 +25,10 @@ pub struct Survey {
     pub counts_states: bool,
     /// Bits of the explicit engine's keys; the bits that it would need, if they are too many.
     pub key_bits: Result<u32, u64>,
-    /// Why the moves cannot be searched.
+    /// Why the explicit engine cannot search the moves.
     pub refusal: Option<SpaceError>,
+    /// The size of the dense form from the solved state, or why there is none.
+    pub dense: Result<DenseSize, String>,
 }
 
 impl Survey {
@@ -53,7 +57,10 @@ impl Survey {
             set.kinds.iter().all(|kind| kind.count == 1 && kind.orientations == set.orientations)
                 || !set.slots().any(|slot| is_moved(&slot))
         });
+        let numbering = Numbering::new(definition, &definition.solved, &selected);
+        let dense = numbering.and_then(|numbering| numbering.size());
         Ok(Survey {
+            dense,
             moves: selected.into_iter().map(|mv| mv.name).collect(),
             is_exact: chain.as_ref().is_ok_and(StabiliserChain::is_verified),
             order: chain.map(|chain| chain.order()),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use strata_puzzles::permutation::{Lrx, Member, Pancake, Permutation};
 use strata_space::dense::{DenseSpace, DenseState};
-use strata_space::{Digest, KeySpace, Puzzle, SpaceError};
+use strata_space::{Digest, KeySpace, Puzzle, SpaceError, file_value};
 
 use crate::reference::Reference;
 use crate::{layers, open};
@@ -138,6 +138,8 @@ fn goals_are_those_that_moves_reach() {
     assert_eq!(goals("2 1 4 3").unwrap(), ["2 1 4 3"]);
     // The other state that matches is odd.
     assert_eq!(goals("2 1 ? ?").unwrap(), ["2 1 4 3"]);
+    let file = file_value("# two goals, one twice\n2 1 4 3\n\n3 ? 2 ?\na b a'\n2 1 4 3\n");
+    assert_eq!(goals(&file).unwrap(), ["2 1 4 3", "3 1 2 4", "4 1 3 2"]);
     let error = goals("2 1 3 4").unwrap_err().to_string();
     assert!(error.contains("no sequence of moves leads"), "{error}");
 }

@@ -24,7 +24,7 @@ fn the_skewb_diamond() {
     assert_eq!(layers(&open(include_str!("../../data/skewb-diamond.tws"), &[]).unwrap()), table);
 }
 
-/// Gates and Papadimitriou 1979; the radii are OEIS A058986.
+/// OEIS A092113, row 9; the radii are OEIS A058986.
 #[test]
 fn pancakes() {
     let nine = [1, 8, 56, 391, 2278, 10666, 38015, 93585, 132697, 79379, 5804];
@@ -34,7 +34,7 @@ fn pancakes() {
     }
 }
 
-/// Cohen and Blum 1995; the radii are OEIS A078942.
+/// Cohen and Blum 1995; the radii are OEIS A078941.
 #[test]
 fn burnt_pancakes() {
     let six = [1, 6, 30, 150, 675, 2340, 6604, 12795, 15519, 6957, 959, 43, 1];

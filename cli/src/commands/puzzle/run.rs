@@ -3,15 +3,17 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use strata::{EngineChoice, EngineNeeds, choose_engine};
 use strata_puzzles::permutation::{Definition, Format, Survey, Term};
-use strata_space::SpaceError;
+use strata_space::dense::DenseSize;
+use strata_space::{Parameters, SpaceError, file_value};
 
 use super::args::{InfoArgs, PuzzleCommand};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
-use crate::spaces::request;
+use crate::spaces::{program, request};
 
 /// Runs `strata puzzle`.
 pub(crate) fn run(command: &PuzzleCommand, console: &Console) -> Result<ExitCode, Failure> {
@@ -43,6 +45,55 @@ struct Report {
     key_bits: u64,
     engine: Option<&'static str>,
     reason: String,
+    dense: Option<DenseLine>,
+    /// Why there is no dense form.
+    dense_refusal: Option<String>,
+    /// Estimated seconds of the explicit engine, if the number of states is known.
+    explicit_seconds: Option<f64>,
+}
+
+/// The dense form.
+#[derive(Debug, Serialize)]
+struct DenseLine {
+    states: u64,
+    blocks: u32,
+    rows: u32,
+    lanes: u32,
+    undirected: bool,
+    table_bytes: u64,
+    /// Four bits for each lane of a word: two planes of depths, the current and the next layer.
+    plane_bytes: u64,
+    /// The most bytes of the files of two layers, a bit a state each.
+    disk_bytes: u64,
+    /// Estimated seconds of one thread, without the files.
+    seconds: f64,
+}
+
+/// The default of `solve --memory`.
+const DEFAULT_MEMORY: u64 = 1 << 30;
+
+/// Seconds in which one thread makes the successors of a word by a move: 8 to 15 ns in the
+/// searches of docs/benchmarks.md.
+const WORD_SECONDS: f64 = 12e-9;
+
+/// States a second of the explicit engine with one thread: 0.2 to 0.35 million were measured.
+const EXPLICIT_RATE: f64 = 0.3e6;
+
+impl DenseLine {
+    fn of(size: &DenseSize, moves: usize) -> DenseLine {
+        let words = size.shape.words();
+        DenseLine {
+            states: size.states,
+            blocks: size.shape.blocks,
+            rows: size.shape.rows,
+            lanes: size.shape.lanes,
+            undirected: size.is_undirected,
+            table_bytes: size.table_bytes,
+            plane_bytes: words.saturating_mul(32),
+            disk_bytes: size.states / 4,
+            seconds: words as f64 * moves as f64 * WORD_SECONDS,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -74,7 +125,7 @@ impl Report {
         let survey = survey.map_err(Failure::usage)?;
         let order = survey.order.as_ref().ok();
         let exact = order.filter(|_| survey.is_exact);
-        let (engine, reason) = engine(&survey);
+        let (engine, reason) = engine(&content, args);
         Ok(Report {
             name: definition.name.clone(),
             format: format_name(definition.format),
@@ -87,6 +138,9 @@ impl Report {
             constraints: constraints(&definition, &survey),
             states: exact.filter(|_| survey.counts_states).map(ToString::to_string),
             key_bits: survey.key_bits.map_or_else(|bits| bits, u64::from),
+            dense: survey.dense.as_ref().ok().map(|size| DenseLine::of(size, survey.moves.len())),
+            dense_refusal: survey.dense.as_ref().err().cloned(),
+            explicit_seconds: explicit_seconds(&survey),
             moves: survey.moves,
             engine,
             reason,
@@ -140,7 +194,15 @@ impl Report {
             },
         )?;
         line("key", &format!("{} bits", self.key_bits))?;
-        line("engine", &format!("{}: {}", self.engine.unwrap_or("none"), self.reason))
+        line("engine", &format!("{}: {}", self.engine.unwrap_or("none"), self.reason))?;
+        if let Some(seconds) = self.explicit_seconds {
+            line("explicit", &format!("about {} of one thread (estimated)", duration(seconds)))?;
+        }
+        match (&self.dense, &self.dense_refusal) {
+            (Some(dense), _) => dense.write(&mut line),
+            (None, Some(why)) => line("dense", &format!("none: {why}")),
+            (None, None) => Ok(()),
+        }
     }
 }
 
@@ -154,20 +216,67 @@ fn sets(definition: &Definition) -> Vec<SetLine> {
     definition.sets.iter().map(line).collect()
 }
 
-/// The engine that would search it, and why it or none.
-fn engine(survey: &Survey) -> (Option<&'static str>, String) {
-    match (&survey.refusal, survey.key_bits) {
-        (Some(refusal), _) => (None, refusal.to_string()),
-        (None, Ok(_)) => {
-            let limit = Survey::MAX_KEY_BITS;
-            (
-                Some("explicit"),
-                format!("keys of at most {limit} bits; layers on disk, within --memory"),
-            )
-        }
-        (None, Err(_)) => {
-            (None, format!("keys would have more than {} bits", Survey::MAX_KEY_BITS))
-        }
+impl DenseLine {
+    fn write(&self, line: &mut impl FnMut(&str, &str) -> io::Result<()>) -> io::Result<()> {
+        let DenseLine { blocks, rows, lanes, .. } = self;
+        line("dense", &format!("{blocks} blocks of {rows} rows of {lanes} lanes"))?;
+        let (planes, tables) = (bytes(self.plane_bytes), bytes(self.table_bytes));
+        line("", &format!("{planes} of planes in memory, or a part of them; {tables} of tables"))?;
+        let (disk, time) = (bytes(self.disk_bytes), duration(self.seconds));
+        line("", &format!("at most {disk} on disk for two layers"))?;
+        line("", &format!("about {time} of one thread (estimated)"))
+    }
+}
+
+/// Estimated time of the explicit engine.
+fn explicit_seconds(survey: &Survey) -> Option<f64> {
+    let is_searched = survey.refusal.is_none() && survey.key_bits.is_ok();
+    let order = survey.order.as_ref().ok().filter(|_| survey.is_exact && survey.counts_states)?;
+    let states: f64 = order.to_string().parse().ok()?;
+    is_searched.then_some(states / EXPLICIT_RATE)
+}
+
+/// Bytes in a unit that is easy to read.
+fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..0x40_0000 => format!("{} KiB", bytes.div_ceil(1 << 10)),
+        0x40_0000..0x1_0000_0000 => format!("{} MiB", bytes.div_ceil(1 << 20)),
+        _ => format!("{} GiB", bytes.div_ceil(1 << 30)),
+    }
+}
+
+/// Seconds in a unit that is easy to read.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".to_owned(),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} hours", s / 3600.0),
+        s => format!("{:.0} days", s / 86400.0),
+    }
+}
+
+/// The engine that `solve` would choose with its default memory, and why it or none.
+fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String) {
+    let mut parameters = Parameters::from([("file".to_owned(), file_value(content))]);
+    parameters.extend(args.moves.iter().map(|names| ("moves".to_owned(), names.clone())));
+    parameters.insert("inverses".to_owned(), args.inverses.to_string());
+    let space = match program::puzzles().open("puzzle", &parameters) {
+        Ok(space) => space,
+        Err(error) => return (None, error.to_string()),
+    };
+    let needs = EngineNeeds {
+        explicit: None,
+        files: None,
+        memory: DEFAULT_MEMORY,
+        threads: 1,
+        disk_limit: None,
+        is_exhaustive: true,
+    };
+    let EngineChoice { engine, reason } = choose_engine(&space, &needs);
+    match space.check_explicit() {
+        Err(error) if engine.is_explicit() => (None, error.to_string()),
+        _ => (Some(engine.name()), reason),
     }
 }
 

@@ -131,16 +131,12 @@ impl Numbering {
         self.form.checked(definition, state).is_some()
     }
 
-    fn shape(&self) -> Result<DenseShape, SpaceError> {
-        self.form.shape().ok_or_else(|| refused("its states have 2^32 blocks or more"))
-    }
-
     /// The size of the dense form.
     ///
     /// # Errors
-    /// If the tables would be too large.
-    pub(super) fn size(&self) -> Result<DenseSize, SpaceError> {
-        let shape = self.shape()?;
+    /// Why the tables would be too large.
+    pub(super) fn size(&self) -> Result<DenseSize, String> {
+        let shape = self.form.shape().ok_or("its states have 2^32 blocks or more")?;
         let (moves, tables) =
             (self.moves.len() as u64, if self.inverses.is_empty() { 1 } else { 2 });
         let steps = u64::from(shape.blocks) * moves * size_of::<BlockStep>() as u64;
@@ -150,11 +146,11 @@ impl Numbering {
             (u64::from(shape.rows) * u64::from(shape.lanes)).min(u64::from(shape.blocks) * moves);
         let rows = classes * u64::from(shape.rows) * size_of::<RowStep>() as u64;
         if steps * tables > MOST_TABLE_BYTES as u64 {
-            return Err(refused(&format!(
+            return Err(format!(
                 "the table of {} blocks and {moves} moves has {} bytes, more than {MOST_TABLE_BYTES}",
                 shape.blocks,
                 steps * tables
-            )));
+            ));
         }
         Ok(DenseSize {
             states: shape.states(),
@@ -173,7 +169,7 @@ impl Numbering {
         definition: &Definition,
         goals: &[State],
     ) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.size()?;
+        self.size().map_err(|why| refused(&why))?;
         let tables = match &self.form {
             Form::Members(members) => members.tables(definition, &self.moves, goals)?,
             Form::Arrangements(arrangements) => {
