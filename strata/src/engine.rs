@@ -104,3 +104,27 @@ impl DenseMemory {
         DenseMemory { whole: planes.saturating_add(fixed), least: (words * 16 / 20) + fixed }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use strata_dense::{Options, Search};
+    use strata_puzzles::Hanoi;
+    use strata_space::Puzzle;
+
+    use super::*;
+
+    #[test]
+    fn a_search_in_memory_needs_no_more_than_its_estimate() {
+        for (discs, pegs) in [(1, 3), (6, 3), (9, 4), (11, 4), (8, 8)] {
+            let hanoi = Hanoi::new(discs, pegs, true).unwrap();
+            let (size, space) = (hanoi.dense_size().unwrap(), hanoi.dense().unwrap());
+            for threads in [1, 2, 16] {
+                let options = Options { threads, ..Options::default() };
+                let needed = Search::needed_bytes(&*space, &options).unwrap();
+                let estimate = DenseMemory::of(&size, threads);
+                assert!(needed <= estimate.whole, "{discs} {pegs}: {needed}, {estimate:?}");
+                assert!(estimate.least <= estimate.whole);
+            }
+        }
+    }
+}

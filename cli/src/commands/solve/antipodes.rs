@@ -1,7 +1,7 @@
 //! `strata solve --antipodes`: states of the last layer of a whole space, with their solutions.
 
 use strata::catalogue::Space;
-use strata::{KeepLayers, RunOptions, antipodes};
+use strata::{Error, KeepLayers, RunOptions, antipodes};
 use strata_store::JobDir;
 
 use super::args::SolveArgs;
@@ -79,11 +79,18 @@ pub(super) fn options(prepared: &Prepared, space: &Space) -> RunOptions {
 pub(super) fn show(
     prepared: &Prepared,
     folder: &JobDir,
-    number: u64,
+    (number, is_default): (u64, bool),
     progress: &Progress,
 ) -> Result<(), Failure> {
     let open = || Ok(puzzle::reopen(prepared.request.spec())?);
-    let found = antipodes(&prepared.request, folder, &open, number)?;
+    let found = match antipodes(&prepared.request, folder, &open, number) {
+        // Not asked for, and the memory is just short.
+        Err(error @ Error::LayersNotKept { .. }) if is_default => {
+            tracing::warn!("no antipodes: {error}");
+            return Ok(());
+        }
+        found => found?,
+    };
     let antipode = |found: strata::Antipode| Antipode { state: found.state, moves: found.moves };
     progress.emit(&Event::Antipodes(Antipodes {
         depth: found.depth,

@@ -58,7 +58,8 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
             Ended::Finished(finished) => {
                 let code = report::result(&prepared, &progress, &finished);
                 if antipodes > 0 {
-                    antipodes::show(&prepared, &folder, antipodes, &progress)?;
+                    let number = (antipodes, args.antipodes.is_none());
+                    antipodes::show(&prepared, &folder, number, &progress)?;
                 }
                 code
             }
