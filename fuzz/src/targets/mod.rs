@@ -1,6 +1,7 @@
 //! The targets.
 
 mod definitions;
+mod dense;
 mod job;
 mod job_files;
 mod journal;
@@ -25,6 +26,7 @@ pub type Entry = (&'static str, fn() -> Box<dyn Target>);
 pub fn all() -> Vec<Entry> {
     vec![
         ("layer", || Box::new(layer::LayerFiles::new())),
+        ("dense", || Box::new(dense::DenseFiles::new())),
         ("run", || Box::new(run::RunImages::new())),
         ("snapshot", || Box::new(snapshot::Snapshots::new())),
         ("manifest", || Box::new(manifest::Manifests::new())),
