@@ -99,6 +99,21 @@ pub enum GroupError {
         /// The limit.
         limit: usize,
     },
+    /// A move appears twice among those whose symmetries are sought.
+    #[error("a move appears twice")]
+    SameMove,
+    /// The moves have more symmetries than allowed.
+    #[error("the moves have more than {limit} symmetries")]
+    Symmetries {
+        /// The limit.
+        limit: usize,
+    },
+    /// Finding the symmetries took more work than allowed.
+    #[error("the symmetries of the moves need more than {limit} steps")]
+    SymmetryWork {
+        /// The limit.
+        limit: u64,
+    },
     /// The tables of the moves are not consistent.
     #[error(transparent)]
     Tables(#[from] strata_space::dense::DenseError),

@@ -5,7 +5,8 @@
 //! puzzle. A [`StabiliserChain`] has the order of the group that some elements generate, and tells
 //! which elements belong to it. [`Invariants`] are the constraints of parity and orientation that
 //! all members satisfy. A [`GroupNumbering`] numbers all members, so that an engine can keep a few
-//! bits for each, and a [`GroupSpace`] has the tables for that.
+//! bits for each, and a [`GroupSpace`] has the tables for that. A [`Symmetry`] is a relabelling that maps
+//! moves to moves.
 //!
 //! ```
 //! use strata_group::{Effort, Shape, StabiliserChain};
@@ -31,6 +32,7 @@ mod radix;
 mod random;
 mod shape;
 mod space;
+mod symmetry;
 
 pub use chain::{Effort, Level, StabiliserChain};
 pub use element::Element;
@@ -40,3 +42,4 @@ pub use num_bigint::BigUint;
 pub use numbering::{GroupNumbering, MemberNumber};
 pub use shape::{MAX_SLOTS, Shape};
 pub use space::{GroupOptions, GroupSpace};
+pub use symmetry::{Pieces, Symmetry, SymmetryLimits};
