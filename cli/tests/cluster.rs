@@ -10,6 +10,8 @@ mod chaos;
 mod clients;
 #[path = "cluster/connections.rs"]
 mod connections;
+#[path = "cluster/dense.rs"]
+mod dense;
 #[path = "cluster/diagrams.rs"]
 mod diagrams;
 #[path = "cluster/disks.rs"]

@@ -114,6 +114,34 @@ fn parts_on_disk_have_the_same_layers() {
         least.split_whitespace().filter_map(|word| word.parse().ok()).next_back().unwrap();
     let parts = searched("dense", &format!("{line} --memory {least}MiB --threads 2"));
     assert_eq!(parts.layers(), whole.layers());
+    for workers in [2, 3] {
+        let memory = format!("--memory {}MiB", workers * least);
+        let shared = searched("dense", &format!("{line} {memory} --workers {workers}"));
+        assert_eq!(shared.layers(), whole.layers(), "{workers} workers");
+    }
+}
+
+#[test]
+fn a_job_is_resumed_by_other_numbers_of_workers() {
+    let folder = tempdir().unwrap();
+    // Moves without inverses need the files of all layers.
+    let directed = permutations(folder.path(), "a = (1,2,3,4,5,6,7,8)\nb = (1,2)(3,4,5)\n");
+    for line in ["hanoi 10 --pegs 4 --exhaust", "pancake 9 --keep-layers all", &directed] {
+        let whole = searched("dense", line).layers();
+        let dir = tempdir().unwrap();
+        for (index, workers) in [1, 3, 2, 1, 2].into_iter().enumerate() {
+            let depth = 2 * index + 1;
+            let resume = if index == 0 { "" } else { "--resume" };
+            let limits = format!("--workers {workers} --max-layers {depth} {resume}");
+            let line = format!("{line} --engine dense {limits}");
+            let ran = expect(4, &mut solve(dir.path(), &line));
+            assert_eq!(ran.layers(), whole[..=depth], "{line}");
+            expect(0, &mut verify(dir.path()));
+        }
+        let line = format!("{line} --engine dense --workers 3 --resume");
+        assert_eq!(expect(0, &mut solve(dir.path(), &line)).layers(), whole, "{line}");
+        expect(0, &mut verify(dir.path()));
+    }
 }
 
 #[test]
@@ -308,7 +336,7 @@ fn what_the_engine_does_not_support_is_refused() {
     let dir = tempdir().unwrap();
     for (line, why) in [
         ("panex 3 --engine dense", "panex has no dense form"),
-        ("hanoi 5 --engine dense --workers 2", "does not support --workers"),
+        ("hanoi 5 --engine dense --workers 9", "9 workers cannot share"),
         ("hanoi 5 --engine dense --verify", "does not support --verify"),
         ("hanoi 5 --engine dense --shards 9", "9 shards are more than"),
         ("hanoi 9 --pegs 4 --engine dense --memory 1MiB", "the dense engine takes at least"),

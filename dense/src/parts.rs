@@ -136,6 +136,17 @@ impl PartSearch {
         self.sources.len()
     }
 
+    /// Whether moves may lead from blocks of one range to blocks of another.
+    pub fn leads(&self, from: &Range<u32>, to: &Range<u32>) -> bool {
+        let parts = |blocks: &Range<u32>| {
+            let part = |block: u32| block as usize / self.part_blocks;
+            if blocks.is_empty() { 0..0 } else { part(blocks.start)..part(blocks.end - 1) + 1 }
+        };
+        let from = parts(from);
+        let mut sources = self.sources[parts(to)].iter().flatten();
+        sources.any(|source| from.contains(&(*source as usize)))
+    }
+
     /// Figures of the layer of depth 0: the start.
     pub fn first_layer(&self) -> LayerStats {
         self.context.first_layer()

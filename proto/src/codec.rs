@@ -159,8 +159,11 @@ mod tests {
 
     #[test]
     fn a_message_is_not_taken_for_one_of_another_type() {
-        let bytes = encode(&Advance { depth: 7 });
-        assert_eq!(decode::<Advance>(bytes.clone().into()).unwrap(), Advance { depth: 7 });
+        let bytes = encode(&Advance { depth: 7, ..Advance::default() });
+        assert_eq!(
+            decode::<Advance>(bytes.clone().into()).unwrap(),
+            Advance { depth: 7, ..Advance::default() }
+        );
         assert_eq!(decode::<Save>(bytes.into()).unwrap_err().code(), Code::Unavailable);
     }
 

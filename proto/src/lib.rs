@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn fields_keep_their_numbers() {
         // Epoch, number and order are fields 1, 2 and 6: other versions read them so.
-        let advance = order::What::Advance(Advance { depth: 7 });
+        let advance = order::What::Advance(Advance { depth: 7, ..Advance::default() });
         let bytes =
             Order { epoch: 5, number: 2, what: Some(advance), incarnation: 0 }.encode_to_vec();
         assert_eq!(bytes, [0x08, 5, 0x10, 2, 0x32, 2, 0x08, 7]);

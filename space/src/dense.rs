@@ -93,6 +93,8 @@ pub struct DenseSize {
     pub table_bytes: u64,
     /// Whether the moves are closed under inversion, so that edges are undirected.
     pub is_undirected: bool,
+    /// Whether a search ends at a goal. Otherwise it lists all states.
+    pub has_goal: bool,
 }
 
 /// The effect of a move on the lanes of a row: an injection of some lanes.

@@ -79,7 +79,7 @@ fn budgets(space: &Arc<dyn DenseSpace>) -> [u64; 2] {
 
 fn setup(fs: &Arc<dyn Fs>, dir: &Path, memory: u64, keep: KeepLayers) -> DenseSetup {
     let folder = JobDir::attach(Arc::clone(fs), dir, "job").unwrap();
-    DenseSetup { worker: 0, threads: 2, memory, digest: true, keep, folder }
+    DenseSetup { worker: 0, owners: Arc::new([0]), threads: 2, memory, digest: true, keep, folder }
 }
 
 /// All layers of a search in memory, then the empty one.
@@ -146,7 +146,7 @@ fn layers_are_the_same_in_memory_by_parts_and_from_every_checkpoint() {
                 let restored = worker.restore(&records.restore()).unwrap();
                 let found = stats.found;
                 assert_eq!(LayerStats { found, ..restored.stats }, *stats);
-                report = worker.advance().unwrap();
+                report = worker.advance(&[]).unwrap();
             }
             // Kept layers, and those of the last checkpoint.
             let named = records.restore();
@@ -194,7 +194,7 @@ fn a_checkpoint_survives_a_crash_at_every_sync_and_rename() {
                     if report.depth == 12 {
                         break Ok(());
                     }
-                    report = worker.advance().unwrap();
+                    report = worker.advance(&[]).unwrap();
                 };
                 drop(worker);
                 faulty.heal();
@@ -202,7 +202,7 @@ fn a_checkpoint_survives_a_crash_at_every_sync_and_rename() {
                 if let Some(last) = last {
                     let mut worker = new();
                     worker.restore(&last.restore()).unwrap();
-                    let next = worker.advance().unwrap();
+                    let next = worker.advance(&[]).unwrap();
                     assert_eq!(next.stats, expected[next.depth as usize]);
                 }
                 completed = outcome.is_ok();
@@ -229,7 +229,7 @@ fn a_full_disk_leaves_the_last_two_layers_to_be_saved() {
     records.add(&worker.seed().unwrap());
     faulty.fill_after(20_000);
     let error = loop {
-        match worker.advance() {
+        match worker.advance(&[]) {
             Ok(report) => records.add(&report),
             Err(error) => break error,
         }
@@ -240,7 +240,7 @@ fn a_full_disk_leaves_the_last_two_layers_to_be_saved() {
     assert_eq!(records.files.len(), 2);
     let mut worker = DenseWorker::new(setup, space).unwrap();
     worker.restore(&records.restore()).unwrap();
-    let next = worker.advance().unwrap();
+    let next = worker.advance(&[]).unwrap();
     assert_eq!(next.stats, expected[next.depth as usize]);
 }
 
@@ -254,7 +254,7 @@ fn a_damaged_or_missing_layer_is_refused() {
     let mut records = Records::default();
     records.add(&worker.seed().unwrap());
     for _ in 0..4 {
-        records.add(&worker.advance().unwrap());
+        records.add(&worker.advance(&[]).unwrap());
     }
     (records.depth, records.files) = (4, worker.save().unwrap());
     let restore = |records: &Records| {
@@ -265,7 +265,7 @@ fn a_damaged_or_missing_layer_is_refused() {
     // Directed moves need all layers.
     let mut fewer = records.clone();
     fewer.kept.remove(1);
-    assert!(restore(&fewer).unwrap_err().to_string().contains("layer 2 is not there"));
+    assert!(restore(&fewer).unwrap_err().to_string().contains("layer 1 is not there"));
     let path = dir.path().join("job").join(&records.files[1].file);
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 3;

@@ -155,6 +155,7 @@ fn worker(space: &Space, way: Way, folder: &JobDir) -> DenseWorker {
     let Way { parts, threads, keep } = way;
     let setup = |memory| DenseSetup {
         worker: 0,
+        owners: Arc::new([0; 8]),
         threads,
         memory,
         digest: true,
@@ -192,7 +193,7 @@ fn worker(space: &Space, way: Way, folder: &JobDir) -> DenseWorker {
 fn run(worker: &mut DenseWorker, first: LayerReport) -> Vec<LayerStats> {
     let mut found = vec![first.stats];
     while found.last().unwrap().states > 0 {
-        let report = worker.advance().unwrap();
+        let report = worker.advance(&[]).unwrap();
         assert_eq!(report.depth, worker.depth());
         found.push(report.stats);
     }
@@ -270,7 +271,7 @@ fn a_search_resumes_at_every_depth_in_any_way() {
                 if report.stats.states == 0 {
                     break;
                 }
-                report = worker.advance().unwrap();
+                report = worker.advance(&[]).unwrap();
             }
         }
     }
@@ -322,7 +323,7 @@ fn kept_layers_hold_their_states() {
                         worker.save().unwrap();
                         worker.saved().unwrap();
                     }
-                    report = worker.advance().unwrap();
+                    report = worker.advance(&[]).unwrap();
                 }
                 let last = worker.save().unwrap();
                 worker.saved().unwrap();
@@ -367,7 +368,7 @@ fn checkpointed(space: &Space, way: Way, depth: u32) -> Checkpointed {
     let mut report = worker.seed().unwrap();
     while report.depth < depth {
         kept.extend(report.kept.map(|file| (report.depth, file)));
-        report = worker.advance().unwrap();
+        report = worker.advance(&[]).unwrap();
     }
     kept.extend(report.kept.map(|file| (report.depth, file)));
     let records = worker.save().unwrap();
@@ -401,8 +402,8 @@ fn a_crash_at_any_step_of_a_checkpoint_leaves_the_one_before() {
         for way in [IN_MEMORY, BY_PARTS, Way { keep: KeepLayers::All, ..BY_PARTS }] {
             for steps in 0.. {
                 let mut at = checkpointed(&space, way, 3);
-                at.worker.advance().unwrap();
-                at.worker.advance().unwrap();
+                at.worker.advance(&[]).unwrap();
+                at.worker.advance(&[]).unwrap();
                 at.fs.fail_after(steps);
                 let saved = at.worker.save();
                 let is_complete = saved.is_ok();
@@ -426,7 +427,7 @@ fn a_full_disk_exhausts_it_and_leaves_the_checkpoint() {
                 at.fs.fill_after(bytes);
                 let mut step = || {
                     for _ in 0..3 {
-                        at.worker.advance()?;
+                        at.worker.advance(&[])?;
                     }
                     at.worker.save().map(drop)
                 };
@@ -492,6 +493,7 @@ fn too_little_memory_is_named() {
     let folder = folder(Arc::new(RealFs), dir.path());
     let setup = DenseSetup {
         worker: 0,
+        owners: Arc::new([0; 8]),
         threads: 1,
         memory: 1000,
         digest: false,
@@ -522,6 +524,7 @@ fn lean_layers_differ_only_in_their_digests() {
             let dir = tempfile::tempdir().unwrap();
             let setup = DenseSetup {
                 worker: 0,
+                owners: Arc::new([0; 8]),
                 threads: 1,
                 memory: if in_memory { 64 << 20 } else { least_memory(&space) },
                 digest: false,

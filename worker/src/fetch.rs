@@ -20,7 +20,7 @@ use crate::transfer::{LocalCopy, failed};
 /// Attempts to copy a file from a worker.
 const ATTEMPTS: u32 = 3;
 
-/// Fetches a file into the job's folder, under its own name.
+/// Fetches a file into the job's folder, under `name` there.
 ///
 /// `address` is the URL of the worker that has the file, if it is known. If the worker does not
 /// send the file, the shared store is tried. Opening the file later checks its content.
@@ -33,9 +33,10 @@ pub(crate) fn fetch_file(
     state: &NodeState,
     folder: &JobDir,
     record: &CheckpointFile,
+    name: &str,
     address: Option<&str>,
 ) -> Result<(), FetchError> {
-    let target = folder.file_path(&record.file)?;
+    let target = folder.file_path(name)?;
     let temporary = folder.temp_path("fetched");
     let fetched = receive(state, folder.job(), record, address, &temporary).and_then(|()| {
         folder

@@ -1,4 +1,4 @@
-//! Active job of an epoch: the library's worker, and the orders that expand, load and save layers.
+//! Active job of an epoch: the library's worker, and the orders that make, load and save layers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -6,17 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use strata::catalogue::{NestedForm, Space};
 use strata::{
-    Budget, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions, SymbolicWorker, Work, Worker,
-    WorkerError,
+    Budget, DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions,
+    SymbolicWorker, Work, Worker, WorkerError,
 };
 use strata_net::{KeptFiles, convert};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
+use strata_space::SpaceError;
+use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec};
 
 use crate::epoch::{Epoch, EpochParts};
-use crate::error::{LinkError, OrderError};
+use crate::error::{FetchError, LinkError, OrderError};
 use crate::exchange::RemoteExchange;
 use crate::fetch::fetch_file;
 use crate::link::{Link, LinkOptions};
@@ -58,13 +61,7 @@ impl ActiveJob {
         let budget =
             Budget::for_node(state.options.memory, space.table_bytes(), threads, members.len());
         let budget = budget.map_err(|error| unfit(format!("--memory {error}")))?;
-        let form = match spec.engine {
-            EngineKind::Explicit => space.check_explicit().map(|()| None).map_err(unfit)?,
-            EngineKind::Symbolic | EngineKind::SymbolicLean => Some(space.nested().map_err(unfit)?),
-            EngineKind::Dense | EngineKind::DenseLean => {
-                return Err(unfit("the dense engine runs in one process only"));
-            }
-        };
+        let form = Form::of(&space, spec.engine).map_err(unfit)?;
         let folder = JobDir::attach(state.platform().fs(), &state.options.data_dir, &order.job)?;
         let needed = KeptFiles { layers: order.kept_layers, names: order.files };
         let needed = needed.into_names(own.into())?;
@@ -90,14 +87,17 @@ impl ActiveJob {
             links: links(state, id, own, &members, &peers, budget.outbox()),
         }));
         let made: Result<Box<dyn Work>, WorkerError> = match form {
-            None => {
+            Form::Explicit => {
                 let exchange =
                     RemoteExchange::new(Arc::clone(state), Arc::clone(&epoch), setup.encode);
                 Worker::new(setup, engine, inbox, Arc::new(exchange)).map(|w| Box::new(w) as _)
             }
-            Some(form) => {
+            Form::Nested(form) => {
                 let (folder, options) = (epoch.folder.clone(), symbolic_options(state, &spec));
                 SymbolicWorker::new(own.into(), folder, form, options).map(|w| Box::new(w) as _)
+            }
+            Form::Dense(space) => {
+                DenseWorker::new(dense_setup(state, &spec, setup), space).map(|w| Box::new(w) as _)
             }
         };
         let worker = made.inspect_err(|_| epoch.fence())?;
@@ -122,14 +122,7 @@ impl ActiveJob {
                 let from = self.fetch(state, order)?;
                 Ok(layer_outcome(state, self.worker.restore(&from)?))
             }
-            What::Advance(v1::Advance { depth }) => {
-                let last = self.worker.depth();
-                if depth != last + 1 {
-                    return Err(OrderError::WrongLayer { depth, last });
-                }
-                self.epoch.set_floor(depth);
-                Ok(layer_outcome(state, self.worker.advance()?))
-            }
+            What::Advance(order) => self.advance(state, order),
             What::Save(v1::Save { depth }) => {
                 let records = self.worker.save()?;
                 if let Some(store) = &state.store {
@@ -150,6 +143,48 @@ impl ActiveJob {
         }
     }
 
+    /// Makes the next layer, from the files that other workers have shared of the current one, too.
+    fn advance(
+        &mut self,
+        state: &Arc<NodeState>,
+        order: v1::Advance,
+    ) -> Result<Outcome, OrderError> {
+        let (depth, last) = (order.depth, self.worker.depth());
+        if depth != last + 1 {
+            return Err(OrderError::WrongLayer { depth, last });
+        }
+        self.epoch.set_floor(depth);
+        let files = order.files.into_iter().map(convert::file_from);
+        let mut files = files.collect::<Result<Vec<_>, _>>()?;
+        let fetched = self.fetch_shared(state, &mut files)?;
+        let mut report = self.worker.advance(&files)?;
+        report.disk_bytes += fetched.bytes;
+        Ok(layer_outcome(state, report))
+    }
+
+    /// Fetches those files that other workers have shared and this one reads, under names of its own.
+    fn fetch_shared(
+        &self,
+        state: &NodeState,
+        files: &mut [CheckpointFile],
+    ) -> Result<FetchedFiles, OrderError> {
+        let folder = &self.epoch.folder;
+        let mut fetched = FetchedFiles { folder: folder.clone(), names: Vec::new(), bytes: 0 };
+        for file in files {
+            if file.states == 0 || !self.worker.reads(file.worker) {
+                continue;
+            }
+            let name = format!("shared-{:06}-{:03}.strata", file.depth, file.worker);
+            let peer = u16::try_from(file.worker).ok().and_then(|worker| self.peers.get(&worker));
+            fetched.names.push(name.clone());
+            fetch_file(state, folder, file, &name, peer.map(String::as_str)).map_err(again)?;
+            state.received_bytes.fetch_add(file.bytes, Ordering::Relaxed);
+            fetched.bytes += file.bytes;
+            file.file = name;
+        }
+        Ok(fetched)
+    }
+
     /// Fetches the files of former owners of this worker's shards, and returns what to load. Files
     /// without states are not needed: their owners may be lost.
     fn fetch(&self, state: &NodeState, order: v1::Restore) -> Result<Restore, OrderError> {
@@ -166,16 +201,64 @@ impl ActiveJob {
             let worker = record.worker as u16;
             if worker != own && sources.contains(&worker) {
                 let address = self.peers.get(&worker).map(String::as_str);
-                fetch_file(state, &self.epoch.folder, record, address)?;
+                fetch_file(state, &self.epoch.folder, record, &record.file, address)?;
                 inherited_files.insert(record.file.clone());
             }
         }
         let kept = KeptFiles { layers: order.kept_layers, names: order.kept };
         let kept = kept.into_names(own.into())?;
-        // Of dense jobs only.
+        // Only a dense search with directed moves reads them, and the coordinator refuses it.
         let kept_layers = Vec::new();
         let depth = order.depth;
         Ok(Restore { depth, records, kept, kept_layers, owners_before, inherited_files })
+    }
+}
+
+/// A shared file that its worker has lost is made again from the last checkpoint.
+fn again(error: FetchError) -> FetchError {
+    match error {
+        FetchError::Missing { file, worker, why } => FetchError::Unavailable { file, worker, why },
+        other => other,
+    }
+}
+
+/// Copies of files of other workers, which are removed when they are dropped.
+struct FetchedFiles {
+    folder: JobDir,
+    names: Vec<String>,
+    bytes: u64,
+}
+
+impl Drop for FetchedFiles {
+    fn drop(&mut self) {
+        for name in &self.names {
+            // A file that stays is removed when the job is prepared again.
+            if let Err(error) = self.folder.remove_file(name) {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+}
+
+/// The form of a space that an engine searches.
+enum Form {
+    Explicit,
+    Nested(NestedForm),
+    Dense(Arc<dyn DenseSpace>),
+}
+
+impl Form {
+    /// # Errors
+    /// If the engine cannot search the space.
+    fn of(space: &Space, engine: EngineKind) -> Result<Form, SpaceError> {
+        Ok(match engine {
+            EngineKind::Explicit => {
+                space.check_explicit()?;
+                Form::Explicit
+            }
+            EngineKind::Symbolic | EngineKind::SymbolicLean => Form::Nested(space.nested()?),
+            EngineKind::Dense | EngineKind::DenseLean => Form::Dense(space.dense()?),
+        })
     }
 }
 
@@ -201,6 +284,12 @@ fn keep_layers(keep: Option<v1::KeepLayers>) -> KeepLayers {
     }
 }
 
+fn dense_setup(state: &NodeState, spec: &JobSpec, setup: Setup) -> DenseSetup {
+    let Setup { worker, owners, threads, keep, folder, .. } = setup;
+    let (memory, digest) = (state.options.memory, spec.engine.has_digests());
+    DenseSetup { worker, owners, threads, memory, digest, keep, folder }
+}
+
 fn symbolic_options(state: &NodeState, spec: &JobSpec) -> SymbolicOptions {
     SymbolicOptions {
         memory: state.options.memory as usize,
@@ -213,7 +302,7 @@ fn symbolic_options(state: &NodeState, spec: &JobSpec) -> SymbolicOptions {
 
 fn layer_outcome(state: &NodeState, report: LayerReport) -> Outcome {
     state.depth.store(report.depth, Ordering::Relaxed);
-    let LayerReport { depth, stats, bytes, kept, disk_bytes, disk_left, .. } = report;
+    let LayerReport { depth, stats, bytes, kept, shared, disk_bytes, disk_left, .. } = report;
     Outcome::Layer(v1::LayerReport {
         depth,
         states: stats.states,
@@ -229,6 +318,7 @@ fn layer_outcome(state: &NodeState, report: LayerReport) -> Outcome {
         spilled_bytes: report.spilled_bytes,
         kept: kept.map(|kept| convert::kept_to(&kept, depth)),
         waiting: report.waiting as u32,
+        shared: shared.as_ref().map(convert::file_to),
     })
 }
 

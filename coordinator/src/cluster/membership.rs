@@ -22,7 +22,7 @@ pub(crate) enum WorkerEvent {
         /// Its number.
         worker: WorkerNumber,
         /// The answer.
-        answer: v1::Answer,
+        answer: Box<v1::Answer>,
     },
     /// The worker is lost.
     Lost {
@@ -207,7 +207,10 @@ impl Membership {
         if fits {
             let state = self.state();
             if state.session.as_ref().is_some_and(|session| session.epoch == answer.epoch) {
-                state.notify_session(number, WorkerEvent::Answer { worker: number, answer });
+                state.notify_session(
+                    number,
+                    WorkerEvent::Answer { worker: number, answer: Box::new(answer) },
+                );
             }
         }
         is_current

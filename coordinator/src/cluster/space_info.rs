@@ -17,13 +17,18 @@ impl SpaceInfo {
     /// Opens the space, which takes milliseconds.
     ///
     /// # Errors
-    /// If the space does not exist, refuses its parameters, or is none for the explicit engine.
+    /// If the space does not exist, refuses its parameters, or is none for the engine.
     pub(crate) fn open(puzzles: &Registry, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
         let space = puzzles.open(&spec.space, &spec.params)?;
         if spec.engine.is_explicit() {
             space.check_explicit()?;
         }
-        let rule = space.finish().rule();
+        let rule = if spec.engine.is_dense() {
+            let has_goal = space.dense_size()?.has_goal;
+            if has_goal { Finish::State(()) } else { Finish::Exhausted }
+        } else {
+            space.finish().rule()
+        };
         Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
     }
 }

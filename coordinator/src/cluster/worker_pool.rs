@@ -10,6 +10,8 @@ use strata_net::{KeptFiles, printable};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
+use strata_space::LayerStats;
+use strata_store::{CheckpointFile, LayerTotals};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::context::Cluster;
@@ -123,7 +125,7 @@ impl RemotePool {
             if answer.order != self.last_order || repeated {
                 continue;
             }
-            let done = done(&self.workers[worker], answer);
+            let done = done(&self.workers[worker], *answer);
             let failed = done.is_err();
             answers.push(Answer { worker, done });
             if failed {
@@ -154,6 +156,16 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
         Some(Outcome::Layer(report)) => {
             let (depth, waiting) = (report.depth, report.waiting as usize);
             let part = part(report).map_err(ClusterError::malformed(name))?;
+            if let Some(shared) =
+                part.shared.as_ref().filter(|file| !is_of(file, own, depth, &part))
+            {
+                let (found, expected) = (shared.states, part.stats.states);
+                let CheckpointFile { file, depth: of, worker, .. } = shared;
+                return Err(malformed(format!(
+                    "{file} with {found} states of layer {of}, of worker {worker}, is not its part \
+                     of layer {depth} with {expected}"
+                )));
+            }
             if let Some(foreign) = part.kept.as_ref().filter(|kept| kept.worker != own) {
                 return Err(malformed(format!("a file of worker {}", foreign.worker)));
             }
@@ -184,6 +196,13 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
     }
 }
 
+/// Whether a file has a worker's part of a layer.
+fn is_of(file: &CheckpointFile, worker: u32, depth: u32, part: &LayerPart) -> bool {
+    let LayerStats { states, regions, generated, digest, .. } = part.stats;
+    let totals = LayerTotals { states, regions, generated, digest: digest.0 };
+    (file.worker, file.depth, file.totals()) == (worker, depth, totals)
+}
+
 fn part(report: v1::LayerReport) -> Result<LayerPart, ConvertError> {
     Ok(LayerPart {
         stats: convert::stats_from(&report)?,
@@ -192,6 +211,7 @@ fn part(report: v1::LayerReport) -> Result<LayerPart, ConvertError> {
         disk_left: report.disk_left_bytes,
         spilled: report.spilled_bytes,
         kept: report.kept.map(convert::kept_from).transpose()?,
+        shared: report.shared.map(convert::file_from).transpose()?,
     })
 }
 
@@ -206,7 +226,10 @@ impl WorkerPool for RemotePool {
                 let order = |number| restore.as_ref().map(|r| r.order(number)).unwrap_or_default();
                 return self.execute(|number| What::Restore(order(number)));
             }
-            Order::Advance { depth } => What::Advance(v1::Advance { depth }),
+            Order::Advance { depth, files } => {
+                let files = files.iter().map(convert::file_to).collect();
+                What::Advance(v1::Advance { depth, files })
+            }
             Order::Save { depth } => What::Save(v1::Save { depth }),
             Order::Saved { depth } => What::Saved(v1::Saved { depth }),
         };

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use strata::catalogue::Registry;
+use strata::catalogue::{Registry, Space};
+use strata::default_shards;
 use strata_net::{Security, convert};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
@@ -21,9 +22,6 @@ use crate::cluster::event::Level;
 use crate::cluster::job_view::JobView;
 use crate::entry::{JobEntry, JobState};
 use crate::journal::error::JournalError;
-
-/// Default number of shards: enough to balance among many workers.
-const SHARDS: u32 = 64;
 
 /// Greatest number of shards.
 const MAX_SHARDS: u32 = 65_536;
@@ -218,14 +216,11 @@ impl JobService for Jobs {
     }
 }
 
-/// Why a job of the dense engine is refused.
-const DENSE_JOB: &str = "the dense engine runs in one process only: use strata solve";
-
 /// Opens the space, which checks its parameters, and completes the specification with defaults.
 /// Also returns the space's label, and the depth at which a search ends at the latest.
 fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Option<u32>), Status> {
     let space = puzzles.open(&spec.space, &spec.params).map_err(invalid)?;
-    let shards = if spec.shards == 0 { SHARDS } else { spec.shards };
+    let shards = if spec.shards == 0 { default_shards(spec.engine, &space) } else { spec.shards };
     if shards > MAX_SHARDS {
         return Err(invalid(format!("{shards} shards are more than {MAX_SHARDS}")));
     }
@@ -236,7 +231,7 @@ fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Optio
         space.nested().map_err(invalid)?;
     }
     if spec.engine.is_dense() {
-        return Err(invalid(DENSE_JOB));
+        check_dense(&space, shards).map_err(invalid)?;
     }
     let spec = JobSpec {
         space: space.name().to_owned(),
@@ -245,6 +240,20 @@ fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Optio
         engine: spec.engine,
     };
     Ok((spec, space.label(), space.expected_layers()))
+}
+
+/// Checks that the dense engine can search a space in a cluster.
+fn check_dense(space: &Space, shards: u32) -> Result<(), String> {
+    let size = space.dense_size().map_err(|error| error.to_string())?;
+    if !size.is_undirected {
+        let what = "some moves cannot be undone, and only one process keeps all layers";
+        return Err(format!("the dense engine: {what}: use strata solve"));
+    }
+    let blocks = size.shape.blocks;
+    if shards > blocks {
+        return Err(format!("{shards} shards are more than {blocks} blocks"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -207,7 +207,7 @@ fn between_nodes() -> Vec<Filled> {
         kept_layers: vec![v1::LayerRange { first: 3, count: 2, step: 3 }],
     };
     let order = |what| v1::Order { epoch: 3, number: 2, what: Some(what), incarnation: 8 };
-    let advance = order(v1::order::What::Advance(v1::Advance { depth: 8 }));
+    let advance = order(v1::order::What::Advance(v1::Advance { depth: 8, files: vec![a_file()] }));
     let run = super::run::seeds().swap_remove(0).into();
     let candidate = v1::Candidate { shard: 1, region_high: 2, region_low: 3, local: 4 };
     let (job, file) = ("a".to_owned(), Some(a_file()));

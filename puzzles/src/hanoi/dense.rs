@@ -176,6 +176,7 @@ impl DenseHanoi {
             shape,
             table_bytes: moves * (u64::from(shape.blocks) * steps + u64::from(shape.rows) * rows),
             is_undirected: true,
+            has_goal: !hanoi.exhaust(),
         })
     }
 
@@ -298,6 +299,7 @@ mod tests {
                 shape,
                 table_bytes: space.tables().bytes() as u64,
                 is_undirected: true,
+                has_goal: !space.tables().goals().is_empty(),
             };
             assert_eq!(DenseHanoi::size(&space.hanoi), Ok(size));
             let step = (shape.states() / 5_000).max(1) as usize;

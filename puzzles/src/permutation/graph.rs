@@ -105,7 +105,8 @@ impl Graph {
     /// # Errors
     /// If there is none.
     pub(super) fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        self.numbering()?.size().map_err(|why| dense::refused(&why))
+        let size = self.numbering()?.size(!self.goals.is_empty());
+        size.map_err(|why| dense::refused(&why))
     }
 
     /// The dense form.

@@ -58,7 +58,7 @@ impl Survey {
                 || !set.slots().any(|slot| is_moved(&slot))
         });
         let numbering = Numbering::new(definition, &definition.solved, &selected);
-        let dense = numbering.and_then(|numbering| numbering.size());
+        let dense = numbering.and_then(|numbering| numbering.size(false));
         Ok(Survey {
             dense,
             moves: selected.into_iter().map(|mv| mv.name).collect(),

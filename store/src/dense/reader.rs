@@ -77,6 +77,29 @@ impl<'a> DenseReader<'a> {
         Ok(())
     }
 
+    /// Adds the states of blocks from `first` on to `words`: a word for each row.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub fn add(&self, first: u32, words: &mut [u64]) -> Result<()> {
+        let blocks = self.numbering.blocks_of(first, words.len());
+        let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
+        let rows = self.numbering.rows as usize;
+        let wanted = first..first + blocks;
+        let mut all = Vec::new();
+        for chunk in self.chunks(&wanted) {
+            let Some(range) = range_of(chunk) else { continue };
+            let common = range.start.max(wanted.start)..range.end.min(wanted.end);
+            let at = |block: u32, from: u32| (block - from) as usize * rows;
+            all.resize(at(range.end, range.start), 0);
+            decode(self.layer, &self.numbering, chunk, &mut all)?;
+            let target = &mut words[at(common.start, first)..at(common.end, first)];
+            let source = &all[at(common.start, range.start)..];
+            target.iter_mut().zip(source).for_each(|(word, more)| *word |= more);
+        }
+        Ok(())
+    }
+
     /// Calls `visit` with the first block and the words of each chunk, ascending. Compares the number
     /// of states with that in the index.
     ///

@@ -247,6 +247,24 @@ impl Layer {
         Ok(())
     }
 
+    /// Gives an unsynced file its final name, under which others can read it. [`Self::persist`] makes
+    /// it durable later. A layer that is only in memory has no file, and stays there.
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be renamed.
+    pub fn rename(&self, final_path: &Path) -> Result<()> {
+        let mut location = lock(&self.data.location);
+        let Some((fs, path)) = location.file.clone().filter(|(_, path)| path != final_path) else {
+            return Ok(());
+        };
+        fs.rename(&path, final_path).map_err(StoreError::io("rename", &path))?;
+        // The next layer does not overwrite a file that others may read.
+        location.open = None;
+        location.file = Some((fs, final_path.to_path_buf()));
+        location.durable = false;
+        Ok(())
+    }
+
     /// Up to `parts - 1` increasing keys that split the states evenly, for dividing work.
     ///
     /// The first key of the layer is never among them. A layer that this process wrote is split at

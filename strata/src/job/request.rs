@@ -1,5 +1,6 @@
 //! Checked request for a search: specification, resources and limits.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use strata_store::{EngineKind, JobDir, JobSpec};
@@ -93,7 +94,7 @@ fn check_threads(spec: &JobSpec, options: &RunOptions) -> Result<()> {
         );
         return Err(refused("workers", why));
     }
-    if !spec.engine.is_explicit() && options.workers > 1 {
+    if spec.engine.is_symbolic() && options.workers > 1 {
         let engine = spec.engine.name();
         return Err(refused("workers", format!("the {engine} engine has one worker")));
     }
@@ -170,6 +171,7 @@ impl Request {
             ));
         }
         let DenseMemory { whole, least } = DenseMemory::of(&size, self.options.threads);
+        let least = least.saturating_mul(self.options.workers as u64);
         check_memory("dense", self.options.memory, least, " here")?;
         self.is_directed = !size.is_undirected;
         if self.is_directed {
@@ -213,12 +215,13 @@ impl Request {
         Request::with_spec(space, self.spec.clone(), options)
     }
 
-    /// Configuration of the worker of the dense engine.
-    pub(crate) fn dense(&self, folder: &JobDir) -> DenseSetup {
+    /// Configuration of a worker of the dense engine.
+    pub(crate) fn dense(&self, worker: usize, owners: &Arc<[u16]>, folder: &JobDir) -> DenseSetup {
         DenseSetup {
-            worker: 0,
+            worker,
+            owners: Arc::clone(owners),
             threads: self.options.threads,
-            memory: self.options.memory,
+            memory: self.options.memory / self.options.workers.max(1) as u64,
             digest: self.spec.engine.has_digests(),
             keep: self.options.keep_layers,
             folder: folder.clone(),

@@ -187,12 +187,18 @@ fn pool(
             [] => Finish::Exhausted,
             _ => Finish::State(()),
         };
-        let worker = DenseWorker::new(request.dense(folder), dense)?;
-        return Ok((rule, LocalPool::single(worker, folder, restore)));
+        let owners = owners(request.spec.shards, request.options.workers);
+        let worker = |number| {
+            let setup = request.dense(number, &owners, folder);
+            DenseWorker::new(setup, Arc::clone(&dense)).map(|worker| Box::new(worker) as _)
+        };
+        let workers = (0..request.options.workers).map(worker);
+        let workers = workers.collect::<std::result::Result<Vec<_>, WorkerError>>()?;
+        return Ok((rule, LocalPool::new(workers, folder, restore)?));
     }
     let form = space.nested()?;
     let worker = SymbolicWorker::new(0, folder.clone(), form, request.symbolic())?;
-    Ok((worker.finish(), LocalPool::single(worker, folder, restore)))
+    Ok((worker.finish(), LocalPool::new(vec![Box::new(worker)], folder, restore)?))
 }
 
 /// The owner of each shard: every worker has a contiguous share.
@@ -313,14 +319,12 @@ fn starting_point(
     let removed = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);
     let removed: HashSet<String> = removed.map(|record| record.file.clone()).collect();
     let needs_all = manifest.spec.engine.is_dense();
-    let of_worker = |worker: usize| {
-        let lines = history.lines.iter().filter(|_| needs_all);
-        let kept = lines.flat_map(|line| line.kept.iter().flatten().map(|kept| (line.depth, kept)));
-        let own = kept.filter(|(_, kept)| kept.worker as usize == worker);
-        own.map(|(depth, kept)| (depth, kept.clone())).collect()
-    };
+    let lines = history.lines.iter().filter(|_| needs_all);
+    let kept_layers =
+        lines.flat_map(|line| line.kept.iter().flatten().map(|kept| (line.depth, kept)));
+    let kept_layers: Vec<_> = kept_layers.map(|(depth, kept)| (depth, kept.clone())).collect();
     let restore = |worker| Restore {
-        kept_layers: of_worker(worker),
+        kept_layers: kept_layers.clone(),
         depth: checkpoint.depth,
         records: checkpoint.layers.clone(),
         owners_before: Arc::clone(&owners_before),

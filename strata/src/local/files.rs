@@ -90,6 +90,25 @@ impl Files {
         })
     }
 
+    /// Gives a layer's file its final name, under which other workers read it until the next
+    /// checkpoint makes it durable.
+    pub(crate) fn share(&self, layer: &Layer) -> Result<CheckpointFile> {
+        layer.rename(&self.final_path(layer))?;
+        let unwritten = || StoreError::Inconsistent {
+            file: self.folder.path().to_owned(),
+            what: format!("layer {} is only in memory", layer.header().depth),
+        };
+        CheckpointFile::of(layer, self.worker).ok_or_else(unwritten)
+    }
+
+    /// The path of a layer's file in a checkpoint. A checkpoint's file that is used without a copy is
+    /// already durable, and keeps its name.
+    fn final_path(&self, layer: &Layer) -> PathBuf {
+        let depth = layer.header().depth;
+        let path = layer.path().filter(|_| self.earlier.copy == 0 && self.is_earlier(depth));
+        path.unwrap_or_else(|| self.path(depth))
+    }
+
     /// Number of kept layers that the next checkpoint makes durable.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
@@ -145,11 +164,7 @@ impl Files {
     pub(crate) fn persist(&mut self, layers: &[&Layer]) -> Result<Vec<CheckpointFile>> {
         let fs = self.folder.fs().clone();
         for layer in self.waiting.iter().chain(layers.iter().copied()) {
-            let depth = layer.header().depth;
-            // A checkpoint's file that is used without a copy is already durable, and keeps its
-            // name.
-            let path = layer.path().filter(|_| self.earlier.copy == 0 && self.is_earlier(depth));
-            layer.persist(&fs, &path.unwrap_or_else(|| self.path(depth)))?;
+            layer.persist(&fs, &self.final_path(layer))?;
         }
         self.waiting.clear();
         Ok(layers.iter().filter_map(|layer| CheckpointFile::of(layer, self.worker)).collect())

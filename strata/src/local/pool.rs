@@ -44,12 +44,25 @@ impl LocalPool {
         let exchange: Arc<dyn Exchange> = Arc::new(LocalExchange::new(inboxes.clone()));
         let workers = setups.into_iter().zip(inboxes).map(|(setup, inbox)| {
             Worker::new(setup, Arc::clone(engine), inbox, Arc::clone(&exchange))
+                .map(|worker| Box::new(worker) as Box<dyn Work>)
         });
-        let mut workers = workers.collect::<Result<Vec<_>, _>>()?;
+        LocalPool::new(workers.collect::<Result<Vec<_>, _>>()?, folder, restore)
+    }
+
+    /// Workers of one engine, by number.
+    ///
+    /// # Errors
+    /// If there is none, or a thread cannot be started.
+    pub(crate) fn new(
+        workers: Vec<Box<dyn Work>>,
+        folder: &JobDir,
+        restore: Arc<[Restore]>,
+    ) -> Result<LocalPool, WorkerError> {
         let (reports, answers) = mpsc::channel();
+        let mut workers = workers.into_iter();
+        let first = workers.next().ok_or(WorkerError::Ended { worker: 0 })?;
         let mut others = Vec::new();
-        for (index, worker) in workers.drain(1..).enumerate() {
-            let number = index + 1;
+        for (number, worker) in (1..).zip(workers) {
             let (orders, received) = mpsc::channel();
             let (reports, restore) = (reports.clone(), Arc::clone(&restore));
             let thread = std::thread::Builder::new()
@@ -58,19 +71,7 @@ impl LocalPool {
                 .map_err(|source| WorkerError::Thread { worker: number, source })?;
             others.push((orders, thread));
         }
-        let first = workers.pop().ok_or(WorkerError::Ended { worker: 0 })?;
-        Ok(LocalPool { first: Box::new(first), others, answers, folder: folder.clone(), restore })
-    }
-
-    /// The only worker of a symbolic or dense search.
-    pub(crate) fn single(
-        worker: impl Work + 'static,
-        folder: &JobDir,
-        restore: Arc<[Restore]>,
-    ) -> LocalPool {
-        let (_, answers) = mpsc::channel();
-        let folder = folder.clone();
-        LocalPool { first: Box::new(worker), others: Vec::new(), answers, folder, restore }
+        Ok(LocalPool { first, others, answers, folder: folder.clone(), restore })
     }
 }
 
@@ -80,10 +81,10 @@ impl WorkerPool for LocalPool {
     fn run(&mut self, order: Order) -> Result<Vec<Answer<WorkerError>>, WorkerError> {
         let mut awaited = 0;
         for (index, (orders, _)) in self.others.iter().enumerate() {
-            orders.send(order).map_err(|_| WorkerError::Ended { worker: index + 1 })?;
+            orders.send(order.clone()).map_err(|_| WorkerError::Ended { worker: index + 1 })?;
             awaited += 1;
         }
-        let mut answers = vec![execute_caught(0, &mut *self.first, &self.restore, order)];
+        let mut answers = vec![execute_caught(0, &mut *self.first, &self.restore, &order)];
         answers.extend(self.answers.iter().take(awaited));
         Ok(answers)
     }
@@ -107,13 +108,13 @@ impl Drop for LocalPool {
 
 fn run_loop(
     number: usize,
-    mut worker: Worker,
+    mut worker: Box<dyn Work>,
     restore: &[Restore],
     orders: &Receiver<Order>,
     reports: &Sender<Answer<WorkerError>>,
 ) {
     for order in orders {
-        let answer = execute_caught(number, &mut worker, restore, order);
+        let answer = execute_caught(number, &mut *worker, restore, &order);
         let panicked = matches!(answer.done, Err(WorkerError::Panicked { .. }));
         if reports.send(answer).is_err() || panicked {
             return;
@@ -126,7 +127,7 @@ fn execute_caught(
     number: usize,
     worker: &mut dyn Work,
     restore: &[Restore],
-    order: Order,
+    order: &Order,
 ) -> Answer<WorkerError> {
     let done = catch_unwind(AssertUnwindSafe(|| execute(worker, restore.get(number), order)));
     let done = done.unwrap_or(Err(WorkerError::Panicked { worker: number }));
@@ -136,13 +137,13 @@ fn execute_caught(
 fn execute(
     worker: &mut dyn Work,
     restore: Option<&Restore>,
-    order: Order,
+    order: &Order,
 ) -> Result<Done, WorkerError> {
     Ok(match order {
         Order::Seed => layer(worker.seed()?),
         Order::Restore => layer(worker.restore(restore.ok_or(WorkerError::NoCheckpoint)?)?),
-        Order::Advance { .. } => layer(worker.advance()?),
-        Order::Save { depth } => Done::Saved { depth, records: worker.save()? },
+        Order::Advance { files, .. } => layer(worker.advance(files)?),
+        Order::Save { depth } => Done::Saved { depth: *depth, records: worker.save()? },
         Order::Saved { .. } => {
             worker.saved()?;
             Done::Acknowledged
@@ -151,9 +152,15 @@ fn execute(
 }
 
 fn layer(report: LayerReport) -> Done {
-    let LayerReport { depth, stats, bytes, kept, disk_bytes, disk_left, spilled_bytes, .. } =
-        report;
-    let part =
-        LayerPart { stats, bytes, disk_peak: disk_bytes, disk_left, spilled: spilled_bytes, kept };
-    Done::Layer { depth, part: Box::new(part), waiting: report.waiting }
+    let LayerReport { depth, stats, bytes, kept, shared, waiting, .. } = report;
+    let part = LayerPart {
+        stats,
+        bytes,
+        disk_peak: report.disk_bytes,
+        disk_left: report.disk_left,
+        spilled: report.spilled_bytes,
+        kept,
+        shared,
+    };
+    Done::Layer { depth, part: Box::new(part), waiting }
 }

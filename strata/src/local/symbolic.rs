@@ -55,6 +55,7 @@ impl SymbolicWorker {
             stats: layer.stats,
             bytes: 0,
             kept: None,
+            shared: None,
             disk_bytes,
             disk_left: disk_bytes,
             spilled_bytes: 0,
@@ -126,7 +127,7 @@ impl Work for SymbolicWorker {
         Ok(self.report(self.search.layer(), started))
     }
 
-    fn advance(&mut self) -> Result<LayerReport> {
+    fn advance(&mut self, _: &[CheckpointFile]) -> Result<LayerReport> {
         let started = Instant::now();
         let layer = self.search.advance().map_err(failed(&self.folder))?;
         Ok(self.report(layer, started))

@@ -1,4 +1,4 @@
-//! Operations of a worker, common to both engines.
+//! Operations of a worker, common to all engines.
 
 use strata_store::CheckpointFile;
 
@@ -23,11 +23,18 @@ pub trait Work: Send {
     /// See [`Worker::restore`].
     fn restore(&mut self, from: &Restore) -> Result<LayerReport>;
 
-    /// Makes the next layer.
+    /// Makes the next layer. `files` are those that all workers have shared of the current one
+    /// ([`LayerReport::shared`]); the job's folder holds those of workers that this one reads.
     ///
     /// # Errors
     /// See [`Worker::advance`].
-    fn advance(&mut self) -> Result<LayerReport>;
+    fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport>;
+
+    /// Whether the next layer is made from the shared file of another worker, too.
+    fn reads(&self, worker: u32) -> bool {
+        let _ = worker;
+        false
+    }
 
     /// Makes the last two layers durable.
     ///
@@ -55,7 +62,7 @@ impl Work for Worker {
         Worker::restore(self, from)
     }
 
-    fn advance(&mut self) -> Result<LayerReport> {
+    fn advance(&mut self, _: &[CheckpointFile]) -> Result<LayerReport> {
         Worker::advance(self)
     }
 

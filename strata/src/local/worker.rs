@@ -75,6 +75,8 @@ pub struct LayerReport {
     pub bytes: u64,
     /// The file that keeps the layer, if it is kept.
     pub kept: Option<KeptFile>,
+    /// The file from which other workers read the layer, if they do.
+    pub shared: Option<CheckpointFile>,
     /// Bytes of this worker on disk when the layer was complete.
     pub disk_bytes: u64,
     /// Bytes left once everything that only this pass needed is removed.
@@ -279,6 +281,7 @@ impl Worker {
             stats,
             bytes: self.current.file_bytes(),
             kept: self.files.kept(&self.current),
+            shared: None,
             disk_bytes,
             disk_left: disk_bytes,
             spilled_bytes: self.inbox.spilled_bytes(),

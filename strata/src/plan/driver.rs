@@ -1,6 +1,7 @@
 //! Driver of a search: passes the plan's commands to the workers and their answers back to the
 //! plan. It is the same in one process and over a network.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strata_store::{CheckpointFile, StoreError};
@@ -13,7 +14,7 @@ use super::sums::{LayerPart, LayerSummary, PartReport, Totals};
 const MAX_WAITING: usize = 1024;
 
 /// Order to all workers.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// Make layer 0.
     Seed,
@@ -23,6 +24,8 @@ pub enum Order {
     Advance {
         /// The depth.
         depth: u32,
+        /// The files that the workers have shared of the layer before.
+        files: Arc<[CheckpointFile]>,
     },
     /// Make the last two layers durable.
     Save {
@@ -154,6 +157,8 @@ pub struct Driver<P, S> {
     last_checkpoint: Instant,
     /// Time of the last order to save.
     saving: Instant,
+    /// The files that the workers have shared of the last layer.
+    shared: Arc<[CheckpointFile]>,
 }
 
 impl<E, P, S> Driver<P, S>
@@ -165,7 +170,8 @@ where
     /// A driver that makes a checkpoint every `interval`.
     pub fn new(plan: Plan, pool: P, sink: S, interval: Duration) -> Self {
         let now = sink.now();
-        Driver { plan, pool, sink, interval, last_checkpoint: now, saving: now }
+        let shared = Arc::default();
+        Driver { plan, pool, sink, interval, last_checkpoint: now, saving: now, shared }
     }
 
     /// Searches until the end, or until something fails.
@@ -177,7 +183,10 @@ where
             match self.plan.next_command() {
                 Some(Command::Seed) => self.layer(Order::Seed)?,
                 Some(Command::Restore) => self.layer(Order::Restore)?,
-                Some(Command::Advance { depth }) => self.layer(Order::Advance { depth })?,
+                Some(Command::Advance { depth }) => {
+                    let files = Arc::clone(&self.shared);
+                    self.layer(Order::Advance { depth, files })?;
+                }
                 Some(Command::Commit(layer)) => {
                     self.sink.commit(layer, self.plan.totals()).map_err(DriveError::Failed)?;
                 }
@@ -210,9 +219,10 @@ where
 
     /// All workers make a layer.
     fn layer(&mut self, order: Order) -> Result<(), DriveError<E>> {
+        let is_next = matches!(order, Order::Advance { .. });
         let answers = self.order(order)?;
         if answers.iter().any(|answer| answer.done.is_err()) {
-            return self.failed(order, answers);
+            return self.failed(is_next, answers);
         }
         let mut waiting = 0;
         let mut reports = Vec::with_capacity(answers.len());
@@ -222,6 +232,7 @@ where
                 reports.push(PartReport { worker, depth, part: *part });
             }
         }
+        self.shared = reports.iter().filter_map(|report| report.part.shared.clone()).collect();
         let sum = LayerSummary::of(&reports);
         if let Some(reason) = self.sink.stop(&sum) {
             self.plan.handle(Input::Stop(reason))?;
@@ -239,10 +250,10 @@ where
 
     /// Handles a layer that could not be made. If a resource is exhausted and no worker has made
     /// the layer, the two layers before it are saved.
-    fn failed(&mut self, order: Order, answers: Vec<Answer<E>>) -> Result<(), DriveError<E>> {
+    fn failed(&mut self, is_next: bool, answers: Vec<Answer<E>>) -> Result<(), DriveError<E>> {
         let all = answers.iter().all(|answer| answer.done.is_err());
         let Err(error) = all_done(answers) else { return Ok(()) };
-        let may_save = matches!(order, Order::Advance { .. }) && all;
+        let may_save = is_next && all;
         match error.exhausted().filter(|_| may_save) {
             Some(reason) if self.pool.make_room().map_err(DriveError::Failed)? => {
                 Ok(self.plan.handle(Input::AbandonLayer(reason))?)

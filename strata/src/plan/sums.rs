@@ -1,7 +1,7 @@
 //! Figures of layers: of one worker's part, of a whole layer, of all layers so far.
 
 use strata_space::{Digest, LayerStats, Weight};
-use strata_store::{Hex128, HistoryLine, JobResult, KeptFile, LayerTotals};
+use strata_store::{CheckpointFile, Hex128, HistoryLine, JobResult, KeptFile, LayerTotals};
 
 /// The figures that a file records of a layer. What ends the search is not recorded, and false.
 pub(crate) fn stats_of(totals: &LayerTotals) -> LayerStats {
@@ -39,6 +39,8 @@ pub struct LayerPart {
     pub spilled: u64,
     /// The file that keeps the layer, if it is kept.
     pub kept: Option<KeptFile>,
+    /// The file from which other workers read the layer, if they do.
+    pub shared: Option<CheckpointFile>,
 }
 
 /// A worker's report of a layer.

@@ -421,7 +421,8 @@ fn specification(
         }
         Engine::Dense => {
             space.dense_size()?;
-            refuse(given.explicit.filter(|option| *option != "shards"), "dense")?;
+            let is_other = |option: &&str| !["shards", "workers"].contains(option);
+            refuse(given.explicit.filter(is_other), "dense")?;
             EngineKind::Dense
         }
         Engine::Auto => match earlier {

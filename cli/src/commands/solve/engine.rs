@@ -79,7 +79,7 @@ fn named(args: &SolveArgs, space: &Space, kind: EngineKind) -> Result<EngineChoi
     let mut unsupported: Vec<&str> = EXPLICIT_ONLY.to_vec();
     if kind.is_dense() {
         space.dense_size().map_err(|error| refused(error.to_string()))?;
-        unsupported.retain(|flag| *flag != "shards" && (*flag != "workers" || args.workers > 1));
+        unsupported.retain(|flag| !["shards", "workers"].contains(flag));
         unsupported.push("verify");
     } else {
         space.nested().map_err(|error| refused(error.to_string()))?;

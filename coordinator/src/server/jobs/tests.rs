@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use prost::Message;
 use strata_net::{TlsFiles, limits};
+use strata_space::file_value;
 use strata_store::{Hex128, HistoryLine};
 use tempfile::TempDir;
 use tokio_stream::StreamExt;
@@ -65,16 +66,34 @@ async fn an_invalid_name_is_an_invalid_argument() {
 }
 
 #[tokio::test]
-async fn a_dense_job_is_refused() {
+async fn a_dense_job_has_at_most_a_shard_for_each_block() {
     let (_folder, jobs) = service();
-    for engine in ["dense", "dense-lean"] {
-        let mut request = hanoi("a");
+    let submit = async |name: &str, shards: u32| {
+        let mut request = hanoi(name);
         let spec = request.get_mut().spec.as_mut().unwrap();
-        spec.engine = engine.to_owned();
-        let status = jobs.submit(request).await.unwrap_err();
-        assert_eq!(status.code(), Code::InvalidArgument);
-        assert_eq!(status.message(), DENSE_JOB);
-    }
+        (spec.engine, spec.shards) = ("dense".to_owned(), shards);
+        jobs.submit(request).await
+    };
+    let status = submit("a", 100).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert!(status.message().starts_with("100 shards are more than"), "{status}");
+    let job = submit("b", 0).await.unwrap().into_inner();
+    let shards = job.spec.unwrap().shards;
+    assert!((1..=strata::DEFAULT_SHARDS).contains(&shards), "{shards}");
+    assert!(submit("c", shards + 1).await.is_err() || shards == strata::DEFAULT_SHARDS);
+}
+
+#[tokio::test]
+async fn a_dense_job_with_moves_that_cannot_be_undone_is_refused() {
+    let (_folder, jobs) = service();
+    let mut request = hanoi("a");
+    let spec = request.get_mut().spec.as_mut().unwrap();
+    spec.space = "puzzle".to_owned();
+    spec.engine = "dense".to_owned();
+    let file = file_value("turn = (1,2,3,4,5)\nswap = (1,2)\n");
+    spec.parameters = [("file".to_owned(), file)].into();
+    let status = jobs.submit(request).await.unwrap_err();
+    assert!(status.message().contains("some moves cannot be undone"), "{status}");
 }
 
 /// All messages of a stream. Each fits a message of the protocol.

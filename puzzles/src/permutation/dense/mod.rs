@@ -131,11 +131,11 @@ impl Numbering {
         self.form.checked(definition, state).is_some()
     }
 
-    /// The size of the dense form.
+    /// The size of the dense form, for a search with a goal or without.
     ///
     /// # Errors
     /// Why the tables would be too large.
-    pub(super) fn size(&self) -> Result<DenseSize, String> {
+    pub(super) fn size(&self, has_goal: bool) -> Result<DenseSize, String> {
         let shape = self.form.shape().ok_or("its states have 2^32 blocks or more")?;
         let (moves, tables) =
             (self.moves.len() as u64, if self.inverses.is_empty() { 1 } else { 2 });
@@ -157,6 +157,7 @@ impl Numbering {
             shape,
             table_bytes: tables * (steps + rows),
             is_undirected: self.inverses.is_empty(),
+            has_goal,
         })
     }
 
@@ -169,7 +170,7 @@ impl Numbering {
         definition: &Definition,
         goals: &[State],
     ) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.size().map_err(|why| refused(&why))?;
+        self.size(!goals.is_empty()).map_err(|why| refused(&why))?;
         let tables = match &self.form {
             Form::Members(members) => members.tables(definition, &self.moves, goals)?,
             Form::Arrangements(arrangements) => {

@@ -12,20 +12,17 @@ use strata_store::{
 /// Words that are read at a time when a layer is written from memory.
 const WORDS: usize = 1 << 18;
 
-/// Words of earlier layers that a thread reads at a time.
-const CHUNK_WORDS: usize = 1 << 15;
-
 /// The numbering of a space's states in files.
 pub(crate) fn numbering(space: &dyn DenseSpace) -> DenseNumbering {
     let (shape, fingerprint) = (space.tables().shape(), space.tables().fingerprint());
     DenseNumbering { blocks: shape.blocks, rows: shape.rows, lanes: shape.lanes, fingerprint }
 }
 
-/// Ranges of blocks of about [`WORDS`] words.
-fn ranges(numbering: &DenseNumbering) -> impl Iterator<Item = Range<u32>> + use<> {
-    let DenseNumbering { blocks, rows, .. } = *numbering;
+/// Divides blocks into ranges of about [`WORDS`] words.
+pub(super) fn ranges(blocks: Range<u32>, rows: u32) -> impl Iterator<Item = Range<u32>> + use<> {
     let step = (WORDS / rows.max(1) as usize).max(1);
-    (0..blocks).step_by(step).map(move |first| first..blocks.min(first.saturating_add(step as u32)))
+    let end = blocks.end;
+    blocks.step_by(step).map(move |first| first..end.min(first.saturating_add(step as u32)))
 }
 
 /// Appends the states of all blocks, which `read` gives for a range from a block on.
@@ -36,7 +33,7 @@ pub(super) fn write_words(
 ) -> Result<FilePart> {
     let mut encoder = DenseEncoder::new(numbering);
     let mut words = Vec::new();
-    for blocks in ranges(&numbering) {
+    for blocks in ranges(0..numbering.blocks, numbering.rows) {
         words.resize(blocks.len() * numbering.rows as usize, 0);
         read(blocks.start, &mut words);
         encoder.push(to, blocks.start, &words)?;
@@ -44,35 +41,64 @@ pub(super) fn write_words(
     Ok(encoder.finish())
 }
 
+/// Readers of layer files of one space, which are read together.
+pub(super) struct Readers<'a>(Vec<DenseReader<'a>>);
+
+impl<'a> Readers<'a> {
+    /// Readers of those files that have states.
+    ///
+    /// # Errors
+    /// `Corrupt` if a file is none of this numbering.
+    pub(super) fn new(
+        numbering: DenseNumbering,
+        layers: impl Iterator<Item = &'a Layer>,
+    ) -> Result<Readers<'a>> {
+        let filled = layers.filter(|layer| layer.totals().states > 0);
+        let readers = filled.map(|layer| DenseReader::new(layer, numbering));
+        Ok(Readers(readers.collect::<Result<_>>()?))
+    }
+
+    fn has_states_near(&self, blocks: &Range<u32>) -> bool {
+        self.0.iter().any(|reader| reader.states_near(blocks.clone()) > 0)
+    }
+
+    /// Reads the states that any of the files has in blocks from `first` on.
+    ///
+    /// # Errors
+    /// If a file is damaged.
+    pub(super) fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
+        let Some((reader, others)) = self.0.split_first() else {
+            words.fill(0);
+            return Ok(());
+        };
+        reader.read(first, words)?;
+        others.iter().try_for_each(|reader| reader.add(first, words))
+    }
+}
+
 /// The layers that one step of a search by parts reads and writes.
 pub(super) struct StepLayers<'a> {
     numbering: DenseNumbering,
-    current: DenseReader<'a>,
-    earlier: Vec<DenseReader<'a>>,
+    current: Readers<'a>,
+    earlier: Readers<'a>,
     writer: &'a LayerWriter,
     parts: Mutex<Vec<FilePart>>,
 }
 
 impl<'a> StepLayers<'a> {
-    /// A step from a layer. No new state is in it or in the earlier ones.
+    /// A step from the files of a layer. No new state is in them or in those of earlier layers.
     ///
     /// # Errors
-    /// `Corrupt` if a layer is none of this numbering.
+    /// `Corrupt` if a file is none of this numbering.
     pub(super) fn new(
         numbering: DenseNumbering,
-        current: &'a Layer,
+        current: impl Iterator<Item = &'a Layer>,
         earlier: impl Iterator<Item = &'a Layer>,
         writer: &'a LayerWriter,
     ) -> Result<StepLayers<'a>> {
-        Ok(StepLayers {
-            numbering,
-            current: DenseReader::new(current, numbering)?,
-            earlier: earlier
-                .map(|layer| DenseReader::new(layer, numbering))
-                .collect::<Result<_>>()?,
-            writer,
-            parts: Mutex::default(),
-        })
+        let (current, earlier) =
+            (Readers::new(numbering, current)?, Readers::new(numbering, earlier)?);
+        Ok(StepLayers { numbering, current, earlier, writer, parts: Mutex::default() })
     }
 
     /// What was written.
@@ -85,7 +111,7 @@ impl PartLayers for StepLayers<'_> {
     type Error = strata_store::StoreError;
 
     fn has_current(&self, blocks: Range<u32>) -> bool {
-        self.current.states_near(blocks) > 0
+        self.current.has_states_near(&blocks)
     }
 
     fn read_current(&self, first: u32, words: &mut [u64]) -> Result<()> {
@@ -93,26 +119,7 @@ impl PartLayers for StepLayers<'_> {
     }
 
     fn read_earlier(&self, first: u32, words: &mut [u64]) -> Result<()> {
-        let Some((layer, others)) = self.earlier.split_first() else {
-            words.fill(0);
-            return Ok(());
-        };
-        layer.read(first, words)?;
-        if others.is_empty() {
-            return Ok(());
-        }
-        // A budget has no room for as many words again.
-        let rows = self.numbering.rows as usize;
-        let blocks = (CHUNK_WORDS / rows).max(1);
-        let mut more = vec![0; words.len().min(blocks * rows)];
-        for (index, words) in words.chunks_mut(blocks * rows).enumerate() {
-            let more = &mut more[..words.len()];
-            for layer in others {
-                layer.read(first + (index * blocks) as u32, more)?;
-                words.iter_mut().zip(&*more).for_each(|(word, more)| *word |= more);
-            }
-        }
-        Ok(())
+        self.earlier.read(first, words)
     }
 
     fn write(&self, first: u32, words: &[u64]) -> Result<()> {
@@ -161,6 +168,7 @@ mod tests {
         for (from, blocks) in [(0, 30_000), (123, 29_000), (29_999, 1), (7, 0)] {
             for count in 0..=3 {
                 let earlier = layers[..count].iter().map(|(layer, _)| layer);
+                let current = std::iter::once(current);
                 let step = StepLayers::new(NUMBERING, current, earlier, &writer).unwrap();
                 let mut found = vec![9; blocks * 3];
                 step.read_earlier(from as u32, &mut found).unwrap();

@@ -1,6 +1,8 @@
-//! Worker of the dense engine, with the space in memory or by parts.
+//! Worker of the dense engine, with the space in memory or by parts, alone or among several.
 
+mod blocks;
 mod layers;
+mod restore;
 mod worker;
 
 pub(crate) use layers::numbering;

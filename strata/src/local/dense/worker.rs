@@ -1,16 +1,19 @@
 //! The worker: its search, its layers as files, and how they become a checkpoint.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_dense::{Counter, Options, PartSearch, Search};
+use strata_dense::{Options, PartSearch, Search};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{
-    CheckpointFile, DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader, ExpectedFile,
-    FileKind, JobDir, KeptFile, Layer, LayerHeader, LayerWriter, StoreError,
+    CheckpointFile, DENSE_ENCODING, DenseEncoder, DenseNumbering, ExpectedFile, FileKind, JobDir,
+    Layer, LayerHeader, LayerWriter, StoreError,
 };
 
+use super::blocks;
 use super::layers::{StepLayers, numbering, write_words};
 use crate::keep_layers::KeepLayers;
 use crate::local::error::{Result, WorkerError};
@@ -18,13 +21,15 @@ use crate::local::files::Files;
 use crate::local::restore::Restore;
 use crate::local::work::Work;
 use crate::local::worker::LayerReport;
-use crate::plan::sums::{stats_of, totals_of};
+use crate::plan::sums::totals_of;
 
 /// Configuration of a worker of the dense engine.
 #[derive(Clone, Debug)]
 pub struct DenseSetup {
-    /// Number of this worker.
+    /// Number of this worker. The numbers of all workers may have gaps.
     pub worker: usize,
+    /// Owner of each shard, by shard. Shards are equal ranges of blocks.
+    pub owners: Arc<[u16]>,
     /// Threads.
     pub threads: usize,
     /// Memory for tables and planes, in bytes.
@@ -37,40 +42,45 @@ pub struct DenseSetup {
     pub folder: JobDir,
 }
 
-/// The only worker of a dense job.
+/// A worker of a dense job: makes each layer of its blocks.
 ///
-/// The whole space is in memory if it fits. Layers are then written only for checkpoints, and if they
-/// are kept. Otherwise every layer is a file, and a part of the space is in memory.
+/// The only worker of a job has the whole space in memory if it fits. Layers are then written only for
+/// checkpoints, and if they are kept. Otherwise every layer is a file, and a part of the space is in
+/// memory. A worker among several reads the files of the others.
 pub struct DenseWorker {
-    setup: DenseSetup,
-    space: Arc<dyn DenseSpace>,
-    numbering: DenseNumbering,
-    search: Engine,
+    pub(super) setup: DenseSetup,
+    pub(super) space: Arc<dyn DenseSpace>,
+    pub(super) numbering: DenseNumbering,
+    /// The blocks of this worker.
+    pub(super) blocks: Vec<Range<u32>>,
+    /// The other workers from whose blocks moves lead to those of this one.
+    sources: BTreeSet<u32>,
+    pub(super) search: Engine,
     keep: KeepLayers,
-    files: Files,
-    current: Slot,
+    pub(super) files: Files,
+    pub(super) current: Slot,
     /// None at depth 0.
-    previous: Option<Slot>,
-    /// The layers before, which a search with directed moves needs.
-    earlier: Vec<Layer>,
+    pub(super) previous: Option<Slot>,
+    /// Files of the layers before, which a search with directed moves needs.
+    pub(super) earlier: Vec<Layer>,
 }
 
-enum Engine {
+pub(super) enum Engine {
     /// None before a layer is seeded or restored.
     Memory(Option<Box<Search>>),
     Parts(Box<PartSearch>),
 }
 
-/// A layer of the search.
-struct Slot {
-    depth: u32,
-    stats: LayerStats,
+/// This worker's part of a layer.
+pub(super) struct Slot {
+    pub(super) depth: u32,
+    pub(super) stats: LayerStats,
     /// None while it is only in the planes of a search in memory.
-    layer: Option<Layer>,
+    pub(super) layer: Option<Layer>,
 }
 
 /// The last two layers, as far as they are written.
-fn files_of<'a>(previous: &'a Option<Slot>, current: &'a Slot) -> Vec<&'a Layer> {
+pub(super) fn files_of<'a>(previous: &'a Option<Slot>, current: &'a Slot) -> Vec<&'a Layer> {
     previous.iter().chain([current]).filter_map(|slot| slot.layer.as_ref()).collect()
 }
 
@@ -81,16 +91,23 @@ impl DenseWorker {
     /// [`WorkerError::Dense`] if not even one block of the space fits the memory.
     pub fn new(setup: DenseSetup, space: Arc<dyn DenseSpace>) -> Result<DenseWorker> {
         let options = options(&setup);
-        let search = if Search::needed_bytes(&*space, &options)? <= setup.memory {
-            Engine::Memory(None)
-        } else {
-            Engine::Parts(Box::new(PartSearch::new(&space, &options)?))
-        };
+        let (count, is_own) = (space.tables().shape().blocks, owned_by(setup.worker));
+        let is_alone = setup.owners.iter().all(is_own);
+        let (search, sources) =
+            if is_alone && Search::needed_bytes(&*space, &options)? <= setup.memory {
+                (Engine::Memory(None), BTreeSet::new())
+            } else {
+                let search = PartSearch::new(&space, &options)?;
+                let sources = sources(&setup, &search, count);
+                (Engine::Parts(Box::new(search)), sources)
+            };
         let keep = if space.tables().is_undirected() { setup.keep } else { KeepLayers::All };
         let current = Slot { depth: 0, stats: LayerStats::default(), layer: None };
         Ok(DenseWorker {
             files: Files::new(setup.folder.clone(), setup.worker as u32, keep),
             numbering: numbering(&*space),
+            blocks: blocks::of_worker(&setup.owners, setup.worker, count),
+            sources,
             keep,
             setup,
             space,
@@ -109,15 +126,20 @@ impl DenseWorker {
         }
     }
 
-    fn header(&self, depth: u32) -> LayerHeader {
+    /// Whether this is the only worker.
+    fn is_alone(&self) -> bool {
+        self.setup.owners.iter().all(owned_by(self.setup.worker))
+    }
+
+    pub(super) fn header(&self, depth: u32) -> LayerHeader {
         let job = self.setup.folder.job().to_owned();
         LayerHeader { kind: FileKind::Dense, job, depth, encoding: DENSE_ENCODING }
     }
 
-    /// A writer to memory for a narrow layer that is not kept, else to a file.
-    fn writer(&mut self, depth: u32, states: u64) -> Result<LayerWriter> {
+    /// A writer to memory for a narrow layer that is neither kept nor read by others, else to a file.
+    pub(super) fn writer(&mut self, depth: u32, states: u64) -> Result<LayerWriter> {
         let header = self.header(depth);
-        Ok(if self.files.on_disk(depth, states) {
+        Ok(if !self.is_alone() || self.files.on_disk(depth, states) {
             self.files.writer(header)?
         } else {
             LayerWriter::memory(header)?
@@ -159,24 +181,48 @@ impl DenseWorker {
         Ok(())
     }
 
-    /// Makes the next layer by parts.
-    fn advance_parts(&mut self) -> Result<(LayerStats, Layer)> {
+    /// Makes the next layer by parts. `files` are those of all workers for the current layer.
+    fn advance_parts(&mut self, files: &[CheckpointFile]) -> Result<(LayerStats, Layer)> {
         let writer = self.writer(self.current.depth + 1, self.current.stats.states)?;
-        let Some(current) = &self.current.layer else {
+        let Some(own) = &self.current.layer else {
             return Err(self.missing(self.current.depth));
         };
+        let others = self.open_sources(files)?;
         let previous = self.previous.iter().filter_map(|slot| slot.layer.as_ref());
-        let earlier = previous.chain(&self.earlier);
+        let (current, earlier) = ([own].into_iter().chain(&others), previous.chain(&self.earlier));
         let layers = StepLayers::new(self.numbering, current, earlier, &writer)?;
-        let stats = match &mut self.search {
-            Engine::Parts(search) => search.advance(0..self.numbering.blocks, &layers)?,
+        let mut stats = LayerStats::default();
+        match &mut self.search {
+            Engine::Parts(search) => {
+                for blocks in &self.blocks {
+                    stats.add(&search.advance(blocks.clone(), &layers)?);
+                }
+            }
             Engine::Memory(_) => return Err(self.missing(self.current.depth)),
-        };
+        }
         let parts = layers.into_parts();
         Ok((stats, writer.seal(parts, totals_of(&stats))?))
     }
 
-    fn missing(&self, depth: u32) -> WorkerError {
+    /// Opens the files of the current layer from whose blocks moves lead to those of this worker.
+    fn open_sources(&self, files: &[CheckpointFile]) -> Result<Vec<Layer>> {
+        let depth = self.current.depth;
+        let mut layers = Vec::with_capacity(self.sources.len());
+        for worker in &self.sources {
+            let record = files.iter().find(|file| (file.worker, file.depth) == (*worker, depth));
+            let Some(record) = record else {
+                let what = format!("layer {depth} of worker {worker} is not there");
+                let file = self.setup.folder.path().to_owned();
+                return Err(StoreError::Inconsistent { file, what }.into());
+            };
+            if record.states > 0 {
+                layers.push(self.open(&record.file, &record.expect(self.setup.folder.job()))?);
+            }
+        }
+        Ok(layers)
+    }
+
+    pub(super) fn missing(&self, depth: u32) -> WorkerError {
         let what = format!("layer {depth} is not there");
         StoreError::Inconsistent { file: self.setup.folder.path().to_owned(), what }.into()
     }
@@ -202,62 +248,14 @@ impl DenseWorker {
         is_kept.then(|| self.write_planes(depth, stats)).transpose()
     }
 
-    fn is_undirected(&self) -> bool {
+    pub(super) fn is_undirected(&self) -> bool {
         self.space.tables().is_undirected()
     }
 
-    fn open(&self, file: &str, expect: &ExpectedFile<'_>) -> Result<Layer> {
+    pub(super) fn open(&self, file: &str, expect: &ExpectedFile<'_>) -> Result<Layer> {
         let path = self.setup.folder.file_path(file)?;
         let expect = ExpectedFile { kind: FileKind::Dense, ..*expect };
         Ok(Layer::open(self.setup.folder.fs().clone(), &path, &expect)?)
-    }
-
-    /// Opens this worker's file of a checkpoint's layer.
-    fn open_record(&self, from: &Restore, depth: u32) -> Result<Slot> {
-        let own = self.setup.worker as u32;
-        let mut records = from.records.iter();
-        let record = records.find(|record| (record.depth, record.worker) == (depth, own));
-        let Some(record) = record else {
-            let path = self.setup.folder.layer_path(depth, own);
-            return Err(StoreError::NotFound { path }.into());
-        };
-        let layer = self.open(&record.file, &record.expect(self.setup.folder.job()))?;
-        Ok(Slot { depth, stats: stats_of(&record.totals()), layer: Some(layer) })
-    }
-
-    /// Reads all layers that the search needs, a search in memory into its planes. Returns the
-    /// figures of the current layer, counted again.
-    fn load(&mut self) -> Result<LayerStats> {
-        let mut layers = files_of(&self.previous, &self.current);
-        layers.extend(&self.earlier);
-        let Engine::Memory(search) = &mut self.search else {
-            let counter = Counter::new(&*self.space, self.setup.digest);
-            let mut stats = LayerStats::default();
-            for layer in layers {
-                let is_current = layer.header().depth == self.current.depth;
-                DenseReader::new(layer, self.numbering)?.visit(|first, words| {
-                    if is_current {
-                        stats.add(&counter.count(first, words));
-                    }
-                    Ok::<(), StoreError>(())
-                })?;
-            }
-            return Ok(stats);
-        };
-        let load = |search: &mut Search| {
-            for layer in layers {
-                let depth = layer.header().depth;
-                DenseReader::new(layer, self.numbering)?.visit(|first, words| {
-                    Ok::<(), WorkerError>(search.add(depth, first, words)?)
-                })?;
-            }
-            Ok::<(), WorkerError>(())
-        };
-        let (options, depth) = (options(&self.setup), self.current.depth);
-        // Frees the planes of an earlier search.
-        *search = None;
-        let resumed = Search::resumed(Arc::clone(&self.space), &options, depth, load)?;
-        Ok(search.insert(Box::new(resumed)).stats())
     }
 
     fn disk_bytes(&self) -> u64 {
@@ -266,24 +264,47 @@ impl DenseWorker {
         on_disk.sum::<u64>() + self.files.bytes()
     }
 
-    fn report(&self, started: Instant) -> LayerReport {
+    /// The report of the current layer. Other workers can read its file from then on.
+    fn report(&self, started: Instant) -> Result<LayerReport> {
         let layer = self.current.layer.as_ref();
+        let shared = match layer.filter(|_| !self.is_alone()) {
+            Some(layer) => Some(self.files.share(layer)?),
+            None => None,
+        };
         let disk_bytes = self.disk_bytes();
-        LayerReport {
+        Ok(LayerReport {
             depth: self.current.depth,
             stats: self.current.stats,
             bytes: layer.map_or(0, Layer::file_bytes),
             kept: layer.and_then(|layer| self.files.kept(layer)),
+            shared,
             disk_bytes,
             disk_left: disk_bytes,
             spilled_bytes: 0,
             waiting: self.files.waiting(),
             seconds: started.elapsed().as_secs_f64(),
-        }
+        })
     }
 }
 
-fn options(setup: &DenseSetup) -> Options {
+/// Tells whether a shard's owner is a worker.
+pub(super) fn owned_by(worker: usize) -> impl Fn(&u16) -> bool {
+    move |owner| usize::from(*owner) == worker
+}
+
+/// The other workers from whose blocks moves lead to those of this one.
+fn sources(setup: &DenseSetup, search: &PartSearch, count: u32) -> BTreeSet<u32> {
+    let own = blocks::of_worker(&setup.owners, setup.worker, count);
+    let mut others: BTreeSet<u16> = setup.owners.iter().copied().collect();
+    others.retain(|other| !owned_by(setup.worker)(other));
+    others.retain(|other| {
+        let blocks = blocks::of_worker(&setup.owners, usize::from(*other), count);
+        blocks.iter().any(|from| own.iter().any(|to| search.leads(from, to)))
+    });
+    others.into_iter().map(u32::from).collect()
+}
+
+pub(super) fn options(setup: &DenseSetup) -> Options {
     let DenseSetup { threads, memory, digest, .. } = *setup;
     Options { threads, memory, digest, ..Options::default() }
 }
@@ -301,56 +322,42 @@ impl Work for DenseWorker {
                 (search.insert(Box::new(new)).stats(), None)
             }
             Engine::Parts(search) => {
-                let stats = search.first_layer();
-                let start = self.space.tables().start();
-                let mut words = vec![0; self.numbering.rows as usize];
-                words[usize::from(start.row)] = 1 << start.lane;
+                let (mut stats, start) = (search.first_layer(), self.space.tables().start());
                 let writer = self.writer(0, stats.states)?;
                 let mut encoder = DenseEncoder::new(self.numbering);
-                encoder.push(&writer, start.block, &words)?;
+                if self.blocks.iter().any(|blocks| blocks.contains(&start.block)) {
+                    let mut words = vec![0; self.numbering.rows as usize];
+                    words[usize::from(start.row)] = 1 << start.lane;
+                    encoder.push(&writer, start.block, &words)?;
+                } else {
+                    stats = LayerStats::default();
+                }
                 (stats, Some(writer.seal(vec![encoder.finish()], totals_of(&stats))?))
             }
         };
         let layer = layer.map_or_else(|| self.write_if_kept(0, &stats), |layer| Ok(Some(layer)))?;
         self.current = Slot { depth: 0, stats, layer };
-        Ok(self.report(started))
+        self.report(started)
     }
 
     fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
         let started = Instant::now();
-        let before = from.depth.checked_sub(1);
-        self.current = self.open_record(from, from.depth)?;
-        self.previous = before.map(|depth| self.open_record(from, depth)).transpose()?;
-        self.files.resume(from.depth, &from.kept);
-        self.files.pin(&files_of(&self.previous, &self.current));
-        for record in
-            from.records.iter().filter(|record| record.worker as usize == self.setup.worker)
-        {
-            self.files.inherit(&record.file, record.bytes)?;
-        }
-        if !self.is_undirected() {
-            let needed = from.kept_layers.iter().filter(|(depth, _)| depth + 1 < from.depth);
-            let open = |(depth, kept): &(u32, KeptFile)| {
-                self.open(&kept.file, &kept.expect(self.setup.folder.job(), *depth))
-            };
-            self.earlier = needed.map(open).collect::<Result<_>>()?;
-            let expected = from.depth.saturating_sub(1);
-            if self.earlier.len() != expected as usize {
-                return Err(self.missing(self.earlier.len() as u32));
-            }
-        }
-        self.current.stats = self.load()?;
-        Ok(self.report(started))
+        self.load_checkpoint(from)?;
+        self.report(started)
     }
 
-    fn advance(&mut self) -> Result<LayerReport> {
+    fn reads(&self, worker: u32) -> bool {
+        self.sources.contains(&worker)
+    }
+
+    fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport> {
         let started = Instant::now();
         let depth = self.current.depth + 1;
         let (stats, layer) = match &mut self.search {
             Engine::Memory(Some(search)) => (search.advance().unwrap_or_default(), None),
             Engine::Memory(None) => return Err(self.missing(depth - 1)),
             Engine::Parts(_) => {
-                let (stats, layer) = self.advance_parts()?;
+                let (stats, layer) = self.advance_parts(files)?;
                 (stats, Some(layer))
             }
         };
@@ -358,7 +365,7 @@ impl Work for DenseWorker {
         let layer =
             layer.map_or_else(|| self.write_if_kept(depth, &stats), |layer| Ok(Some(layer)))?;
         let disk_bytes = self.push(Slot { depth, stats, layer })?;
-        Ok(LayerReport { disk_bytes, ..self.report(started) })
+        Ok(LayerReport { disk_bytes, ..self.report(started)? })
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
