@@ -81,6 +81,21 @@ fn published_layers() {
     let skewb = format!("{} --keep-layers all", data("skewb-diamond.tws"));
     let expected = [1, 16, 208, 2280, 18795, 104856, 433752, 897588, 198564, 2640, 180];
     assert_eq!(states(&searched("dense", &skewb)), expected);
+
+    // The pocket cube: OEIS A079761 and A079762.
+    let cube = format!("{} --moves F,U,R", data("2x2x2.tws"));
+    let half = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
+    assert_eq!(states(&searched("dense", &cube)), half);
+    let quarter = [
+        1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276,
+    ];
+    assert_eq!(states(&searched("dense", &format!("{cube} --metric quarter"))), quarter);
+    let squares = format!("{} --moves U2,F2,R2", data("3x3x3.tws"));
+    let expected = [1, 3, 6, 12, 24, 48, 93, 180, 315, 489, 604, 522, 250, 42, 3];
+    assert_eq!(states(&searched("dense", &squares)), expected);
+    let pyraminx = states(&searched("dense", &data("pyraminx.tws")));
+    assert_eq!((pyraminx.len(), pyraminx.last()), (17, Some(&336)));
+    assert_eq!(pyraminx.iter().sum::<u64>(), 302_330_880);
 }
 
 #[test]

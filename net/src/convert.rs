@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use strata_proto::v1;
+use strata_space::dense::DenseState;
 use strata_space::{Digest, LayerStats, MODULI};
 use strata_store::check_name;
 use strata_store::{
-    CheckpointFile, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec, KeptFile,
+    CheckpointFile, DenseNumbering, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec,
+    KeptFile,
 };
 
 use crate::limits;
@@ -209,6 +211,47 @@ pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u32) {
     let v1::Candidate { shard, region_high, region_low, local } = *candidate;
     let region = u128::from(region_high) << 64 | u128::from(region_low);
     (EntryKey { shard, region }, local)
+}
+
+/// A state of a dense space as a message.
+#[must_use]
+pub fn dense_candidate_to(state: DenseState) -> v1::Candidate {
+    let DenseState { block, row, lane } = state;
+    let local = u32::from(row) << 6 | u32::from(lane);
+    v1::Candidate { shard: 0, region_high: 0, region_low: block.into(), local }
+}
+
+/// A state of a dense space from a message.
+///
+/// # Errors
+/// If its numbers are none of a dense space.
+pub fn dense_candidate_from(candidate: &v1::Candidate) -> Result<DenseState, ConvertError> {
+    let v1::Candidate { shard, region_high, region_low, local } = *candidate;
+    let (block, row) = (u32::try_from(region_low), u16::try_from(local >> 6));
+    match (shard, region_high, block, row) {
+        (0, 0, Ok(block), Ok(row)) => Ok(DenseState { block, row, lane: (local & 63) as u8 }),
+        _ => Err(ConvertError::new("candidates", "a state is none of a dense space")),
+    }
+}
+
+/// A numbering of dense states as a message.
+#[must_use]
+pub fn numbering_to(numbering: &DenseNumbering) -> v1::DenseNumbering {
+    let DenseNumbering { blocks, rows, lanes, fingerprint } = *numbering;
+    v1::DenseNumbering { blocks, rows, lanes, fingerprint }
+}
+
+/// A numbering of dense states from a message.
+///
+/// # Errors
+/// If there are too many rows or lanes, or none.
+pub fn numbering_from(numbering: v1::DenseNumbering) -> Result<DenseNumbering, ConvertError> {
+    let v1::DenseNumbering { blocks, rows, lanes, fingerprint } = numbering;
+    if !(1..=1 << 16).contains(&rows) || !(1..=64).contains(&lanes) {
+        let why = format!("{rows} rows of {lanes} lanes");
+        return Err(ConvertError::new("numbering", why));
+    }
+    Ok(DenseNumbering { blocks, rows, lanes, fingerprint })
 }
 
 /// A line of the history as a message, without the names of kept files.

@@ -5,12 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use strata::find_state;
 use strata_explicit::{Candidate, Finder};
 use strata_net::{convert, limits};
 use strata_platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
-use strata_store::{Fs, FsRead, Layer, StoreError, check_name};
+use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError, check_name};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -112,15 +113,28 @@ impl ExchangeService for Exchange {
 
 /// Looks up states in a file of a job's folder.
 fn find(fs: Arc<dyn Fs>, data_dir: &Path, request: v1::FindRequest) -> Result<v1::Found, Status> {
-    let v1::FindRequest { job, file, candidates } = request;
+    let v1::FindRequest { job, file, candidates, numbering } = request;
     let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
     let depth = file.depth;
     let kept = convert::kept_from(file).map_err(invalid)?;
     check_name("job id", &job).map_err(invalid)?;
-    let candidates: Vec<Candidate> = candidates.iter().map(convert::candidate_from).collect();
     let path = data_dir.join(&job).join(&kept.file);
-    let layer = Layer::open(fs, &path, &kept.expect(&job, depth));
-    let found = layer.and_then(|layer| Finder::new()?.any_of(&[layer], &candidates));
+    let expect = kept.expect(&job, depth);
+    let found = match numbering.map(convert::numbering_from).transpose().map_err(invalid)? {
+        None => {
+            let candidates: Vec<Candidate> =
+                candidates.iter().map(convert::candidate_from).collect();
+            let layer = Layer::open(fs, &path, &expect);
+            layer.and_then(|layer| Finder::new()?.any_of(&[layer], &candidates))
+        }
+        Some(numbering) => {
+            let states = candidates.iter().map(convert::dense_candidate_from);
+            let states = states.collect::<Result<Vec<_>, _>>().map_err(invalid)?;
+            let expect = ExpectedFile { kind: FileKind::Dense, ..expect };
+            let layer = Layer::open(fs, &path, &expect);
+            layer.and_then(|layer| find_state(&[layer], numbering, &states))
+        }
+    };
     match found {
         Ok(index) => Ok(v1::Found { index: index.map(|index| index as u32) }),
         Err(error @ StoreError::NotFound { .. }) => Err(Status::not_found(error.to_string())),

@@ -7,10 +7,12 @@ use std::io::Write;
 use std::sync::Arc;
 
 use clap::Args;
+use strata::{numbering, trace_dense};
 use strata_explicit::{Candidate, Finder, Layers, Trace};
 use strata_net::convert;
 use strata_proto::v1;
-use strata_store::{KeptFile, Layer, RealFs};
+use strata_space::dense::DenseState;
+use strata_store::{EngineKind, KeptFile, Layer, RealFs};
 use tempfile::NamedTempFile;
 
 use crate::args::cluster::ClientArgs;
@@ -20,6 +22,7 @@ use crate::client::remote::Remote;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
+use crate::spaces::moves::Moves;
 use crate::spaces::puzzle::Puzzle;
 
 /// Arguments of `path`.
@@ -47,8 +50,24 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
     let puzzle = Puzzle::open(&spec)?;
     let mut layers = RemoteLayers { remote: &remote, job: &job.id };
-    let chain = Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers)?;
-    let moves = chain.and_then(|chain| puzzle.moves(&chain)).ok_or_else(|| {
+    let moves = match spec.engine {
+        EngineKind::Explicit => {
+            let chain =
+                Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers)?;
+            chain.and_then(|chain| puzzle.moves(&chain))
+        }
+        EngineKind::Dense | EngineKind::DenseLean => dense(&puzzle, result.layers, &layers)?,
+        EngineKind::Symbolic | EngineKind::SymbolicLean => {
+            let message = format!(
+                "job {} has no files of layers, because its engine is {}: submit it with --engine \
+                 explicit --keep-layers all, or find the path with strata solve --path",
+                job.id,
+                spec.engine.name()
+            );
+            return Err(Failure::usage(message));
+        }
+    };
+    let moves = moves.ok_or_else(|| {
         let message = format!("the layers of job {} do not lead to the goal", job.id);
         Failure::new(ExitCode::Corrupt, message)
     })?;
@@ -78,6 +97,25 @@ fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
         }
         Some(result) => Ok(result),
     }
+}
+
+/// The moves from the start of a dense job to a goal of its last layer.
+fn dense(puzzle: &Puzzle, depth: u32, layers: &RemoteLayers<'_>) -> Result<Option<Moves>, Failure> {
+    let space = puzzle.dense().map_err(Failure::usage)?;
+    let numbering = numbering(&*space);
+    let look_up = |depth: u32, states: &[DenseState]| {
+        let request = v1::LookUpRequest {
+            layer: Some(layers.layer(depth)),
+            candidates: states.iter().map(|state| convert::dense_candidate_to(*state)).collect(),
+            numbering: Some(convert::numbering_to(&numbering)),
+        };
+        let found = layers.remote.look_up(request)?.index.map(|index| index as usize);
+        Ok::<_, Failure>(found.filter(|index| *index < states.len()))
+    };
+    let goals = space.tables().goals();
+    let Some(index) = look_up(depth, goals)? else { return Ok(None) };
+    let positions = trace_dense(&*space, goals[index], depth, look_up)?;
+    Ok(positions.and_then(|positions| puzzle.moves_between(&positions)))
 }
 
 /// The layers of a cluster's job.
@@ -136,7 +174,8 @@ impl Layers for RemoteLayers<'_> {
     ) -> Result<Option<usize>, Failure> {
         let candidates = candidates.iter().map(|candidate| convert::candidate_to(*candidate));
         let layer = Some(self.layer(depth));
-        let request = v1::LookUpRequest { layer, candidates: candidates.collect() };
+        let candidates = candidates.collect();
+        let request = v1::LookUpRequest { layer, candidates, numbering: None };
         Ok(self.remote.look_up(request)?.index.map(|index| index as usize))
     }
 }

@@ -1,6 +1,9 @@
 //! Puzzles whose moves have names: opening, independent replay, and output of a solution.
 
+use std::sync::Arc;
+
 use strata::catalogue::Space;
+use strata_space::dense::DenseSpace;
 use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;
 
@@ -34,6 +37,19 @@ impl Puzzle {
     /// The moves of a chain of stored states, if it leads from start to goal.
     pub(crate) fn moves(&self, chain: &Chain) -> Option<Moves> {
         self.0.moves(chain)
+    }
+
+    /// The dense form of the space.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        self.0.dense()
+    }
+
+    /// The moves between positions in text form, if each leads to the next.
+    pub(crate) fn moves_between(&self, positions: &[String]) -> Option<Moves> {
+        self.0.moves_between(positions)
     }
 
     /// Replays moves by code that shares nothing with the search, then prints or writes them.

@@ -99,3 +99,33 @@ fn jobs_without_a_path_are_refused() {
     }
     fails(11, &mut cluster.client("path weekly"), "weekly");
 }
+
+#[test]
+fn a_path_of_a_dense_job_is_traced_through_files_of_several_workers() {
+    let cluster = Cluster::of(3);
+    let goals = cluster.path().join("goals");
+    std::fs::write(&goals, "1 7 5 3 6 2 8 4\n").unwrap();
+    let line = format!("pancake 8 --goal @{}", goals.display());
+    let ran = cluster.follow(&format!("submit {line} --engine dense --keep-layers all")).expect(0);
+    let (job, moves) = (ran.event("job")["job"].clone(), ran.event("result")["moves"].clone());
+    let job = job.as_str().unwrap();
+    let path = format!("path {job} --progress none");
+    let ran = expect(0, &mut cluster.client(&path));
+    let words: Vec<&str> = ran.stdout.split_whitespace().collect();
+    assert_eq!(moves, words.len());
+    // Reversals of the first pancakes, by rules of its own.
+    let mut stack: Vec<&str> = vec!["1", "2", "3", "4", "5", "6", "7", "8"];
+    for word in words {
+        let top: usize = word.strip_prefix('r').unwrap().parse().unwrap();
+        stack[..top].reverse();
+    }
+    assert_eq!(stack.join(" "), "1 7 5 3 6 2 8 4");
+
+    let job = cluster.follow("submit pancake 7 --goal r3 --engine dense").expect(0);
+    let job = job.event("job")["job"].as_str().unwrap().to_owned();
+    fails(2, &mut cluster.client(&format!("path {job}")), "--keep-layers all");
+    let job = cluster.follow("submit panex 4 --engine symbolic --keep-layers all").expect(0);
+    let job = job.event("job")["job"].as_str().unwrap().to_owned();
+    fails(2, &mut cluster.client(&format!("path {job}")), "its engine is symbolic");
+    cluster.assert_no_panic();
+}

@@ -139,7 +139,8 @@ fn only_regular_files_are_sent() {
             let request = v1::FetchRequest { job: job.clone(), file: Some(file.clone()) };
             let status = exchange.fetch(request).await.unwrap_err();
             assert!(status.message().contains(why), "{status}");
-            let request = v1::FindRequest { job, file: Some(file), candidates: Vec::new() };
+            let request =
+                v1::FindRequest { job, file: Some(file), candidates: Vec::new(), numbering: None };
             let status = exchange.find(request).await.unwrap_err();
             assert!(status.message().contains(why), "{status}");
         }
@@ -207,7 +208,8 @@ async fn invalid_calls(grpc: u16, worker: u16) {
         let request = v1::FetchRequest { job: job.clone(), file: Some(file.clone()) };
         let status = exchange.fetch(request).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
-        let request = v1::FindRequest { job, file: Some(file), candidates: Vec::new() };
+        let request =
+            v1::FindRequest { job, file: Some(file), candidates: Vec::new(), numbering: None };
         let status = exchange.find(request).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
     }

@@ -188,11 +188,11 @@ impl JobService for Jobs {
         &self,
         request: Request<v1::LookUpRequest>,
     ) -> Result<Response<v1::Found>, Status> {
-        let v1::LookUpRequest { layer, candidates } = request.into_inner();
+        let v1::LookUpRequest { layer, candidates, numbering } = request.into_inner();
         let layer = layer.ok_or_else(|| invalid("layer is missing"))?;
         let files = self.layer(layer).await?;
         let members = &self.cluster.membership;
-        Ok(Response::new(files.find(members, &self.security, &candidates).await?))
+        Ok(Response::new(files.find(members, &self.security, &candidates, numbering).await?))
     }
 
     async fn fetch_layer(

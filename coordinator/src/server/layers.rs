@@ -60,11 +60,12 @@ impl LayerFiles {
         workers: &Membership,
         security: &Security,
         candidates: &[v1::Candidate],
+        numbering: Option<v1::DenseNumbering>,
     ) -> Result<v1::Found, Status> {
         for file in self.files {
             let mut worker = Worker::connect(&file, workers, security).await?;
             let (job, candidates) = (self.job.clone(), candidates.to_vec());
-            let request = v1::FindRequest { job, file: Some(file), candidates };
+            let request = v1::FindRequest { job, file: Some(file), candidates, numbering };
             let found = in_time(&worker.name, worker.client.find(request)).await?.into_inner();
             if found.index.is_some() {
                 return Ok(found);

@@ -219,7 +219,13 @@ fn between_nodes() -> Vec<Filled> {
         one(v1::ToWorker { message: Some(v1::to_worker::Message::Order(advance)) }),
         one(v1::Batch { epoch: 3, from: 1, sequence: 1, depth: 7, run, incarnation: 8 }),
         one(candidate),
-        one(v1::FindRequest { job: job.clone(), file: file.clone(), candidates: vec![candidate] }),
+        one(v1::FindRequest {
+            job: job.clone(),
+            file: file.clone(),
+            candidates: vec![candidate],
+            numbering: Some(NUMBERING),
+        }),
+        one(NUMBERING),
         one(v1::FetchRequest { job, file }),
     ]
 }
@@ -261,6 +267,9 @@ fn answers() -> Vec<Filled> {
     ]
 }
 
+const NUMBERING: v1::DenseNumbering =
+    v1::DenseNumbering { blocks: 100, rows: 12, lanes: 60, fingerprint: 7 };
+
 /// Messages between clients and the coordinator.
 fn of_clients() -> Vec<Filled> {
     let (spec, options) = (a_spec(), Some(options()));
@@ -272,7 +281,7 @@ fn of_clients() -> Vec<Filled> {
         one(spec.clone().unwrap_or_default()),
         one(v1::SubmitRequest { spec, options, name: "a".to_owned() }),
         one(options.unwrap_or_default()),
-        one(v1::LookUpRequest { layer, candidates }),
+        one(v1::LookUpRequest { layer, candidates, numbering: Some(NUMBERING) }),
         one(v1::JobEvent { event: Some(v1::job_event::Event::Layer(a_line())) }),
         one(v1::ListPart { jobs: vec![job.clone()] }),
         one(job),

@@ -66,7 +66,7 @@ fn lrx_radii() {
     }
 }
 
-/// Jaap Scherphuis, jaapsch.net/puzzles/cube2.htm.
+/// OEIS A079761 and A079762.
 #[test]
 #[ignore = "3,674,160 states twice: half a minute"]
 fn the_pocket_cube() {

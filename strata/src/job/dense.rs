@@ -58,24 +58,27 @@ pub(crate) fn visit_states(
     Ok(())
 }
 
-/// Whether one of the layer files has a state.
+/// The index of a state that one of the files of a dense layer has; none if they have none.
 ///
 /// # Errors
-/// If a file is damaged.
-pub(crate) fn has_state(
+/// If a file is damaged, or a state has a block that does not exist.
+pub fn find_state(
     layers: &[Layer],
     numbering: DenseNumbering,
-    state: DenseState,
-) -> Result<bool, StoreError> {
+    states: &[DenseState],
+) -> Result<Option<usize>, StoreError> {
     let mut words = vec![0; numbering.rows as usize];
     for layer in layers {
-        DenseReader::new(layer, numbering)?.read(state.block, &mut words)?;
-        let word = words.get(usize::from(state.row)).copied().unwrap_or(0);
-        if word >> state.lane & 1 == 1 {
-            return Ok(true);
+        let reader = DenseReader::new(layer, numbering)?;
+        for (index, state) in states.iter().enumerate() {
+            reader.read(state.block, &mut words)?;
+            let word = words.get(usize::from(state.row)).copied().unwrap_or(0);
+            if word >> state.lane & 1 == 1 {
+                return Ok(Some(index));
+            }
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Counts the states of a layer file again.

@@ -8,9 +8,9 @@ use strata_store::{DenseNumbering, JobDir};
 
 use super::outcome::unreachable_goal;
 use crate::catalogue::Space;
-use crate::error::{Error, Result};
+use crate::error::{self, Error};
 use crate::job::cancel::CancelToken;
-use crate::job::dense::has_state;
+use crate::job::dense::find_state;
 use crate::job::layers::JobLayers;
 use crate::job::request::Request;
 use crate::local::dense::numbering;
@@ -45,7 +45,7 @@ impl<'a> DensePaths<'a> {
         space: &Space,
         folder: &'a JobDir,
         cancel: &CancelToken,
-    ) -> Result<Option<DensePaths<'a>>> {
+    ) -> error::Result<Option<DensePaths<'a>>> {
         let layers = JobLayers::read(folder)?;
         let depth = layers.last_depth();
         let dense = space.dense()?;
@@ -65,7 +65,7 @@ impl<'a> DensePaths<'a> {
     ///
     /// # Errors
     /// If no goal is in it, or a file is damaged.
-    pub(super) fn to_goal(&self) -> Result<Vec<String>> {
+    pub(super) fn to_goal(&self) -> error::Result<Vec<String>> {
         for goal in self.space.tables().goals() {
             if self.depth_of(*goal, self.depth)?.is_some() {
                 return self.positions(*goal, self.depth);
@@ -78,7 +78,7 @@ impl<'a> DensePaths<'a> {
     ///
     /// # Errors
     /// [`Error::NoPath`] if no layer holds the state; if a file is damaged.
-    pub(super) fn to_state(&self, text: &str) -> Result<Vec<String>> {
+    pub(super) fn to_state(&self, text: &str) -> error::Result<Vec<String>> {
         let unknown = || Error::NoPath(format!("no layer holds {text}"));
         let state = self.space.parse(text).ok_or_else(unknown)?;
         // The last layers are asked for most often.
@@ -92,41 +92,58 @@ impl<'a> DensePaths<'a> {
 
     /// The depth if a state has it. Where depths are known modulo 3, any state of that residue is
     /// taken to have it: paths end at the start, not at a depth.
-    fn depth_of(&self, state: DenseState, depth: u32) -> Result<Option<u32>> {
+    fn depth_of(&self, state: DenseState, depth: u32) -> error::Result<Option<u32>> {
         let has_depth = match &self.source {
-            Source::Layers(layers) => has_state(&layers.files(depth)?, self.numbering, state)?,
+            Source::Layers(layers) => {
+                find_state(&layers.files(depth)?, self.numbering, &[state])?.is_some()
+            }
             Source::Depths(search) => search.residue(state) == Some((depth % 3) as u8),
         };
         Ok(has_depth.then_some(depth))
     }
 
     /// The positions from the start to a state at a depth.
-    fn positions(&self, state: DenseState, depth: u32) -> Result<Vec<String>> {
+    fn positions(&self, state: DenseState, depth: u32) -> error::Result<Vec<String>> {
         let lost = || Error::NoPath(format!("no path leads to {}", self.space.text(state)));
-        let mut states = vec![state];
         match &self.source {
             Source::Layers(layers) => {
-                let mut at = state;
-                for depth in (0..depth).rev() {
-                    let files = layers.files(depth)?;
-                    let mut nearer = None;
-                    for (_, before) in self.space.tables().predecessors(at) {
-                        if has_state(&files, self.numbering, before)? {
-                            nearer = Some(before);
-                            break;
-                        }
-                    }
-                    at = nearer.ok_or_else(|| unreachable_goal(self.folder))?;
-                    states.push(at);
-                }
+                let look_up = |depth: u32, states: &[DenseState]| {
+                    Ok::<_, Error>(find_state(&layers.files(depth)?, self.numbering, states)?)
+                };
+                let positions = trace_dense(&*self.space, state, depth, look_up)?;
+                positions.ok_or_else(|| unreachable_goal(self.folder))
             }
             Source::Depths(search) => {
                 let path = search.path_to_start(state).map_err(|_| lost())?.ok_or_else(lost)?;
-                states.extend(path.iter().map(|step| step.state));
+                let states = path.iter().rev().map(|step| step.state).chain([state]);
+                Ok(states.map(|state| self.space.text(state)).collect())
             }
         }
-        Ok(states.iter().rev().map(|state| self.space.text(*state)).collect())
     }
+}
+
+/// The positions of a shortest path from the start to a state of a layer, in text form, by the layers
+/// before it. `look_up` returns the index of a state that the layer of a depth has, if it has one. None
+/// if no predecessor of a state is in the layer before: layers are missing or of another search.
+///
+/// # Errors
+/// Those of `look_up`.
+pub fn trace_dense<E>(
+    space: &dyn DenseSpace,
+    state: DenseState,
+    depth: u32,
+    mut look_up: impl FnMut(u32, &[DenseState]) -> Result<Option<usize>, E>,
+) -> Result<Option<Vec<String>>, E> {
+    let mut states = vec![state];
+    let mut at = state;
+    for depth in (0..depth).rev() {
+        let before: Vec<DenseState> =
+            space.tables().predecessors(at).map(|(_, state)| state).collect();
+        let Some(index) = look_up(depth, &before)? else { return Ok(None) };
+        at = before[index];
+        states.push(at);
+    }
+    Ok(Some(states.iter().rev().map(|state| space.text(*state)).collect()))
 }
 
 /// A search in memory that has reached a depth; None if it was cancelled.
@@ -136,7 +153,7 @@ fn searched(
     folder: &JobDir,
     depth: u32,
     cancel: &CancelToken,
-) -> Result<Option<Search>> {
+) -> error::Result<Option<Search>> {
     let not_kept = || Error::LayersNotKept { job: folder.job().to_owned() };
     if !space.tables().is_undirected() {
         return Err(not_kept());

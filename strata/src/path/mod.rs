@@ -1,7 +1,7 @@
 //! Paths: the moves of a shortest solution of a finished job.
 
 pub(crate) mod antipodes;
-mod dense;
+pub(crate) mod dense;
 pub(crate) mod find;
 mod midpoints;
 pub(crate) mod outcome;

@@ -13,7 +13,7 @@ use strata_store::{
 const WORDS: usize = 1 << 18;
 
 /// The numbering of a space's states in files.
-pub(crate) fn numbering(space: &dyn DenseSpace) -> DenseNumbering {
+pub fn numbering(space: &dyn DenseSpace) -> DenseNumbering {
     let (shape, fingerprint) = (space.tables().shape(), space.tables().fingerprint());
     DenseNumbering { blocks: shape.blocks, rows: shape.rows, lanes: shape.lanes, fingerprint }
 }

@@ -5,5 +5,5 @@ mod layers;
 mod restore;
 mod worker;
 
-pub(crate) use layers::numbering;
+pub use layers::numbering;
 pub use worker::{DenseSetup, DenseWorker};
