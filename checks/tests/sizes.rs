@@ -37,15 +37,14 @@ fn assert_long(found: BTreeMap<String, usize>, exceptions: &[&str], limit: &str)
     assert!(gone.is_empty(), "exceptions that are not needed any more: {gone:#?}");
 }
 
-/// Exclusive limit of the verifier of the Panex proof, without comments and blank lines.
+/// Exclusive limit of all lines of the verifier of the Panex proof.
 const VERIFIER_LINES: usize = 800;
 
 #[test]
 fn the_verifier_of_the_panex_proof_is_short_and_stands_alone() {
     let folder = "workbench/panex-proof-verifier/";
-    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
     let files = sources().into_iter().filter(|(name, _)| name.starts_with(&format!("{folder}src")));
-    let files: Vec<usize> = files.map(|(_, text)| text.lines().filter(is_code).count()).collect();
+    let files: Vec<usize> = files.map(|(_, text)| text.lines().count()).collect();
     let lines: usize = files.iter().sum();
     assert!(files.len() > 5 && lines < VERIFIER_LINES, "{lines} lines in {} files", files.len());
     let manifest = std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();

@@ -147,7 +147,7 @@ fn a_damaged_certificate_names_the_check_that_fails() {
         format!("{before}{}", after.split_once('\n').unwrap().1)
     };
     let middle = &certificate[..certificate.len() / 2];
-    let base = "rows are lower bounds at level 4; at sig ";
+    let base = "rows are lower bounds at level 4; at Signature {";
     for (name, text, reason) in [
         ("a higher price", changed(&certificate, "lower\n", "weights", 3, 1), base),
         ("a higher row", changed(&certificate, "lower\n", "form", 4, 8), base),
@@ -157,7 +157,11 @@ fn a_damaged_certificate_names_the_check_that_fails() {
             "segments are upper bounds at level 6; at segment 0",
         ),
         ("a missing rule", without("rule"), "rules for both parities; at segment 1555"),
-        ("a missing signature", without("sig"), "at sig "),
+        (
+            "a missing signature",
+            without("sig"),
+            "signatures inside segments are listed; at Signature {",
+        ),
         ("a cut", middle.to_owned(), "expected"),
         ("an empty file", String::new(), "line 1: expected"),
         ("another file", "[package]\n".to_owned(), "line 1: expected"),

@@ -1,47 +1,24 @@
-//! The certificate as data, and its parser.
-//!
-//! The parser accepts no comments, no second spelling of a number, and no value outside its range.
+//! The certificate as data, and its parser (section 11 of the document).
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::{Debug, Display};
-use std::ops::{RangeBounds, RangeInclusive};
-use std::str::FromStr;
 
-use crate::failure::{Failure, Result, fails};
-use crate::puzzle::{CAPS, Columns, Place, Signature};
+use crate::puzzle::{CAPS, Place, Signature};
+use crate::report::{Failure, Result};
 use crate::sequence::Form;
 
-/// Range of coefficients.
-const COEFFICIENTS: RangeInclusive<i128> = -(1 << 32)..=1 << 32;
+/// Largest price or coefficient.
+const LARGE: i64 = 1 << 32;
+const NODE: &str = "node h L C R p_00 p_01 p_10 p_11";
+/// Rows or nodes with forms by order bits. The lowest bit is that of level N.
+type Claims<const N: usize> = Vec<(Place, [Form; N])>;
 
-/// Signatures and rows: what graphs are derived from.
-#[derive(Clone, PartialEq, Default)]
-pub(crate) struct Outline {
-    /// Signatures with their classes, and the index of each.
-    pub(crate) signatures: Vec<(Signature, usize)>,
-    pub(crate) index: HashMap<Signature, usize>,
-    /// Rows of each class.
-    pub(crate) rows: Vec<Vec<Place>>,
-}
-
-impl Outline {
-    /// The number of a row of the signature with an index.
-    pub(crate) fn find(&self, at: usize, end: &Place, check: &str) -> Result<usize> {
-        let (signature, class) = self.signatures[at];
-        let row = self.rows[class].iter().position(|row| row == end);
-        row.ok_or_else(|| fails(check, format_args!("{signature}, row {end}")))
-    }
-}
-
-/// Potentials of nodes, by the bits of levels N+1 and N (the bit of N is the lower one).
-pub(crate) type Potentials = HashMap<Place, [Form; 4]>;
-
-/// A segment of the grammar, and a form above its length. The pattern tells which colours it
-/// exchanges: 4 for level N, 2 for level N-1, 1 for all lower levels.
+/// A segment type of the grammar.
 pub(crate) struct Segment {
-    pub(crate) signature: Signature,
-    pub(crate) end: Place,
-    pub(crate) pattern: usize,
+    /// Index of the signature.
+    pub(crate) signature: usize,
+    pub(crate) row: usize,
+    /// Order bits of levels N, N-1, and twice that of all levels below.
+    pub(crate) order: usize,
     pub(crate) form: Form,
 }
 
@@ -51,14 +28,17 @@ pub struct Certificate {
     /// c_1, c_2, c_3, and c_i for i >= 4.
     pub(crate) early_prices: [i64; 3],
     pub(crate) price: Form,
-    pub(crate) outline: Outline,
-    /// Forms below the rows of each class, by the bit of level N, and the class's potentials.
-    pub(crate) classes: Vec<(Vec<[Form; 2]>, Potentials)>,
-    pub(crate) top: Potentials,
+    /// Listed signatures with their classes, then that of the whole puzzle with one of its own.
+    pub(crate) signatures: Vec<(Signature, usize)>,
+    /// Index of each listed signature.
+    pub(crate) index: HashMap<Signature, usize>,
+    /// Rows, their forms, and potentials of nodes, by class. The whole puzzle has no rows.
+    pub(crate) rows: Vec<Vec<Place>>,
+    pub(crate) claims: Vec<Vec<[Form; 2]>>,
+    pub(crate) potentials: Vec<HashMap<Place, [Form; 4]>>,
     pub(crate) segments: Vec<Segment>,
-    /// Rules: the segment of level N+1 (the number of segments stands for the whole puzzle), N+1
-    /// modulo 2, and the chain of segments of level N.
-    pub(crate) rules: Vec<(usize, u32, Vec<usize>)>,
+    /// Segment (their number stands for the whole puzzle), parity of N+1, and children.
+    pub(crate) rules: Vec<(usize, usize, Vec<usize>)>,
     /// Number of forms in each part.
     pub(crate) forms: [usize; 2],
 }
@@ -66,149 +46,129 @@ pub struct Certificate {
 impl Certificate {
     /// Reads a certificate. Fails at the first line that does not have the format.
     pub fn parse(text: &str) -> Result<Certificate> {
-        let text = format!("\n{text}");
-        let (mut words, mut read) = (Words { rest: &text, line: 0 }, Certificate::default());
-        for line in ["strata-panex-proof 1", "lower", "start 4", "weights"] {
-            words.expect(line)?;
+        let mut lines = Lines { rest: text, number: 1 };
+        let mut read = Certificate::default();
+        for line in ["strata-panex-proof 1", "lower", "start 4"] {
+            lines.fixed(line)?;
         }
-        read.early_prices = words.numbers(0..=1 << 32)?;
-        words.expect("weight")?;
-        read.price = Form(words.numbers(COEFFICIENTS)?);
-        let forms = words.list("form", |words| words.numbers(COEFFICIENTS).map(Form))?;
-        while words.begin("class") {
-            let class = read.outline.rows.len();
-            words.list("sig", |words| {
-                let (signature, at) = (words.signature()?, read.outline.signatures.len());
-                let is_new = read.outline.index.insert(signature, at).is_none() && at < 4_096;
-                words.ensure(is_new, "a signature once, and at most 4,096")?;
-                read.outline.signatures.push((signature, class));
-                Ok(())
+        read.early_prices = lines.one("weights c_1 c_2 c_3", |words| numbers(words, 0, LARGE))?;
+        read.price = lines.one("weight a b c d e", form)?;
+        let forms = lines.list("form a b c d e", form)?;
+        while lines.next("class", |words| words.is_empty().then_some(())).transpose()?.is_some() {
+            lines.list("sig h e_A e_B e_C g_L g_C g_R", |words| {
+                let (signature, at) = (signature(words)?, read.signatures.len());
+                read.signatures.push((signature, read.rows.len()));
+                (read.index.insert(signature, at).is_none() && at < 4_096).then_some(())
             })?;
-            let rows = words.places("row", &forms)?;
-            words.ensure(rows.len() <= 512, "at most 512 rows in a class")?;
-            let (ends, row_forms) = rows.into_iter().unzip();
-            read.outline.rows.push(ends);
-            let nodes = words.places("node", &forms)?;
-            read.classes.push((row_forms, nodes.into_iter().collect()));
+            let (rows, claims) = lines.places("row h L C R f_0 f_1", &forms)?.into_iter().unzip();
+            read.rows.push(rows);
+            read.claims.push(claims);
+            read.potentials.push(lines.places(NODE, &forms)?.into_iter().collect());
         }
-        words.expect("top")?;
-        read.top = words.places("node", &forms)?.into_iter().collect();
-        words.expect("upper")?;
-        words.expect("start 6")?;
-        read.forms[0] = forms.len();
-        let forms = words.list("form", |words| words.numbers(COEFFICIENTS).map(Form))?;
-        read.forms[1] = forms.len();
-        read.segments = words.list("segment", |words| {
-            let (signature, end) = (words.signature()?, words.place()?);
-            let ([pattern], [form]) = (words.numbers(0..8)?, words.chosen(&forms)?);
-            Ok(Segment { signature, end, pattern, form })
+        lines.fixed("top")?;
+        read.signatures.push((Signature { shape: 0, e: [0; 3], g: [1; 3] }, read.rows.len()));
+        read.rows.push(Vec::new());
+        read.potentials.push(lines.places(NODE, &forms)?.into_iter().collect());
+        lines.fixed("upper")?;
+        lines.fixed("start 6")?;
+        let upper_forms = lines.list("form a b c d e", form)?;
+        read.forms = [forms.len(), upper_forms.len()];
+        read.segments = lines.list("segment h e_A e_B e_C g_L g_C g_R h' L C R z f", |words| {
+            let (signature, end) = (signature(words.get(..7)?)?, place(words.get(7..11)?)?);
+            let signature = *read.index.get(&signature)?;
+            let rows = &read.rows[read.signatures[signature].1];
+            let row = rows.iter().position(|row| *row == end)?;
+            let (pattern, [form]) =
+                (index(words.get(11)?, 8)?, chosen(&words[12..], &upper_forms)?);
+            Some(Segment { signature, row, order: 2 * pattern + pattern % 2, form })
         })?;
         let count = read.segments.len();
-        let rule = |words: &mut Words, is_top: bool| {
-            let [segment] = if is_top { [count] } else { words.numbers(0..count)? };
-            let ([parity], mut children) = (words.numbers(0..2)?, Vec::new());
-            while words.rest.starts_with(' ') {
-                words.ensure(children.len() < 16, "at most 16 children")?;
-                children.extend(words.numbers::<_, 1>(0..count)?);
-            }
-            Ok((segment, parity, children))
+        let rule = |segment: usize, words: &[&str]| {
+            let (parity, children) = words.split_first().filter(|_| words.len() <= 17)?;
+            let children = children.iter().map(|word| index(word, count)).collect::<Option<_>>()?;
+            Some((segment, index(parity, 2)?, children))
         };
-        read.rules = words.list("rule", |words| rule(words, false))?;
-        read.rules.extend(words.list("top-rule", |words| rule(words, true))?);
-        words.expect("end")?;
-        words.ensure(words.rest == "\n", "nothing after `end`")?;
-        Ok(read)
+        let listed_rule = |words: &[&str]| rule(index(words.first()?, count)?, &words[1..]);
+        read.rules = lines.list("rule t p t_1 t_2 ...", listed_rule)?;
+        read.rules.extend(lines.list("top-rule p t_1 t_2 ...", |words| rule(count, words))?);
+        lines.fixed("end")?;
+        if lines.rest.is_empty() { Ok(read) } else { Err(lines.expected("nothing")) }
     }
 }
 
-/// The words of a text that are not read yet, each with its separator in front.
-struct Words<'a> {
+/// The lines of a text that are not read yet, and the number of the first one.
+struct Lines<'a> {
     rest: &'a str,
-    /// Number of lines that have begun.
-    line: usize,
+    number: usize,
 }
 
-impl<'a> Words<'a> {
-    /// Begins the next line, if it starts with `keyword` and this one has no more words.
-    fn begin(&mut self, keyword: &str) -> bool {
-        let rest = self.rest.strip_prefix('\n').and_then(|rest| rest.strip_prefix(keyword));
-        let Some(rest) = rest.filter(|rest| rest.starts_with([' ', '\n'])) else { return false };
-        (self.rest, self.line) = (rest, self.line + 1);
-        true
+impl Lines<'_> {
+    fn expected(&self, format: &str) -> Failure {
+        format!("line {}: expected {format} (section 11 of docs/panex-proof.md)", self.number)
     }
 
-    fn expect(&mut self, keyword: &str) -> Result<()> {
-        let has_begun = self.begin(keyword);
-        self.line += usize::from(!has_begun && self.rest.starts_with('\n'));
-        self.ensure(has_begun, keyword)
+    /// Reads a line, if it has the first word of `format`: `f` gets the other words.
+    fn next<T>(&mut self, format: &str, f: impl FnOnce(&[&str]) -> Option<T>) -> Option<Result<T>> {
+        let has_keyword = |line: &str| line.split(' ').next() == format.split(' ').next();
+        let (line, rest) = self.rest.split_once('\n').filter(|(line, _)| has_keyword(line))?;
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        let value = f(&words).ok_or_else(|| self.expected(format));
+        (self.rest, self.number) = (rest, self.number + 1);
+        Some(value)
     }
 
-    fn ensure(&self, holds: bool, expected: impl Display) -> Result<()> {
-        let failure = || Failure(format!("line {}: expected {expected}", self.line));
-        holds.then_some(()).ok_or_else(failure)
+    fn one<T>(&mut self, format: &str, f: impl FnOnce(&[&str]) -> Option<T>) -> Result<T> {
+        self.next(format, f).unwrap_or_else(|| Err(self.expected(format)))
     }
 
-    fn list<T>(&mut self, key: &str, mut f: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
-        std::iter::from_fn(|| self.begin(key).then(|| f(self))).collect()
+    fn fixed(&mut self, line: &str) -> Result<()> {
+        self.one(line, |words| line.split(' ').skip(1).eq(words.iter().copied()).then_some(()))
     }
 
-    /// The next word of the line; empty if there is none.
-    fn word(&mut self) -> &'a str {
-        let Some(rest) = self.rest.strip_prefix(' ') else { return "" };
-        let (word, rest) = rest.split_at(rest.find([' ', '\n']).unwrap_or(rest.len()));
-        self.rest = rest;
-        word
+    fn list<T>(&mut self, format: &str, mut f: impl FnMut(&[&str]) -> Option<T>) -> Result<Vec<T>> {
+        std::iter::from_fn(|| self.next(format, &mut f)).collect()
     }
 
-    /// Numbers in a range, without sign `+` and without leading zeros.
-    fn numbers<T: FromStr + ToString + PartialOrd + Default + Copy, const COUNT: usize>(
-        &mut self,
-        range: impl RangeBounds<T> + Debug,
-    ) -> Result<[T; COUNT]> {
-        let mut numbers = [T::default(); COUNT];
-        for number in &mut numbers {
-            let word = self.word();
-            let read = word.parse().ok().filter(|n: &T| n.to_string() == word && range.contains(n));
-            self.ensure(read.is_some(), format_args!("a number in {range:?}"))?;
-            *number = read.unwrap_or_default();
-        }
-        Ok(numbers)
-    }
-
-    /// Forms by their numbers.
-    fn chosen<const COUNT: usize>(&mut self, forms: &[Form]) -> Result<[Form; COUNT]> {
-        Ok(self.numbers(0..forms.len())?.map(|number: usize| forms[number]))
-    }
-
-    fn signature(&mut self) -> Result<Signature> {
-        let ([shape], [a, b, c]) = (self.numbers(0..5)?, self.numbers(0..=CAPS[0])?);
-        let is_sound = (shape > 0 || a == 0) && (b > 0 || c == 0);
-        self.ensure(is_sound, "A only in a free side column, C only with B")?;
-        Ok(Signature { shape, e: [a, b, c], g: self.numbers(1..=CAPS[1])? })
-    }
-
-    fn place(&mut self) -> Result<Place> {
-        let ([shape], mut columns) = (self.numbers(0..5)?, Columns::default());
-        for column in &mut columns {
-            let word = self.word();
-            let is_tiles = !word.is_empty() && word.chars().all(|tile| "ABCX".contains(tile));
-            self.ensure(is_tiles || word == "-", "a column of A, B, C, X or `-`")?;
-            *column = word.trim_matches('-').to_owned();
-        }
-        Ok(Place(shape, columns))
-    }
-
-    /// Rows or nodes with forms.
-    fn places<const COUNT: usize>(
-        &mut self,
-        word: &str,
-        forms: &[Form],
-    ) -> Result<Vec<(Place, [Form; COUNT])>> {
+    /// Rows or nodes of a class, each once, and at most 512.
+    fn places<const N: usize>(&mut self, format: &str, forms: &[Form]) -> Result<Claims<N>> {
         let mut found = HashSet::new();
-        self.list(word, |words| {
-            let place = words.place()?;
-            words.ensure(found.insert(place.clone()), "each row and each node of a class once")?;
-            Ok((place, words.chosen(forms)?))
+        self.list(format, |words| {
+            let (place, forms) = (place(words.get(..4)?)?, chosen(&words[4..], forms)?);
+            (found.insert(place.clone()) && found.len() <= 512).then_some((place, forms))
         })
     }
+}
+
+/// Numbers in a range, without sign `+` and without leading zeros.
+fn numbers<const N: usize>(words: &[&str], least: i64, most: i64) -> Option<[i64; N]> {
+    let is_sound = |&n: &i64, word: &str| least <= n && n <= most && n.to_string() == word;
+    let number = |word: &&str| word.parse().ok().filter(|number| is_sound(number, word));
+    words.iter().map(number).collect::<Option<Vec<i64>>>()?.try_into().ok()
+}
+
+/// A number below `count`.
+fn index(word: &str, count: usize) -> Option<usize> {
+    numbers(&[word], 0, count as i64 - 1).map(|[number]| number as usize)
+}
+
+fn form(words: &[&str]) -> Option<Form> {
+    numbers(words, -LARGE, LARGE).map(|numbers| Form(numbers.map(i128::from)))
+}
+
+/// Forms by their numbers.
+fn chosen<const N: usize>(words: &[&str], forms: &[Form]) -> Option<[Form; N]> {
+    numbers(words, 0, forms.len() as i64 - 1).map(|all| all.map(|at| forms[at as usize]))
+}
+
+fn signature(words: &[&str]) -> Option<Signature> {
+    let (shape, e) = (index(words.first()?, 5)?, numbers(words.get(1..4)?, 0, CAPS[0])?);
+    let is_sound = (shape > 0 || e[0] == 0) && (e[1] > 0 || e[2] == 0);
+    is_sound.then_some(Signature { shape, e, g: numbers(&words[4..], 1, CAPS[1])? })
+}
+
+fn place(words: &[&str]) -> Option<Place> {
+    let [shape, columns @ ..]: [&str; 4] = words.try_into().ok()?;
+    let is_tiles = |word: &str| !word.is_empty() && word.chars().all(|tile| "ABCX".contains(tile));
+    let is_sound = columns.iter().all(|word| *word == "-" || is_tiles(word));
+    is_sound.then_some((index(shape, 5)?, columns.map(|word| word.trim_matches('-').to_owned())))
 }

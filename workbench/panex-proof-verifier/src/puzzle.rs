@@ -1,34 +1,24 @@
 //! Abstract puzzles: columns, signatures, and all segments of a small level by search.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::fmt;
 
-use crate::failure::{Result, ensure, fails};
+use crate::report::{Result, ensure};
 
 /// Largest `e` and largest `g` of a signature. Larger values have the same tables (Lemma P3).
-pub const CAPS: [i32; 2] = [5, 6];
+pub const CAPS: [i64; 2] = [5, 6];
 /// Length of what no segment reaches.
 pub const UNREACHED: i64 = i64::MAX;
 /// The column without a tower, by shape.
 pub(crate) const FREE: [usize; 5] = [1, 0, 0, 2, 2];
+/// Towers of level 2, by shape, with colours that make the order vector 0.
+pub(crate) const TOWERS: [[&str; 3]; 5] =
+    [["42", "", "53"], ["", "42", "53"], ["", "4", "532"], ["42", "53", ""], ["423", "5", ""]];
 
-/// Tiles of the columns left, centre and right, bottom first. A, B, C and X are letters; a small
-/// tile is the character `2 * level + colour`.
+/// Tiles of the columns left, centre and right, bottom first: the letters A, B, C and X, and small
+/// tiles. These are characters `'0' + 2 * level + colour`.
 pub type Columns = [String; 3];
-
 /// A shape and the tiles below its towers: the end of a segment (a row), or a node of a graph.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Place(pub usize, pub Columns);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Small tiles, which occur at level 2 only, are shown as their levels.
-        let letter = |tile| if is_small(&tile) { (b'0' + tile as u8 / 2).into() } else { tile };
-        let word = |tiles: &String| tiles.chars().map(letter).collect::<String>();
-        let words = self.1.each_ref().map(word).map(|w| if w.is_empty() { "-".into() } else { w });
-        write!(f, "{} {}", self.0, words.join(" "))
-    }
-}
+pub type Place = (usize, Columns);
 
 /// The slot tiles A, B and C that a segment of level N can move, and what lies below them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -36,9 +26,9 @@ pub struct Signature {
     /// Shape of the small tiles, from 0 to 4.
     pub shape: usize,
     /// Level - N of A, B and C. 0: there is no such tile.
-    pub e: [i32; 3],
+    pub e: [i64; 3],
     /// Row - N of the support below the slot tiles, by column.
-    pub g: [i32; 3],
+    pub g: [i64; 3],
 }
 
 impl Signature {
@@ -48,116 +38,87 @@ impl Signature {
         if column == 1 { c == 0 } else { column == FREE[self.shape] && a == 0 }
     }
 
-    /// A, B and C where a segment starts.
-    pub(crate) fn slots(self) -> Columns {
+    /// Where a segment starts: A, B and C below towers.
+    pub(crate) fn start(self, towers: [&str; 3]) -> Columns {
         let mut columns = Columns::default();
         for (slot, column, tile) in [(0, FREE[self.shape], 'A'), (2, 1, 'C'), (1, 1, 'B')] {
             columns[column].extend((self.e[slot] > 0).then_some(tile));
         }
-        columns
+        [0, 1, 2].map(|column| columns[column].clone() + towers[column])
     }
 
     /// Level of a tile at N = `level`. X and Y are the tiles of this level.
-    pub(crate) fn tile_level(self, level: i32, tile: char) -> i32 {
-        match "ABC".find(tile) {
-            Some(slot) => level + self.e[slot],
-            None if matches!(tile, 'X' | 'Y') => level,
-            None => tile as i32 / 2,
+    pub(crate) fn tile_level(self, level: i64, tile: char) -> i64 {
+        match tile {
+            'A'..='C' => level + self.e[tile as usize - 'A' as usize],
+            'X' | 'Y' => level,
+            _ => small_level(tile as u8),
         }
     }
 
     /// Row of the top tile of a column at N = `level`; that of the support if there is no tile.
-    pub(crate) fn row(self, level: i32, column: usize, tiles: &str) -> i32 {
+    pub(crate) fn row(self, level: i64, column: usize, tiles: &str) -> i64 {
         let support = level + self.g[column];
         tiles.chars().fold(support, |row, tile| (row - 1).min(self.tile_level(level, tile)))
     }
 }
 
-impl fmt::Display for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([a, b, c], [left, centre, right]) = (self.e, self.g);
-        write!(f, "sig {} {a} {b} {c} {left} {centre} {right}", self.shape)
-    }
-}
-
-/// Finds all segments of a level from 1 to 5 from the start of a signature: the least number of
-/// moves by end and order vector, whose bit l-1 says that the colours of level l change places.
-pub fn search(signature: Signature, level: u8) -> Result<BTreeMap<Place, Vec<i64>>> {
-    let shapes = [0, 1, 2, 3, 4].map(|shape| towers(shape, level));
-    let row = |column: usize, tiles: &str| signature.row(level.into(), column, tiles);
-    // The end of a segment, if a position is useful: its small tiles have one of the five shapes
-    // and lie above all others, and the others have rows above the level.
+/// Finds all segments of a level below 6 from the start of a signature, with the level's towers: the
+/// least number of moves by end and order vector. Bit l-1 says that colours of level l change places.
+pub fn search(signature: Signature, towers: [[&str; 3]; 5]) -> Result<BTreeMap<Place, Vec<i64>>> {
+    let level = towers[0][0].len() as i64;
+    // The end of a segment, if a position is useful.
     let useful_end = |position: &Columns| {
-        let parts = position.each_ref().map(|tiles| {
-            tiles.split_at(tiles.find(|tile: char| is_small(&tile)).unwrap_or(tiles.len()))
-        });
-        let shape =
-            (0..5).find(|&s| (0..3).all(|c| levels(parts[c].1).eq(levels(&shapes[s][c]))))?;
-        let is_low = (0..3).all(|column| row(column, parts[column].0) > level.into());
-        is_low.then(|| Place(shape, parts.map(|(lower, _)| lower.to_owned())))
+        let lower = position.each_ref().map(|tiles| tiles.trim_end_matches(|tile| tile < 'A'));
+        let has_tower = |column: usize, tower: &str| {
+            let tiles = position[column][lower[column].len()..].bytes();
+            tiles.map(small_level).eq(tower.bytes().map(small_level))
+        };
+        let shape = towers.iter().position(|towers| (0..3).all(|c| has_tower(c, towers[c])))?;
+        let is_low = (0..3).all(|column| signature.row(level, column, lower[column]) > level);
+        is_low.then(|| (shape, lower.map(str::to_owned)))
     };
-    let mut start = signature.slots();
-    (0..3).for_each(|column| start[column] += &shapes[signature.shape][column]);
-    ensure(useful_end(&start).is_some(), "a signature has a useful position", signature)?;
+    let at = format_args!("{signature:?}");
+    let start = signature.start(towers[signature.shape]);
+    ensure(useful_end(&start).is_some(), "a signature has a useful position", at)?;
     let mut found = HashSet::from([start.clone()]);
     let (mut lengths, mut queue) = (BTreeMap::new(), VecDeque::from([(start, 0)]));
     while let Some((position, length)) = queue.pop_front() {
         if let Some(end) = useful_end(&position) {
             let lengths = lengths.entry(end).or_insert_with(|| vec![UNREACHED; 1 << level]);
-            let least = &mut lengths[order(&position)];
+            let least = &mut lengths[order(&position, level)];
             *least = length.min(*least);
             if length > 0 {
                 continue;
             }
         }
-        for (from, to) in (0..9).map(|pair| (pair / 3, pair % 3)).filter(|(from, to)| from != to) {
+        for (from, to) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
             // A column has room for any tile or for none, since levels are at least 1.
-            if row(to, &position[to]) <= i32::from(to == 1) {
+            if signature.row(level, to, &position[to]) <= i64::from(to == 1) {
                 continue;
             }
             let mut next = position.clone();
-            let tile = next[from].pop();
-            if tile.is_none() && !signature.is_grounded(from) {
-                let place = format!("{signature}, position {}", Place(signature.shape, position));
-                return Err(fails("only A, B, C move at level 2", place));
-            }
-            next[to].extend(tile);
-            if tile.is_some() && found.insert(next.clone()) {
-                queue.push_back((next, length + 1));
+            if let Some(tile) = next[from].pop() {
+                next[to].push(tile);
+                if found.insert(next.clone()) {
+                    queue.push_back((next, length + 1));
+                }
+            } else {
+                ensure(signature.is_grounded(from), "only A, B, C move at level 2", at)?;
             }
         }
     }
     Ok(lengths)
 }
 
-/// Small tiles of a shape. The colours make the order vector 0.
-fn towers(shape: usize, level: u8) -> Columns {
-    let mut columns = Columns::default();
-    for (colour, column) in (0..).zip((0..3).filter(|&column| column != FREE[shape])) {
-        columns[column] = (1..=level).rev().map(|level| char::from(2 * level + colour)).collect();
-    }
-    // In shapes 2 and 4 the top tile of the centre has moved onto the other tower.
-    let moved = if shape == 2 || shape == 4 { columns[1].pop() } else { None };
-    columns[2 - FREE[shape]].extend(moved);
-    columns
+/// The colour of the first tile of each level: left and centre bottom up, then right top down.
+fn order([left, centre, right]: &Columns, level: i64) -> usize {
+    let tiles = || left.bytes().chain(centre.bytes()).chain(right.bytes().rev());
+    let first = |level| tiles().find(|&tile| small_level(tile) == level).unwrap_or_default();
+    (1..=level).map(|level| usize::from(first(level) % 2) << (level - 1)).sum()
 }
 
-/// The levels whose colour 1 comes first: left and centre bottom up, then right top down.
-fn order([left, centre, right]: &Columns) -> usize {
-    let (mut order, mut seen) = (0, 0);
-    let tiles = left.chars().chain(centre.chars()).chain(right.chars().rev());
-    for tile in tiles.filter(is_small) {
-        let bit = 1 << (tile as u8 / 2 - 1);
-        order |= if seen & bit == 0 && tile as u8 % 2 == 1 { bit } else { 0 };
-        seen |= bit;
-    }
-    order
-}
-
-fn is_small(tile: &char) -> bool {
-    !tile.is_ascii_uppercase()
-}
-
-fn levels(small: &str) -> impl Iterator<Item = u8> {
-    small.bytes().map(|tile| tile / 2)
+/// The level of a small tile. A letter has a greater number.
+fn small_level(tile: u8) -> i64 {
+    i64::from(tile - b'0') / 2
 }

@@ -12,10 +12,10 @@ fn values_follow_the_definition() {
 #[test]
 fn sequences_without_pell_part_are_decided_by_two_terms_and_the_slope() {
     assert_eq!(Form([0, 0, 0, 3, 3]).prove_sign(4, 1), Ok(()));
-    assert_eq!(Form([0, 0, 0, 3, 4]).prove_sign(4, 1), Err(Some(5)));
+    assert_eq!(Form([0, 0, 0, 3, 4]).prove_sign(4, 1), Err(5));
     assert_eq!(Form([0, 0, 0, 3, 4]).prove_sign(4, 2), Ok(()));
-    assert_eq!(Form([0, 0, -1, 20, 0]).prove_sign(4, 1), Err(Some(21)));
-    assert_eq!(Form([0, 0, -1, 1_000, 0]).prove_sign(4, 1), Err(None));
+    assert_eq!(Form([0, 0, -1, 20, 0]).prove_sign(4, 1), Err(21));
+    assert_eq!(Form([0, 0, -1, 1_000, 0]).prove_sign(4, 1), Err(44));
 }
 
 #[test]
@@ -25,9 +25,9 @@ fn a_sequence_that_becomes_negative_late_is_not_accepted() {
     for _ in 0..16 {
         (before, now) = (now, 2 * now + before);
     }
-    assert_eq!(Form([-now, before, 0, 0, 0]).prove_sign(4, 1), Err(Some(5)));
-    assert_eq!(Form([-now, before, 0, 1 << 20, 0]).prove_sign(4, 1), Err(Some(33)));
-    assert_eq!(Form([-now, before, 0, 1 << 40, 0]).prove_sign(4, 1), Err(None));
+    assert_eq!(Form([-now, before, 0, 0, 0]).prove_sign(4, 1), Err(5));
+    assert_eq!(Form([-now, before, 0, 1 << 20, 0]).prove_sign(4, 1), Err(33));
+    assert_eq!(Form([-now, before, 0, 1 << 40, 0]).prove_sign(4, 1), Err(44));
 }
 
 #[test]
@@ -37,14 +37,14 @@ fn a_proven_sign_agrees_with_the_terms() {
         let coefficient = |place| (code / 7usize.pow(place) % 7) as i128 - 3;
         let form = Form(std::array::from_fn(|i| coefficient(i as u32)));
         for step in [1, 2] {
-            let first = (4..52).step_by(step as usize).find(|&level| form.eighths(level) < 0);
+            let first = (4..52).step_by(step).find(|&level| form.eighths(level) < 0);
             match form.prove_sign(4, step) {
                 Ok(()) => {
                     assert_eq!(first, None, "{form:?}");
                     proven += 1;
                 }
-                Err(Some(level)) => assert_eq!(first, Some(level), "{form:?}"),
-                Err(None) => assert!(form.0[2] < 0 || form.0[..2] != [0, 0], "{form:?}"),
+                Err(level) if level < 44 => assert_eq!(first, Some(level), "{form:?}"),
+                Err(_) => assert!(form.0[2] < 0 || form.0[..2] != [0, 0], "{form:?}"),
             }
         }
     }

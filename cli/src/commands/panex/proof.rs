@@ -22,6 +22,23 @@ use crate::output::{stdout, units};
 /// Longest file that is read as a certificate, in bytes; that of `prove` has 276 KiB.
 const MAX_BYTES: u64 = 32 << 20;
 
+/// Least n for which the verifier proves X(n) = U(n). It proves it for all n from there.
+const FROM: u32 = 5;
+
+/// Labels and texts of the verifier's figures, which stand in braces.
+const LINES: [(&str, &str); 7] = [
+    ("signatures", "{signatures} in {classes} classes, {forms} forms"),
+    ("graphs", "{nodes} nodes, {edges} edges"),
+    ("level 4", "{base_rows} claims, {base_equalities} of them tight"),
+    (
+        "every N >= 4",
+        "{inequalities} inequalities, {identities} of them tight, {distinct} different",
+    ),
+    ("whole puzzle", "{top_nodes} nodes, {top_edges} edges, {top_inequalities} inequalities"),
+    ("grammar", "{segments} segments, {rules} rules, {upper_forms} forms"),
+    ("tables", "X(3) to X(6) = {X(3)}, {X(4)}, {X(5)}, {X(6)}"),
+];
+
 /// What the verifier relies on: the lemmas of [`X_PROOF`].
 const LEMMAS: [(&str, &str); 4] = [
     ("P1", "model: columns of tiles without cells need as many moves as the puzzle"),
@@ -58,7 +75,7 @@ pub(super) fn verify(args: &VerifyProofArgs, console: &Console) -> Result<ExitCo
     let text = String::from_utf8(bytes).map_err(|error| {
         corrupt(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))
     })?;
-    let report = check(&text).map_err(|failure| corrupt(failure.to_string()))?;
+    let report = check(&text).map_err(corrupt)?;
     let seconds = started.elapsed().as_secs_f64();
     Proof { file: Some(file), bytes: text.len() as u64, report, seconds }.show(console)
 }
@@ -112,33 +129,14 @@ impl Proof<'_> {
     }
 
     fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        let report = &self.report;
-        let many = |count: usize| units::count(count as u64);
-        let (signatures, classes) = (many(report.signatures), many(report.classes));
-        let (nodes, edges) = (many(report.nodes), many(report.edges));
-        let claims = units::count(report.base_rows);
-        let equal = units::count(report.base_equalities);
-        let inequalities = units::count(report.inequalities);
-        let (tight, different) = (units::count(report.identities), many(report.distinct));
-        let (top_nodes, top_edges) = (many(report.top_nodes), many(report.top_edges));
-        let top = units::count(report.top_inequalities);
-        let (segments, rules) = (many(report.segments), many(report.rules));
-        let exact = report.exact.map(units::count).join(", ");
-        writeln!(out, "X(n) = U(n) for every n >= {}", verifier::FROM)?;
-        writeln!(out, "  signatures   {signatures} in {classes} classes, {} forms", report.forms)?;
-        writeln!(out, "  graphs       {nodes} nodes, {edges} edges")?;
-        writeln!(out, "  level 4      {claims} claims, {equal} of them tight")?;
-        writeln!(
-            out,
-            "  every N >= 4 {inequalities} inequalities, {tight} of them tight, {different} different"
-        )?;
-        writeln!(out, "  whole puzzle {top_nodes} nodes, {top_edges} edges, {top} inequalities")?;
-        writeln!(
-            out,
-            "  grammar      {segments} segments, {rules} rules, {} forms",
-            report.upper_forms
-        )?;
-        writeln!(out, "  tables       X(3) to X(6) = {exact}")?;
+        writeln!(out, "X(n) = U(n) for every n >= {FROM}")?;
+        for (label, line) in LINES {
+            let fill = |line: String, (name, figure): &(&str, usize)| {
+                line.replace(&format!("{{{name}}}"), &units::count(*figure as u64))
+            };
+            let line = self.report.iter().fold(line.to_owned(), fill);
+            writeln!(out, "  {label:<12} {line}")?;
+        }
         let place = self.file.map_or(String::new(), |file| format!(", {}", file.display()));
         writeln!(out, "  certificate  {}{place}", units::bytes(self.bytes))?;
         writeln!(out, "  time         {}", units::seconds(self.seconds))?;
@@ -152,24 +150,11 @@ impl Proof<'_> {
 struct Fields<'a> {
     theorem: &'a str,
     from: u32,
-    signatures: usize,
-    classes: usize,
-    forms: usize,
-    nodes: usize,
-    edges: usize,
-    base_rows: u64,
-    base_equalities: u64,
-    inequalities: u64,
-    identities: u64,
-    distinct: usize,
-    top_nodes: usize,
-    top_edges: usize,
-    top_inequalities: u64,
-    segments: usize,
-    rules: usize,
-    upper_forms: usize,
+    /// The verifier's figures, but for the values of X.
+    #[serde(flatten)]
+    figures: BTreeMap<&'a str, usize>,
     /// X(3) to X(6).
-    exact: [u64; 4],
+    exact: Vec<usize>,
     lemmas: BTreeMap<&'a str, &'a str>,
     page: &'a str,
     file: Option<String>,
@@ -180,27 +165,13 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn of(proof: &Proof<'a>) -> Fields<'a> {
-        let report = &proof.report;
+        let (exact, figures): (Vec<_>, Vec<_>) =
+            proof.report.iter().copied().partition(|(name, _)| name.starts_with("X("));
         Fields {
             theorem: "X(n) = U(n)",
-            from: verifier::FROM,
-            signatures: report.signatures,
-            classes: report.classes,
-            forms: report.forms,
-            nodes: report.nodes,
-            edges: report.edges,
-            base_rows: report.base_rows,
-            base_equalities: report.base_equalities,
-            inequalities: report.inequalities,
-            identities: report.identities,
-            distinct: report.distinct,
-            top_nodes: report.top_nodes,
-            top_edges: report.top_edges,
-            top_inequalities: report.top_inequalities,
-            segments: report.segments,
-            rules: report.rules,
-            upper_forms: report.upper_forms,
-            exact: report.exact,
+            from: FROM,
+            figures: figures.into_iter().collect(),
+            exact: exact.into_iter().map(|(_, length)| length).collect(),
             lemmas: LEMMAS.into(),
             page: X_PROOF,
             file: proof.file.map(|file| file.display().to_string()),

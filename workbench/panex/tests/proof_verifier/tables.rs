@@ -6,6 +6,18 @@ use strata_panex_proof_verifier::puzzle::{CAPS, Place, Signature, UNREACHED, sea
 
 use crate::{certificate, graphs};
 
+/// Towers of levels 2 and 3, by shape. A small tile is the character `'0' + 2 * level + colour`.
+const TOWERS: [[[&str; 3]; 5]; 2] = [
+    [["42", "", "53"], ["", "42", "53"], ["", "4", "532"], ["42", "53", ""], ["423", "5", ""]],
+    [
+        ["642", "", "753"],
+        ["", "642", "753"],
+        ["", "64", "7532"],
+        ["642", "753", ""],
+        ["6423", "75", ""],
+    ],
+];
+
 /// The signatures with their rows, in the order of the certificate.
 fn signatures() -> Vec<(Signature, Vec<Place>)> {
     let (lower, _) = certificate().split_once("\ntop\n").unwrap();
@@ -16,9 +28,8 @@ fn signatures() -> Vec<(Signature, Vec<Place>)> {
             lines.map(|line| line.split(' ').skip(1).collect::<Vec<&str>>())
         };
         let column = |word: &str| word.replace('-', "");
-        let row = |words: Vec<&str>| {
-            Place(words[0].parse().unwrap(), [1, 2, 3].map(|c| column(words[c])))
-        };
+        let row =
+            |words: Vec<&str>| (words[0].parse().unwrap(), [1, 2, 3].map(|c| column(words[c])));
         let rows: Vec<Place> = lines("row ").map(row).collect();
         for words in lines("sig ") {
             let three = |first: usize| [0, 1, 2].map(|i| words[first + i].parse().unwrap());
@@ -41,8 +52,9 @@ fn tables_of_level_2_do_not_change_with_larger_caps() {
             ..signature
         };
         changed += usize::from(wide != signature);
-        let [capped, wide] = [signature, wide].map(|signature| search(signature, 2).unwrap());
-        assert!(capped == wide, "{signature}");
+        let [capped, wide] =
+            [signature, wide].map(|signature| search(signature, TOWERS[0]).unwrap());
+        assert!(capped == wide, "{signature:?}");
     }
     assert!(changed > 700, "{changed} signatures have a cap");
 }
@@ -64,16 +76,16 @@ fn chains(segments: &BTreeMap<Place, Vec<i64>>) -> BTreeMap<&Place, Vec<i64>> {
 /// Compares the derived tables of level 3 with searches, for every `step`-th signature. Returns
 /// the number of entries of segments compared.
 fn compare_level_3(step: usize) -> usize {
-    let derived = graphs().next_tables(&graphs().level_2, 2, <[i64]>::to_vec);
+    let derived = graphs().next_tables(&graphs().level_2, 2);
     let signatures = signatures();
     assert_eq!(derived.len(), signatures.len());
     let mut entries = 0;
     for ((signature, rows), derived) in signatures.iter().zip(&derived).step_by(step) {
-        let searched = search(*signature, 3).unwrap();
+        let searched = search(*signature, TOWERS[1]).unwrap();
         let reached = |(_, lengths): &(&Place, &Vec<i64>)| lengths.iter().any(|&l| l < UNREACHED);
         let derived: BTreeMap<_, _> = rows.iter().zip(derived).filter(reached).collect();
         let chains = chains(&searched);
-        assert!(derived.into_iter().eq(chains.iter().map(|(end, l)| (*end, l))), "{signature}");
+        assert!(derived.into_iter().eq(chains.iter().map(|(end, l)| (*end, l))), "{signature:?}");
         entries += searched.values().flatten().filter(|&&length| length != UNREACHED).count();
     }
     entries
