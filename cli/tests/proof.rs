@@ -140,12 +140,13 @@ fn changed(text: &str, heading: &str, word: &str, column: usize, by: i64) -> Str
 fn a_damaged_certificate_names_the_check_that_fails() {
     let dir = tempdir().unwrap();
     let certificate = strata_panex::proof::certificate().unwrap();
-    // The last one: the first signature is needed by no other.
-    let without = |word: &str| {
-        let at = certificate.rfind(&format!("\n{word} ")).unwrap() + 1;
-        let (before, after) = certificate.split_at(at);
-        format!("{before}{}", after.split_once('\n').unwrap().1)
+    let without = |line: &str| certificate.replacen(&format!("\n{line}\n"), "\n", 1);
+    let rule = certificate.lines().rfind(|line| line.starts_with("rule ")).unwrap();
+    // The last one outside the grammar: the first signature is needed by no other.
+    let is_outside = |line: &&str| {
+        line.starts_with("sig ") && !certificate.contains(&line.replace("sig", "\nsegment"))
     };
+    let signature = certificate.lines().rfind(is_outside).unwrap();
     let middle = &certificate[..certificate.len() / 2];
     let base = "rows are lower bounds at level 4; at Signature {";
     for (name, text, reason) in [
@@ -156,11 +157,11 @@ fn a_damaged_certificate_names_the_check_that_fails() {
             changed(&certificate, "upper\n", "form", 4, -8),
             "segments are upper bounds at level 6; at segment 0",
         ),
-        ("a missing rule", without("rule"), "rules for both parities; at segment 1555"),
+        ("a missing rule", without(rule), "rules for both parities; at segment 1555"),
         (
             "a missing signature",
-            without("sig"),
-            "signatures inside segments are listed; at Signature {",
+            without(signature),
+            "signatures inside segments are listed; at Signature { shape: 4",
         ),
         ("a cut", middle.to_owned(), "expected"),
         ("an empty file", String::new(), "line 1: expected"),

@@ -30,7 +30,7 @@ pub struct Graphs {
     pub level_2: Vec<Table>,
     /// X(3), X(4), X(5), X(6).
     pub(crate) exact: [usize; 4],
-    /// Lengths of paths of level 6 that change all levels below 5 or none: these have one bit.
+    /// Lengths of paths of level 6 that change all levels below 4 or none: these have one bit.
     pub(crate) level_6: Vec<Table>,
 }
 
@@ -52,6 +52,7 @@ impl Graphs {
                 tables = graphs.next_tables(&tables, level);
             }
         }
+        // Keeps bits of levels 5 and 4, and one that levels 3, 2 and 1 share.
         for costs in tables.iter_mut().flatten() {
             *costs = (0..8).map(|bits| costs[4 * bits + 3 * (bits % 2)]).collect();
         }
