@@ -204,3 +204,42 @@ fn a_full_disk_is_reported_and_leaves_no_file() {
     drop(writer);
     assert!(fs.read(path).is_err());
 }
+
+/// Bytes of a file's mapping that are resident.
+fn resident(path: &Path) -> u64 {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let name = path.to_str().unwrap();
+    let of_file = maps.split_inclusive('\n').skip_while(|line| !line.trim_end().ends_with(name));
+    let size = of_file.into_iter().find_map(|line| line.strip_prefix("Rss:")).unwrap();
+    size.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+#[test]
+fn pages_that_were_read_do_not_stay_resident() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("layer");
+    let fs: Arc<dyn Fs> = Arc::new(crate::RealFs);
+    let numbering = DenseNumbering { blocks: 20_000, rows: 512, lanes: 64, fingerprint: 7 };
+    let writer = LayerWriter::file(Arc::clone(&fs), &path, header()).unwrap();
+    let mut encoder = DenseEncoder::new(numbering);
+    // Chunks of some hundred bytes, much smaller than a page.
+    let mut words = vec![0; 64 * 512];
+    words.iter_mut().step_by(40).for_each(|word| *word = 2);
+    for block in (0..numbering.blocks - 64).step_by(64) {
+        encoder.push(&writer, block, &words).unwrap();
+    }
+    let states = u64::from(numbering.blocks - 64).div_ceil(64) * words.len().div_ceil(40) as u64;
+    let parts = vec![encoder.finish()];
+    let regions = parts[0].shards[0].regions;
+    let totals = LayerTotals { states, regions, ..LayerTotals::default() };
+    let layer = writer.seal(parts, totals).unwrap();
+    let opened = open(&fs, &path, &layer).unwrap();
+    drop(layer);
+    let reader = DenseReader::new(&opened, numbering).unwrap();
+    // The end first, as threads read from several places.
+    for block in (0..numbering.blocks - 64).step_by(64).rev() {
+        reader.read(block, &mut words).unwrap();
+    }
+    let (bytes, left) = (opened.file_bytes(), resident(&path));
+    assert!(bytes > 200_000 && left <= 128 << 10, "{left} of {bytes} bytes");
+}

@@ -11,6 +11,10 @@ use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
 /// The length of a map is a multiple of this, so that a recycled file can grow under its map.
 const STEP: usize = 64 << 10;
 
+/// Linux maps all cached pages of an aligned part of the address space of this size when one of them
+/// is read (`fault_around_bytes`).
+const AROUND: usize = 64 << 10;
+
 /// The content of a sealed file, paged in as it is read.
 #[derive(Debug)]
 pub struct Mapping {
@@ -51,18 +55,17 @@ impl Mapping {
         (len <= self.map.len()).then_some(Self { map: self.map, len })
     }
 
-    /// Drops the pages of `range` from resident memory; reading them loads them again.
+    /// Drops the pages of `range` from resident memory, and those that were mapped with them; reading
+    /// them loads them again.
     pub fn release(&self, range: Range<usize>) {
-        let end = range.end.min(self.len);
-        if range.start < end {
+        let base = self.map.as_ptr().addr();
+        let start = ((base + range.start) / AROUND * AROUND).saturating_sub(base);
+        let end = ((base + range.end).next_multiple_of(AROUND) - base).min(self.len);
+        if start < end {
             // SAFETY: MADV_DONTNEED drops changes made through private writable maps; this map is
             // read-only and backed by the file, so the pages' content comes back from the file.
             let _ = unsafe {
-                self.map.unchecked_advise_range(
-                    UncheckedAdvice::DontNeed,
-                    range.start,
-                    end - range.start,
-                )
+                self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, end - start)
             };
         }
     }
