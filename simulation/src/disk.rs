@@ -43,6 +43,14 @@ struct State {
     changes: Vec<Change>,
 }
 
+impl State {
+    /// Forgets what is not durable in a folder.
+    fn forget(&mut self, dir: &Path) {
+        self.synced.retain(|path, _| path.parent() != Some(dir));
+        self.changes.retain(|change| !change.is_in(dir));
+    }
+}
+
 /// The disk of a host.
 #[derive(Debug)]
 pub(crate) struct Disk {
@@ -336,6 +344,8 @@ impl Fs for ProcessFs {
         if let Some(content) = state.synced.remove(from) {
             state.synced.insert(to.to_path_buf(), content);
         }
+        // A folder is renamed before it is deleted, so nothing in it comes back.
+        state.forget(from);
         let (from, to) = (from.to_path_buf(), to.to_path_buf());
         state.changes.push(Change::Renamed { from, to, before });
         Ok(())
@@ -363,7 +373,7 @@ impl Fs for ProcessFs {
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
-        drop(self.step()?);
+        self.step()?.forget(dir);
         RealFs.remove_dir_all(dir)
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use crate::fs::mapping::Mapping;
 
@@ -110,6 +111,14 @@ pub trait Fs: Send + Sync + Debug {
     /// # Errors
     /// The operating system's error.
     fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>>;
+
+    /// Time of the last change of a file or folder; of a symbolic link itself.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        std::fs::symlink_metadata(path)?.modified()
+    }
 
     /// Part of the name of a temporary file, which no other call returns. By default it has the
     /// process's number and a count.

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Result, StoreError};
-use crate::fs::durable::{parent, remove_if_present, temp_beside};
+use crate::fs::durable::{remove_if_present, temp_beside};
 use crate::fs::file_system::Fs;
 use crate::job::checkpoint::HistoryPrefix;
 use crate::job::history::{History, HistoryLine, HistoryView, read_history};
 use crate::job::manifest::{MANIFEST_FILE, Manifest};
 use crate::job::spec::JobSpec;
 use crate::name::check_name;
+
+/// File in a worker's job folder with the id of the coordinator's journal that has the job.
+pub(crate) const OWNER_FILE: &str = "journal-id";
 
 const HISTORY_FILE: &str = "history.jsonl";
 
@@ -186,8 +189,8 @@ impl JobDir {
         self.remove_others(|name| named.contains(name))
     }
 
-    /// Removes the files for whose names `keep` is false, except manifest and history. Returns the
-    /// number of files removed.
+    /// Removes the files for whose names `keep` is false, except manifest, history and the mark of a
+    /// cluster. Returns the number of files removed.
     ///
     /// # Errors
     /// `NotFound` if there is no folder, or `Io`.
@@ -196,25 +199,14 @@ impl JobDir {
         let files = self.fs.list(&self.dir).map_err(StoreError::io("list", &self.dir))?;
         for (path, is_dir) in files {
             let name = path.file_name().unwrap_or_default();
-            let wanted =
-                name == MANIFEST_FILE || name == HISTORY_FILE || name.to_str().is_some_and(&keep);
+            let of_job = [MANIFEST_FILE, HISTORY_FILE, OWNER_FILE];
+            let wanted = name.to_str().is_some_and(|name| of_job.contains(&name) || keep(name));
             if !is_dir && !wanted {
                 remove_if_present(&*self.fs, &path)?;
                 removed += 1;
             }
         }
         Ok(removed)
-    }
-
-    /// Removes the job. The manifest goes first, so that a partly removed folder is no job.
-    ///
-    /// # Errors
-    /// `NotFound` if there is no folder, or `Io`.
-    pub fn remove(self) -> Result<()> {
-        remove_if_present(&*self.fs, &self.path_of(MANIFEST_FILE))?;
-        self.fs.remove_dir_all(&self.dir).map_err(StoreError::io("remove", &self.dir))?;
-        let data_dir = parent(&self.dir);
-        self.fs.sync_dir(data_dir).map_err(StoreError::io("sync", data_dir))
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

@@ -1,10 +1,11 @@
-//! Jobs on disk: the data directory, the folder of a job, its manifest and its history.
+//! Jobs on disk: the data directory, the folder of a job, its manifest, its history, its removal.
 
 pub(crate) mod checkpoint;
 pub(crate) mod data_dir;
 pub(crate) mod dir;
 pub(crate) mod history;
 pub(crate) mod manifest;
+pub(crate) mod removal;
 pub(crate) mod spec;
 
 pub use checkpoint::{Checkpoint, CheckpointFile, Counters, HistoryPrefix};
@@ -12,4 +13,5 @@ pub use data_dir::{DataDir, jobs_in};
 pub use dir::{JobDir, layer_file};
 pub use history::{History, HistoryLine, HistoryView, KeptFile, read_history};
 pub use manifest::{JobResult, MANIFEST_FORMAT, Manifest, RunState};
+pub use removal::{OwnedJob, Removed, owned_jobs, remove_job, remove_remains, take_job};
 pub use spec::{EngineKind, JobSpec};

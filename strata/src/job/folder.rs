@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use strata_store::{DataDir, JobDir, JobSpec, Manifest, RealFs, RunState, StoreError};
+use strata_store::{
+    DataDir, JobDir, JobSpec, Manifest, RealFs, RunState, StoreError, remove_remains,
+};
 
 use super::history::{JobHistory, read_history};
 use super::request::Request;
@@ -120,12 +122,17 @@ pub fn check_data_dir(dir: &Path, resume: bool) -> Result<()> {
     Ok(())
 }
 
-/// Creates the data directory if it is missing, and locks it for this process.
+/// Creates the data directory if it is missing, and locks it for this process. Deletes what an
+/// interrupted removal of a job has left.
 ///
 /// # Errors
 /// [`Error::DataDir`] if it cannot be created or locked.
 pub fn lock_data_dir(dir: &Path) -> Result<DataDir> {
-    DataDir::lock(dir).map_err(Error::DataDir)
+    let data = DataDir::lock(dir).map_err(Error::DataDir)?;
+    if let Err(error) = remove_remains(&RealFs, data.path()) {
+        tracing::warn!("a removed job still takes space: {error}");
+    }
+    Ok(data)
 }
 
 /// Six random characters that distinguish jobs with the same label.
