@@ -5,6 +5,7 @@ use clap::{Arg, Command as Definition, CommandFactory, Parser, Subcommand};
 
 use crate::args::flags::{self, FlagError};
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::gc::GcArgs;
 use crate::commands::health::HealthArgs;
 use crate::commands::jobs::{JobArgs, ListArgs, LogsArgs, ResumeArgs, StatusArgs};
 use crate::commands::layer::LayerArgs;
@@ -15,6 +16,7 @@ use crate::commands::panex::args::PanexCommand;
 use crate::commands::path::PathJobArgs;
 use crate::commands::puzzle::args::PuzzleCommand;
 use crate::commands::replay::ReplayArgs;
+use crate::commands::rm::RmArgs;
 use crate::commands::solve::args::SolveArgs;
 use crate::commands::stats::run::StatsArgs;
 use crate::commands::submit::SubmitArgs;
@@ -65,6 +67,17 @@ pub(crate) enum Command {
     /// Continue a stopped, cancelled or failed job of a cluster, and follow it
     #[command(after_help = exit::help_table())]
     Resume(ResumeArgs),
+    /// Remove jobs: their files on all workers, records and logs; or folders of jobs
+    ///
+    /// Workers that are not connected remove their files when they are. Nothing is removed if one of
+    /// the jobs cannot be.
+    #[command(after_help = exit::help_table())]
+    Rm(RmArgs),
+    /// Remove a cluster's jobs that ended some time ago, and files of jobs that it does not know
+    ///
+    /// A coordinator does not know a job if its journal was lost or restored from an earlier point.
+    #[command(after_help = exit::help_table())]
+    Gc(GcArgs),
     /// Print the moves of a shortest solution found by a cluster's job
     ///
     /// The moves are traced back through the layers, which the job must have kept
@@ -111,7 +124,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Search on this machine", &["solve", "stats", "layer", "verify", "replay"]),
     (
         "Jobs of a cluster",
-        &["submit", "list", "status", "watch", "logs", "cancel", "resume", "path"],
+        &["submit", "list", "status", "watch", "logs", "cancel", "resume", "rm", "gc", "path"],
     ),
     ("Nodes of a cluster", &["coordinator", "worker", "tls-init", "health"]),
     ("Puzzles and tools", &["domains", "puzzle", "panex", "tiles", "completions"]),

@@ -24,8 +24,8 @@ use strata::catalogue::{KeySpace, Puzzle, Registry};
 use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;
 use crate::commands::{
-    completions, domains, health, jobs, layer, nodes, panex, path, puzzle, replay, solve, stats,
-    submit, tiles, verify,
+    completions, domains, gc, health, jobs, layer, nodes, panex, path, puzzle, replay, rm, solve,
+    stats, submit, tiles, verify,
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -103,6 +103,8 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Logs(args) => jobs::logs(args, &console),
         Command::Cancel(args) => jobs::cancel(args, &console),
         Command::Resume(args) => jobs::resume(args, &console),
+        Command::Rm(args) => rm::run(args, &console),
+        Command::Gc(args) => gc::run(args, &console),
         Command::Path(args) => path::run(args, &console),
         Command::Stats(args) => stats::run::run(args, &console),
         Command::Layer(args) => layer::run(args, &console),

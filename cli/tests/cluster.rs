@@ -38,6 +38,8 @@ mod paths;
 mod proxy;
 #[path = "cluster/random.rs"]
 mod random;
+#[path = "cluster/removal.rs"]
+mod removal;
 #[path = "cluster/tls.rs"]
 mod tls;
 #[path = "cluster/tokens.rs"]

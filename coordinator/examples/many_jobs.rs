@@ -1,11 +1,14 @@
 //! Writes the journal of a coordinator that has run many small jobs, for measurements.
 //!
-//! Usage: `many_jobs DATA_DIR [JOBS]`
+//! Usage: `many_jobs DATA_DIR [JOBS [KEEP]]`. With KEEP, all but the newest so many jobs are removed:
+//! after each job from the start, as `--retain-jobs` does. Prints the size of the journal, and the time
+//! it takes to open.
 
 use std::error::Error;
 use std::path::Path;
+use std::time::Instant;
 
-use strata_coordinator::{ClusterCheckpoint, JobOptions, JobState, Journal};
+use strata_coordinator::{ClusterCheckpoint, EndState, JobOptions, JobState, Journal};
 use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobResult, JobSpec};
 
 /// Layers of each job.
@@ -55,8 +58,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let folder = args.next().ok_or("usage: many_jobs DATA_DIR [JOBS]")?;
     let jobs: u32 = args.next().map_or(Ok(10_000), |jobs| jobs.parse())?;
+    let keep: Option<usize> = args.next().map(|keep| keep.parse()).transpose()?;
+    let path = Path::new(&folder).join("journal.redb");
     std::fs::create_dir_all(&folder)?;
-    let journal = Journal::open(&Path::new(&folder).join("journal.redb"))?;
+    let journal = Journal::open(&path)?;
     let spec = JobSpec {
         space: "panex".to_owned(),
         params: [("level".to_owned(), "4".to_owned())].into(),
@@ -65,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
     for number in 0..jobs {
-        let name = format!("job-{number}");
+        let name = format!("job-{number}-{}", std::process::id());
         let (created, options) = (u64::from(number), JobOptions::default());
         let (job, _) =
             journal.submit("panex-4", Some(&name), spec.clone(), options, created, Some(LAYERS))?;
@@ -84,6 +89,16 @@ fn main() -> Result<(), Box<dyn Error>> {
                 disk_peak_bytes: 1 << 20,
             });
         })?;
+        if let Some(keep) = keep {
+            for job in journal.ended_beyond(keep, &[EndState::Done])? {
+                journal.remove(&job.id)?;
+            }
+        }
     }
+    drop(journal);
+    let bytes = std::fs::metadata(&path)?.len();
+    let begun = Instant::now();
+    let left = Journal::open(&path)?.jobs()?.len();
+    println!("{left} jobs, {bytes} bytes, opened and read in {:?}", begun.elapsed());
     Ok(())
 }

@@ -63,6 +63,34 @@ impl JobState {
     }
 }
 
+/// State of a job that has ended, without reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndState {
+    /// Stopped at a limit.
+    Stopped,
+    /// Cancelled by a user.
+    Cancelled,
+    /// Failed.
+    Failed,
+    /// Finished, with a result.
+    Done,
+}
+
+impl EndState {
+    /// The state of a job; `None` if the job has not ended.
+    #[must_use]
+    pub fn of(state: &JobState) -> Option<EndState> {
+        match state {
+            JobState::Queued | JobState::Running => None,
+            JobState::Stopped(_) => Some(EndState::Stopped),
+            JobState::Cancelled => Some(EndState::Cancelled),
+            JobState::Failed { .. } => Some(EndState::Failed),
+            JobState::Done => Some(EndState::Done),
+        }
+    }
+}
+
 impl fmt::Display for JobState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -175,6 +203,10 @@ pub struct JobEntry {
     pub peak_rss_bytes: u64,
     /// Whether a user has requested cancellation.
     pub cancel: bool,
+    /// When it ended, in seconds since 1970, and not before another job that ended earlier; `None` if
+    /// it has not. The journal sets it.
+    #[serde(default)]
+    pub ended: Option<u64>,
 }
 
 /// A worker that has registered.

@@ -12,10 +12,12 @@ mod entry;
 mod journal;
 mod server;
 
-pub use cluster::context::ClusterOptions;
+pub use cluster::context::{ClusterOptions, Retention};
 pub use entry::{
-    ClusterCheckpoint, JobEntry, JobOptions, JobProgress, JobState, WorkerEntry, WorkerNumber,
+    ClusterCheckpoint, EndState, JobEntry, JobOptions, JobProgress, JobState, WorkerEntry,
+    WorkerNumber,
 };
+pub use journal::ended::EndedJob;
 pub use journal::error::JournalError;
 pub use journal::operations::Journal;
 pub use journal::setup::JournalSetup;

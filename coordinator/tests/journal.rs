@@ -1,76 +1,23 @@
-//! Tests of the journal: against a model, after a kill at any time, with damage at any offset.
+//! Tests of the journal: after a kill at any time, with damage at any offset.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use proptest::prelude::*;
+use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use strata::{KeepLayers, StopReason};
-use strata_coordinator::{
-    ClusterCheckpoint, JobEntry, JobOptions, JobProgress, JobState, Journal, JournalError,
-    WorkerEntry,
-};
-use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobSpec};
+use strata_coordinator::{JobEntry, JobOptions, JobState, Journal, JournalError};
+use strata_store::HistoryLine;
 
-fn spec(n: u32) -> JobSpec {
-    let params = BTreeMap::from([("n".to_owned(), n.to_string())]);
-    JobSpec { space: "panex".to_owned(), params, shards: 64, engine: EngineKind::Explicit }
-}
+mod common;
 
-fn line(depth: u32, salt: u64) -> HistoryLine {
-    let states = salt.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(depth));
-    HistoryLine {
-        depth,
-        states,
-        generated: states.wrapping_mul(3),
-        regions: states / 7,
-        bytes: 100 + states / 2,
-        digest: Hex128([states, !states]),
-        seconds: states as f64 / 997.0,
-        kept: None,
-    }
-}
+use common::{Content, checkpoint, content, line, spec, submit};
 
-fn checkpoint(depth: u32) -> ClusterCheckpoint {
-    let record = CheckpointFile {
-        depth,
-        worker: 0,
-        file: format!("layer-{depth:06}-000.strata"),
-        bytes: 4096,
-        states: 17,
-        regions: 3,
-        generated: 51,
-        digest: Hex128([1, u64::from(depth)]),
-        seal: Hex64(99),
-    };
-    let (records, owners) = (vec![record], vec![0; 64]);
-    ClusterCheckpoint { depth, records, owners, disk_peak: 1, spilled: 2 }
-}
-
-fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {
-    let (entry, new) = journal
-        .submit(&format!("panex-{n}"), name, spec(n), JobOptions::default(), 5, None)
-        .unwrap();
-    assert!(new);
-    entry
-}
-
-/// Everything in a journal.
-#[derive(Clone, Debug, PartialEq)]
-struct Content {
-    workers: Vec<WorkerEntry>,
-    jobs: Vec<JobEntry>,
-    layers: BTreeMap<String, Vec<HistoryLine>>,
-}
-
-fn content(journal: &Journal) -> Result<Content, JournalError> {
-    let jobs = journal.jobs()?;
-    let layers = jobs.iter().map(|job| Ok((job.id.clone(), journal.layers(&job.id)?)));
-    let layers = layers.collect::<Result<_, JournalError>>()?;
-    Ok(Content { workers: journal.workers()?, jobs, layers })
+fn cancel(journal: &Journal, job: &str) {
+    journal.update(job, |entry| entry.state = JobState::Cancelled).unwrap();
 }
 
 #[test]
@@ -106,6 +53,9 @@ fn a_job_is_submitted_stopped_queued_again_and_removed() {
     let ids: Vec<String> = journal.jobs().unwrap().into_iter().map(|job| job.id).collect();
     assert_eq!(ids, [other.id.clone(), job.id.clone()]);
 
+    let queued = journal.remove(&job.id).unwrap_err().to_string();
+    assert_eq!(queued, format!("job {} has not ended: cancel it first", job.id));
+    cancel(&journal, &job.id);
     journal.remove(&job.id).unwrap();
     assert!(matches!(journal.layers(&job.id), Err(JournalError::NoSuchJob { .. })));
     assert!(matches!(journal.remove(&job.id), Err(JournalError::NoSuchJob { .. })));
@@ -150,6 +100,7 @@ fn jobs_are_found_by_id_then_name_then_prefix() {
     let several = found("panex-").unwrap_err();
     let JournalError::Ambiguous { what, jobs } = several else { panic!("{several}") };
     assert_eq!((&*what, jobs), ("panex-", vec![six.id, seven.id.clone(), named.id.clone()]));
+    cancel(&journal, &named.id);
     journal.remove(&named.id).unwrap();
     assert_eq!(found("panex-7").unwrap(), seven.id);
     for nothing in ["", "panex-9", "panex-6-zzzzzzz"] {
@@ -277,7 +228,11 @@ fn run_all_operations(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
     let job = journal.find("job-1").unwrap().id;
     journal.requeue(&job).unwrap();
     seen(journal, epoch);
+    cancel(journal, &job);
+    seen(journal, epoch);
     journal.remove(&job).unwrap();
+    seen(journal, epoch);
+    journal.confirm_removals(&[(0, vec![job])]).unwrap();
     seen(journal, epoch);
 }
 
@@ -419,181 +374,4 @@ fn damage_to_an_open_journal_is_refused_or_harmless() {
         }
     }
     assert!(refused > 10, "only {refused} refused: most of the damage had no effect");
-}
-
-#[derive(Clone, Debug)]
-enum Op {
-    Register { id: u8, address: u8 },
-    Epoch,
-    Submit { n: u8, name: Option<u8> },
-    Update { job: usize, seconds: f64 },
-    Checkpoint { job: usize, first: u32, lines: u32, salt: u64 },
-    Requeue { job: usize },
-    Remove { job: usize },
-    Reopen,
-    Kill,
-}
-
-fn op() -> impl Strategy<Value = Op> {
-    let job = || 0..4usize;
-    prop_oneof![
-        2 => (0..5u8, 0..2u8).prop_map(|(id, address)| Op::Register { id, address }),
-        2 => Just(Op::Epoch),
-        3 => (0..3u8, prop::option::of(0..3u8)).prop_map(|(n, name)| Op::Submit { n, name }),
-        2 => (job(), -1e9..1e9).prop_map(|(job, seconds)| Op::Update { job, seconds }),
-        5 => (job(), 0..12u32, 0..6u32, any::<u64>())
-            .prop_map(|(job, first, lines, salt)| Op::Checkpoint { job, first, lines, salt }),
-        2 => job().prop_map(|job| Op::Requeue { job }),
-        1 => job().prop_map(|job| Op::Remove { job }),
-        1 => Just(Op::Reopen),
-        1 => Just(Op::Kill),
-    ]
-}
-
-/// The expected content of the journal.
-struct Model {
-    content: Content,
-    epoch: u64,
-    order: u64,
-}
-
-impl Model {
-    fn place(&mut self) -> u64 {
-        self.order += 1;
-        self.order - 1
-    }
-
-    fn register(&mut self, journal: &Journal, id: &str, address: &str) {
-        let worker = journal.register(id, "w", address, |_| false).unwrap();
-        let workers = &mut self.content.workers;
-        if let Some(known) = workers.iter_mut().find(|worker| worker.id == id) {
-            known.address = address.to_owned();
-            assert_eq!(worker, *known);
-        } else {
-            assert_eq!(usize::from(worker.number), workers.len());
-            assert_eq!((&*worker.id, &*worker.name, &*worker.address), (id, "w", address));
-            workers.push(worker);
-        }
-    }
-
-    fn submit(&mut self, journal: &Journal, n: u32, name: Option<&str>) {
-        let result = journal.submit("job", name, spec(n), JobOptions::default(), 1, None);
-        let known = |job: &&JobEntry| name.is_some() && job.name.as_deref() == name;
-        match (self.content.jobs.iter().find(known), result) {
-            (Some(known), Ok(found)) => assert_eq!(found, (known.clone(), false)),
-            (Some(known), Err(JournalError::NameTaken { job, .. })) => {
-                assert_ne!(known.spec, spec(n));
-                assert_eq!(known.id, job);
-            }
-            (None, Ok((entry, true))) => {
-                assert_eq!((&entry.spec, entry.name.as_deref()), (&spec(n), name));
-                assert_eq!(entry.order, self.place());
-                self.content.layers.insert(entry.id.clone(), Vec::new());
-                self.content.jobs.push(entry);
-            }
-            (_, result) => panic!("{result:?}"),
-        }
-    }
-
-    fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[HistoryLine]) {
-        let entry = &mut self.content.jobs[job];
-        let stored = self.content.layers.get_mut(&entry.id).unwrap();
-        let state = JobState::Stopped(StopReason::MaxLayers);
-        let made = checkpoint(7);
-        let result = journal.checkpoint(&entry.id, lines, |entry| {
-            entry.state = state.clone();
-            entry.checkpoint = Some(made.clone());
-        });
-        let first = lines.first().map_or(stored.len(), |line| line.depth as usize);
-        if first > stored.len() {
-            assert!(matches!(result, Err(JournalError::Gap { .. })), "{result:?}");
-            return;
-        }
-        stored.truncate(first);
-        stored.extend_from_slice(lines);
-        (entry.state, entry.checkpoint) = (state, Some(made));
-        entry.progress = JobProgress::of_lines(stored);
-        assert_eq!(result.unwrap(), *entry);
-    }
-
-    fn requeue(&mut self, journal: &Journal, job: usize) {
-        let mut entry = self.content.jobs.remove(job);
-        let result = journal.requeue(&entry.id);
-        if entry.state.may_resume() {
-            (entry.state, entry.order, entry.cancel) = (JobState::Queued, self.place(), false);
-            assert_eq!(result.unwrap(), entry);
-            self.content.jobs.push(entry);
-        } else {
-            assert!(matches!(result, Err(JournalError::NotResumable { .. })), "{result:?}");
-            self.content.jobs.insert(job, entry);
-        }
-    }
-
-    /// Applies an operation to the model and the journal. The caller handles `Reopen` and `Kill`.
-    fn apply(&mut self, journal: &Journal, op: Op) {
-        let jobs = self.content.jobs.len();
-        match op {
-            Op::Register { id, address } => {
-                self.register(journal, &format!("id-{id}"), &format!("h:{address}"));
-            }
-            Op::Epoch => {
-                self.epoch += 1;
-                assert_eq!(journal.next_epoch().unwrap(), self.epoch);
-            }
-            Op::Submit { n, name } => {
-                self.submit(journal, n.into(), name.map(|name| format!("n-{name}")).as_deref());
-            }
-            Op::Update { job, seconds } if job < jobs => {
-                let entry = &mut self.content.jobs[job];
-                (entry.seconds, entry.cancel) = (seconds, true);
-                let change = |entry: &mut JobEntry| {
-                    (entry.seconds, entry.cancel) = (seconds, true);
-                    7
-                };
-                assert_eq!(journal.update(&entry.id, change).unwrap(), (entry.clone(), 7));
-            }
-            Op::Checkpoint { job, first, lines, salt } if job < jobs => {
-                let lines: Vec<HistoryLine> =
-                    (first..first + lines).map(|depth| line(depth, salt)).collect();
-                self.checkpoint(journal, job, &lines);
-            }
-            Op::Requeue { job } if job < jobs => self.requeue(journal, job),
-            Op::Remove { job } if job < jobs => {
-                let entry = self.content.jobs.remove(job);
-                self.content.layers.remove(&entry.id);
-                journal.remove(&entry.id).unwrap();
-            }
-            _ => {}
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-
-    #[test]
-    fn the_journal_agrees_with_a_model(ops in prop::collection::vec(op(), 1..40)) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |generation: usize| folder.path().join(format!("{generation}.redb"));
-        let mut generation = 0;
-        let mut journal = Journal::open(&path(0)).unwrap();
-        let content_now = content(&journal).unwrap();
-        let mut model = Model { content: content_now, epoch: 0, order: 0 };
-        for op in ops {
-            match op {
-                Op::Reopen => {
-                    drop(journal);
-                    journal = Journal::open(&path(generation)).unwrap();
-                }
-                Op::Kill => {
-                    // A crash leaves the file as it is while open.
-                    std::fs::copy(path(generation), path(generation + 1)).unwrap();
-                    generation += 1;
-                    journal = Journal::open(&path(generation)).unwrap();
-                }
-                op => model.apply(&journal, op),
-            }
-            prop_assert_eq!(&content(&journal).unwrap(), &model.content);
-        }
-    }
 }

@@ -35,6 +35,12 @@ pub const WORKERS: u32 = 4096;
 /// Layers of a job whose files a worker keeps: their names fit its memory.
 pub const KEPT_LAYERS: u64 = 1 << 22;
 
+/// Removed jobs of which workers may still hold files, at most.
+pub const TOMBSTONES: usize = 1 << 14;
+
+/// Removed jobs in one message to a worker.
+pub const REMOVALS: usize = 1024;
+
 /// Exclusive bound of epochs that a worker says it has seen. A coordinator skips them.
 pub const EPOCHS: u64 = 1 << 48;
 

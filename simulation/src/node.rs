@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata::catalogue::Registry;
-use strata_coordinator::{ClusterOptions, Coordinator, JournalSetup};
+use strata_coordinator::{ClusterOptions, Coordinator, JournalSetup, Retention};
 use strata_net::Security;
 use strata_platform::Platform;
 use strata_worker::{Node, NodeOptions};
@@ -119,6 +119,7 @@ impl Host {
             checkpoint_interval,
             has_store: false,
             narrow,
+            retention: Retention::default(),
             puzzles: Arc::clone(&self.settings.puzzles),
             platform,
             journal,

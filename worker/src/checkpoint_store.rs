@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::BytesMut;
@@ -27,6 +27,8 @@ const READ_BYTES: usize = 1 << 20;
 pub(crate) struct CheckpointStore {
     objects: Arc<dyn ObjectStore>,
     prefix: Key,
+    /// The folder of a store that is one.
+    folder: Option<PathBuf>,
     uploaded: Mutex<Uploaded>,
 }
 
@@ -64,6 +66,7 @@ impl CheckpointStore {
             return Ok(CheckpointStore {
                 objects: Arc::new(local),
                 prefix: Key::default(),
+                folder: Some(PathBuf::from(folder)),
                 uploaded: Mutex::default(),
             });
         }
@@ -78,7 +81,8 @@ impl CheckpointStore {
         let options = options.map(|(name, value)| (name.to_ascii_lowercase(), value));
         let (objects, prefix) = object_store::parse_url_opts(&parsed, options)
             .map_err(|error| failed(error.to_string()))?;
-        Ok(CheckpointStore { objects: Arc::from(objects), prefix, uploaded: Mutex::default() })
+        let objects = Arc::from(objects);
+        Ok(CheckpointStore { objects, prefix, folder: None, uploaded: Mutex::default() })
     }
 
     #[cfg(not(feature = "s3"))]
@@ -165,6 +169,26 @@ impl CheckpointStore {
                 );
             }
         }
+    }
+
+    /// Deletes all objects of a job, of all workers.
+    ///
+    /// # Errors
+    /// The store's error. Some objects may be deleted.
+    pub(crate) async fn delete_job(&self, job: &str) -> Result<(), object_store::Error> {
+        let mut objects = self.objects.list(Some(&self.prefix.clone().join(job)));
+        while let Some(object) = objects.next().await {
+            match self.objects.delete(&object?.location).await {
+                // Another worker deletes them, too.
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(folder) = &self.folder {
+            // It is empty, unless something that is no object is in it.
+            let _ = std::fs::remove_dir(folder.join(job));
+        }
+        Ok(())
     }
 
     /// Writes an object to a file.

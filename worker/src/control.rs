@@ -16,7 +16,9 @@ use tonic::{Code, Status};
 
 use crate::error::NodeError;
 use crate::orders::{EpochId, OrderStatus};
+use crate::removal;
 use crate::state::NodeState;
+use crate::task::Task;
 
 /// Pause between two attempts to connect.
 const BACKOFF: Duration = Duration::from_millis(500);
@@ -51,14 +53,11 @@ impl Attempts {
 }
 
 /// Keeps the worker connected. Returns when the coordinator rejects it permanently.
-pub(crate) async fn run(
-    state: &Arc<NodeState>,
-    orders: &mpsc::UnboundedSender<v1::Order>,
-) -> NodeError {
+pub(crate) async fn run(state: &Arc<NodeState>, tasks: &mpsc::UnboundedSender<Task>) -> NodeError {
     let url = &state.options.coordinator;
     let mut attempts = Attempts::default();
     loop {
-        let status = match connect(state, orders, &mut attempts).await {
+        let status = match connect(state, tasks, &mut attempts).await {
             Ok(never) => match never {},
             Err(status) => status,
         };
@@ -75,7 +74,7 @@ pub(crate) async fn run(
 /// registered, so that the next loss is logged.
 async fn connect(
     state: &Arc<NodeState>,
-    orders: &mpsc::UnboundedSender<v1::Order>,
+    tasks: &mpsc::UnboundedSender<Task>,
     attempts: &mut Attempts,
 ) -> Result<Infallible, Status> {
     let options = &state.options;
@@ -126,17 +125,19 @@ async fn connect(
             continue;
         };
         last_received = tokio::time::Instant::now();
-        match received {
-            None => return Err(Status::unavailable("the connection was closed")),
-            Some(v1::ToWorker { message: Some(v1::to_worker::Message::Order(order)) }) => {
-                receive(state, orders, order);
+        let Some(v1::ToWorker { message }) = received else {
+            return Err(Status::unavailable("the connection was closed"));
+        };
+        match message {
+            Some(v1::to_worker::Message::Order(order)) => receive(state, tasks, order),
+            Some(v1::to_worker::Message::Remove(remove)) => {
+                removal::remove(state, tasks, remove.jobs);
             }
-            Some(v1::ToWorker { message: Some(v1::to_worker::Message::Beat(beat)) }) => {
-                if beat.dismissed {
-                    state.dismiss();
-                }
+            Some(v1::to_worker::Message::List(list)) => {
+                tokio::spawn(removal::list(Arc::clone(state), list));
             }
-            Some(_) => {}
+            Some(v1::to_worker::Message::Beat(beat)) if beat.dismissed => state.dismiss(),
+            _ => {}
         }
     }
 }
@@ -168,7 +169,7 @@ fn message(message: v1::from_worker::Message) -> v1::FromWorker {
 }
 
 /// Passes a new order to the executor, and answers a repeated one.
-fn receive(state: &NodeState, orders: &mpsc::UnboundedSender<v1::Order>, order: v1::Order) {
+fn receive(state: &NodeState, tasks: &mpsc::UnboundedSender<Task>, order: v1::Order) {
     match state.orders.register(&order) {
         OrderStatus::Running => {}
         OrderStatus::Answered(answer) => state.orders.answer(*answer),
@@ -177,7 +178,7 @@ fn receive(state: &NodeState, orders: &mpsc::UnboundedSender<v1::Order>, order: 
             state.fence(EpochId::of(&order));
             state.saw_epoch(order.epoch);
             // The executor ends only with the process.
-            let _ = orders.send(order);
+            let _ = tasks.send(Task::Order(Box::new(order)));
         }
     }
 }

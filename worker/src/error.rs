@@ -131,6 +131,20 @@ pub(crate) enum FetchError {
     Missing { file: String, worker: u32, why: String },
 }
 
+/// Why a job cannot be removed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RemovalError {
+    /// Its folder cannot be removed.
+    #[error(transparent)]
+    Local(#[from] StoreError),
+    /// Its files cannot be deleted from the shared store.
+    #[error("the shared store: {0}")]
+    Remote(#[from] object_store::Error),
+    /// The removal panicked, which is a bug.
+    #[error("the removal panicked: {0}")]
+    Panicked(String),
+}
+
 /// Why a checkpoint file cannot be put into the shared store.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UploadError {

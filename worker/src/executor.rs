@@ -5,28 +5,47 @@ use std::sync::Arc;
 
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{
+    UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel,
+};
 
 use crate::error::{NodeError, OrderError};
 use crate::job::ActiveJob;
 use crate::orders::{EpochId, answer};
+use crate::removal;
 use crate::state::NodeState;
+use crate::task::Task;
 
 /// Starts the thread. It ends when the returned sender is dropped.
 ///
 /// # Errors
 /// [`NodeError::Thread`] if there are no more threads.
-pub(crate) fn start(state: &Arc<NodeState>) -> Result<UnboundedSender<v1::Order>, NodeError> {
-    let (orders, received) = unbounded_channel();
+pub(crate) fn start(state: &Arc<NodeState>) -> Result<UnboundedSender<Task>, NodeError> {
+    let (tasks, received) = unbounded_channel();
     let executor = Arc::clone(state);
-    let work = Box::new(move || run_loop(&executor, received));
+    let own = tasks.downgrade();
+    let work = Box::new(move || run_loop(&executor, received, &own));
     state.platform().start("worker", work).map_err(|source| NodeError::Thread { source })?;
-    Ok(orders)
+    Ok(tasks)
 }
 
-fn run_loop(state: &Arc<NodeState>, mut orders: UnboundedReceiver<v1::Order>) {
+fn run_loop(
+    state: &Arc<NodeState>,
+    mut tasks: UnboundedReceiver<Task>,
+    own: &WeakUnboundedSender<Task>,
+) {
     let mut active = None;
-    while let Some(order) = state.platform().wait(orders.recv()) {
+    while let Some(task) = state.platform().wait(tasks.recv()) {
+        let order = match task {
+            Task::Order(order) => *order,
+            Task::Abandon(job) => {
+                abandon(state, &mut active, &job);
+                if let Some(tasks) = own.upgrade() {
+                    removal::remove(state, &tasks, vec![job]);
+                }
+                continue;
+            }
+        };
         let (epoch, number) = (EpochId::of(&order), order.number);
         let done = catch_unwind(AssertUnwindSafe(|| execute(state, &mut active, order)));
         let mut done = done.unwrap_or(Err(OrderError::Panicked));
@@ -37,14 +56,27 @@ fn run_loop(state: &Arc<NodeState>, mut orders: UnboundedReceiver<v1::Order>) {
         }
         if matches!(done, Err(OrderError::Panicked)) {
             // The job may be in any state.
-            state.set_current(None);
-            active = None;
+            release(state, &mut active);
         }
         let outcome = done.unwrap_or_else(|error| {
             tracing::warn!(epoch = epoch.number, order = number, "{error}");
             Outcome::Failure(error.to_message())
         });
         state.orders.answer(answer(epoch, number, outcome));
+    }
+}
+
+/// Releases the files and the memory of the active job.
+fn release(state: &NodeState, active: &mut Option<ActiveJob>) {
+    state.set_current(None);
+    *active = None;
+    state.active_folder.leave();
+}
+
+/// Releases the active job if it has this id.
+fn abandon(state: &NodeState, active: &mut Option<ActiveJob>, job: &str) {
+    if active.as_ref().is_some_and(|active| active.epoch.folder.job() == job) {
+        release(state, active);
     }
 }
 
@@ -62,17 +94,17 @@ fn execute(
     match (order.what, active) {
         (Some(What::Prepare(prepare)), active) => {
             // Releases files and memory of the previous job first.
-            state.set_current(None);
-            *active = None;
-            let job = ActiveJob::prepare(state, epoch, prepare)?;
+            release(state, active);
+            state.active_folder.enter(&prepare.job);
+            let prepared = ActiveJob::prepare(state, epoch, prepare);
+            let job = prepared.inspect_err(|_| state.active_folder.leave())?;
             state.set_current(Some(Arc::clone(&job.epoch)));
             *active = Some(job);
             Ok(Outcome::Noted(v1::Noted {}))
         }
         (Some(What::Release(_)), active) => {
             state.fence(EpochId { number: epoch.number.saturating_add(1), ..epoch });
-            state.set_current(None);
-            *active = None;
+            release(state, active);
             Ok(Outcome::Noted(v1::Noted {}))
         }
         (Some(what), Some(job)) if job.epoch.id == epoch => job.execute(state, what),

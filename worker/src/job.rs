@@ -22,6 +22,7 @@ use crate::epoch::{Epoch, EpochParts};
 use crate::error::{FetchError, LinkError, OrderError};
 use crate::exchange::RemoteExchange;
 use crate::fetch::fetch_file;
+use crate::folders::claim;
 use crate::link::{Link, LinkOptions};
 use crate::orders::EpochId;
 use crate::state::NodeState;
@@ -63,6 +64,7 @@ impl ActiveJob {
         let budget = budget.map_err(|error| unfit(format!("--memory {error}")))?;
         let form = Form::of(&space, spec.engine).map_err(unfit)?;
         let folder = JobDir::attach(state.platform().fs(), &state.options.data_dir, &order.job)?;
+        claim(&folder, &state.seen_journal().id)?;
         let needed = KeptFiles { layers: order.kept_layers, names: order.files };
         let needed = needed.into_names(own.into())?;
         folder.remove_others(|name| needed.contains(name))?;

@@ -6,7 +6,8 @@
 //!
 //! - `node`, `options`, `identity`, `state`, `resources`: the process and its shared state;
 //! - `control`, `orders`: membership in the cluster, and the log of orders;
-//! - `executor`, `job`, `epoch`: execution of orders for the job of an epoch;
+//! - `executor`, `task`, `job`, `epoch`: execution of orders for the job of an epoch;
+//! - `removal`, `folders`: removal of jobs that the journal no longer has;
 //! - `exchange`, `link`, `service`, `batch`, `intake`: exits to and from other workers;
 //! - `fetch`, `checkpoint_store`, `transfer`: checkpoint files of other workers and the shared
 //!   store;
@@ -21,6 +22,7 @@ mod error;
 mod exchange;
 mod executor;
 mod fetch;
+mod folders;
 mod identity;
 mod intake;
 mod job;
@@ -28,9 +30,11 @@ mod link;
 mod node;
 mod options;
 mod orders;
+mod removal;
 mod resources;
 mod service;
 mod state;
+mod task;
 mod transfer;
 
 pub use error::NodeError;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use strata_net::{ConnectionLimits, Incoming, Security, limits};
 use strata_platform::Listener;
 use strata_proto::v1::exchange_service_server::ExchangeServiceServer;
-use strata_store::DataDir;
+use strata_store::{DataDir, remove_remains};
 use tokio::runtime::Handle;
 
 use crate::checkpoint_store::CheckpointStore;
@@ -44,6 +44,9 @@ impl Files {
     fn open(options: &NodeOptions) -> Result<Files, NodeError> {
         let data = DataDir::lock(&options.data_dir)?;
         let identity = Identity::open(&*options.platform, &options.data_dir)?;
+        if let Err(error) = remove_remains(&*options.platform.fs(), &options.data_dir) {
+            tracing::warn!("a removed job still takes space: {error}");
+        }
         let store = options.store.as_deref().map(CheckpointStore::open).transpose()?;
         Ok(Files { identity, store, data })
     }
@@ -101,9 +104,9 @@ impl Node {
             self;
         let runtime = Handle::current();
         let state = NodeState::new(options, address, security, identity, store, runtime);
-        let orders = executor::start(&state)?;
+        let tasks = executor::start(&state)?;
         let served = tokio::spawn(serve(Arc::clone(&state), listener));
-        let control = control::run(&state, &orders);
+        let control = control::run(&state, &tasks);
         let leave = async {
             stop.await;
             state.leave();

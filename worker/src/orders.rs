@@ -116,6 +116,13 @@ impl OrderLog {
         OrderStatus::New
     }
 
+    /// Sends a message that is no answer. Without a connection it is lost.
+    pub(crate) fn send(&self, message: v1::from_worker::Message) {
+        if let Some(outbound) = &self.last().outbound {
+            let _ = outbound.send(v1::FromWorker { message: Some(message) });
+        }
+    }
+
     /// Sends an answer and keeps it, in case the order is repeated.
     pub(crate) fn answer(&self, answer: v1::Answer) {
         let mut last = self.last();

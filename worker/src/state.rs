@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::checkpoint_store::CheckpointStore;
 use crate::epoch::Epoch;
+use crate::folders::{ActiveFolder, Removals};
 use crate::identity::Identity;
 use crate::options::NodeOptions;
 use crate::orders::{EpochId, OrderLog};
@@ -36,6 +37,9 @@ pub(crate) struct NodeState {
     /// For tasks that a thread starts.
     pub(crate) runtime: Handle,
     pub(crate) orders: OrderLog,
+    /// The folder of the job that the executor has prepared.
+    pub(crate) active_folder: ActiveFolder,
+    pub(crate) removals: Removals,
     resources: Arc<ResourceSampler>,
     /// The journal of the coordinator of the last connection, and the greatest epoch seen of it.
     journal: Mutex<SeenJournal>,
@@ -79,6 +83,8 @@ impl NodeState {
             store,
             runtime,
             orders: OrderLog::default(),
+            active_folder: ActiveFolder::default(),
+            removals: Removals::default(),
             journal: Mutex::default(),
             current: RwLock::new(None),
             depth: AtomicU32::new(0),
@@ -119,6 +125,13 @@ impl NodeState {
         self.fence(EpochId { number: u64::MAX, ..self.orders.newest() });
     }
 
+    /// Ends the current epoch if it is one of this job.
+    pub(crate) fn fence_job(&self, job: &str) {
+        if let Some(current) = self.current().filter(|current| current.folder.job() == job) {
+            current.fence();
+        }
+    }
+
     /// Ends the current epoch if a newer one is known.
     fn fence_current(&self) {
         let newest = self.orders.newest();
@@ -146,6 +159,7 @@ impl NodeState {
     /// another incarnation end: nothing of them is executed, answered or accepted any more.
     pub(crate) fn enter(&self, journal: &str, incarnation: u64) {
         let ended = self.orders.enter(incarnation);
+        self.removals.clear();
         let mut seen = self.journal();
         if !seen.id.is_empty() && seen.id != journal {
             tracing::warn!(

@@ -4,4 +4,5 @@ pub(crate) mod follow;
 pub(crate) mod job_events;
 pub(crate) mod record;
 pub(crate) mod remote;
+pub(crate) mod removed;
 pub(crate) mod report;

@@ -128,6 +128,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         disk_limit_bytes: Option<u64>,
         keep_layers: String,
         created: u64,
+        ended: Option<u64>,
         seconds: f64,
         depth: Option<u32>,
         layer_states: u64,
@@ -158,6 +159,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         disk_limit_bytes: options.disk_limit_bytes,
         keep_layers: keep(&options),
         created: job.created,
+        ended: job.ended,
         seconds: job.seconds,
         depth: job.depth,
         layer_states: job.layer_states,
@@ -257,7 +259,7 @@ pub(crate) mod tests {
              \"state\":\"queued\",\"space\":\"panex\",\
              \"params\":{\"exhaust\":false,\"k\":3,\"level\":3},\"engine\":\"explicit\",\"shards\":64,\
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
-             \"keep_layers\":\"last\",\"created\":1795266000,\"seconds\":0.0,\"depth\":null,\
+             \"keep_layers\":\"last\",\"created\":1795266000,\"ended\":null,\"seconds\":0.0,\"depth\":null,\
              \"layer_states\":0,\"states\":0,\"checkpoint\":null,\"expected_layers\":null,\
              \"queue_position\":0,\"waiting_for\":[],\"workers\":0,\"error\":null,\
              \"exit_code\":null,\"result\":null}\n"

@@ -111,6 +111,26 @@ impl<'a> Remote<'a> {
         self.call(|mut client| async move { client.resume(job).await })
     }
 
+    /// Removes a job that has ended.
+    ///
+    /// # Errors
+    /// Like every call.
+    pub(crate) fn remove(&self, job: &str) -> Result<v1::RemovedJob, Failure> {
+        let job = reference(job);
+        self.call(|mut client| async move { client.remove(job).await })
+    }
+
+    /// Removes, or lists, the jobs that ended some time ago.
+    ///
+    /// # Errors
+    /// Like every call.
+    pub(crate) fn remove_ended(
+        &self,
+        request: v1::CollectRequest,
+    ) -> Result<Streaming<v1::CollectPart>, Failure> {
+        self.call(|mut client| async move { client.collect(request).await })
+    }
+
     /// The layers of a job so far, from depth 0 on.
     ///
     /// # Errors

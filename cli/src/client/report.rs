@@ -165,6 +165,10 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     line("options", &options(&job.options.unwrap_or_default()))?;
     let submitted = humantime::format_rfc3339_seconds(time(job.created.saturating_mul(1000)));
     line("submitted", &format!("{submitted} ({} ago)", age(job.created, now)))?;
+    if let Some(ended) = job.ended {
+        let then = humantime::format_rfc3339_seconds(time(ended.saturating_mul(1000)));
+        line("ended", &format!("{then} ({} ago)", age(ended, now)))?;
+    }
     line("workers", &units::count(u64::from(job.workers)))?;
     let mut progress = match job.depth {
         None => "no layer yet".to_owned(),

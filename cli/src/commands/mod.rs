@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod domains;
+pub(crate) mod gc;
 pub(crate) mod health;
 pub(crate) mod jobs;
 pub(crate) mod layer;
@@ -10,6 +11,7 @@ pub(crate) mod panex;
 pub(crate) mod path;
 pub(crate) mod puzzle;
 pub(crate) mod replay;
+pub(crate) mod rm;
 pub(crate) mod solve;
 pub(crate) mod stats;
 pub(crate) mod submit;

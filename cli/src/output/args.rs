@@ -7,14 +7,14 @@ use clap::{ArgAction, Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct GlobalArgs {
-    /// Print versioned newline-delimited JSON on standard output
+    /// Print JSON lines on standard output
     ///
     /// A reader that closes the pipe early does not stop the command.
     #[arg(long, global = true, env = "STRATA_JSON", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) json: bool,
 
-    /// Progress display on standard error (auto: a bar on a terminal, else lines)
+    /// Progress on standard error
     #[arg(long, global = true, value_name = "MODE", default_value = "auto")]
     #[arg(env = "STRATA_PROGRESS", hide_env_values = true)]
     pub(crate) progress: ProgressMode,

@@ -84,6 +84,7 @@ impl JobService for Service {
     type FetchLayerStream = ReceiverStream<Result<v1::LayerPart, Status>>;
     type ListStream = ReceiverStream<Result<v1::ListPart, Status>>;
     type LayersStream = ReceiverStream<Result<v1::LayersPart, Status>>;
+    type CollectStream = ReceiverStream<Result<v1::CollectPart, Status>>;
 
     async fn submit(&self, request: Request<v1::SubmitRequest>) -> Answer<v1::Job> {
         let mut script = self.script();
@@ -142,6 +143,14 @@ impl JobService for Service {
 
     async fn resume(&self, request: Request<v1::JobRef>) -> Answer<v1::Job> {
         self.find(request).map(Response::new)
+    }
+
+    async fn remove(&self, _: Request<v1::JobRef>) -> Answer<v1::RemovedJob> {
+        Err(Status::unavailable("the script removes no jobs"))
+    }
+
+    async fn collect(&self, _: Request<v1::CollectRequest>) -> Answer<Self::CollectStream> {
+        Err(Status::unavailable("the script removes no jobs"))
     }
 
     async fn layers(&self, request: Request<v1::JobRef>) -> Answer<Self::LayersStream> {

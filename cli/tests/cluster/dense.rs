@@ -24,12 +24,13 @@ fn one_two_and_three_workers_find_the_layers_of_solve() {
         assert_eq!(there.layers(), here.layers(), "{workers} workers");
         assert_eq!(there.event("job")["engine"], "dense");
         let job = there.event("job")["job"].as_str().unwrap().to_owned();
-        // All workers took part; each has the files of the last two layers and nothing else.
+        // All workers took part; each has the files of the last two layers, the mark of the
+        // journal, and nothing else.
         for worker in 1..=workers {
             let folder = cluster.data(&format!("w{worker}")).join(&job);
             let all = std::fs::read_dir(&folder).unwrap().count();
             let layers = layer_files(&folder).len();
-            assert_eq!((layers, all), (2, 2), "worker {worker} of {workers}");
+            assert_eq!((layers, all), (2, 3), "worker {worker} of {workers}");
         }
         cluster.assert_no_panic();
     }

@@ -1,8 +1,9 @@
 //! Shared state of a coordinator.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use strata::catalogue::Registry;
 use strata_platform::{Instant, Platform};
@@ -11,8 +12,19 @@ use strata_store::JobSpec;
 use super::job_view::{JobView, JobViews};
 use super::membership::Membership;
 use super::notifier::Notifier;
+use super::removal_messages::Removals;
 use crate::journal::operations::Journal;
 use crate::journal::setup::JournalSetup;
+
+/// How long jobs that are done, failed or cancelled stay. By default they stay until they are removed
+/// by hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// The newest so many stay.
+    pub jobs: Option<usize>,
+    /// Those that ended less than this time ago stay.
+    pub age: Option<Duration>,
+}
 
 /// Settings of a coordinator.
 #[derive(Clone, Debug)]
@@ -30,6 +42,8 @@ pub struct ClusterOptions {
     pub narrow: u64,
     /// The puzzles that jobs can search.
     pub puzzles: Arc<Registry>,
+    /// How long jobs that have ended stay.
+    pub retention: Retention,
     /// The machine it runs on.
     pub platform: Arc<dyn Platform>,
     /// How the journal is opened.
@@ -50,6 +64,7 @@ impl ClusterOptions {
             has_store: false,
             narrow: 1,
             puzzles: Arc::new(puzzles),
+            retention: Retention::default(),
             platform: strata_platform::System::new(&test_runtime()),
             journal: JournalSetup::default(),
         }
@@ -71,6 +86,7 @@ pub(crate) struct Cluster {
     pub(crate) options: ClusterOptions,
     pub(crate) journal: Journal,
     pub(crate) membership: Membership,
+    pub(crate) removals: Removals,
     pub(crate) started: Instant,
     /// Random number of this process, in all orders: the journal may be an older copy, whose epochs
     /// were issued before.
@@ -90,6 +106,7 @@ impl Cluster {
     ) -> Arc<Cluster> {
         Arc::new(Cluster {
             membership: Membership::new(options.lease),
+            removals: Removals::default(),
             options,
             journal,
             views,
@@ -108,6 +125,22 @@ impl Cluster {
     /// The view of a job that runs or is watched.
     pub(crate) fn job_in_use(&self, id: &str) -> Option<Arc<JobView>> {
         self.views.in_use(id)
+    }
+
+    /// Deletes the log of a job; a missing one is no error.
+    pub(crate) fn remove_log(&self, id: &str) -> io::Result<()> {
+        self.views.remove_log(id)
+    }
+
+    /// The jobs that have a log, with the time of its last change.
+    pub(crate) fn logs(&self) -> io::Result<Vec<(String, SystemTime)>> {
+        self.views.logs()
+    }
+
+    /// The time of day, in seconds since 1970.
+    pub(crate) fn seconds(&self) -> u64 {
+        let now = self.platform().wall_time();
+        now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
     }
 
     /// The number of states below which a layer runs on one worker. Every layer of a symbolic job

@@ -22,6 +22,9 @@ use crate::entry::JobProgress;
 /// Time without a log entry after which a running session logs that it still runs.
 const LOG_HEARTBEAT: Duration = Duration::from_secs(10);
 
+/// End of the name of a log file.
+const LOG_SUFFIX: &str = ".log";
+
 /// Number of events kept for watchers. A watcher that is further behind reads the layers again.
 const WINDOW: usize = 1024;
 
@@ -352,9 +355,37 @@ impl JobViews {
             return job;
         }
         jobs.retain(|_, job| job.strong_count() > 0);
-        let job = Arc::new(JobView::new(id, self.logs.join(format!("{id}.log"))));
+        let job = Arc::new(JobView::new(id, self.log_path(id)));
         jobs.insert(id.to_owned(), Arc::downgrade(&job));
         job
+    }
+
+    /// Deletes the log of a job; a missing one is no error.
+    pub(crate) fn remove_log(&self, id: &str) -> io::Result<()> {
+        match std::fs::remove_file(self.log_path(id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The jobs that have a log, with the time of its last change.
+    pub(crate) fn logs(&self) -> io::Result<Vec<(String, SystemTime)>> {
+        let mut logs = Vec::new();
+        for entry in std::fs::read_dir(&self.logs)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let job = name.to_str().and_then(|name| name.strip_suffix(LOG_SUFFIX));
+            let Some(job) = job else { continue };
+            // It may have been deleted meanwhile.
+            let Ok(metadata) = entry.metadata() else { continue };
+            logs.push((job.to_owned(), metadata.modified()?));
+        }
+        logs.sort_unstable();
+        Ok(logs)
+    }
+
+    fn log_path(&self, id: &str) -> PathBuf {
+        self.logs.join(format!("{id}{LOG_SUFFIX}"))
     }
 
     /// The view of a job, if it is in use.

@@ -283,6 +283,21 @@ impl Membership {
         }
     }
 
+    /// Sends a message that is no order to a worker. Without a connection it is lost.
+    pub(crate) fn send(&self, number: WorkerNumber, message: v1::to_worker::Message) {
+        let state = self.state();
+        if let Some(outbound) = state.members.get(&number).and_then(|m| m.outbound.as_ref()) {
+            let _ = outbound.send(v1::ToWorker { message: Some(message) });
+        }
+    }
+
+    /// Numbers of the workers with a connection, ascending.
+    pub(crate) fn connected(&self) -> Vec<WorkerNumber> {
+        let state = self.state();
+        let connected = state.members.iter().filter(|(_, member)| member.outbound.is_some());
+        connected.map(|(number, _)| *number).collect()
+    }
+
     /// All workers that connected since the start, by number.
     pub(crate) fn members(&self) -> Vec<MemberView> {
         self.state().members.values().map(Member::view).collect()

@@ -12,6 +12,8 @@ use super::context::Cluster;
 use super::error::ClusterError;
 use super::event::Level;
 use super::job_view::JobView;
+use super::removal::remove_logs;
+use super::retention;
 use super::session;
 use super::space_info::SpaceInfo;
 use crate::entry::{JobEntry, JobState, WorkerNumber};
@@ -29,6 +31,9 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Longest such pause.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
+/// Time between two removals of jobs that are not retained, while no job ends.
+const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
+
 /// Minimum time between two equal errors in the log.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -41,9 +46,22 @@ const GRACE_PERIOD: Duration = Duration::from_secs(3);
 /// Runs jobs until the coordinator shuts down.
 pub(crate) fn run(cluster: &Arc<Cluster>) {
     let mut last_error = (String::new(), Instant::now());
+    // None if retention is to be applied now.
+    let mut retained = None::<Instant>;
     while !cluster.is_shutting_down() {
+        if retained.is_none_or(|last| last.elapsed() >= RETENTION_INTERVAL) {
+            retained = Some(Instant::now());
+            if let Err(error) = retention::apply(cluster).and_then(|()| remove_logs(cluster))
+                && !error.is_unavailable()
+            {
+                tracing::error!("jobs that are not retained: {error}");
+            }
+        }
         let ran = match next_job(cluster) {
-            Ok(Some(entry)) => run_job(cluster, &entry),
+            Ok(Some(entry)) => {
+                retained = None;
+                run_job(cluster, &entry)
+            }
             Ok(None) => {
                 cluster.wait(POLL_INTERVAL);
                 // Nothing else may write, and end a fault.

@@ -110,6 +110,12 @@ pub enum JournalError {
         /// Its state.
         state: JobState,
     },
+    /// The job is queued or runs.
+    #[error("job {job} has not ended: cancel it first")]
+    NotEnded {
+        /// The job.
+        job: String,
+    },
     /// A change would affect a fixed field of a job.
     #[error("the {what} of job {job} cannot change")]
     Fixed {

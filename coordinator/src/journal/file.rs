@@ -33,6 +33,12 @@ const CACHE_BYTES: usize = 16 << 20;
 /// Minimum time between two attempts to open the database again.
 const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Size below which the file is not shrunk.
+const SHRINK_BYTES: u64 = 4 << 20;
+
+/// Part of the file that may be free without a reason to shrink it: all but one of so many bytes.
+const SPARSE: u64 = 4;
+
 /// A database file. Dropping closes it.
 ///
 /// After an error of the operating system the database refuses everything until it is opened again.
@@ -125,6 +131,32 @@ impl Store {
             self.health.succeeded(&self.path);
         }
         Ok(result)
+    }
+
+    /// Shrinks the file if most of it is free. Other transactions wait meanwhile.
+    pub(super) fn shrink(&self) -> Result<()> {
+        let metadata = std::fs::metadata(&self.path);
+        let len = metadata.map_err(JournalError::io("read", &self.path))?.len();
+        if len < SHRINK_BYTES {
+            return Ok(());
+        }
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let shrunk = match &mut open.database {
+            Some(database) => catch_panic(&self.path, &Cell::new(false), || {
+                let txn = self.begin(database)?;
+                let stats = txn.stats().map_err(JournalError::database("shrink", &self.path))?;
+                txn.abort().map_err(JournalError::database("shrink", &self.path))?;
+                let used = stats.allocated_pages() * stats.page_size() as u64;
+                if used > len / SPARSE {
+                    return Ok(());
+                }
+                database.compact().map_err(JournalError::database("shrink", &self.path))?;
+                self.commit(self.begin(database)?)
+            }),
+            None => Ok(()),
+        };
+        drop(open);
+        self.checked(shrunk)
     }
 
     /// The open database, opened again if that is due.

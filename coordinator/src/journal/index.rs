@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use super::error::JournalError;
 use super::queue::{Queued, Unended};
-use super::records::{JOBS, NAMES, SUBMITTED, counts, record};
+use super::records::{ENDED, JOBS, NAMES, SUBMITTED, TOMBSTONES, counts, record};
 use super::table::{ALL, Access, Reading, Tx};
+use super::tombstones::Tombstone;
 use crate::entry::JobEntry;
 
 type Result<T> = std::result::Result<T, JournalError>;
@@ -20,13 +21,20 @@ pub(super) fn unended(tx: &Reading) -> Result<Unended> {
     }
     check_numbers(tx)?;
     let mut unended = Unended::default();
+    let mut ended = 0;
     tx.each(JOBS, ALL, |key, OfRecord { entry }| {
         if key != entry.id {
             return Err(tx.corrupt(JOBS, key, format!("it is job {:?}", entry.id)));
         }
+        ended += u64::from(entry.has_ended());
         unended.set(entry);
         Ok(ControlFlow::Continue(()))
     })?;
+    let indexed = tx.count(ENDED)?;
+    if ended != indexed {
+        let what = format!("{ended} jobs have ended, the table has {indexed}");
+        return Err(tx.corrupt(ENDED, "", what));
+    }
     Ok(unended)
 }
 
@@ -50,6 +58,11 @@ pub(super) fn has_job<A: Access>(tx: &Tx<A>, id: &str) -> Result<bool> {
         Err(JournalError::NoSuchJob { .. }) => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Whether a job with this id was removed and has a tombstone.
+pub(super) fn was_removed<A: Access>(tx: &Tx<A>, id: &str) -> Result<bool> {
+    Ok(tx.get::<Tombstone>(TOMBSTONES, id)?.is_some())
 }
 
 /// The job with this name.

@@ -42,7 +42,7 @@ impl Journal {
                 tx.put_all(LAYERS, new)?;
                 tx.remove_all(LAYERS, (record.layers..before).map(|depth| layer_key(id, depth)))?;
             }
-            apply(tx, &mut record, change)?;
+            apply(tx, &mut record, self.now(), change)?;
             tx.put(JOBS, id, &record)?;
             Ok((record.entry, ()))
         });

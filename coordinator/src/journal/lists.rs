@@ -7,12 +7,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use strata_store::{JobResult, JobSpec};
 
+use super::ended::EndedJob;
 use super::error::JournalError;
 use super::index::{by_name, check_numbers};
 use super::operations::Journal;
-use super::records::{JOBS, JobRecord, SUBMITTED, no_job, record, submission_key};
-use super::table::END;
-use crate::entry::{ClusterCheckpoint, JobEntry, JobOptions, JobProgress, JobState};
+use super::records::{ENDED, JOBS, JobRecord, SUBMITTED, end_key, no_job, record, submission_key};
+use super::table::{ALL, END};
+use crate::entry::{ClusterCheckpoint, EndState, JobEntry, JobOptions, JobProgress, JobState};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
@@ -55,6 +56,18 @@ impl Journal {
         })
     }
 
+    /// Those of the jobs with these ids that exist.
+    ///
+    /// # Errors
+    /// None besides those that all methods return, see [`Journal`].
+    pub(crate) fn find_each(&self, ids: &[String]) -> Result<Vec<JobEntry>> {
+        self.store().read(|tx| {
+            let ids = ids.iter().map(String::as_str);
+            let records = tx.get_all::<JobRecord>(JOBS, ids)?;
+            Ok(records.into_iter().flatten().map(|record| record.entry).collect())
+        })
+    }
+
     /// All jobs, in the order of the queue. They may take much memory.
     ///
     /// # Errors
@@ -77,6 +90,31 @@ impl Journal {
     /// None besides those that all methods return, see [`Journal`].
     pub(crate) fn jobs_from(&self, first: u64) -> Result<JobPart> {
         self.part::<ListedRecord>(first)
+    }
+
+    /// The jobs in one of these states that ended at a time or before it, in seconds since 1970,
+    /// oldest first.
+    ///
+    /// # Errors
+    /// None besides those that all methods return, see [`Journal`].
+    pub fn ended_before(&self, time: u64, states: &[EndState]) -> Result<Vec<EndedJob>> {
+        let end = end_key(time.saturating_add(1), 0);
+        let ended = self.store().read(|tx| tx.scan::<EndedJob>(ENDED, ALL.start..&*end))?;
+        let ended = ended.into_iter().map(|(_, job)| job);
+        Ok(ended.filter(|job| states.contains(&job.state)).collect())
+    }
+
+    /// All but the newest `keep` of the jobs that have ended in one of these states, oldest first.
+    ///
+    /// # Errors
+    /// None besides those that all methods return, see [`Journal`].
+    pub fn ended_beyond(&self, keep: usize, states: &[EndState]) -> Result<Vec<EndedJob>> {
+        if self.store().read(|tx| tx.count(ENDED))? <= keep as u64 {
+            return Ok(Vec::new());
+        }
+        let mut ended = self.ended_before(u64::MAX, states)?;
+        ended.truncate(ended.len().saturating_sub(keep));
+        Ok(ended)
     }
 
     fn part<R>(&self, first: u64) -> Result<JobPart>
@@ -135,6 +173,8 @@ struct ListedEntry {
     result: Option<JobResult>,
     peak_rss_bytes: u64,
     cancel: bool,
+    #[serde(default)]
+    ended: Option<u64>,
 }
 
 /// [`ClusterCheckpoint`] without files and owners.
@@ -170,6 +210,7 @@ impl From<ListedRecord> for (u64, JobEntry) {
             result: entry.result,
             peak_rss_bytes: entry.peak_rss_bytes,
             cancel: entry.cancel,
+            ended: entry.ended,
         };
         (record.submitted, entry)
     }

@@ -4,6 +4,7 @@
 //! that changes something is one durable transaction. Every value has a checksum, and the numbers
 //! of values are stored as well, so that a damaged file is refused and never misread.
 
+pub(crate) mod ended;
 pub(crate) mod error;
 mod file;
 mod health;
@@ -13,7 +14,9 @@ pub(crate) mod lists;
 pub(crate) mod operations;
 pub(crate) mod queue;
 mod records;
+mod removal;
 pub(crate) mod setup;
 mod table;
+mod tombstones;
 mod upgrade;
 mod workers;

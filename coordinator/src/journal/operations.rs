@@ -10,16 +10,18 @@ use strata_net::limits;
 use strata_store::JobSpec;
 use strata_store::check_name;
 
+use super::ended::{end_time, set_end};
 use super::error::JournalError;
 use super::file::Store;
-use super::index::{by_name, has_job, unended};
+use super::index::{by_name, has_job, unended, was_removed};
 use super::queue::{QueueIndex, Unended};
 use super::records::{
-    COUNTS, Counts, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, WORKERS,
-    check_last_layer, counts, layer_key, next, record, submission_key,
+    COUNTS, Counts, ENDED, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, TOMBSTONES,
+    WORKERS, counts, next, record, submission_key,
 };
 use super::setup::JournalSetup;
 use super::table::Writing;
+use super::tombstones::TombstoneIndex;
 use super::upgrade::upgrade;
 use super::workers::{MAX_WORKERS, Registration, WorkerIndex, workers};
 use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
@@ -43,6 +45,7 @@ pub struct Journal {
     setup: JournalSetup,
     id: String,
     queue: QueueIndex,
+    pub(super) tombstones: TombstoneIndex,
     workers: Mutex<WorkerIndex>,
 }
 
@@ -69,7 +72,7 @@ impl Journal {
     /// Those of [`Self::open`].
     pub fn open_with(path: &Path, setup: JournalSetup) -> Result<Self> {
         let store = Store::open(path, setup.clone(), |tx| {
-            for table in [META, JOBS, SUBMITTED, NAMES, LAYERS, WORKERS] {
+            for table in [META, JOBS, SUBMITTED, NAMES, LAYERS, WORKERS, ENDED, TOMBSTONES] {
                 tx.create(table)?;
             }
             let id = setup.id()?;
@@ -93,9 +96,12 @@ impl Journal {
         let id = store.read(|tx| Ok(counts(tx)?.id))?;
         let workers = store.read(|tx| workers(tx, &counts(tx)?))?;
         let workers = Mutex::new(WorkerIndex::new(workers));
-        let journal = Self { store, setup, id, queue: QueueIndex::default(), workers };
-        // The first call does not wait for it.
+        let (queue, tombstones) = (QueueIndex::default(), TombstoneIndex::default());
+        let journal = Self { store, setup, id, queue, tombstones, workers };
+        // The first calls do not wait for them.
         journal.unended(|_| ())?;
+        journal.pending_logs()?;
+        journal.shrink();
         Ok(journal)
     }
 
@@ -172,6 +178,18 @@ impl Journal {
         })
     }
 
+    /// The time in seconds since 1970.
+    pub(super) fn now(&self) -> u64 {
+        self.setup.seconds()
+    }
+
+    /// Shrinks the file if most of it is free, as after the removal of many jobs. A failure is logged.
+    pub(crate) fn shrink(&self) {
+        if let Err(error) = self.store.shrink() {
+            tracing::warn!("the journal keeps its size: {error}");
+        }
+    }
+
     pub(super) fn store(&self) -> &Store {
         &self.store
     }
@@ -239,7 +257,7 @@ impl Journal {
             let id = loop {
                 let id = format!("{id_prefix}-{}", self.setup.letters()?);
                 // An id that equals a name would make the name ambiguous.
-                if !has_job(tx, &id)? && by_name(tx, &id)?.is_none() {
+                if !has_job(tx, &id)? && !was_removed(tx, &id)? && by_name(tx, &id)?.is_none() {
                     break id;
                 }
             };
@@ -258,6 +276,7 @@ impl Journal {
                 result: None,
                 peak_rss_bytes: 0,
                 cancel: false,
+                ended: None,
             };
             add_job(tx, &mut counts, &entry)?;
             tx.put(META, COUNTS, &counts)?;
@@ -277,7 +296,7 @@ impl Journal {
     ) -> Result<(JobEntry, T)> {
         self.change(|tx| {
             let mut record = record(tx, id)?;
-            let result = apply(tx, &mut record, change)?;
+            let result = apply(tx, &mut record, self.now(), change)?;
             tx.put(JOBS, id, &record)?;
             Ok((record.entry, result))
         })
@@ -302,6 +321,8 @@ impl Journal {
                 _ => {}
             }
             let mut counts = counts(tx)?;
+            set_end(tx, Some(entry), None)?;
+            entry.ended = None;
             entry.state = JobState::Queued;
             entry.order = counts.order;
             entry.cancel = false;
@@ -312,32 +333,14 @@ impl Journal {
         });
         changed.map(|(entry, ())| entry)
     }
-
-    /// Removes a job and its layers.
-    ///
-    /// # Errors
-    /// `NoSuchJob`.
-    pub fn remove(&self, id: &str) -> Result<()> {
-        let remove = |tx: &Writing<'_>| {
-            let record = record(tx, id)?;
-            check_last_layer(tx, &record)?;
-            let JobRecord { layers, submitted, entry } = record;
-            let mut counts = counts(tx)?;
-            counts.jobs = counts.jobs.saturating_sub(1);
-            tx.put(META, COUNTS, &counts)?;
-            tx.remove_all(LAYERS, (0..layers).map(|depth| layer_key(id, depth)))?;
-            tx.remove_all(SUBMITTED, [submission_key(submitted)])?;
-            tx.remove_all(NAMES, entry.name)?;
-            tx.remove_all(JOBS, [id.to_owned()])
-        };
-        self.queue.remove(|| self.store.write(remove))
-    }
 }
 
-/// Applies the caller's change to a job, unless it changes a fixed field.
+/// Applies the caller's change to a job, unless it changes a fixed field. A job that ends by it ends
+/// now.
 pub(super) fn apply<T>(
     tx: &Writing,
     record: &mut JobRecord,
+    now: u64,
     change: impl FnOnce(&mut JobEntry) -> T,
 ) -> Result<T> {
     let old = record.entry.clone();
@@ -349,11 +352,18 @@ pub(super) fn apply<T>(
         ("place in the queue", old.order == new.order),
         ("specification", old.spec == new.spec),
         ("time of submission", old.created == new.created),
+        ("time of the end", old.ended == new.ended),
     ];
-    match fixed.into_iter().find(|(_, same)| !same) {
-        Some((what, _)) => Err(JournalError::Fixed { job: old.id, what }),
-        None => Ok(result),
+    if let Some((what, _)) = fixed.into_iter().find(|(_, same)| !same) {
+        return Err(JournalError::Fixed { job: old.id, what });
     }
+    new.ended = match (new.state.has_ended(), old.ended) {
+        (false, _) => None,
+        (true, None) => Some(end_time(tx, now)?),
+        (true, ended) => ended,
+    };
+    set_end(tx, Some(&old), Some(new))?;
+    Ok(result)
 }
 
 /// The job that has the name of a new one, if their specifications agree.

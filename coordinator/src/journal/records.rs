@@ -12,7 +12,7 @@ use crate::entry::{JobEntry, WorkerNumber};
 type Result<T> = std::result::Result<T, JournalError>;
 
 /// Version of what the tables hold. Opening upgrades the versions from 1 on.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// [`Counts`] under the key [`COUNTS`].
 pub(super) const META: Name = "meta";
@@ -27,6 +27,12 @@ pub(super) const NAMES: Name = "names";
 pub(super) const LAYERS: Name = "layers";
 /// [`WorkerEntry`](crate::WorkerEntry) by number.
 pub(super) const WORKERS: Name = "workers";
+
+/// [`EndedJob`](super::ended::EndedJob) by the time of the end and the place in the queue, see
+/// [`end_key`].
+pub(super) const ENDED: Name = "ended";
+/// [`Tombstone`](super::tombstones::Tombstone) by the id of the removed job.
+pub(super) const TOMBSTONES: Name = "tombstones";
 
 /// Counters of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -114,6 +120,11 @@ pub(super) fn no_job(what: &str) -> JournalError {
 /// Keys sort by depth. No id contains a slash.
 pub(super) fn layer_key(id: &str, depth: u32) -> String {
     format!("{id}/{depth:010}")
+}
+
+/// Keys sort by the time of the end, in seconds since 1970, then by the place in the queue.
+pub(super) fn end_key(ended: u64, order: u64) -> String {
+    format!("{ended:020}/{order:020}")
 }
 
 /// Keys sort by the time of submission.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use redb::{Builder, Database, DatabaseError};
 use strata_net::{NetError, protocol};
@@ -15,19 +16,27 @@ type Open = dyn Fn(&Builder, &Path) -> Result<Database, DatabaseError> + Send + 
 /// Draws a random number.
 type Draw = dyn Fn() -> io::Result<u128> + Send + Sync;
 
-/// How a journal opens its file and draws random numbers.
+/// Reads the time of day.
+type Clock = dyn Fn() -> SystemTime + Send + Sync;
+
+/// How a journal opens its file, draws random numbers and reads the time.
 #[derive(Clone)]
 pub struct JournalSetup {
     open: Arc<Open>,
     random: Arc<Draw>,
+    clock: Arc<Clock>,
 }
 
 impl JournalSetup {
-    /// Opens files of the operating system; random numbers come from a platform.
+    /// Opens files of the operating system; random numbers and the time come from a platform.
     #[must_use]
     pub fn on(platform: &Arc<dyn Platform>) -> JournalSetup {
-        let platform = Arc::clone(platform);
-        JournalSetup { random: Arc::new(move || platform.random()), ..JournalSetup::default() }
+        let (platform, clock) = (Arc::clone(platform), Arc::clone(platform));
+        JournalSetup {
+            random: Arc::new(move || platform.random()),
+            clock: Arc::new(move || clock.wall_time()),
+            ..JournalSetup::default()
+        }
     }
 
     /// Replaces how an existing file is opened.
@@ -37,6 +46,20 @@ impl JournalSetup {
         open: impl Fn(&Builder, &Path) -> Result<Database, DatabaseError> + Send + Sync + 'static,
     ) -> JournalSetup {
         JournalSetup { open: Arc::new(open), ..self }
+    }
+
+    /// Replaces the clock.
+    #[must_use]
+    pub fn with_clock(
+        self,
+        clock: impl Fn() -> SystemTime + Send + Sync + 'static,
+    ) -> JournalSetup {
+        JournalSetup { clock: Arc::new(clock), ..self }
+    }
+
+    /// The time in seconds since 1970.
+    pub(super) fn seconds(&self) -> u64 {
+        (self.clock)().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
     }
 
     pub(super) fn open(&self, builder: &Builder, path: &Path) -> Result<Database, DatabaseError> {
@@ -62,6 +85,7 @@ impl Default for JournalSetup {
         JournalSetup {
             open: Arc::new(|builder, path| builder.open(path)),
             random: Arc::new(strata_platform::random),
+            clock: Arc::new(SystemTime::now),
         }
     }
 }

@@ -166,6 +166,13 @@ impl<'a, A: Access> Tx<'a, A> {
         found.map(|row| Ok(row.map_err(failed())?.0.value().to_owned())).collect()
     }
 
+    /// The greatest key of a table.
+    pub(super) fn last_key(&self, table: Name) -> Result<Option<String>> {
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        let last = rows.last().map_err(JournalError::database("read", self.path))?;
+        Ok(last.map(|(key, _)| key.value().to_owned()))
+    }
+
     /// Number of keys of a table, which the database stores.
     pub(super) fn count(&self, table: Name) -> Result<u64> {
         let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;

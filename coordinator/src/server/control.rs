@@ -73,6 +73,7 @@ impl ControlService for Control {
         tracing::info!(worker = name, number, address, threads = hello.threads, "worker connected");
         let connection = cluster.membership.connect(entry, hello, outbound.clone());
         cluster.wake_queue();
+        cluster.removals.wake();
         tokio::spawn(async move {
             let why = receive(&cluster, number, connection, incoming, outbound).await;
             tracing::info!(worker = name, number, "worker disconnected: {why}");
@@ -182,6 +183,14 @@ async fn receive(
                 }
                 Some(v1::from_worker::Message::Answer(answer)) => {
                     cluster.membership.answer(number, connection, answer)
+                }
+                Some(v1::from_worker::Message::Removed(removed)) => {
+                    cluster.removals.confirm(number, removed.jobs);
+                    true
+                }
+                Some(v1::from_worker::Message::Held(held)) => {
+                    cluster.removals.listed(number, held);
+                    true
                 }
                 Some(v1::from_worker::Message::Hello(_)) | None => {
                     return "it sent an unexpected message".to_owned();

@@ -19,7 +19,7 @@ use super::http;
 use super::jobs::Jobs;
 use crate::cluster::context::{Cluster, ClusterOptions};
 use crate::cluster::job_view::JobViews;
-use crate::cluster::queue;
+use crate::cluster::{queue, removal};
 use crate::journal::operations::Journal;
 
 /// Time that open calls have to end after the last session.
@@ -106,6 +106,7 @@ impl Coordinator {
         let queue = cluster.platform().start("queue", work);
         let queue = queue.map_err(|source| ServerError::Thread { task: QUEUE, source })?;
         let expiry = tokio::spawn(expire_leases(Arc::clone(&cluster)));
+        let removals = tokio::spawn(removal::run(Arc::clone(&cluster)));
         let web = tokio::spawn(http::serve(http, Arc::clone(&cluster), security.clone()));
         let stopping = Arc::clone(&cluster);
         let shutdown = async move {
@@ -123,6 +124,7 @@ impl Coordinator {
         cluster.shut_down();
         let queue_end = queue.await;
         expiry.abort();
+        removals.abort();
         web.abort();
         if let Err(panicked) = queue_end {
             return Err(ServerError::Panicked { task: QUEUE, message: panicked.message });

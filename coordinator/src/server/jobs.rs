@@ -1,7 +1,6 @@
-//! `JobService`: clients submit, watch, cancel and resume jobs.
+//! `JobService`: clients submit, watch, cancel, resume and remove jobs.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use strata::catalogue::{Registry, Space};
 use strata::default_shards;
@@ -14,6 +13,7 @@ use tonic::{Request, Response, Status};
 use super::layers::LayerFiles;
 use super::options::options_from;
 use super::reader::JobReader;
+use super::removal::{self, Collection};
 use super::status::{blocking, invalid};
 use super::streams::{Messages, WatchedJob, send_jobs, send_layers, stream};
 use super::view;
@@ -69,6 +69,7 @@ impl JobService for Jobs {
     type FetchLayerStream = Messages<v1::LayerPart>;
     type ListStream = Messages<v1::ListPart>;
     type LayersStream = Messages<v1::LayersPart>;
+    type CollectStream = Messages<v1::CollectPart>;
 
     async fn submit(
         &self,
@@ -83,8 +84,7 @@ impl JobService for Jobs {
             blocking(self.cluster.platform(), move || complete(&puzzles, spec)).await?;
         let cluster = Arc::clone(&self.cluster);
         let entry = blocking(self.cluster.platform(), move || {
-            let now = cluster.platform().wall_time();
-            let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+            let now = cluster.seconds();
             let (entry, new) =
                 cluster.journal.submit(&label, name.as_deref(), spec, options, now, expected)?;
             if new {
@@ -173,6 +173,21 @@ impl JobService for Jobs {
         })
         .await?;
         self.changed(entry, &job).await
+    }
+
+    async fn remove(
+        &self,
+        request: Request<v1::JobRef>,
+    ) -> Result<Response<v1::RemovedJob>, Status> {
+        Ok(Response::new(removal::remove(&self.reader, request.into_inner().job).await?))
+    }
+
+    async fn collect(
+        &self,
+        request: Request<v1::CollectRequest>,
+    ) -> Result<Response<Self::CollectStream>, Status> {
+        let collection = Collection::new(Arc::clone(&self.cluster), request.get_ref())?;
+        Ok(stream(|parts| collection.run(parts)))
     }
 
     async fn layers(

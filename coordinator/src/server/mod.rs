@@ -9,6 +9,7 @@ mod layers;
 mod metrics;
 pub(crate) mod options;
 mod reader;
+mod removal;
 mod status;
 mod streams;
 mod view;

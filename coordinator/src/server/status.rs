@@ -27,6 +27,11 @@ pub(super) fn invalid(error: impl Display) -> Status {
     Status::invalid_argument(error.to_string())
 }
 
+/// The status of an error of the journal.
+pub(super) fn status(error: JournalError) -> Status {
+    ErrorStatus::from(error).0
+}
+
 /// The status of an error.
 pub(super) struct ErrorStatus(Status);
 
@@ -49,7 +54,9 @@ impl From<JournalError> for ErrorStatus {
             JournalError::NoSuchJob { .. } => Status::not_found(text),
             JournalError::Ambiguous { .. } | JournalError::Name { .. } => invalid(text),
             JournalError::NameTaken { .. } => Status::already_exists(text),
-            JournalError::NotResumable { .. } => Status::failed_precondition(text),
+            JournalError::NotResumable { .. } | JournalError::NotEnded { .. } => {
+                Status::failed_precondition(text)
+            }
             JournalError::TooManyWorkers { .. } => {
                 tracing::warn!("{text}");
                 Status::resource_exhausted(text)
@@ -101,6 +108,7 @@ mod tests {
                 JournalError::NotResumable { job: job(), state: JobState::Done },
                 Code::FailedPrecondition,
             ),
+            (JournalError::NotEnded { job: job() }, Code::FailedPrecondition),
             (JournalError::TooManyWorkers { limit: 1 }, Code::ResourceExhausted),
             (JournalError::Corrupt { path: path(), what: String::new() }, Code::DataLoss),
             (JournalError::Io { op: "write", path: path(), source: full }, Code::ResourceExhausted),

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use prost::Message as _;
 use strata_net::convert;
 use strata_proto::v1;
 use strata_proto::v1::job_event::Event;
@@ -58,24 +57,32 @@ pub(super) async fn send_jobs(
     sender: MessageSender<v1::ListPart>,
 ) -> Result<(), Status> {
     while !jobs.is_empty() {
-        let (mut part, mut bytes) = (Vec::new(), 0);
-        for job in jobs {
-            bytes += job.encoded_len();
-            part.push(job);
-            if bytes >= PART_BYTES {
-                bytes = 0;
-                let jobs = std::mem::take(&mut part);
-                if !send(&sender, v1::ListPart { jobs }).await {
-                    return Ok(());
-                }
+        for jobs in parts(jobs) {
+            if !send(&sender, v1::ListPart { jobs }).await {
+                return Ok(());
             }
-        }
-        if !part.is_empty() && !send(&sender, v1::ListPart { jobs: part }).await {
-            return Ok(());
         }
         (list, jobs) = list.part().await?;
     }
     Ok(())
+}
+
+/// Divides jobs into parts that fit a message each.
+pub(super) fn parts<T: prost::Message>(jobs: Vec<T>) -> Vec<Vec<T>> {
+    let mut parts: Vec<Vec<T>> = Vec::new();
+    let mut bytes = 0;
+    for job in jobs {
+        let added = job.encoded_len();
+        match parts.last_mut().filter(|_| bytes < PART_BYTES) {
+            Some(part) => part.push(job),
+            None => {
+                parts.push(vec![job]);
+                bytes = 0;
+            }
+        }
+        bytes += added;
+    }
+    parts
 }
 
 /// Sends layers in parts.
@@ -256,7 +263,7 @@ async fn send_event(sender: &MessageSender<v1::JobEvent>, event: Event) -> bool 
 }
 
 /// Sends a message. False if the client has left.
-async fn send<T>(sender: &MessageSender<T>, message: T) -> bool {
+pub(super) async fn send<T>(sender: &MessageSender<T>, message: T) -> bool {
     sender.send(Ok(message)).await.is_ok()
 }
 

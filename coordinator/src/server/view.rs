@@ -53,6 +53,7 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         workers: now.workers as u32,
         expected_layers: entry.expected_layers,
         limit: limit(&entry.state).into(),
+        ended: entry.ended,
     }
 }
 

@@ -1,13 +1,16 @@
 //! `strata coordinator`: the coordinator of a cluster.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata_coordinator::{ClusterOptions, Coordinator, JournalError, JournalSetup, ServerError};
+use strata_coordinator::{
+    ClusterOptions, Coordinator, JournalError, JournalSetup, Retention, ServerError,
+};
 use strata_net::{Security, Token};
 use strata_platform::{Platform, System};
 
@@ -62,6 +65,15 @@ pub(crate) struct CoordinatorArgs {
     #[arg(env = "STRATA_NARROW", hide_env_values = true)]
     narrow: u64,
 
+    /// Remove finished jobs beyond the newest N: those that are done, failed or cancelled
+    #[arg(long, value_name = "N", env = "STRATA_RETAIN_JOBS", hide_env_values = true)]
+    retain_jobs: Option<NonZeroUsize>,
+
+    /// Remove jobs that have been done, failed or cancelled for this time, such as 7d
+    #[arg(long, value_name = "DURATION", env = "STRATA_RETAIN_AGE", hide_env_values = true)]
+    #[arg(value_parser = parse_age)]
+    retain_age: Option<Duration>,
+
     /// Create the token file if there is none
     #[arg(long, env = "STRATA_CREATE_TOKEN", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
@@ -70,6 +82,21 @@ pub(crate) struct CoordinatorArgs {
     /// Token and certificates.
     #[command(flatten)]
     security: SecurityArgs,
+}
+
+/// Why an age was refused.
+#[derive(Debug, thiserror::Error)]
+enum AgeError {
+    #[error(transparent)]
+    Malformed(#[from] humantime::DurationError),
+    #[error("must be at least 1s")]
+    Short,
+}
+
+/// Parses the age up to which jobs stay. Clients need a moment to read the end of a job.
+fn parse_age(text: &str) -> Result<Duration, AgeError> {
+    let age = humantime::parse_duration(text)?;
+    if age < Duration::from_secs(1) { Err(AgeError::Short) } else { Ok(age) }
 }
 
 /// Why a lease was refused.
@@ -101,6 +128,10 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
         checkpoint_interval: args.checkpoint_interval,
         has_store: args.store.is_some(),
         narrow: args.narrow,
+        retention: Retention {
+            jobs: args.retain_jobs.map(NonZeroUsize::get),
+            age: args.retain_age,
+        },
         puzzles: Arc::clone(program::puzzles()),
         journal: JournalSetup::on(&platform),
         platform,
@@ -160,6 +191,7 @@ mod tests {
         assert_eq!((args.lease.as_secs(), args.worker_timeout.as_secs()), (10, 600));
         assert_eq!(args.checkpoint_interval.as_secs(), 30);
         assert_eq!((args.store, args.create_token), (None, false));
+        assert_eq!((args.retain_jobs, args.retain_age), (None, None));
         assert!(args.security.token_file.is_none());
     }
 
@@ -169,6 +201,9 @@ mod tests {
             "strata coordinator --lease 0s",
             "strata coordinator --lease soon",
             "strata coordinator --http 7080",
+            "strata coordinator --retain-jobs 0",
+            "strata coordinator --retain-age 500ms",
+            "strata coordinator --retain-age week",
         ] {
             let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");

@@ -4,7 +4,8 @@
 use redb::{Database, ReadableDatabase, TableDefinition};
 
 use super::*;
-use crate::entry::ClusterCheckpoint;
+use crate::entry::{ClusterCheckpoint, EndState};
+use crate::journal::records::layer_key;
 
 type Table = TableDefinition<'static, &'static str, &'static [u8]>;
 
@@ -54,11 +55,13 @@ impl Journal {
                 let name = Some(format!("name-{copy:06}"));
                 let entry = JobEntry { id, order: counts.order, name, ..like.clone() };
                 add_job(tx, &mut counts, &entry)?;
+                set_end(tx, None, Some(&entry))?;
             }
             tx.put(META, COUNTS, &counts)
         };
         // The index of the queue is built again.
-        self.queue.remove(|| self.store.write(submit))
+        self.queue.forget();
+        self.store.write(submit)
     }
 }
 
@@ -254,23 +257,28 @@ fn another_format_is_refused() {
             more: u8,
         }
         let _later = Store::open(&path, JournalSetup::default(), |tx| {
-            tx.put(META, COUNTS, &Later { format: 4, more: 1 })
+            tx.put(META, COUNTS, &Later { format: 5, more: 1 })
         });
     }
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Format { expected: 3, found: 4, .. }), "{error}");
+    assert!(matches!(error, JournalError::Format { expected: 4, found: 5, .. }), "{error}");
 }
 
-/// Turns a journal into one of an earlier format: without the tables of format 3, and without the
-/// id (format 1) or the progress of jobs that formats 1 and 2 may lack.
+/// Turns a journal into one of an earlier format: without the tables and times of format 4, the
+/// tables of format 3, the id (format 1) and the progress of jobs that formats 1 and 2 may lack.
 fn downgrade(path: &Path, format: u32) {
     let journal = Journal::open(path).unwrap();
     let strip = |tx: &Writing<'_>| {
         for (id, mut record) in tx.all::<serde_json::Value>(JOBS)? {
-            record.as_object_mut().unwrap().remove("submitted").unwrap();
+            if format < 3 {
+                record.as_object_mut().unwrap().remove("submitted").unwrap();
+            }
             let fields = record["entry"].as_object_mut().unwrap();
-            fields.remove("expected_layers").unwrap();
-            fields.remove("progress").unwrap();
+            fields.remove("ended").unwrap();
+            if format < 3 {
+                fields.remove("expected_layers").unwrap();
+                fields.remove("progress").unwrap();
+            }
             tx.put(JOBS, &id, &record)?;
         }
         let mut counts = serde_json::to_value(counts(tx)?).unwrap();
@@ -283,7 +291,12 @@ fn downgrade(path: &Path, format: u32) {
     journal.store.write(strip).unwrap();
     drop(journal);
     tamper(path, |txn| {
-        for table in [NAMES, SUBMITTED] {
+        let added = if format < 3 {
+            &[NAMES, SUBMITTED, ENDED, TOMBSTONES][..]
+        } else {
+            &[ENDED, TOMBSTONES]
+        };
+        for table in added.iter().copied() {
             assert!(txn.delete_table(Table::new(table)).unwrap());
         }
     });
@@ -291,14 +304,16 @@ fn downgrade(path: &Path, format: u32) {
 
 #[test]
 fn a_journal_of_an_earlier_format_is_upgraded_when_it_is_opened() {
-    for format in [1, 2] {
+    for format in [1, 2, 3] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.redb");
         let first = fill(&path);
         let journal = Journal::open(&path).unwrap();
         let named = journal.find(&first).unwrap();
         journal.submit_copies(&named, 3).unwrap();
+        journal.update("copy-000001", |job| job.state = JobState::Cancelled).unwrap();
         journal.remove("copy-000001").unwrap();
+        journal.update("copy-000002", |job| job.state = JobState::Done).unwrap();
         journal.update(&first, |job| job.state = JobState::Cancelled).unwrap();
         journal.requeue(&first).unwrap();
         assert_eq!(journal.skip_epochs(7).unwrap(), Some(0));
@@ -308,18 +323,26 @@ fn a_journal_of_an_earlier_format_is_upgraded_when_it_is_opened() {
 
         let journal = Journal::open(&path).unwrap();
         assert!(strata_net::protocol::is_id(journal.id()), "{:?}", journal.id());
-        assert_eq!(journal.id() == id, format == 2);
+        assert_eq!(journal.id() == id, format > 1);
         assert_eq!(journal.next_epoch().unwrap(), 8);
         let progress = named.progress.clone();
         assert_eq!(journal.find(&first).unwrap().progress, progress);
         let without_progress = |jobs: Vec<JobEntry>| {
-            jobs.into_iter().map(|job| JobEntry { progress: None, ..job }).collect::<Vec<_>>()
+            jobs.into_iter()
+                .map(|job| JobEntry { progress: None, ended: None, ..job })
+                .collect::<Vec<_>>()
         };
         assert_eq!(without_progress(journal.jobs().unwrap()), without_progress(jobs));
         assert_eq!(journal.find("name-000002").unwrap().id, "copy-000002");
         let listed = journal.jobs_from(0).unwrap().jobs.into_iter().map(|job| job.id);
-        // Jobs of the same second have the order of the queue.
-        assert!(listed.eq(["copy-000000", "copy-000002", &first].map(str::to_owned)));
+        // Before format 3, jobs of the same second have the order of the queue.
+        let expected = match format {
+            3 => [&*first, "copy-000000", "copy-000002"],
+            _ => ["copy-000000", "copy-000002", &*first],
+        };
+        assert!(listed.eq(expected.map(str::to_owned)));
+        let ended = journal.ended_before(u64::MAX, &[EndState::Done]).unwrap();
+        assert_eq!(ended.iter().map(|job| &*job.id).collect::<Vec<_>>(), ["copy-000002"]);
         // New jobs follow.
         let new =
             journal.submit("new", None, named.spec, JobOptions::default(), 9, None).unwrap().0;
@@ -467,10 +490,11 @@ fn an_impossible_number_of_layers_is_refused() {
         let record = record(tx, &job)?;
         tx.put(JOBS, &job, &JobRecord { layers: u32::MAX, ..record })
     };
+    journal.update(&job, |entry| entry.state = JobState::Cancelled).unwrap();
     journal.store.write(change).unwrap();
     for result in [
         journal.checkpoint(&job, &[line(1)], |_| ()).map(drop),
-        journal.remove(&job),
+        journal.remove(&job).map(drop),
         journal.layers(&job).map(drop),
     ] {
         assert!(result.unwrap_err().is_corrupt());

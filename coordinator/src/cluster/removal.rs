@@ -1,0 +1,130 @@
+//! Removal of jobs: their logs here, and their files at workers.
+//!
+//! The journal's tombstones say what is left to remove. Connected workers are sent the jobs that they
+//! may hold, at once and again once a lease, until they confirm; absent ones when they are back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::context::Cluster;
+use crate::entry::WorkerNumber;
+use crate::journal::error::JournalError;
+use strata_net::limits;
+use strata_platform::Instant;
+use strata_proto::v1;
+use strata_store::check_name;
+
+/// Time in which confirmations are collected for one transaction.
+const COLLECT: Duration = Duration::from_millis(20);
+
+/// Longest wait for a worker's list of jobs.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Interval at which a wait for workers looks at the journal's tombstones.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Sends removals to workers and records their confirmations, until the task is aborted.
+pub(crate) async fn run(cluster: Arc<Cluster>) {
+    let mut repeat = tokio::time::interval(cluster.membership.lease());
+    loop {
+        tokio::select! {
+            biased;
+            () = cluster.removals.notified() => tokio::time::sleep(COLLECT).await,
+            _ = repeat.tick() => {}
+        }
+        let shared = Arc::clone(&cluster);
+        let updated = cluster.platform().blocking(move || update(&shared)).await;
+        match updated {
+            Ok(Ok(())) => {}
+            // The journal logs its own faults. Workers are asked again.
+            Ok(Err(error)) if error.is_unavailable() => {}
+            Ok(Err(error)) => tracing::error!("removed jobs: {error}"),
+            Err(panicked) => tracing::error!("removed jobs: {panicked}"),
+        }
+    }
+}
+
+/// Records the confirmations that have arrived, and sends what is pending.
+fn update(cluster: &Cluster) -> Result<(), JournalError> {
+    let confirmed = cluster.removals.take_confirmed();
+    if !confirmed.is_empty() {
+        cluster.journal.confirm_removals(&confirmed)?;
+    }
+    for worker in cluster.membership.connected() {
+        let jobs = cluster.journal.pending_removals(worker, limits::REMOVALS)?;
+        if !jobs.is_empty() {
+            let remove = v1::to_worker::Message::Remove(v1::RemoveJobs { jobs });
+            cluster.membership.send(worker, remove);
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the logs of removed jobs. A log that cannot be deleted is tried again at the next removal.
+///
+/// # Errors
+/// Those of the journal.
+pub(crate) fn remove_logs(cluster: &Cluster) -> Result<(), JournalError> {
+    let mut gone = cluster.journal.pending_logs()?;
+    gone.retain(|job| match cluster.remove_log(job) {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(job, "the log of the removed job stays: {error}");
+            false
+        }
+    });
+    if gone.is_empty() { Ok(()) } else { cluster.journal.confirm_logs(&gone) }
+}
+
+/// Waits until no connected worker holds files of removed jobs, at most for `timeout`. Returns the
+/// workers that may still hold some.
+///
+/// # Errors
+/// Those of the journal.
+pub(crate) async fn holders(
+    cluster: &Arc<Cluster>,
+    jobs: &Arc<Vec<String>>,
+    timeout: Duration,
+) -> Result<Vec<WorkerNumber>, JournalError> {
+    let begun = Instant::now();
+    loop {
+        let (shared, of) = (Arc::clone(cluster), Arc::clone(jobs));
+        let holders = cluster.platform().blocking(move || shared.journal.holders(&of)).await;
+        let holders = holders.unwrap_or_else(|_| Ok(Vec::new()))?;
+        let is_awaited = |worker: &WorkerNumber| cluster.membership.is_alive(*worker);
+        if begun.elapsed() >= timeout || !holders.iter().any(is_awaited) {
+            return Ok(holders);
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+/// The jobs of this journal whose folders a worker has and whose files have not changed for `idle`;
+/// `None` if the worker does not say.
+pub(crate) async fn held_jobs(
+    cluster: &Cluster,
+    worker: WorkerNumber,
+    idle: Duration,
+) -> Option<Vec<String>> {
+    let idle_ms = u64::try_from(idle.as_millis()).unwrap_or(u64::MAX);
+    let (mut held, mut after) = (Vec::new(), String::new());
+    loop {
+        let (request, replied) = cluster.removals.expect_list(worker);
+        let list = v1::ListHeldJobs { request, after: after.clone(), idle_ms };
+        cluster.membership.send(worker, v1::to_worker::Message::List(list));
+        let replied = tokio::time::timeout(LIST_TIMEOUT, replied).await;
+        cluster.removals.forget_list(request);
+        let v1::HeldJobs { jobs, more, error, .. } = replied.ok()?.ok()?;
+        if !error.is_empty() {
+            tracing::warn!(worker, "the worker cannot list its jobs: {error}");
+            return None;
+        }
+        let last = jobs.last().cloned();
+        // The names become parts of paths.
+        held.extend(jobs.into_iter().filter(|job| check_name("job id", job).is_ok()));
+        match last.filter(|last| more && *last > after) {
+            Some(last) => after = last,
+            None => return Some(held),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Messages about removals of jobs, between the connections to workers and the tasks that remove jobs.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use strata_proto::v1;
+use tokio::sync::{Notify, oneshot};
+
+use crate::entry::WorkerNumber;
+
+/// A request that a worker has not replied to.
+#[derive(Debug)]
+struct PendingList {
+    worker: WorkerNumber,
+    reply: oneshot::Sender<v1::HeldJobs>,
+}
+
+/// Messages about removals between the coordinator's tasks and its workers.
+#[derive(Debug, Default)]
+pub(crate) struct Removals {
+    /// Jobs whose removal workers have confirmed, until the journal has it.
+    confirmed: Mutex<BTreeMap<WorkerNumber, BTreeSet<String>>>,
+    /// Requests for lists of jobs, by number.
+    lists: Mutex<HashMap<u64, PendingList>>,
+    last_list: AtomicU64,
+    /// There is something to send or to record.
+    wake: Notify,
+}
+
+impl Removals {
+    fn confirmed(&self) -> MutexGuard<'_, BTreeMap<WorkerNumber, BTreeSet<String>>> {
+        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lists(&self) -> MutexGuard<'_, HashMap<u64, PendingList>> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the confirmations that have arrived.
+    pub(super) fn take_confirmed(&self) -> Vec<(WorkerNumber, Vec<String>)> {
+        let confirmed = std::mem::take(&mut *self.confirmed()).into_iter();
+        confirmed.map(|(worker, jobs)| (worker, jobs.into_iter().collect())).collect()
+    }
+
+    /// Ready when there is something to send or to record.
+    pub(super) async fn notified(&self) {
+        self.wake.notified().await;
+    }
+
+    /// A number for a request for a worker's jobs, and its reply.
+    pub(super) fn expect_list(
+        &self,
+        worker: WorkerNumber,
+    ) -> (u64, oneshot::Receiver<v1::HeldJobs>) {
+        let request = self.last_list.fetch_add(1, Ordering::Relaxed) + 1;
+        let (reply, replied) = oneshot::channel();
+        self.lists().insert(request, PendingList { worker, reply });
+        (request, replied)
+    }
+
+    /// Drops a later reply to a request.
+    pub(super) fn forget_list(&self, request: u64) {
+        self.lists().remove(&request);
+    }
+
+    /// Sends pending removals to the connected workers soon.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Records that a worker holds nothing of jobs that it was to remove.
+    pub(crate) fn confirm(&self, worker: WorkerNumber, jobs: Vec<String>) {
+        self.confirmed().entry(worker).or_default().extend(jobs);
+        self.wake();
+    }
+
+    /// Takes a worker's reply to a request for its jobs.
+    pub(crate) fn listed(&self, worker: WorkerNumber, held: v1::HeldJobs) {
+        let mut lists = self.lists();
+        if lists.get(&held.request).is_some_and(|pending| pending.worker == worker)
+            && let Some(pending) = lists.remove(&held.request)
+        {
+            // The call that asked may be over.
+            let _ = pending.reply.send(held);
+        }
+    }
+}

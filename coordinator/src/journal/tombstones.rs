@@ -1,0 +1,58 @@
+//! Tombstones of removed jobs: the record, and the index in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::JournalError;
+use super::records::TOMBSTONES;
+use super::table::{Access, Tx};
+use crate::entry::WorkerNumber;
+
+type Result<T> = std::result::Result<T, JournalError>;
+
+/// What is left of a removed job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tombstone {
+    /// The job's id.
+    pub(super) job: String,
+    /// Time of the removal, in seconds since 1970.
+    pub(super) removed: u64,
+    /// Whether the job's log may still be there.
+    pub(super) log: bool,
+    /// Workers that may still hold files of the job, ascending.
+    pub(super) workers: Vec<WorkerNumber>,
+}
+
+impl Tombstone {
+    /// Whether nothing is left of the job.
+    pub(super) fn is_done(&self) -> bool {
+        !self.log && self.workers.is_empty()
+    }
+}
+
+/// By the id of the job.
+pub(super) type Tombstones = BTreeMap<String, Tombstone>;
+
+/// The tombstones, in memory. They are read again after a transaction of which it is unknown whether
+/// it took effect.
+#[derive(Debug, Default)]
+pub(super) struct TombstoneIndex(Mutex<Option<Tombstones>>);
+
+impl TombstoneIndex {
+    /// The tombstones, if they are known.
+    pub(super) fn known(&self) -> MutexGuard<'_, Option<Tombstones>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads all tombstones.
+pub(super) fn load<A: Access>(tx: &Tx<A>) -> Result<Tombstones> {
+    let tombstones = tx.all::<Tombstone>(TOMBSTONES)?;
+    if let Some((key, _)) = tombstones.iter().find(|(key, tombstone)| *key != tombstone.job) {
+        return Err(tx.corrupt(TOMBSTONES, key, "it is another job's"));
+    }
+    Ok(tombstones.into_iter().collect())
+}

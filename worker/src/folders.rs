@@ -1,0 +1,128 @@
+//! Folders of jobs: the one in use, their marks, and those that are to be removed.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use strata_store::{Fs, JobDir, Removed, StoreError, take_job};
+
+use crate::error::OrderError;
+
+/// The folder of the job that the executor has prepared. It is not removed.
+#[derive(Debug, Default)]
+pub(crate) struct ActiveFolder(Mutex<Option<String>>);
+
+/// Result of taking a job's folder out of the data directory.
+pub(crate) enum Taken {
+    /// The executor has the job prepared.
+    Active,
+    /// There is no folder of the job, or that of another journal's job.
+    Absent,
+    Folder(Removed),
+}
+
+impl ActiveFolder {
+    fn job(&self) -> MutexGuard<'_, Option<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Protects the folder of a job from removal, and no other one.
+    pub(crate) fn enter(&self, job: &str) {
+        *self.job() = Some(job.to_owned());
+    }
+
+    /// Protects no folder.
+    pub(crate) fn leave(&self) {
+        *self.job() = None;
+    }
+
+    /// Takes the folder of a job of a journal out of the data directory. The lock is held meanwhile, so
+    /// that the executor cannot prepare the job.
+    ///
+    /// # Errors
+    /// Those of the file system, and `Corrupt` if the folder's mark is damaged.
+    pub(crate) fn take(
+        &self,
+        fs: Arc<dyn Fs>,
+        data_dir: &Path,
+        journal: &str,
+        job: &str,
+    ) -> Result<Taken, StoreError> {
+        let active = self.job();
+        if active.as_deref() == Some(job) {
+            return Ok(Taken::Active);
+        }
+        // A folder without a mark is one of an earlier version of this program.
+        if let Some(owner) = JobDir::owner_of(&*fs, data_dir, job)?
+            && owner != journal
+        {
+            tracing::warn!(job, "not removed: the folder belongs to the journal {owner}");
+            return Ok(Taken::Absent);
+        }
+        Ok(take_job(fs, data_dir, job)?.map_or(Taken::Absent, Taken::Folder))
+    }
+}
+
+/// Marks a job's folder as that of a journal's job.
+///
+/// # Errors
+/// [`OrderError::Unfit`] if it belongs to another journal, otherwise those of the file system.
+pub(crate) fn claim(folder: &JobDir, journal: &str) -> Result<(), OrderError> {
+    match folder.owner()? {
+        Some(owner) if owner == journal => Ok(()),
+        Some(owner) => {
+            let folder = folder.path().display();
+            Err(OrderError::Unfit(format!("{folder} belongs to a job of another journal, {owner}")))
+        }
+        None => Ok(folder.set_owner(journal)?),
+    }
+}
+
+/// Jobs that are to be removed.
+#[derive(Debug, Default)]
+pub(crate) struct Removals(Mutex<RemovalQueue>);
+
+#[derive(Debug, Default)]
+struct RemovalQueue {
+    jobs: BTreeSet<String>,
+    /// Whether a task removes them.
+    is_running: bool,
+    /// Jobs whose failed removal is logged.
+    logged: BTreeSet<String>,
+}
+
+impl Removals {
+    fn queue(&self) -> MutexGuard<'_, RemovalQueue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds jobs. Returns whether a task has to be started that removes them.
+    pub(crate) fn add(&self, jobs: Vec<String>) -> bool {
+        let mut queue = self.queue();
+        queue.jobs.extend(jobs);
+        !std::mem::replace(&mut queue.is_running, true)
+    }
+
+    /// The next job; without one the task ends.
+    pub(crate) fn next(&self) -> Option<String> {
+        let mut queue = self.queue();
+        let next = queue.jobs.pop_first();
+        queue.is_running = next.is_some();
+        next
+    }
+
+    /// Forgets the jobs of another connection. The coordinator repeats those that it still wants removed.
+    pub(crate) fn clear(&self) {
+        self.queue().jobs.clear();
+    }
+
+    /// Whether a failure is not logged yet.
+    pub(crate) fn is_new(&self, job: &str) -> bool {
+        self.queue().logged.insert(job.to_owned())
+    }
+
+    /// Records that a job is removed.
+    pub(crate) fn succeeded(&self, job: &str) {
+        self.queue().logged.remove(job);
+    }
+}

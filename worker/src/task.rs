@@ -1,0 +1,11 @@
+//! Tasks of the executor thread.
+
+use strata_proto::v1;
+
+/// What the executor is to do.
+pub(crate) enum Task {
+    /// Execute an order, and answer it.
+    Order(Box<v1::Order>),
+    /// Release the job with this id, which the journal no longer has, and remove it.
+    Abandon(String),
+}
