@@ -35,6 +35,12 @@ const PUZZLES: [Puzzle; 6] = [
     ("panex", &[("level", "3")]),
 ];
 
+/// Blocks of [`DENSE`], and so the most shards.
+const BLOCKS: u32 = 4;
+
+/// A search of 262,144 states, in blocks enough for several workers of the dense engine.
+const DENSE: Puzzle = ("hanoi", &[("discs", "9"), ("pegs", "4"), ("exhaust", "true")]);
+
 /// The figures of a layer: states, generated, digest.
 type Figures = (u64, u64, Digest);
 
@@ -94,6 +100,7 @@ pub(crate) struct Job {
     is_cancelled: bool,
     checkpoint_interval_ms: u64,
     shards: u32,
+    engine: &'static str,
     random: Random,
     platform: SimulatedPlatform,
     faults: Arc<Faults>,
@@ -109,14 +116,18 @@ impl Job {
     ) -> Job {
         let random = world.part("job", 0, 0);
         let intervals = [0, 1, 20, 200, 5000];
+        let puzzle = PUZZLES[random.below(PUZZLES.len() as u64) as usize];
+        let is_dense = world.part("engine", 0, 0).one_in(5);
+        let (puzzle, engine) = if is_dense { (DENSE, "dense") } else { (puzzle, "explicit") };
         Job {
-            puzzle: PUZZLES[random.below(PUZZLES.len() as u64) as usize],
+            puzzle,
+            engine,
             name: format!("job-{number}"),
             again: 0,
             cancel: random.one_in(5),
             is_cancelled: false,
             checkpoint_interval_ms: intervals[random.below(intervals.len() as u64) as usize],
-            shards: 1 + random.below(8) as u32,
+            shards: (1 + random.below(8) as u32).min(if is_dense { BLOCKS } else { 8 }),
             random,
             platform,
             faults: Arc::clone(faults),
@@ -162,7 +173,7 @@ impl Job {
                 Err(_) => {}
             }
         }
-        Ok(format!("{} {:?}", self.name, self.puzzle))
+        Ok(format!("{} {:?} {}", self.name, self.puzzle, self.engine))
     }
 
     /// Handles the end of a job without a result. False if it has to be submitted again.
@@ -220,7 +231,7 @@ impl Job {
             space: self.puzzle.0.to_owned(),
             parameters: parameters.collect(),
             shards: self.shards,
-            engine: String::new(),
+            engine: self.engine.to_owned(),
         };
         let options = v1::JobOptions {
             checkpoint_interval_ms: self.checkpoint_interval_ms,

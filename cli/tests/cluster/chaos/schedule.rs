@@ -8,13 +8,14 @@ use crate::proxy::LinkMode;
 use crate::random::Random;
 
 /// Jobs that run meanwhile. All but the last write a checkpoint after every layer.
-pub(super) const JOBS: [&str; 7] = [
+pub(super) const JOBS: [&str; 8] = [
     "panex 6 --checkpoint-interval 1ms",
     "panex 5 --checkpoint-interval 1ms",
     "panex 5 --keep-layers all --checkpoint-interval 1ms",
     "tiles 3x3 --exhaust --checkpoint-interval 1ms",
     "hanoi 8 --exhaust --checkpoint-interval 1ms",
     "panex 6 --engine symbolic --checkpoint-interval 1ms",
+    "hanoi 10 --pegs 4 --exhaust --engine dense --checkpoint-interval 1ms",
     "panex 6",
 ];
 
