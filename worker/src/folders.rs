@@ -126,3 +126,67 @@ impl Removals {
         self.queue().logged.remove(job);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use strata_store::RealFs;
+
+    use super::*;
+
+    fn marked(data: &Path, job: &str, journal: Option<&str>) -> JobDir {
+        let folder = JobDir::attach(Arc::new(RealFs), data, job).unwrap();
+        journal.into_iter().for_each(|journal| folder.set_owner(journal).unwrap());
+        folder
+    }
+
+    #[test]
+    fn only_folders_of_the_journal_that_are_not_in_use_are_taken() {
+        let data = tempfile::tempdir().unwrap();
+        let active = ActiveFolder::default();
+        for (job, mark) in [("a", Some("mine")), ("b", Some("other")), ("old", None)] {
+            marked(data.path(), job, mark);
+        }
+        let take = |job| active.take(Arc::new(RealFs), data.path(), "mine", job).unwrap();
+        active.enter("a");
+        assert!(matches!(take("a"), Taken::Active));
+        assert!(matches!(take("b"), Taken::Absent) && data.path().join("b").exists());
+        assert!(matches!(take("nothing"), Taken::Absent));
+        active.leave();
+        for job in ["a", "old"] {
+            let Taken::Folder(folder) = take(job) else { panic!("{job} is not taken") };
+            assert!(!data.path().join(job).exists());
+            folder.delete().unwrap();
+        }
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
+        let damaged = data.path().join("b").join("journal-id");
+        std::fs::write(damaged, "..").unwrap();
+        assert!(active.take(Arc::new(RealFs), data.path(), "mine", "b").is_err());
+    }
+
+    #[test]
+    fn a_folder_of_another_journal_is_not_used() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = marked(data.path(), "a", None);
+        claim(&folder, "mine").unwrap();
+        claim(&folder, "mine").unwrap();
+        let refused = claim(&folder, "other").unwrap_err().to_string();
+        assert!(refused.ends_with("belongs to a job of another journal, mine"), "{refused}");
+        assert_eq!(folder.owner().unwrap().as_deref(), Some("mine"));
+    }
+
+    #[test]
+    fn one_task_at_a_time_removes_each_job_once() {
+        let removals = Removals::default();
+        let jobs = |jobs: &[&str]| jobs.iter().map(|job| (*job).to_owned()).collect();
+        assert!(removals.add(jobs(&["b", "a"])));
+        assert!(!removals.add(jobs(&["a", "c"])));
+        let next = [(); 4].map(|()| removals.next());
+        assert_eq!(next, [Some("a".into()), Some("b".into()), Some("c".into()), None]);
+        assert!(removals.add(jobs(&["a"])));
+        removals.clear();
+        assert_eq!(removals.next(), None);
+        assert!(removals.is_new("a") && !removals.is_new("a"));
+        removals.succeeded("a");
+        assert!(removals.is_new("a"));
+    }
+}
