@@ -32,9 +32,11 @@ pub(crate) struct CheckpointStore {
     uploaded: Mutex<Uploaded>,
 }
 
-/// Objects that this process has uploaded.
+/// Objects that this process has uploaded for one job. Those of other jobs stay: the jobs may be
+/// resumed.
 #[derive(Debug, Default)]
 struct Uploaded {
+    job: String,
     /// Objects of earlier checkpoints, until the last checkpoint is durable.
     earlier: HashSet<Key>,
     /// Objects of the last checkpoint.
@@ -125,6 +127,9 @@ impl CheckpointStore {
             keys.insert(key);
         }
         let mut uploaded = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if uploaded.job != folder.job() {
+            *uploaded = Uploaded { job: folder.job().to_owned(), ..Uploaded::default() };
+        }
         let last = std::mem::replace(&mut uploaded.last, keys);
         uploaded.earlier.extend(last);
         Ok(())
