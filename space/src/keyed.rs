@@ -68,6 +68,12 @@ pub trait KeySpace: Send + Sync + 'static {
         Weight::hash(key)
     }
 
+    /// How many positions the key stands for: 1 without symmetry. None if the space does not count
+    /// them.
+    fn positions(&self, _key: u64) -> Option<u64> {
+        Some(1)
+    }
+
     /// The state as text.
     fn text(&self, key: u64) -> String;
 }
@@ -178,6 +184,10 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
         let weight = self.space.weight(self.key(state));
         // A key has at most 63 bits, so no key has this hash's word.
         if state.local & 1 == 0 { weight } else { weight * Weight::hash(u64::MAX) }
+    }
+
+    fn positions(&self, state: State) -> Option<u64> {
+        self.space.positions(self.key(state))
     }
 
     fn text(&self, state: State) -> String {

@@ -116,15 +116,21 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// start to the goal. A chain without states from the goal may end anywhere. `space` is the
     /// space of the chain's states.
     ///
-    /// By default [`Self::moves_between`] the texts of the states. Where a stored state stands for
-    /// several positions, the puzzle has to find which of them is meant.
+    /// By default [`Self::moves_between`] the positions of [`Self::positions_along`].
     fn moves_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
+        self.moves_between(&self.positions_along(space, chain)?)
+    }
+
+    /// Positions in text form, each one move from the one before, for which the stored states of a
+    /// chain stand; None if there are none. The last state from the start has its own text.
+    ///
+    /// By default the texts of the states. Where a stored state stands for several positions, the
+    /// puzzle has to find which of them is meant.
+    fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
         let states = chain.from_start.iter();
         // The searches met in the last state of both parts.
         let back = chain.from_goal.split_last().map_or(&[][..], |(_, back)| back);
-        let path: Vec<String> =
-            states.chain(back.iter().rev()).map(|state| space.text(*state)).collect();
-        self.moves_between(&path)
+        Some(states.chain(back.iter().rev()).map(|state| space.text(*state)).collect())
     }
 
     /// Names of the moves between positions in text form, of which each is one move from the one

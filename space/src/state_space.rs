@@ -27,6 +27,12 @@ pub trait StateSpace: Send + Sync + 'static {
     /// positions that it stands for.
     fn weight(&self, state: State) -> Weight;
 
+    /// How many positions the state stands for: 1 without symmetry. None, for all states, if the
+    /// space does not count them.
+    fn positions(&self, _state: State) -> Option<u64> {
+        Some(1)
+    }
+
     /// A position that the state stands for, in the space's text form.
     fn text(&self, state: State) -> String;
 }

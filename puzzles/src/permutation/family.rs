@@ -6,13 +6,14 @@ use std::sync::Arc;
 use strata_group::{Element, Shape};
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, Weight,
+    Chain, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, StateSpace,
+    Weight,
 };
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};
 use super::graph::Graph;
 use super::moves::{Metric, Selection};
-use super::puzzle::{EXHAUST, Ends, GOAL, START};
+use super::puzzle::{EXHAUST, Ends, GOAL, START, SYMMETRY, symmetry};
 
 /// What tells a family from others.
 pub trait Family: Send + Sync + 'static {
@@ -100,7 +101,9 @@ impl<F: Family> Puzzle for Member<F> {
         let values = Self::values(read)?;
         let ends = Ends::read(read)?;
         let selection = Selection { names: None, metric: Metric::Half, inverses: false };
-        let graph = Graph::new(definition::<F>(&values)?, selection, ends.start(), ends.goal())?;
+        let symmetry = symmetry(read)?;
+        let graph =
+            Graph::new(definition::<F>(&values)?, selection, ends.start(), ends.goal(), symmetry)?;
         let ends = ends.of(&graph);
         Ok(Member { values, graph, ends, family: PhantomData })
     }
@@ -108,7 +111,9 @@ impl<F: Family> Puzzle for Member<F> {
     fn parameters(&self) -> Parameters {
         let values = self.values.iter().map(ToString::to_string);
         let values = positional(F::PARAMETERS).map(str::to_owned).zip(values);
-        values.chain(self.ends.parameters()).collect()
+        let symmetry = if self.graph.symmetry() { "on" } else { "off" };
+        let symmetry = ("symmetry".to_owned(), symmetry.to_owned());
+        values.chain([symmetry]).chain(self.ends.parameters()).collect()
     }
 
     fn distance_name(&self) -> String {
@@ -117,6 +122,10 @@ impl<F: Family> Puzzle for Member<F> {
 
     fn ends(&self) -> Option<[String; 2]> {
         self.graph.ends()
+    }
+
+    fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
+        self.graph.positions_along(space, chain)
     }
 
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
@@ -153,6 +162,10 @@ impl<F: Family> KeySpace for Member<F> {
         self.graph.weight(key)
     }
 
+    fn positions(&self, key: u64) -> Option<u64> {
+        KeySpace::positions(&self.graph, key)
+    }
+
     fn text(&self, key: u64) -> String {
         self.graph.text(key)
     }
@@ -178,7 +191,7 @@ impl Family for Pancake {
         "pancake sorting: a move turns over the top pancakes of a stack of N";
 
     const PARAMETERS: &'static [Parameter] =
-        &[Parameter::positional("n", "pancakes, 2 to 20"), START, GOAL, EXHAUST];
+        &[Parameter::positional("n", "pancakes, 2 to 20"), START, GOAL, SYMMETRY, EXHAUST];
 
     fn slots(values: &[u32]) -> Result<u16, SpaceError> {
         number(values, 0, "n", 2, 20)
@@ -201,7 +214,7 @@ impl Family for BurntPancake {
         "burnt pancake sorting: N pancakes with a burnt side, which each move turns, too";
 
     const PARAMETERS: &'static [Parameter] =
-        &[Parameter::positional("n", "pancakes, 1 to 16"), START, GOAL, EXHAUST];
+        &[Parameter::positional("n", "pancakes, 1 to 16"), START, GOAL, SYMMETRY, EXHAUST];
 
     const ORIENTATIONS: u8 = 2;
 
@@ -230,6 +243,7 @@ impl Family for TopSpin {
         Parameter::positional("k", "tokens that a move turns over, 2 to n - 1"),
         START,
         GOAL,
+        SYMMETRY,
         EXHAUST,
     ];
 
@@ -257,7 +271,7 @@ impl Family for Lrx {
         "LRX: N tokens in a row; L and R shift them cyclically, X swaps the first two";
 
     const PARAMETERS: &'static [Parameter] =
-        &[Parameter::positional("n", "tokens, 3 to 20"), START, GOAL, EXHAUST];
+        &[Parameter::positional("n", "tokens, 3 to 20"), START, GOAL, SYMMETRY, EXHAUST];
 
     fn slots(values: &[u32]) -> Result<u16, SpaceError> {
         number(values, 0, "n", 3, 20)

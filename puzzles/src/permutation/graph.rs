@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use strata_group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
-use strata_space::{KeySpace, Seed, SpaceError, Weight};
+use strata_space::{Chain, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight};
 
 use super::definition::{Definition, NamedElement, State};
 use super::dense::{self, Numbering};
@@ -14,6 +14,7 @@ use super::goals;
 use super::moves::{self, Selection};
 use super::ranking::{self, Orbit, Ranking};
 use super::sequence::read_within;
+use super::symmetry::{Canonical, Codes};
 use super::text::{self, Pattern};
 
 /// The word for the solved state.
@@ -28,6 +29,8 @@ pub(super) struct Graph {
     goals: Vec<State>,
     /// The bits that keys would have, if they are too many.
     ranking: Result<Ranking, u64>,
+    /// Symmetries by which states are identified, or why there are none, if they are asked for.
+    symmetry: Option<Result<Canonical, String>>,
     /// Numbers of the dense form, once they are needed.
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
     /// Whether all goals have numbers, and so all states of a search.
@@ -35,7 +38,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Opens a search. Without a goal it lists all states.
+    /// Opens a search. Without a goal it lists all states. With `symmetry` it has one state for all
+    /// those that symmetries map to one another.
     ///
     /// # Errors
     /// If the moves are refused, start or goal are no states, or no state can match the goal.
@@ -44,6 +48,7 @@ impl Graph {
         selection: Selection<'_>,
         start: Option<&str>,
         goal: Option<&str>,
+        symmetry: bool,
     ) -> Result<Graph, SpaceError> {
         let moves = moves::select(&definition, selection)?;
         let start_text = start.unwrap_or(SOLVED);
@@ -71,8 +76,9 @@ impl Graph {
             }
         };
         let ranking = Ranking::new(&definition, &start, &elements);
+        let symmetry = symmetry.then(|| Canonical::new(&definition, &start, &elements, &goals));
         let (numbering, all_numbered) = (OnceLock::new(), OnceLock::new());
-        Ok(Graph { start, goals, moves, ranking, definition, numbering, all_numbered })
+        Ok(Graph { start, goals, moves, ranking, symmetry, definition, numbering, all_numbered })
     }
 
     /// Checks that all moves have inverses, and that states have keys.
@@ -100,11 +106,29 @@ impl Graph {
         self.made().as_ref().map_err(|why| dense::refused(why))
     }
 
+    /// Whether symmetric states are identified, if there are symmetries.
+    pub(super) fn symmetry(&self) -> bool {
+        self.symmetry.is_some()
+    }
+
+    /// The symmetries by which states are identified.
+    fn canonical(&self) -> Option<&Canonical> {
+        self.symmetry.as_ref()?.as_ref().ok().filter(|canonical| canonical.symmetries() > 1)
+    }
+
+    fn refuse_symmetry(&self) -> Result<(), SpaceError> {
+        match self.symmetry {
+            None => Ok(()),
+            Some(_) => Err(dense::refused("it stores all states, also with --symmetry on")),
+        }
+    }
+
     /// The size of the dense form.
     ///
     /// # Errors
     /// If there is none.
     pub(super) fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        self.refuse_symmetry()?;
         let size = self.numbering()?.size(!self.goals.is_empty());
         size.map_err(|why| dense::refused(&why))
     }
@@ -114,6 +138,7 @@ impl Graph {
     /// # Errors
     /// If there is none, or no goal can be reached.
     pub(super) fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
+        self.refuse_symmetry()?;
         let (numbering, goals) = (self.numbering()?, &self.goals);
         let reached: Vec<State> =
             goals.iter().filter(|goal| numbering.has(&self.definition, goal)).cloned().collect();
@@ -156,6 +181,92 @@ impl Graph {
             self.moves.iter().find(leads).map(|mv| mv.name.clone())
         };
         states.windows(2).map(name).collect()
+    }
+}
+
+/// Searches with symmetries.
+impl Graph {
+    /// The key of a state, and of those that symmetries map it to.
+    fn key(&self, state: &State) -> Option<u64> {
+        let ranking = self.ranking.as_ref().ok()?;
+        let Some(canonical) = self.canonical() else {
+            return ranking.rank(state);
+        };
+        // The codes of another state would be those of a wrong one.
+        ranking.rank(state)?;
+        let mut least = state.clone();
+        canonical.write(&canonical.least(&canonical.codes(state)), &mut least);
+        ranking.rank(&least)
+    }
+
+    fn is_illegal_after(&self, state: &State, element: &Element) -> bool {
+        let from = |slot: usize| usize::from(element.images()[slot]);
+        let illegal = self.definition.illegal.iter();
+        illegal.into_iter().any(|illegal| state.kinds[from(illegal.slot)] == illegal.kind)
+    }
+
+    fn canonical_successors(
+        &self,
+        (ranking, canonical): (&Ranking, &Canonical),
+        key: u64,
+        out: &mut Vec<u64>,
+    ) {
+        let state = ranking.state(key);
+        let (codes, mut next, mut counts) = (canonical.codes(&state), state.clone(), Vec::new());
+        for (number, mv) in self.moves.iter().enumerate() {
+            if !self.is_illegal_after(&state, &mv.element) {
+                let least = canonical.least(&canonical.after(&codes, number));
+                canonical.write(&least, &mut next);
+                out.extend(ranking.rank_of(&next, &mut counts));
+            }
+        }
+    }
+
+    /// The states that a key stands for.
+    fn positions(&self, ranking: &Ranking, key: u64) -> Vec<(u64, State)> {
+        let state = ranking.state(key);
+        let Some(canonical) = self.canonical() else { return vec![(key, state)] };
+        let mut counts = Vec::new();
+        let with_key = |codes: &Codes| {
+            let mut image = state.clone();
+            canonical.write(codes, &mut image);
+            Some((ranking.rank_of(&image, &mut counts)?, image))
+        };
+        canonical.orbit(&canonical.codes(&state)).iter().filter_map(with_key).collect()
+    }
+
+    /// The states of a path along a chain of stored states, in text form. The path passes through
+    /// the last stored state from the start itself, and through images of the others.
+    pub(super) fn positions_along(
+        &self,
+        space: &dyn StateSpace,
+        chain: &Chain,
+    ) -> Option<Vec<String>> {
+        let read =
+            |stored: &Stored| text::read(&self.definition, &space.text(*stored)).ok()?.state();
+        let back = |stored: &[Stored]| stored.iter().rev().map(read).collect::<Option<Vec<_>>>();
+        let (from_start, from_goal) = (back(&chain.from_start)?, back(&chain.from_goal)?);
+        let Some((met, to_start)) = from_start.split_first() else { return Some(Vec::new()) };
+        let to_goal = from_goal.get(1..).unwrap_or_default();
+        let mut path = self.walk(met, to_start)?;
+        path.reverse();
+        path.push(met.clone());
+        path.extend(self.walk(met, to_goal)?);
+        Some(path.iter().map(|state| text::write(&self.definition, state)).collect())
+    }
+
+    /// Neighbours, one after the other, with the keys of these states.
+    fn walk(&self, from: &State, like: &[State]) -> Option<Vec<State>> {
+        let mut path: Vec<State> = Vec::with_capacity(like.len());
+        for wanted in like {
+            let key = self.key(wanted);
+            let last = path.last().unwrap_or(from);
+            let legal = self.moves.iter().filter(|mv| !self.is_illegal_after(last, &mv.element));
+            let mut next = legal.map(|mv| self.definition.after(last, &mv.element));
+            let next = next.find(|next| self.key(next) == key)?;
+            path.push(next);
+        }
+        Some(path)
     }
 }
 
@@ -211,11 +322,12 @@ fn state_error(name: &str, why: &str) -> SpaceError {
 impl KeySpace for Graph {
     fn seeds(&self) -> Vec<Seed> {
         let key = |state: &State| match &self.ranking {
-            Ok(ranking) => ranking.rank(state, &self.definition.shape),
+            Ok(_) => self.key(state),
             Err(_) => Some(0),
         };
-        let goals = self.goals.iter().filter_map(key).map(Seed::goal);
-        key(&self.start).into_iter().map(Seed::start).chain(goals).collect()
+        let mut known = HashSet::new();
+        let goals = self.goals.iter().filter_map(key).filter(|key| known.insert(*key));
+        key(&self.start).into_iter().map(Seed::start).chain(goals.map(Seed::goal)).collect()
     }
 
     fn key_bits(&self) -> u32 {
@@ -224,32 +336,41 @@ impl KeySpace for Graph {
 
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
         let Ok(ranking) = &self.ranking else { return };
+        if let Some(canonical) = self.canonical() {
+            return self.canonical_successors((ranking, canonical), key, out);
+        }
         let state = ranking.state(key);
         let mut counts = Vec::new();
         for mv in &self.moves {
-            let images = mv.element.images();
-            let is_illegal = self
-                .definition
-                .illegal
-                .iter()
-                .any(|illegal| state.kinds[usize::from(images[illegal.slot])] == illegal.kind);
-            if !is_illegal {
+            if !self.is_illegal_after(&state, &mv.element) {
                 out.extend(ranking.rank_after(&state, &mv.element, &mut counts));
             }
         }
     }
 
-    /// That of the dense form, where states have numbers.
+    /// That of the dense form, where states have numbers, of all states that the key stands for.
     fn weight(&self, key: u64) -> Weight {
-        let (Ok(numbering), Ok(ranking)) = (self.made(), &self.ranking) else {
-            return Weight::hash(key);
+        let Ok(ranking) = &self.ranking else { return Weight::hash(key) };
+        let Ok(numbering) = self.made() else {
+            return self.positions(ranking, key).iter().map(|(key, _)| Weight::hash(*key)).sum();
         };
         let all_numbered = self
             .all_numbered
             .get_or_init(|| self.goals.iter().all(|goal| numbering.has(&self.definition, goal)));
-        let state = ranking.state(key);
-        let weight = numbering.weight(&self.definition, &state, *all_numbered);
-        weight.unwrap_or_else(|| Weight::hash(key))
+        let weight = |(key, state): &(u64, State)| {
+            let weight = numbering.weight(&self.definition, state, *all_numbered);
+            weight.unwrap_or_else(|| Weight::hash(*key))
+        };
+        self.positions(ranking, key).iter().map(weight).sum()
+    }
+
+    fn positions(&self, key: u64) -> Option<u64> {
+        Some(match (&self.ranking, self.canonical()) {
+            (Ok(ranking), Some(canonical)) => {
+                canonical.positions(&canonical.codes(&ranking.state(key)))
+            }
+            _ => 1,
+        })
     }
 
     fn text(&self, key: u64) -> String {

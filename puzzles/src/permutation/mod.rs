@@ -3,7 +3,8 @@
 //! [`Definition`] is the internal form: sets of pieces with orientations, moves, the solved state.
 //! [`Definition::read`] reads the formats `.tws` (twsearch), `.def` (ksolve+), KPuzzle JSON
 //! (cubing.js) and plain lists of permutations. [`Permutation`] is a definition with selected moves,
-//! a start and goals, ready to be searched. A [`Family`] makes definitions from numbers.
+//! a start and goals, ready to be searched, with symmetries on request. A [`Family`] makes
+//! definitions from numbers.
 
 mod blocks;
 mod builder;
@@ -24,6 +25,7 @@ mod ranking;
 mod read;
 mod sequence;
 mod survey;
+mod symmetry;
 mod text;
 mod tws;
 
@@ -32,4 +34,4 @@ pub use error::ReadError;
 pub use family::{BurntPancake, Family, Lrx, Member, Pancake, TopSpin};
 pub use puzzle::Permutation;
 pub use strata_group::Term;
-pub use survey::Survey;
+pub use survey::{Survey, Symmetries};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, Weight,
-    file_content, file_value,
+    Chain, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, StateSpace,
+    Weight, file_content, file_value,
 };
 
 use super::definition::Definition;
@@ -42,6 +42,20 @@ pub(super) const GOAL: Parameter = Parameter::goal(
      state, or @FILE with one of them a line",
 )
 .or_file();
+
+/// The parameter `symmetry` of permutation puzzles.
+pub(super) const SYMMETRY: Parameter = Parameter::symmetry(
+    "off",
+    "on: store one of the states that symmetries of the moves map to one another; off: every state",
+);
+
+/// Reads the parameter `symmetry`.
+///
+/// # Errors
+/// If it is neither `on` nor `off`.
+pub(super) fn symmetry(read: ParameterReader<'_>) -> Result<bool, SpaceError> {
+    Ok(read.choice("symmetry", &["off", "on"])? == Some(1))
+}
 
 /// The parameter `exhaust` of permutation puzzles.
 pub(super) const EXHAUST: Parameter = Parameter {
@@ -182,7 +196,7 @@ impl Puzzle for Permutation {
         .flag_help("add the inverses of a list of permutations"),
         START,
         GOAL,
-        Parameter::symmetry("off", "off: every state is searched; on is not supported yet"),
+        SYMMETRY,
         EXHAUST,
     ];
 
@@ -200,12 +214,7 @@ impl Puzzle for Permutation {
             column: error.column,
             why: error.why,
         })?;
-        if read.choice("symmetry", &["off", "on"])? == Some(1) {
-            return Err(SpaceError::Conflict {
-                name: "symmetry".into(),
-                why: "symmetries of puzzles from files are not searched yet".into(),
-            });
-        }
+        let symmetry = symmetry(read)?;
         let metric = match read.choice("metric", &["half", "quarter"])? {
             Some(1) => Metric::Quarter,
             _ => Metric::Half,
@@ -214,7 +223,7 @@ impl Puzzle for Permutation {
         let inverses = read.switch("inverses")?;
         let selection = Selection { names, metric, inverses };
         let ends = Ends::read(read)?;
-        let graph = Graph::new(definition, selection, ends.start(), ends.goal())?;
+        let graph = Graph::new(definition, selection, ends.start(), ends.goal(), symmetry)?;
         let ends = ends.of(&graph);
         Ok(Permutation { content, moves: names.map(str::to_owned), metric, inverses, ends, graph })
     }
@@ -226,7 +235,7 @@ impl Puzzle for Permutation {
             ("moves", self.moves.clone().unwrap_or(ALL.into())),
             ("metric", metric.into()),
             ("inverses", self.inverses.to_string()),
-            ("symmetry", "off".into()),
+            ("symmetry", if self.graph.symmetry() { "on" } else { "off" }.into()),
         ];
         let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
         pairs.chain(self.ends.parameters()).collect()
@@ -244,6 +253,10 @@ impl Puzzle for Permutation {
 
     fn ends(&self) -> Option<[String; 2]> {
         self.graph.ends()
+    }
+
+    fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
+        self.graph.positions_along(space, chain)
     }
 
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
@@ -278,6 +291,10 @@ impl KeySpace for Permutation {
 
     fn weight(&self, key: u64) -> Weight {
         self.graph.weight(key)
+    }
+
+    fn positions(&self, key: u64) -> Option<u64> {
+        KeySpace::positions(&self.graph, key)
     }
 
     fn text(&self, key: u64) -> String {

@@ -4,7 +4,7 @@
 //! permutation of a multiset, and turns are digits. If no move changes the sum of turns, the last
 //! turn follows from the others. Slots that no move changes are not part of a rank.
 
-use strata_group::{BigUint, Element, Invariants, Shape};
+use strata_group::{BigUint, Element, Invariants};
 
 use super::definition::{Definition, State};
 
@@ -106,9 +106,18 @@ impl Ranking {
         })
     }
 
+    /// The rank of a state that has the pieces of the start in the same orbits.
+    pub(super) fn rank_of(&self, state: &State, counts: &mut Vec<u64>) -> Option<u64> {
+        let kind = |slot: usize| state.kinds[slot];
+        let turn = |slot: usize, period: u8| state.turns[slot] % period;
+        self.orbits.iter().try_fold(0, |total, orbit| {
+            Some(total * orbit.arrangements * orbit.turn_states + orbit.rank(kind, turn, counts)?)
+        })
+    }
+
     /// The rank of a state, if it has the pieces of the start in the same orbits.
-    pub(super) fn rank(&self, state: &State, shape: &Shape) -> Option<u64> {
-        let rank = self.rank_after(state, &shape.identity(), &mut Vec::new())?;
+    pub(super) fn rank(&self, state: &State) -> Option<u64> {
+        let rank = self.rank_of(state, &mut Vec::new())?;
         (self.state(rank) == *state).then_some(rank)
     }
 

@@ -8,6 +8,7 @@ use super::definition::Definition;
 use super::dense::Numbering;
 use super::moves::{self, Metric, Selection};
 use super::ranking::{MAX_BITS, Ranking};
+use super::symmetry::Canonical;
 
 /// Facts about a definition with selected moves.
 #[derive(Debug)]
@@ -29,6 +30,18 @@ pub struct Survey {
     pub refusal: Option<SpaceError>,
     /// The size of the dense form from the solved state, or why there is none.
     pub dense: Result<DenseSize, String>,
+    /// The symmetries that a search from the solved state without a goal uses, or why it uses none.
+    pub symmetries: Result<Symmetries, String>,
+}
+
+/// How many symmetries there are.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Symmetries {
+    /// All of them, the identity included.
+    pub all: usize,
+    /// Those that change the sense of turns. Mirror images of a puzzle in which no piece shows the
+    /// sense are not among them.
+    pub mirrors: usize,
 }
 
 impl Survey {
@@ -59,8 +72,14 @@ impl Survey {
         });
         let numbering = Numbering::new(definition, &definition.solved, &selected);
         let dense = numbering.and_then(|numbering| numbering.size(false));
+        let symmetries = Canonical::new(definition, &definition.solved, &elements, &[]);
+        let symmetries = symmetries.map(|canonical| Symmetries {
+            all: canonical.symmetries(),
+            mirrors: canonical.mirrors(),
+        });
         Ok(Survey {
             dense,
+            symmetries,
             moves: selected.into_iter().map(|mv| mv.name).collect(),
             is_exact: chain.as_ref().is_ok_and(StabiliserChain::is_verified),
             order: chain.map(|chain| chain.order()),

@@ -83,10 +83,7 @@ fn options_that_cannot_be_are_refused() {
             &[("inverses", "true")],
             "inverses cannot have this value: the moves of this format have their inverses",
         ),
-        (
-            &[("symmetry", "on")],
-            "symmetry cannot have this value: symmetries of puzzles from files are not searched yet",
-        ),
+        (&[("symmetry", "yes")], "symmetry must be 'off' or 'on', not 'yes'"),
         (
             &[("exhaust", "true"), ("goal", "L")],
             "exhaust cannot have this value: the search ends at the goal",

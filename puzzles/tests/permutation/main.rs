@@ -6,6 +6,7 @@ mod faults;
 mod layers;
 mod published;
 mod reference;
+mod symmetry;
 
 use std::collections::HashSet;
 

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// By slot: the label, the turn, and the turns that look different.
-type State = Vec<(u32, u32, u32)>;
+pub(crate) type State = Vec<(u32, u32, u32)>;
 
 /// By slot: the slot that its piece comes from, and the turn of the piece.
-type Step = Vec<(usize, u32)>;
+pub(crate) type Step = Vec<(usize, u32)>;
 
 /// A puzzle in unpacked form.
 #[derive(Default)]
@@ -121,7 +121,7 @@ impl Reference {
         steps.iter().cycle().take(times * steps.len()).cloned().collect()
     }
 
-    fn apply(&self, state: &State, steps: &[Step]) -> State {
+    pub(crate) fn apply(&self, state: &State, steps: &[Step]) -> State {
         steps.iter().fold(state.clone(), |state, step| {
             let slots = step.iter().map(|(from, turn)| {
                 let (label, turned, period) = state[*from];
@@ -144,7 +144,7 @@ impl Reference {
     }
 
     /// The moves of these names in a metric, as steps.
-    fn powers(&self, names: &[&str], quarter: bool) -> Vec<Vec<Step>> {
+    pub(crate) fn powers(&self, names: &[&str], quarter: bool) -> Vec<Vec<Step>> {
         let is_rotation = |name: &str| {
             name.starts_with(['x', 'y', 'z']) && name.len() == 1 || name.ends_with('v')
         };

@@ -141,6 +141,12 @@ impl Space {
         self.0.moves(chain)
     }
 
+    /// Positions in text form, each one move from the one before, for which the states of a chain
+    /// stand, if the puzzle finds them.
+    pub fn positions(&self, chain: &Chain) -> Option<Vec<String>> {
+        self.0.positions(chain)
+    }
+
     /// Names of the moves between consecutive positions of a path in text form; None if two of them
     /// are not one move apart.
     pub fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
@@ -204,6 +210,7 @@ trait AnySpace: Send + Sync {
     fn both_ends(&self) -> &'static [(&'static str, &'static str)];
     fn names_moves(&self) -> bool;
     fn moves(&self, chain: &Chain) -> Option<Vec<String>>;
+    fn positions(&self, chain: &Chain) -> Option<Vec<String>>;
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
     fn engine(self: Box<Self>, shards: u32) -> Engine;
     fn nested(&self) -> Result<NestedForm, SpaceError>;
@@ -322,6 +329,10 @@ impl<E: Explicit> AnySpace for Opened<E> {
 
     fn moves(&self, chain: &Chain) -> Option<Vec<String>> {
         self.explicit.puzzle().moves_along(self.explicit.state_space(), chain)
+    }
+
+    fn positions(&self, chain: &Chain) -> Option<Vec<String>> {
+        self.explicit.puzzle().positions_along(self.explicit.state_space(), chain)
     }
 
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {

@@ -74,7 +74,7 @@ pub(crate) fn trace_to(
     let chain = chains_to(&[stored], space, request.spec.shards, folder)?.swap_remove(0);
     // `Space::moves` may require a chain that ends at the goal. Otherwise the moves are named from
     // the positions' texts.
-    let named = || space.moves_between(&texts(space, &chain));
+    let named = || space.moves_between(&space.positions(&chain)?);
     space.moves(&chain).or_else(named).ok_or_else(unnamed)
 }
 
@@ -99,11 +99,8 @@ pub(super) fn positions_to(
     let stored = stored.filter(|_| request.spec.engine.is_explicit());
     let stored = stored.ok_or_else(|| Error::LayersNotKept { job: folder.job().to_owned() })?;
     let chains = chains_to(&stored, space, request.spec.shards, folder)?;
-    Ok(chains.iter().map(|chain| texts(space, chain)).collect())
-}
-
-fn texts(space: &Space, chain: &Chain) -> Vec<String> {
-    chain.from_start.iter().map(|state| space.state_space().text(*state)).collect()
+    let apart = || Error::NoPath("the states of a path are not one move apart".to_owned());
+    chains.iter().map(|chain| space.positions(chain).ok_or_else(apart)).collect()
 }
 
 /// Chains of stored states from the start to each of some states.

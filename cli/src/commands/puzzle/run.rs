@@ -42,6 +42,14 @@ struct Report {
     constraints: Vec<String>,
     /// The number of states if it equals the order.
     states: Option<String>,
+    /// Symmetries of the moves, the identity included; null if none can be used.
+    symmetries: Option<usize>,
+    /// Those that change the sense of turns.
+    mirrors: Option<usize>,
+    /// Why no symmetries can be used.
+    symmetry_refusal: Option<String>,
+    /// The least number of states that `--symmetry on` stores, if the number of states is known.
+    least_states: Option<String>,
     key_bits: u64,
     engine: Option<&'static str>,
     reason: String,
@@ -126,6 +134,12 @@ impl Report {
         let order = survey.order.as_ref().ok();
         let exact = order.filter(|_| survey.is_exact);
         let (engine, reason) = engine(&content, args);
+        let states = exact.filter(|_| survey.counts_states);
+        let symmetries = survey.symmetries.as_ref().ok();
+        let least = symmetries.zip(states).map(|(found, states)| {
+            let stored = (states + found.all - 1_usize) / found.all;
+            stored.to_string()
+        });
         Ok(Report {
             name: definition.name.clone(),
             format: format_name(definition.format),
@@ -136,7 +150,11 @@ impl Report {
             order_is_exact: survey.is_exact,
             index: exact.map(|order| (survey.invariants.permitted() / order).to_string()),
             constraints: constraints(&definition, &survey),
-            states: exact.filter(|_| survey.counts_states).map(ToString::to_string),
+            states: states.map(ToString::to_string),
+            symmetries: symmetries.map(|found| found.all),
+            mirrors: symmetries.map(|found| found.mirrors),
+            symmetry_refusal: survey.symmetries.as_ref().err().cloned(),
+            least_states: least,
             key_bits: survey.key_bits.map_or_else(|bits| bits, u64::from),
             dense: survey.dense.as_ref().ok().map(|size| DenseLine::of(size, survey.moves.len())),
             dense_refusal: survey.dense.as_ref().err().cloned(),
@@ -193,6 +211,7 @@ impl Report {
                 None => "not known without a search".to_owned(),
             },
         )?;
+        line("symmetries", &self.symmetries_text())?;
         line("key", &format!("{} bits", self.key_bits))?;
         line("engine", &format!("{}: {}", self.engine.unwrap_or("none"), self.reason))?;
         if let Some(seconds) = self.explicit_seconds {
@@ -203,6 +222,27 @@ impl Report {
             (None, Some(why)) => line("dense", &format!("none: {why}")),
             (None, None) => Ok(()),
         }
+    }
+}
+
+impl Report {
+    /// Symmetries, and what `--symmetry on` saves.
+    fn symmetries_text(&self) -> String {
+        let all = match (self.symmetries, &self.symmetry_refusal) {
+            (Some(1), _) => return "1, so --symmetry on saves nothing".to_owned(),
+            (Some(all), _) => all,
+            (None, Some(why)) => return format!("none are used: {why}"),
+            (None, None) => return "none are used".to_owned(),
+        };
+        let mirrors = match self.mirrors {
+            Some(0) | None => String::new(),
+            Some(mirrors) => format!(", {mirrors} of them mirror images"),
+        };
+        let stored = match &self.least_states {
+            Some(least) => format!("at least {} states", grouped(least)),
+            None => format!("at least 1/{all} of the states"),
+        };
+        format!("{all}{mirrors}; --symmetry on stores {stored}")
     }
 }
 
