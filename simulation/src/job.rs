@@ -14,7 +14,7 @@ use tonic::{Code, Status};
 use crate::fault::Kind;
 use crate::node::coordinator_url;
 use crate::platform::SimulatedPlatform;
-use crate::world::{Random, World};
+use crate::world::{HostId, Random, World};
 
 /// Longest time of a call.
 const CALL: Duration = Duration::from_secs(3);
@@ -87,6 +87,15 @@ impl Faults {
     }
 }
 
+/// A job whose numbers are checked.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// Name, puzzle and engine.
+    pub(crate) text: String,
+    /// Its id, if it was removed.
+    pub(crate) removed: Option<String>,
+}
+
 /// A client with one job.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -98,6 +107,8 @@ pub(crate) struct Job {
     cancel: bool,
     /// Whether a call to cancel it was made. It may have had an effect although it failed.
     is_cancelled: bool,
+    /// Whether to remove it in the end.
+    remove: bool,
     checkpoint_interval_ms: u64,
     shards: u32,
     engine: &'static str,
@@ -126,6 +137,7 @@ impl Job {
             again: 0,
             cancel: random.one_in(5),
             is_cancelled: false,
+            remove: world.part("removal", number as HostId, 0).one_in(2),
             checkpoint_interval_ms: intervals[random.below(intervals.len() as u64) as usize],
             shards: (1 + random.below(8) as u32).min(if is_dense { BLOCKS } else { 8 }),
             random,
@@ -134,13 +146,13 @@ impl Job {
         }
     }
 
-    /// Follows the job until it is done.
+    /// Follows the job until it is done, and removes it then, or not.
     ///
     /// # Errors
     /// If it is done with other numbers, or ended in a way that the faults do not explain.
-    pub(crate) async fn run(mut self) -> Result<String, String> {
-        let (mut is_submitted, mut is_checked) = (false, false);
-        while !is_checked {
+    pub(crate) async fn run(mut self) -> Result<Checked, String> {
+        let (mut is_submitted, mut checked) = (false, None);
+        while checked.is_none() {
             tokio::time::sleep(self.random.time(PAUSE)).await;
             if !is_submitted {
                 is_submitted = match self.submit().await {
@@ -154,7 +166,10 @@ impl Job {
             }
             match self.status().await {
                 Ok(job) => match job.state() {
-                    v1::JobState::Done => is_checked = self.check(job).await?,
+                    v1::JobState::Done => {
+                        let id = job.id.clone();
+                        checked = self.check(job).await?.then_some(id);
+                    }
                     v1::JobState::Failed | v1::JobState::Stopped | v1::JobState::Cancelled => {
                         is_submitted = self.ended(&job).await?;
                     }
@@ -173,7 +188,28 @@ impl Job {
                 Err(_) => {}
             }
         }
-        Ok(format!("{} {:?} {}", self.name, self.puzzle, self.engine))
+        let removed = checked.filter(|_| self.remove);
+        if let Some(id) = &removed {
+            self.remove(id).await?;
+        }
+        Ok(Checked { text: format!("{} {:?} {}", self.name, self.puzzle, self.engine), removed })
+    }
+
+    /// Removes the job, which is done.
+    async fn remove(&self, id: &str) -> Result<(), String> {
+        loop {
+            let job = v1::JobRef { job: id.to_owned() };
+            let removed = within(async { self.connect().await?.remove(job).await }).await;
+            match removed.map_err(|status| status.code()) {
+                // The answer of an earlier call may be lost.
+                Ok(_) | Err(Code::NotFound) => return Ok(()),
+                // In an earlier journal the job may run.
+                Err(Code::FailedPrecondition) if !self.faults.any(&[Kind::JournalRestored]) => {
+                    return Err(format!("{} is done and cannot be removed", self.name));
+                }
+                Err(_) => tokio::time::sleep(self.random.time(PAUSE)).await,
+            }
+        }
     }
 
     /// Handles the end of a job without a result. False if it has to be submitted again.

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::byzantine;
 use crate::disk::Disk;
 use crate::fault::{Event, Fault, Kind, Schedule};
-use crate::job::{Faults, Job};
+use crate::job::{Checked, Faults, Job};
 use crate::network::Network;
 use crate::node::{COORDINATOR, Host, Settings};
 use crate::platform::SimulatedPlatform;
@@ -179,7 +179,7 @@ impl Cluster {
                 job.run().await
             });
         }
-        let mut done = Vec::new();
+        let (mut done, mut removed) = (Vec::new(), Vec::new());
         let events = self.schedule.events.clone().into_iter();
         let mut events = events.skip_while(|event| event.at.is_zero()).peekable();
         let last = self.schedule.events.iter().map(|event| event.at).max().unwrap_or_default();
@@ -187,7 +187,9 @@ impl Cluster {
         while !jobs.is_empty() {
             tokio::time::sleep(TICK).await;
             while let Some(job) = jobs.try_join_next() {
-                done.push(job.map_err(|error| error.to_string())??);
+                let Checked { text, removed: id } = job.map_err(|error| error.to_string())??;
+                done.push(text);
+                removed.extend(id);
             }
             let now = self.world.now();
             while let Some(event) = events.next_if(|event| event.at <= now) {
@@ -202,9 +204,36 @@ impl Cluster {
                 return Err(format!("{} of {count} jobs have not ended", jobs.len()));
             }
         }
+        self.check_removed(&removed).await?;
         done.sort_unstable();
         let (trace, time) = (self.world.digest(), self.world.now());
         Ok(Outcome { trace, time, jobs: done, faults: self.counts.clone() })
+    }
+
+    /// Waits until no worker holds files of removed jobs.
+    async fn check_removed(&mut self, removed: &[String]) -> Result<(), String> {
+        // The tombstone is lost with the journal, and the other workers' data is no host's.
+        let lost = [Kind::JournalRestored, Kind::JournalLost, Kind::Byzantine, Kind::Clone];
+        if removed.is_empty() || self.faults.any(&lost) {
+            return Ok(());
+        }
+        self.heal();
+        let healed = self.world.now();
+        while let Some(left) = self.folder_of(removed) {
+            if self.world.now() > healed + PATIENCE {
+                return Err(format!("the removed job {left} has files"));
+            }
+            tokio::time::sleep(TICK).await;
+            self.supervise(self.world.now()).await?;
+        }
+        Ok(())
+    }
+
+    /// A job of which a worker has a folder.
+    fn folder_of(&self, jobs: &[String]) -> Option<String> {
+        let has_folder =
+            |job: &&String| self.hosts[1..].iter().any(|host| host.disk.data().join(job).exists());
+        jobs.iter().find(has_folder).cloned()
     }
 
     /// Handles processes that have crashed or ended, and restarts them after a time.
