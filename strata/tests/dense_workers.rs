@@ -219,10 +219,10 @@ fn a_layer_is_not_made_without_the_files_of_all_sources() {
     assert!(error.contains("layer 20 of worker 2"), "{error}");
     // Another file under the name of a worker's.
     let layer = |file: &CheckpointFile| dir.path().join("job").join(&file.file);
-    let content = std::fs::read(layer(&files[2])).unwrap();
-    std::fs::copy(layer(&files[0]), layer(&files[2])).unwrap();
+    let content = std::fs::read(layer(&files[0])).unwrap();
+    std::fs::copy(layer(&files[2]), layer(&files[0])).unwrap();
     let error = team.workers[1].advance(&files).unwrap_err().to_string();
-    assert!(error.contains(&files[2].file), "{error}");
-    std::fs::write(layer(&files[2]), content).unwrap();
+    assert!(error.contains(&files[0].file), "{error}");
+    std::fs::write(layer(&files[0]), content).unwrap();
     assert_eq!(team.workers[1].advance(&files).unwrap().depth, 21);
 }
