@@ -189,6 +189,7 @@ fn exercise(journal: &Journal, id: &str) -> Vec<String> {
     note(journal.update(id, |entry| entry.seconds += 0.1).map(drop));
     note(journal.checkpoint(id, &[line(1), line(2), line(3)], |_| {}).map(drop));
     note(journal.requeue(id).map(drop));
+    note(journal.update(id, |entry| entry.state = JobState::Cancelled).map(drop));
     note(journal.remove(id).map(drop));
     errors
 }

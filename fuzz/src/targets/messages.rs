@@ -36,6 +36,7 @@ macro_rules! types {
             Type { name: v1::LayerLine::NAME, check: |bytes| check_type(bytes, line) },
             Type { name: v1::Candidate::NAME, check: |bytes| check_type(bytes, candidate) },
             Type { name: v1::Prepare::NAME, check: |bytes| check_type(bytes, prepare) },
+            Type { name: v1::DenseNumbering::NAME, check: |bytes| check_type(bytes, numbering) },
         ];
     };
 }
@@ -46,6 +47,8 @@ types! {
     FetchRequest, FileChunk, FindRequest, JobOptions, SubmitRequest, JobRef, ListRequest, ListPart,
     Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine,
     LayerRef, LookUpRequest, LayerPart, LayersPart, WorkersRequest, WorkersReply, WorkerInfo,
+    LayerRange, ListHeldJobs, HeldJobs, RemoveJobs, RemovedJobs, RemovedJob, CollectRequest,
+    CollectPart, UnknownJob,
 }
 
 type Checked = Result<(), String>;
@@ -130,6 +133,11 @@ fn prepare(message: v1::Prepare) -> Checked {
     let given = message.owners.clone();
     let owners = convert::owners_from(message.owners, spec.shards).map_err(refused)?;
     ensure(owners.iter().map(|owner| u32::from(*owner)).eq(given.iter().copied()), given)
+}
+
+fn numbering(message: v1::DenseNumbering) -> Checked {
+    let numbering = convert::numbering_from(message).map_err(refused)?;
+    ensure(convert::numbering_to(&numbering) == message, (message, numbering))
 }
 
 /// A message's type and its bytes.
@@ -409,8 +417,10 @@ impl Target for Messages {
     }
 
     fn seeds(&self) -> Vec<Vec<u8>> {
-        let number = |name| TYPES.iter().position(|known| known.name == name).unwrap_or(0) as u8;
-        let filled = filled().into_iter().map(|(name, bytes)| [&[number(name)], &*bytes].concat());
+        let filled = filled().into_iter().filter_map(|(name, bytes)| {
+            let number = TYPES.iter().position(|known| known.name == name)?;
+            Some([&[number as u8], &*bytes].concat())
+        });
         // A message without fields is one of every type; some cannot be converted.
         let empty = (0..).zip(TYPES).map(|(number, kind)| {
             let mut bytes = Vec::new();
@@ -447,5 +457,27 @@ impl Target for Messages {
             Ok(Outcome::Refused(why)) => Ok(Outcome::Refused(format!("{}: {why}", kind.name))),
             other => other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn all_messages_of_the_protocol_are_types() {
+        let mut defined = BTreeSet::new();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/v1");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let names = text.lines().filter_map(|line| line.strip_prefix("message "));
+            defined.extend(names.map(|name| name.trim_end_matches([' ', '{', '}']).to_owned()));
+        }
+        let types: BTreeSet<String> = TYPES.iter().map(|kind| kind.name.to_owned()).collect();
+        assert_eq!(types, defined);
+        assert_eq!(types.len(), TYPES.len());
     }
 }
