@@ -4,6 +4,7 @@ use rustix::process::Signal;
 
 use crate::common::{Finished, expect, solve};
 use crate::disks::layer_files;
+use crate::follower::Follower;
 use crate::harness::{COORDINATOR, Cluster};
 
 /// A job of 51 layers and 4,194,304 states.
@@ -13,6 +14,15 @@ const HANOI: &str = "hanoi 11 --pegs 4 --exhaust --engine dense";
 fn layers_of_one_process(line: &str) -> Finished {
     let dir = tempfile::tempdir().unwrap();
     expect(0, &mut solve(dir.path(), line))
+}
+
+/// Waits for the end of a job, which has the layers of a search in one process.
+fn expect_layers(cluster: &Cluster, follower: Follower, here: &Finished) {
+    let job = follower.job();
+    follower.expect(0);
+    let watched = cluster.follow(&format!("watch {job}")).expect(0);
+    assert_eq!(watched.layers(), here.layers());
+    cluster.assert_no_panic();
 }
 
 #[test]
@@ -63,11 +73,7 @@ fn a_dense_job_survives_the_kill_of_any_node() {
         killed.iter().for_each(|name| cluster.kill(name));
         killed.iter().for_each(|name| cluster.start(name));
     }
-    let job = follower.job();
-    follower.expect(0);
-    let watched = cluster.follow(&format!("watch {job}")).expect(0);
-    assert_eq!(watched.layers(), here.layers());
-    cluster.assert_no_panic();
+    expect_layers(&cluster, follower, &here);
 }
 
 #[test]
@@ -83,11 +89,7 @@ fn blocks_move_when_a_worker_leaves_or_joins() {
     cluster.join("w3", "");
     cluster.start("w1");
     cluster.await_log(COORDINATOR, mark, "workers=w1,w2,w3 from the checkpoint");
-    let job = follower.job();
-    follower.expect(0);
-    let watched = cluster.follow(&format!("watch {job}")).expect(0);
-    assert_eq!(watched.layers(), here.layers());
-    cluster.assert_no_panic();
+    expect_layers(&cluster, follower, &here);
 }
 
 #[test]

@@ -1,5 +1,4 @@
 //! Tests of the dense worker: layers in memory and by parts, files, checkpoints, crashes.
-#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

@@ -1,6 +1,9 @@
 //! The worker of the dense engine: in memory and by parts, resumed at every depth, with faults.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
+mod files;
+mod workers;
+
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::path::Path;

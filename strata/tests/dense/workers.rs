@@ -1,17 +1,16 @@
 //! Several workers of the dense engine: the same layers with any number of them, which changes from
 //! one session to the next.
-#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
-use strata_dense::{Options, PartSearch, Search, SearchError};
-use strata_puzzles::{DenseHanoi, Hanoi};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, Fs, JobDir, KeptFile, RealFs};
+
+use crate::{budgets, expected, hanoi};
 
 const SHARDS: usize = 7;
 
@@ -122,26 +121,6 @@ fn names(dir: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort_unstable();
     names
-}
-
-fn expected(space: &Arc<dyn DenseSpace>) -> Vec<LayerStats> {
-    let mut search = Search::new(Arc::clone(space), &Options::default()).unwrap();
-    let mut layers = vec![search.stats()];
-    layers.extend(std::iter::from_fn(|| search.advance()));
-    layers.push(LayerStats::default());
-    layers
-}
-
-/// Memory for the whole space, and for about a fifth of it.
-fn budgets(space: &Arc<dyn DenseSpace>) -> [u64; 2] {
-    let refused = PartSearch::new(space, &Options { memory: 0, ..Options::default() });
-    let Err(SearchError::Budget { needed, .. }) = refused else { panic!("{refused:?}") };
-    let shape = space.tables().shape();
-    [1 << 30, needed + u64::from(shape.rows) * 32 * u64::from(shape.blocks / 5)]
-}
-
-fn hanoi() -> Arc<dyn DenseSpace> {
-    Arc::new(DenseHanoi::new(Hanoi::new(9, 4, true).unwrap()).unwrap())
 }
 
 /// Divisions of the shards, in the order of sessions: more workers, fewer, others, one.
