@@ -178,9 +178,8 @@ impl ActiveJob {
             }
             let name = format!("shared-{:06}-{:03}.strata", file.depth, file.worker);
             let peer = u16::try_from(file.worker).ok().and_then(|worker| self.peers.get(&worker));
+            fetch_file(state, folder, file, &name, peer.map(String::as_str)).map_err(retryable)?;
             fetched.names.push(name.clone());
-            fetch_file(state, folder, file, &name, peer.map(String::as_str)).map_err(again)?;
-            state.received_bytes.fetch_add(file.bytes, Ordering::Relaxed);
             fetched.bytes += file.bytes;
             file.file = name;
         }
@@ -217,7 +216,7 @@ impl ActiveJob {
 }
 
 /// A shared file that its worker has lost is made again from the last checkpoint.
-fn again(error: FetchError) -> FetchError {
+fn retryable(error: FetchError) -> FetchError {
     match error {
         FetchError::Missing { file, worker, why } => FetchError::Unavailable { file, worker, why },
         other => other,

@@ -47,7 +47,9 @@ pub(crate) struct NodeState {
     current: RwLock<Option<Arc<Epoch>>>,
     /// Depth of the last complete layer.
     pub(crate) depth: AtomicU32,
+    /// Bytes of exits that were sent.
     pub(crate) sent_bytes: AtomicU64,
+    /// Bytes of exits that were received. Files are not counted.
     pub(crate) received_bytes: AtomicU64,
     /// The lease in milliseconds, set by the coordinator.
     pub(crate) lease_ms: AtomicU64,

@@ -6,13 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::context::Cluster;
-use crate::entry::WorkerNumber;
-use crate::journal::error::JournalError;
 use strata_net::limits;
 use strata_platform::Instant;
 use strata_proto::v1;
 use strata_store::check_name;
+
+use super::context::Cluster;
+use crate::entry::WorkerNumber;
+use crate::journal::error::JournalError;
 
 /// Time in which confirmations are collected for one transaction.
 const COLLECT: Duration = Duration::from_millis(20);

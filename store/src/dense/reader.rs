@@ -52,28 +52,20 @@ impl<'a> DenseReader<'a> {
     /// `Corrupt` if a chunk is damaged or of another numbering; `Inconsistent` if the range is none
     /// of whole blocks.
     pub fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
-        let blocks = self.numbering.blocks_of(first, words.len());
-        let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
-        let rows = self.numbering.rows as usize;
-        let wanted = first..first + blocks;
-        let mut next = first;
-        for chunk in self.chunks(&wanted) {
-            let Some(range) = range_of(chunk) else { continue };
-            let common = range.start.max(wanted.start)..range.end.min(wanted.end);
-            let at = |block: u32, from: u32| (block - from) as usize * rows;
-            words[at(next, first)..at(common.start, first)].fill(0);
-            next = common.end;
-            let target = &mut words[at(common.start, first)..at(common.end, first)];
-            if common == range {
-                decode(self.layer, &self.numbering, chunk, target)?;
+        let mut next = 0;
+        for piece in self.pieces(first, words.len())? {
+            words[next..piece.wanted.start].fill(0);
+            next = piece.wanted.end;
+            let target = &mut words[piece.wanted];
+            if piece.part == (0..piece.words) {
+                decode(self.layer, &self.numbering, piece.chunk, target)?;
                 continue;
             }
-            let mut all = vec![0; at(range.end, range.start)];
-            decode(self.layer, &self.numbering, chunk, &mut all)?;
-            let part = at(common.start, range.start)..at(common.end, range.start);
-            target.copy_from_slice(&all[part]);
+            let mut all = vec![0; piece.words];
+            decode(self.layer, &self.numbering, piece.chunk, &mut all)?;
+            target.copy_from_slice(&all[piece.part]);
         }
-        words[(next - first) as usize * rows..].fill(0);
+        words[next..].fill(0);
         Ok(())
     }
 
@@ -82,22 +74,39 @@ impl<'a> DenseReader<'a> {
     /// # Errors
     /// Those of [`Self::read`].
     pub fn add(&self, first: u32, words: &mut [u64]) -> Result<()> {
-        let blocks = self.numbering.blocks_of(first, words.len());
-        let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
-        let rows = self.numbering.rows as usize;
-        let wanted = first..first + blocks;
         let mut all = Vec::new();
-        for chunk in self.chunks(&wanted) {
-            let Some(range) = range_of(chunk) else { continue };
-            let common = range.start.max(wanted.start)..range.end.min(wanted.end);
-            let at = |block: u32, from: u32| (block - from) as usize * rows;
-            all.resize(at(range.end, range.start), 0);
-            decode(self.layer, &self.numbering, chunk, &mut all)?;
-            let target = &mut words[at(common.start, first)..at(common.end, first)];
-            let source = &all[at(common.start, range.start)..];
+        for piece in self.pieces(first, words.len())? {
+            all.resize(piece.words, 0);
+            decode(self.layer, &self.numbering, piece.chunk, &mut all)?;
+            let (target, source) = (&mut words[piece.wanted], &all[piece.part]);
             target.iter_mut().zip(source).for_each(|(word, more)| *word |= more);
         }
         Ok(())
+    }
+
+    /// The chunks that have blocks of `words` words from the block `first` on, ascending.
+    ///
+    /// # Errors
+    /// `Inconsistent` if the words are not those of whole blocks.
+    fn pieces(&self, first: u32, words: usize) -> Result<impl Iterator<Item = Piece<'a>>> {
+        let blocks = self.numbering.blocks_of(first, words);
+        let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
+        let rows = self.numbering.rows as usize;
+        let range = first..first + blocks;
+        let chunks = self.chunks(&range).iter();
+        Ok(chunks.filter_map(move |chunk| {
+            let all = range_of(chunk)?;
+            let common = range.start.max(all.start)..range.end.min(all.end);
+            let words_of = |blocks: &Range<u32>, from: u32| {
+                (blocks.start - from) as usize * rows..(blocks.end - from) as usize * rows
+            };
+            Some(Piece {
+                chunk,
+                words: all.len() * rows,
+                wanted: words_of(&common, range.start),
+                part: words_of(&common, all.start),
+            })
+        }))
     }
 
     /// Calls `visit` with the first block and the words of each chunk, ascending. Compares the number
@@ -138,6 +147,17 @@ impl<'a> DenseReader<'a> {
         let to = chunks.partition_point(|chunk| chunk.first < key(blocks.end));
         chunks.get(from..to).unwrap_or_default()
     }
+}
+
+/// A chunk of which some words are wanted.
+struct Piece<'a> {
+    chunk: &'a BlockMeta,
+    /// Words of the chunk.
+    words: usize,
+    /// Where the common words are, in the wanted ones.
+    wanted: Range<usize>,
+    /// Where they are in the chunk.
+    part: Range<usize>,
 }
 
 /// The blocks of a chunk.

@@ -7,7 +7,8 @@ use std::time::Instant;
 use strata_explicit::DiscardExits;
 use strata_space::LayerStats;
 use strata_store::{
-    BlockEncoder, CheckpointFile, EntryKey, KeptFile, KeyRange, Layer, LayerCursor, StoreError,
+    BlockEncoder, CheckpointFile, EntryKey, JobDir, KeptFile, KeyRange, Layer, LayerCursor,
+    StoreError,
 };
 
 use super::error::Result;
@@ -37,6 +38,50 @@ pub struct Restore {
     pub inherited_files: HashSet<String>,
 }
 
+impl Restore {
+    /// # Errors
+    /// `Inconsistent` if the checkpoint has another number of shards than `owners`.
+    pub(super) fn check_shards(&self, owners: &[u16], folder: &JobDir) -> Result<()> {
+        let (now, before) = (owners.len(), self.owners_before.len());
+        if now == before {
+            return Ok(());
+        }
+        let what = format!("{now} shards in files of {before}");
+        Err(StoreError::Inconsistent { file: folder.path().to_owned(), what }.into())
+    }
+
+    /// Whether a worker's files hold exactly the shards that `owners` give it. False for a worker
+    /// without shards, which needs no files.
+    pub(super) fn has_shards_of(&self, worker: usize, owners: &[u16]) -> bool {
+        let own = |owner: &u16| usize::from(*owner) == worker;
+        let mut pairs = owners.iter().zip(&*self.owners_before);
+        owners.iter().any(own) && pairs.all(|(now, before)| own(now) == own(before))
+    }
+
+    /// The file that a worker wrote of a layer.
+    ///
+    /// # Errors
+    /// `NotFound` if the checkpoint has none.
+    pub(super) fn record(
+        &self,
+        depth: u32,
+        worker: usize,
+        folder: &JobDir,
+    ) -> Result<&CheckpointFile> {
+        let of_layer = &mut self.records.iter().filter(|record| record.depth == depth);
+        let record = of_layer.find(|record| record.worker as usize == worker);
+        let missing = || StoreError::NotFound { path: folder.layer_path(depth, worker as u32) };
+        Ok(record.ok_or_else(missing)?)
+    }
+
+    /// The files that a worker counts and removes: its own, and those that it inherited.
+    pub(super) fn managed_by(&self, worker: usize) -> impl Iterator<Item = &CheckpointFile> {
+        self.records.iter().filter(move |record| {
+            record.worker as usize == worker || self.inherited_files.contains(&record.file)
+        })
+    }
+}
+
 impl Worker {
     /// Loads this worker's shards of a checkpoint's two layers and sends the exits of the last one.
     ///
@@ -50,15 +95,10 @@ impl Worker {
     /// shards.
     pub fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
         let started = Instant::now();
-        let (now, before) = (&self.setup.owners, &from.owners_before);
-        if now.len() != before.len() {
-            let what = format!("{} shards in files of {}", now.len(), before.len());
-            let file = self.setup.folder.path().to_owned();
-            return Err(StoreError::Inconsistent { file, what }.into());
-        }
+        let (own, owners) = (self.setup.worker, &self.setup.owners);
+        from.check_shards(owners, &self.setup.folder)?;
         let depths = from.depth.saturating_sub(1)..=from.depth;
-        let uses_own_files = self.takes_over(from);
-        let own = self.setup.worker;
+        let uses_own_files = from.has_shards_of(own, owners);
         let load = |depth| {
             if uses_own_files { self.open(from, depth, own) } else { self.copy_layer(from, depth) }
         };
@@ -70,10 +110,8 @@ impl Worker {
         } else {
             self.files.start_copies()?;
         }
-        for record in &from.records {
-            if record.worker as usize == own || from.inherited_files.contains(&record.file) {
-                self.files.inherit(&record.file, record.bytes)?;
-            }
+        for record in from.managed_by(own) {
+            self.files.inherit(&record.file, record.bytes)?;
         }
         // Depth 0 has no layer before it.
         self.current = layers.pop().map_or_else(|| empty(&self.setup, from.depth), Ok)?;
@@ -81,21 +119,9 @@ impl Worker {
         self.resend(started)
     }
 
-    /// Whether this worker's files hold exactly its shards. A worker that owned no shards before
-    /// needs no files.
-    fn takes_over(&self, from: &Restore) -> bool {
-        let own = |owner: &u16| usize::from(*owner) == self.setup.worker;
-        let mut pairs = self.setup.owners.iter().zip(&*from.owners_before);
-        self.setup.owners.iter().any(own) && pairs.all(|(now, before)| own(now) == own(before))
-    }
-
     /// Opens a worker's file of a layer and reads all of it.
     fn open(&self, from: &Restore, depth: u32, worker: usize) -> Result<Layer> {
-        let of_layer = &mut from.records.iter().filter(|record| record.depth == depth);
-        let Some(record) = of_layer.find(|record| record.worker as usize == worker) else {
-            let path = self.setup.folder.layer_path(depth, worker as u32);
-            return Err(StoreError::NotFound { path }.into());
-        };
+        let record = from.record(depth, worker, &self.setup.folder)?;
         let path = self.setup.folder.file_path(&record.file)?;
         let expect = record.expect(self.setup.folder.job());
         let layer = Layer::open(self.setup.folder.fs().clone(), &path, &expect)?;

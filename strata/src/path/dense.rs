@@ -8,7 +8,7 @@ use strata_store::{DenseNumbering, JobDir};
 
 use super::outcome::unreachable_goal;
 use crate::catalogue::Space;
-use crate::error::{self, Error};
+use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
 use crate::job::dense::find_state;
 use crate::job::layers::JobLayers;
@@ -45,7 +45,7 @@ impl<'a> DensePaths<'a> {
         space: &Space,
         folder: &'a JobDir,
         cancel: &CancelToken,
-    ) -> error::Result<Option<DensePaths<'a>>> {
+    ) -> Result<Option<DensePaths<'a>>> {
         let layers = JobLayers::read(folder)?;
         let depth = layers.last_depth();
         let dense = space.dense()?;
@@ -65,7 +65,7 @@ impl<'a> DensePaths<'a> {
     ///
     /// # Errors
     /// If no goal is in it, or a file is damaged.
-    pub(super) fn to_goal(&self) -> error::Result<Vec<String>> {
+    pub(super) fn to_goal(&self) -> Result<Vec<String>> {
         for goal in self.space.tables().goals() {
             if self.depth_of(*goal, self.depth)?.is_some() {
                 return self.positions(*goal, self.depth);
@@ -78,7 +78,7 @@ impl<'a> DensePaths<'a> {
     ///
     /// # Errors
     /// [`Error::NoPath`] if no layer holds the state; if a file is damaged.
-    pub(super) fn to_state(&self, text: &str) -> error::Result<Vec<String>> {
+    pub(super) fn to_state(&self, text: &str) -> Result<Vec<String>> {
         let unknown = || Error::NoPath(format!("no layer holds {text}"));
         let state = self.space.parse(text).ok_or_else(unknown)?;
         // The last layers are asked for most often.
@@ -92,7 +92,7 @@ impl<'a> DensePaths<'a> {
 
     /// The depth if a state has it. Where depths are known modulo 3, any state of that residue is
     /// taken to have it: paths end at the start, not at a depth.
-    fn depth_of(&self, state: DenseState, depth: u32) -> error::Result<Option<u32>> {
+    fn depth_of(&self, state: DenseState, depth: u32) -> Result<Option<u32>> {
         let has_depth = match &self.source {
             Source::Layers(layers) => {
                 find_state(&layers.files(depth)?, self.numbering, &[state])?.is_some()
@@ -103,7 +103,7 @@ impl<'a> DensePaths<'a> {
     }
 
     /// The positions from the start to a state at a depth.
-    fn positions(&self, state: DenseState, depth: u32) -> error::Result<Vec<String>> {
+    fn positions(&self, state: DenseState, depth: u32) -> Result<Vec<String>> {
         let lost = || Error::NoPath(format!("no path leads to {}", self.space.text(state)));
         match &self.source {
             Source::Layers(layers) => {
@@ -132,8 +132,8 @@ pub fn trace_dense<E>(
     space: &dyn DenseSpace,
     state: DenseState,
     depth: u32,
-    mut look_up: impl FnMut(u32, &[DenseState]) -> Result<Option<usize>, E>,
-) -> Result<Option<Vec<String>>, E> {
+    mut look_up: impl FnMut(u32, &[DenseState]) -> std::result::Result<Option<usize>, E>,
+) -> std::result::Result<Option<Vec<String>>, E> {
     let mut states = vec![state];
     let mut at = state;
     for depth in (0..depth).rev() {
@@ -153,7 +153,7 @@ fn searched(
     folder: &JobDir,
     depth: u32,
     cancel: &CancelToken,
-) -> error::Result<Option<Search>> {
+) -> Result<Option<Search>> {
     let not_kept = || Error::LayersNotKept { job: folder.job().to_owned() };
     if !space.tables().is_undirected() {
         return Err(not_kept());

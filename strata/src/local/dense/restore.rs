@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use strata_dense::{Counter, Search};
 use strata_space::LayerStats;
-use strata_store::{CheckpointFile, DenseEncoder, DenseReader, KeptFile, Layer, StoreError};
+use strata_store::{DenseEncoder, DenseReader, KeptFile, Layer, StoreError};
 
 use super::layers::{Readers, ranges};
 use super::worker::{DenseWorker, Engine, Slot, files_of, options, owned_by};
@@ -18,18 +18,14 @@ impl DenseWorker {
     /// when the files were written uses its own files; otherwise it copies its blocks from the files
     /// of their former owners.
     pub(super) fn load_checkpoint(&mut self, from: &Restore) -> Result<()> {
-        let (now, before) = (self.setup.owners.len(), from.owners_before.len());
-        if now != before {
-            let what = format!("{now} shards in files of {before}");
-            let file = self.setup.folder.path().to_owned();
-            return Err(StoreError::Inconsistent { file, what }.into());
-        }
-        let uses_own_files = self.takes_over(from);
+        let (own, owners) = (self.setup.worker, &self.setup.owners);
+        from.check_shards(owners, &self.setup.folder)?;
+        let uses_own_files = from.has_shards_of(own, owners);
         let depths = from.depth.saturating_sub(1)..=from.depth;
         let mut slots = Vec::with_capacity(2);
         for depth in depths {
             slots.push(if uses_own_files {
-                self.open_record(from, depth)?
+                self.open_own(from, depth)?
             } else {
                 self.copy_layer(from, depth)?
             });
@@ -42,12 +38,8 @@ impl DenseWorker {
         } else {
             self.files.start_copies()?;
         }
-        let own = owned_by(self.setup.worker);
-        for record in &from.records {
-            let is_own = u16::try_from(record.worker).is_ok_and(|worker| own(&worker));
-            if is_own || from.inherited_files.contains(&record.file) {
-                self.files.inherit(&record.file, record.bytes)?;
-            }
+        for record in from.managed_by(own) {
+            self.files.inherit(&record.file, record.bytes)?;
         }
         if !self.is_undirected() {
             self.earlier = self.open_earlier(from)?;
@@ -56,22 +48,9 @@ impl DenseWorker {
         Ok(())
     }
 
-    /// Whether this worker's files hold exactly its blocks.
-    fn takes_over(&self, from: &Restore) -> bool {
-        let own = owned_by(self.setup.worker);
-        let mut pairs = self.setup.owners.iter().zip(&*from.owners_before);
-        self.setup.owners.iter().any(&own) && pairs.all(|(now, before)| own(now) == own(before))
-    }
-
     /// Opens this worker's file of a checkpoint's layer.
-    fn open_record(&self, from: &Restore, depth: u32) -> Result<Slot> {
-        let own = self.setup.worker as u32;
-        let mut records = from.records.iter();
-        let record = records.find(|record| (record.depth, record.worker) == (depth, own));
-        let Some(record) = record else {
-            let path = self.setup.folder.layer_path(depth, own);
-            return Err(StoreError::NotFound { path }.into());
-        };
+    fn open_own(&self, from: &Restore, depth: u32) -> Result<Slot> {
+        let record = from.record(depth, self.setup.worker, &self.setup.folder)?;
         let layer = self.open(&record.file, &record.expect(self.setup.folder.job()))?;
         Ok(Slot { depth, stats: stats_of(&record.totals()), layer: Some(layer) })
     }
@@ -84,13 +63,7 @@ impl DenseWorker {
             owners.filter(|(now, _)| own(now)).map(|(_, before)| *before).collect();
         let mut files = Vec::new();
         for worker in former {
-            let worker = u32::from(worker);
-            let of_worker =
-                |record: &&CheckpointFile| (record.depth, record.worker) == (depth, worker);
-            let Some(record) = from.records.iter().find(of_worker) else {
-                let path = self.setup.folder.layer_path(depth, worker);
-                return Err(StoreError::NotFound { path }.into());
-            };
+            let record = from.record(depth, usize::from(worker), &self.setup.folder)?;
             if record.states > 0 {
                 files.push(self.open(&record.file, &record.expect(self.setup.folder.job()))?);
             }
