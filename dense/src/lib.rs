@@ -10,6 +10,9 @@
 //! in the current plane. Then the new words of each block are settled: what was reached before is
 //! removed, the rest is marked, counted and added to the digest.
 //!
+//! A thin layer that is stored elsewhere is made from a list of its successors' numbers, and no plane
+//! is read or cleared for it.
+//!
 //! A thread makes the next layer of a range of blocks. It writes only to that range, and reads only
 //! the current plane of the others. So results do not depend on the number of threads.
 //!
@@ -24,6 +27,8 @@
 //! - `pass`: one layer of a range of blocks
 //! - `tasks`: tasks of a layer on several threads
 //! - `search`: the whole space in memory: layer loop, queries, shortest paths
+//! - `layers`: the stored layers that a search by parts reads and writes
+//! - `thin`: a thin layer by a list of successors
 //! - `parts`: a layer of a range of blocks, from layers that are stored elsewhere
 //!
 //! ```
@@ -49,16 +54,19 @@ mod count;
 mod digest;
 mod error;
 mod kernel;
+mod layers;
 mod options;
 mod parts;
 mod pass;
 mod plane;
 mod search;
 mod tasks;
+mod thin;
 
 pub use count::Counter;
 pub use error::SearchError;
 pub use kernel::Kernel;
+pub use layers::PartLayers;
 pub use options::{Direction, Options};
-pub use parts::{PartLayers, PartSearch};
+pub use parts::PartSearch;
 pub use search::{Search, Step};

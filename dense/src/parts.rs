@@ -12,47 +12,20 @@ use strata_space::dense::DenseSpace;
 
 use crate::error::SearchError;
 use crate::kernel::{Kernel, LayerCode};
+use crate::layers::PartLayers;
 use crate::options::{Direction, Options};
 use crate::pass::{Context, Part, PartStats, Pass, Source};
 use crate::plane::Plane;
-use crate::tasks;
+use crate::{tasks, thin};
 
 /// Tasks of each thread, so that threads end at the same time.
 const TASKS_PER_THREAD: usize = 4;
 
+/// The share of memory for the successors of thin layers: one in so many.
+const THIN_SHARE: u64 = 16;
+
 /// Planes of a part: current, earlier and next layer, and the current layer of a source.
 const PLANES: usize = 4;
-
-/// The stored layers that a search by parts reads, and the one that it writes.
-///
-/// A range of blocks has a word for each row.
-pub trait PartLayers: Sync {
-    /// Failure of a read or a write.
-    type Error: Send;
-
-    /// Whether the current layer may have states in a range of blocks.
-    fn has_current(&self, blocks: Range<u32>) -> bool;
-
-    /// Reads the states of the current layer in blocks from `first` on.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    fn read_current(&self, first: u32, words: &mut [u64]) -> Result<(), Self::Error>;
-
-    /// Reads the states of earlier layers to which moves from the current one may lead: of the layer
-    /// before if edges are undirected, else of all.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    fn read_earlier(&self, first: u32, words: &mut [u64]) -> Result<(), Self::Error>;
-
-    /// Writes new states in blocks from `first` on. Several threads write at the same time, in any
-    /// order; ranges do not overlap.
-    ///
-    /// # Errors
-    /// If they cannot be written.
-    fn write(&self, first: u32, words: &[u64]) -> Result<(), Self::Error>;
-}
 
 /// A search that holds one part of the space in memory.
 pub struct PartSearch {
@@ -61,6 +34,8 @@ pub struct PartSearch {
     direction: Option<Direction>,
     /// Blocks of a part; the last one may have fewer.
     part_blocks: usize,
+    /// Bytes for the successors of a thin layer.
+    thin_memory: u64,
     /// By part, the parts from which moves lead to it, ascending.
     sources: Vec<Vec<u32>>,
     buffers: Buffers,
@@ -112,11 +87,12 @@ impl PartSearch {
         let tables = Context::bytes(space.as_ref(), kernel, options.digest) as u64;
         let per_block = Buffers::bytes_per_block(rows);
         let budget = options.memory;
-        let fitting = budget.saturating_sub(tables) / per_block;
-        if fitting == 0 {
-            let (states, needed) = (shape.states(), tables.saturating_add(per_block));
-            return Err(SearchError::Budget { states, needed, budget });
-        }
+        let needed = tables.saturating_add(per_block);
+        let Some(spare) = budget.checked_sub(needed) else {
+            return Err(SearchError::Budget { states: shape.states(), needed, budget });
+        };
+        let thin_memory = spare / THIN_SHARE;
+        let fitting = 1 + (spare - thin_memory) / per_block;
         let part_blocks = fitting.min(shape.blocks.into()) as usize;
         // Equal parts.
         let parts = (shape.blocks as usize).div_ceil(part_blocks);
@@ -126,6 +102,7 @@ impl PartSearch {
             threads: options.threads.max(1),
             direction: options.direction,
             part_blocks,
+            thin_memory,
             sources: sources(space.as_ref(), part_blocks),
             buffers: Buffers::new(part_blocks, rows)?,
         })
@@ -161,6 +138,9 @@ impl PartSearch {
         blocks: Range<u32>,
         layers: &L,
     ) -> Result<LayerStats, L::Error> {
+        if self.is_thin(&blocks, layers) {
+            return thin::advance(&self.context, (self.threads, self.tasks()), &blocks, layers);
+        }
         let mut stats = PartStats::default();
         for part in 0..self.sources.len() {
             let whole = self.blocks_of(part);
@@ -170,6 +150,16 @@ impl PartSearch {
             }
         }
         Ok(stats.layer)
+    }
+
+    /// Whether the successors of the current layer are so few that a list of them is cheaper than
+    /// planes.
+    fn is_thin<L: PartLayers>(&self, blocks: &Range<u32>, layers: &L) -> bool {
+        let tables = self.context.space.tables();
+        let states = layers.current_states(0..tables.shape().blocks);
+        let successors = states.saturating_mul(tables.moves().moves as u64);
+        let words = (blocks.len() * self.rows()) as u64;
+        self.direction.is_none() && successors <= thin::most_successors(self.thin_memory, words)
     }
 
     fn blocks_of(&self, part: usize) -> Range<u32> {
@@ -187,7 +177,7 @@ impl PartSearch {
     ) -> Result<PartStats, L::Error> {
         let sources = self.sources[part].iter().map(|source| self.blocks_of(*source as usize));
         let sources: Vec<Range<u32>> =
-            sources.filter(|source| layers.has_current(source.clone())).collect();
+            sources.filter(|source| layers.current_states(source.clone()) > 0).collect();
         if sources.is_empty() {
             return Ok(PartStats::default());
         }

@@ -6,6 +6,7 @@ mod puzzles;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use puzzles::{Moves, Powers};
@@ -21,10 +22,13 @@ struct Layers {
     is_undirected: bool,
     layers: Vec<BTreeMap<usize, u64>>,
     next: Mutex<BTreeMap<usize, u64>>,
+    /// Words that were read.
+    read: AtomicUsize,
 }
 
 impl Layers {
     fn copy(&self, layer: &BTreeMap<usize, u64>, first: u32, words: &mut [u64]) {
+        self.read.fetch_add(words.len(), Ordering::Relaxed);
         let start = first as usize * self.rows;
         for (at, word) in layer.range(start..start + words.len()) {
             words[at - start] |= word;
@@ -35,9 +39,10 @@ impl Layers {
 impl PartLayers for Layers {
     type Error = Infallible;
 
-    fn has_current(&self, blocks: Range<u32>) -> bool {
+    fn current_states(&self, blocks: Range<u32>) -> u64 {
         let words = blocks.start as usize * self.rows..blocks.end as usize * self.rows;
-        self.layers.last().unwrap().range(words).next().is_some()
+        let words = self.layers.last().unwrap().range(words);
+        words.map(|(_, word)| u64::from(word.count_ones())).sum()
     }
 
     fn read_current(&self, first: u32, words: &mut [u64]) -> Result<(), Infallible> {
@@ -170,6 +175,30 @@ fn layers_by_parts_are_those_in_memory() {
         check(&space);
         check_resumed(&space);
     }
+}
+
+/// The words that are read for the second layer of a search.
+fn words_read(space: &Arc<dyn DenseSpace>, options: &Options) -> usize {
+    let shape = space.tables().shape();
+    let start = space.tables().start();
+    let rows = shape.rows as usize;
+    let word = start.block as usize * rows + usize::from(start.row);
+    let layers = vec![[(word, 1 << start.lane)].into()];
+    let layers = Layers { rows, is_undirected: true, layers, ..Layers::default() };
+    let mut search = PartSearch::new(space, options).unwrap();
+    let Ok(stats) = search.advance(0..shape.blocks, &layers);
+    assert_eq!(stats.states, 10);
+    layers.read.into_inner()
+}
+
+#[test]
+fn a_thin_layer_reads_only_blocks_near_its_states() {
+    let space: Arc<dyn DenseSpace> = puzzles::pancake(11).space();
+    let words = space.tables().shape().words() as usize;
+    let thin = words_read(&space, &Options::default());
+    let forced = Options { direction: Some(Direction::Push), ..Options::default() };
+    let planes = words_read(&space, &forced);
+    assert!(planes >= 2 * words && thin < words, "{thin} and {planes} of {words}");
 }
 
 #[test]

@@ -32,6 +32,11 @@ impl DenseEncoder {
         DenseEncoder { numbering, next: 0, regions: 0, states: 0, blocks, buffer }
     }
 
+    /// The first block that can follow.
+    pub fn next_block(&self) -> u32 {
+        self.next
+    }
+
     /// Adds the states of consecutive blocks, from block `first` on: a word for each row. Ranges
     /// ascend. Long ones make the fewest chunks; blocks without states take no space.
     ///

@@ -58,8 +58,9 @@ impl<'a> Readers<'a> {
         Ok(Readers(readers.collect::<Result<_>>()?))
     }
 
-    fn has_states_near(&self, blocks: &Range<u32>) -> bool {
-        self.0.iter().any(|reader| reader.states_near(blocks.clone()) > 0)
+    /// At least as many states as the files have in a range of blocks.
+    fn states_near(&self, blocks: &Range<u32>) -> u64 {
+        self.0.iter().map(|reader| reader.states_near(blocks.clone())).sum()
     }
 
     /// Reads the states that any of the files has in blocks from `first` on.
@@ -82,7 +83,8 @@ pub(super) struct StepLayers<'a> {
     current: Readers<'a>,
     earlier: Readers<'a>,
     writer: &'a LayerWriter,
-    parts: Mutex<Vec<FilePart>>,
+    /// Encoders of ranges that threads have written. Each takes ranges that ascend.
+    encoders: Mutex<Vec<DenseEncoder>>,
 }
 
 impl<'a> StepLayers<'a> {
@@ -98,20 +100,21 @@ impl<'a> StepLayers<'a> {
     ) -> Result<StepLayers<'a>> {
         let (current, earlier) =
             (Readers::new(numbering, current)?, Readers::new(numbering, earlier)?);
-        Ok(StepLayers { numbering, current, earlier, writer, parts: Mutex::default() })
+        Ok(StepLayers { numbering, current, earlier, writer, encoders: Mutex::default() })
     }
 
     /// What was written.
     pub(super) fn into_parts(self) -> Vec<FilePart> {
-        self.parts.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let encoders = self.encoders.into_inner().unwrap_or_else(PoisonError::into_inner);
+        encoders.into_iter().map(|mut encoder| encoder.finish()).collect()
     }
 }
 
 impl PartLayers for StepLayers<'_> {
     type Error = strata_store::StoreError;
 
-    fn has_current(&self, blocks: Range<u32>) -> bool {
-        self.current.has_states_near(&blocks)
+    fn current_states(&self, blocks: Range<u32>) -> u64 {
+        self.current.states_near(&blocks)
     }
 
     fn read_current(&self, first: u32, words: &mut [u64]) -> Result<()> {
@@ -123,9 +126,16 @@ impl PartLayers for StepLayers<'_> {
     }
 
     fn write(&self, first: u32, words: &[u64]) -> Result<()> {
-        let mut encoder = DenseEncoder::new(self.numbering);
+        let encoders = || self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = encoders();
+        let fitting = (0..free.len()).filter(|at| free[*at].next_block() <= first);
+        // The nearest one, so that the others can take ranges before it.
+        let nearest = fitting.max_by_key(|at| free[*at].next_block());
+        let encoder = nearest.map(|at| free.swap_remove(at));
+        drop(free);
+        let mut encoder = encoder.unwrap_or_else(|| DenseEncoder::new(self.numbering));
         encoder.push(self.writer, first, words)?;
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(encoder.finish());
+        encoders().push(encoder);
         Ok(())
     }
 }
