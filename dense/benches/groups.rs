@@ -18,12 +18,13 @@ use strata_space::dense::DenseSpace;
 
 type Puzzle = (&'static str, fn() -> Arc<dyn DenseSpace>);
 
-const PUZZLES: [Puzzle; 6] = [
+const PUZZLES: [Puzzle; 7] = [
     ("pyraminx", || puzzles::pyraminx().space()),
     ("dino", || puzzles::dino().space()),
     ("skewb", || puzzles::skewb().space()),
     ("cube2", || puzzles::cube2(6, Powers::All).space()),
     ("pancake-12", || puzzles::pancake(12).space()),
+    ("pancake-12-factored", || puzzles::pancake(12).factored_space()),
     ("hanoi-13-4", || match Hanoi::new(13, 4, true).and_then(DenseHanoi::new) {
         Ok(space) => Arc::new(space),
         Err(error) => panic!("{error}"),

@@ -46,7 +46,7 @@ impl<'a> Counter<'a> {
 
     /// The legal moves of a block's states.
     fn moves(&self, tables: &DenseTables, block: u32, words: &[u64]) -> u64 {
-        let steps = tables.moves().of_block(block).iter();
+        let steps = tables.moves().of_block(block);
         let classes = steps.filter_map(|step| tables.moves().of_class(step.class, words.len()));
         let legal = |(step, word): (&strata_space::dense::RowStep, &u64)| {
             let domain = self.domains.get(usize::from(step.map)).copied().unwrap_or(0);

@@ -321,20 +321,18 @@ impl Buffers {
     }
 }
 
-/// By part, the parts from which moves lead to it.
+/// By part, the parts from which moves may lead to it.
 fn sources(space: &dyn DenseSpace, part_blocks: usize) -> Vec<Vec<u32>> {
     let (tables, shape) = (space.tables(), space.tables().shape());
-    let rows = shape.rows as usize;
     let parts = (shape.blocks as usize).div_ceil(part_blocks);
     let mut leads = vec![false; parts];
     let of_part = |part: usize| {
         leads.fill(false);
-        let blocks = part * part_blocks..((part + 1) * part_blocks).min(shape.blocks as usize);
-        for block in blocks {
-            let steps = tables.converses().of_block(block as u32).iter();
-            let steps =
-                steps.filter(|step| tables.converses().of_class(step.class, rows).is_some());
-            steps.for_each(|step| leads[step.block as usize / part_blocks] = true);
+        let first = part * part_blocks;
+        let end = (first + part_blocks).min(shape.blocks as usize);
+        for targets in tables.converses().targets(first as u32..end as u32) {
+            let (first, last) = (targets.start as usize, targets.end as usize - 1);
+            leads[first / part_blocks..=last / part_blocks].fill(true);
         }
         (0..).zip(&leads).filter(|(_, leads)| **leads).map(|(part, _)| part).collect()
     };

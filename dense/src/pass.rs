@@ -193,7 +193,7 @@ impl Context {
     fn legal_moves(&self, block: usize, words: &[u64], states: u64) -> u64 {
         let moves = self.space.tables().moves();
         let Some(domains) = &self.domains else { return states * moves.moves as u64 };
-        let steps = moves.of_block(block as u32).iter();
+        let steps = moves.of_block(block as u32);
         let classes = steps.filter_map(|step| moves.of_class(step.class, words.len()));
         let each = classes.map(|steps| {
             let legal = steps.iter().zip(words).filter(|(_, word)| **word != 0);
@@ -259,7 +259,7 @@ impl Pass<'_> {
         let counts = self.source.counts.iter().enumerate();
         for (index, _) in counts.filter(|(_, count)| **count > 0) {
             edges.clear();
-            let steps = moves.of_block((self.source.first + index) as u32).iter();
+            let steps = moves.of_block((self.source.first + index) as u32);
             edges.extend(steps.filter_map(|step| {
                 let target = step.block as usize;
                 let steps = moves.of_class(step.class, rows).filter(|_| blocks.contains(&target));
@@ -320,7 +320,7 @@ impl Pass<'_> {
     fn sources(&self, block: u32) -> impl Iterator<Item = (&[u64], &[RowStep])> {
         let (rows, converses) = (self.rows(), self.tables().converses());
         let Source { first, words, counts } = self.source;
-        converses.of_block(block).iter().filter_map(move |step| {
+        converses.of_block(block).filter_map(move |step| {
             let index = (step.block as usize).checked_sub(first)?;
             let has_states = counts.get(index).is_some_and(|count| *count > 0);
             let steps = converses.of_class(step.class, rows).filter(|_| has_states)?;

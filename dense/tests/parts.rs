@@ -177,6 +177,26 @@ fn layers_by_parts_are_those_in_memory() {
     }
 }
 
+#[test]
+fn steps_in_factors_give_the_same_layers() {
+    let all = |search: &mut Search| -> Vec<LayerStats> {
+        let first = search.stats();
+        std::iter::once(first).chain(std::iter::from_fn(|| search.advance())).collect()
+    };
+    let full: Arc<dyn DenseSpace> = puzzles::pancake(9).space();
+    let factored: Arc<dyn DenseSpace> = puzzles::pancake(9).factored_space();
+    assert!(factored.tables().bytes() < full.tables().bytes());
+    let expected = all(&mut Search::new(full, &Options::default()).unwrap());
+    let options = Options { threads: 2, ..Options::default() };
+    let found = all(&mut Search::new(Arc::clone(&factored), &options).unwrap());
+    assert_eq!(found, expected);
+    // One part for each fifth block, whose sources are not those of whole upper parts.
+    let (least, more) = memory(&factored);
+    let options = Options { memory: least + 4 * more, ..options };
+    let blocks = factored.tables().shape().blocks;
+    assert_eq!(by_parts(&factored, &options, &[0..7, 7..blocks]), expected);
+}
+
 /// The words that are read for the second layer of a search.
 fn words_read(space: &Arc<dyn DenseSpace>, options: &Options) -> usize {
     let shape = space.tables().shape();

@@ -85,7 +85,7 @@ impl Closure<'_> {
 
     fn is_new(&mut self, member: &Element, digits: &mut [u32]) -> bool {
         let image = |slot: usize, _| (member.images()[slot], member.turns()[slot]);
-        if !self.radix.read(self.from, image, digits) {
+        if !self.radix.read(self.from..self.radix.len(), image, digits) {
             return false;
         }
         let number = self.radix.number(self.from, &digits[self.from..]);

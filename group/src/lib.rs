@@ -32,6 +32,7 @@ mod radix;
 mod random;
 mod shape;
 mod space;
+mod steps;
 mod symmetry;
 
 pub use chain::{Effort, Level, StabiliserChain};

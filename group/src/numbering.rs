@@ -35,8 +35,8 @@ pub struct MemberNumber {
 /// of a coset of N in G (its block).
 ///
 /// Blocks are sorted by where the piece of the first base slot is, then by the next ones. The
-/// identity is row 0 and lane 0 of block 0. The numbers depend only on the chain: the shape, and the
-/// generators in their order.
+/// identity is row 0 and lane 0 of block 0. The numbers depend only on the group and the chain's base
+/// slots.
 #[derive(Clone, Debug)]
 pub struct GroupNumbering {
     pub(crate) radix: Radix,
@@ -114,7 +114,7 @@ impl GroupNumbering {
             }
         };
         let image = |slot: usize, _| (inverse.images()[slot], inverse.turns()[slot]);
-        if !radix.read(0, image, digits) {
+        if !radix.read(0..radix.len(), image, digits) {
             return None;
         }
         let block = radix.number(0, &digits[..self.fixed]);
@@ -246,6 +246,6 @@ fn number_of_product(
 ) -> Option<u64> {
     let image =
         |slot: usize, orientations| compose(a, (b.images()[slot], b.turns()[slot]), orientations);
-    let is_member = radix.read(fixed, image, digits);
+    let is_member = radix.read(fixed..radix.len(), image, digits);
     is_member.then(|| radix.number(fixed, &digits[fixed..]))
 }

@@ -1,5 +1,7 @@
 //! Mixed-radix numbers of a group's members, by the levels of its stabiliser chain.
 
+use std::ops::Range;
+
 use crate::chain::StabiliserChain;
 use crate::element::Element;
 use crate::shape::Shape;
@@ -24,6 +26,10 @@ struct Digit {
 /// Numbers of members. A member is a product of one representative for each level, the first level's
 /// on the left; the first level has the most significant digit. The identity has the number 0.
 ///
+/// A representative is the least member of its coset, by what it brings to the base slots in their
+/// order. So numbers depend on the group and the base slots, not on how the chain was found, and the
+/// products of moves with representatives have few different remainders.
+///
 /// Levels with one representative are left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Radix {
@@ -46,6 +52,14 @@ impl Digit {
         Some(Digit { base, orientations, digits, representatives, inverses: inverses? })
     }
 
+    /// The representative with which a product has the least point at the base slot.
+    fn least_of_product(&self, element: &Element) -> Option<&Element> {
+        self.representatives.iter().min_by_key(|representative| {
+            let point = (representative.images()[self.base], representative.turns()[self.base]);
+            compose(element, point, self.orientations)
+        })
+    }
+
     #[inline]
     fn of(&self, (slot, turn): Point) -> Option<u32> {
         let at = usize::from(slot) * usize::from(self.orientations) + usize::from(turn);
@@ -65,11 +79,20 @@ pub(crate) fn compose(a: &Element, point: Point, orientations: u8) -> Point {
 impl Radix {
     /// The numbers of the members of a chain's group; None if the chain is not of its shape.
     pub(crate) fn new(chain: &StabiliserChain) -> Option<Radix> {
-        let levels = chain.levels().iter().filter(|level| level.len() > 1);
-        let digits = levels
-            .map(|level| Digit::new(chain.shape(), level.base(), level.representatives().to_vec()));
-        let digits: Option<Vec<Digit>> = digits.collect();
-        Some(Radix { shape: chain.shape().clone(), digits: digits? })
+        let shape = chain.shape();
+        // From the last level to the first: a coset's least member is found by the digits after it.
+        let mut digits: Vec<Digit> = Vec::new();
+        for level in chain.levels().iter().rev().filter(|level| level.len() > 1) {
+            let least = level.representatives().iter().map(|of_chain| {
+                digits.iter().rev().try_fold(of_chain.clone(), |least, digit| {
+                    least.times(digit.least_of_product(&least)?, shape)
+                })
+            });
+            let least = least.collect::<Option<Vec<Element>>>()?;
+            digits.push(Digit::new(shape, level.base(), least)?);
+        }
+        digits.reverse();
+        Some(Radix { shape: shape.clone(), digits })
     }
 
     pub(crate) fn shape(&self) -> &Shape {
@@ -91,18 +114,24 @@ impl Radix {
         &self.digits[digit].representatives[value]
     }
 
-    /// The digits from `from` on of a member that fixes the base slots before. `image` has the
-    /// member's points at base slots. False if it is no member.
+    /// The inverse of the representative for a value of a digit.
+    pub(crate) fn inverse(&self, digit: usize, value: usize) -> &Element {
+        &self.digits[digit].inverses[value]
+    }
+
+    /// The digits in a range of a member that fixes the base slots before. `image` has the member's
+    /// points at base slots. False if it is no member.
     #[inline]
     pub(crate) fn read(
         &self,
-        from: usize,
+        range: Range<usize>,
         image: impl Fn(usize, u8) -> Point,
         out: &mut [u32],
     ) -> bool {
-        for (at, digit) in self.digits.iter().enumerate().skip(from) {
+        for at in range.clone() {
+            let digit = &self.digits[at];
             let mut point = image(digit.base, digit.orientations);
-            for (value, before) in out[from..at].iter().zip(&self.digits[from..]) {
+            for (value, before) in out[range.start..at].iter().zip(&self.digits[range.start..]) {
                 point = compose(&before.inverses[*value as usize], point, digit.orientations);
             }
             match digit.of(point) {
@@ -141,6 +170,30 @@ mod tests {
     use crate::chain::Effort;
 
     #[test]
+    fn representatives_are_the_least_of_their_cosets() {
+        let shape = Shape::new(vec![2; 5]).unwrap();
+        let cycle = shape.element(&[1, 2, 3, 4, 0], &[0, 1, 0, 0, 0]).unwrap();
+        let flip = shape.element(&[2, 1, 0, 3, 4], &[1, 0, 0, 0, 1]).unwrap();
+        let chain = StabiliserChain::new(&shape, &[cycle, flip], Effort::default()).unwrap();
+        let radix = Radix::new(&chain).unwrap();
+        let points = |element: &Element| -> Vec<Point> {
+            let bases = radix.digits.iter().map(|digit| digit.base);
+            bases.map(|slot| (element.images()[slot], element.turns()[slot])).collect()
+        };
+        for digit in 0..radix.len() {
+            let after: u64 = (digit + 1..radix.len()).map(|d| radix.base(d) as u64).product();
+            for value in 0..radix.base(digit) {
+                let representative = radix.representative(digit, value);
+                let members = (0..after).map(|number| {
+                    let member = radix.member(digit + 1, radix.len(), number).unwrap();
+                    points(&representative.times(&member, &shape).unwrap())
+                });
+                assert_eq!(members.min().unwrap(), points(representative));
+            }
+        }
+    }
+
+    #[test]
     fn all_members_have_different_numbers_and_are_found_by_them() {
         let shape = Shape::new(vec![2, 2, 2, 3, 3]).unwrap();
         let turn = shape.element(&[1, 2, 0, 4, 3], &[0, 1, 0, 1, 0]).unwrap();
@@ -154,13 +207,13 @@ mod tests {
             let member = radix.member(0, radix.len(), number).unwrap();
             assert!(chain.contains(&member));
             let image = |slot: usize, _| (member.images()[slot], member.turns()[slot]);
-            assert!(radix.read(0, image, &mut digits));
+            assert!(radix.read(0..radix.len(), image, &mut digits));
             assert_eq!(radix.number(0, &digits), number);
         }
         assert!(radix.member(0, radix.len(), 0).unwrap().is_identity());
         let stranger = shape.element(&[0, 1, 2, 3, 4], &[1, 0, 0, 0, 0]).unwrap();
         assert!(!chain.contains(&stranger));
         let image = |slot: usize, _| (stranger.images()[slot], stranger.turns()[slot]);
-        assert!(!radix.read(0, image, &mut digits));
+        assert!(!radix.read(0..radix.len(), image, &mut digits));
     }
 }

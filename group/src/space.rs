@@ -11,11 +11,8 @@ use crate::chain::StabiliserChain;
 use crate::element::Element;
 use crate::error::GroupError;
 use crate::numbering::{GroupNumbering, MemberNumber};
-use crate::radix::{Radix, compose};
 use crate::shape::Shape;
-
-/// Mark of a class without a number.
-const NO_NUMBER: u32 = u32::MAX;
+use crate::steps::{Steps, Uppers};
 
 /// Options of a [`GroupSpace`].
 #[derive(Clone, Debug)]
@@ -26,12 +23,23 @@ pub struct GroupOptions {
     pub goals: Vec<Element>,
     /// The most bytes of the tables of moves.
     pub table_bytes: usize,
+    /// The most bytes of steps with an entry for each block and move. Above, steps are kept in
+    /// factors, if those are smaller. Numbers of states and of classes are the same in both forms.
+    pub full_bytes: usize,
 }
+
+/// [`GroupOptions::full_bytes`] unless another number is given.
+const FULL_BYTES: usize = 64 << 20;
 
 impl Default for GroupOptions {
     /// From the solved arrangement to all others, with tables of at most 1 GiB.
     fn default() -> GroupOptions {
-        GroupOptions { start: None, goals: Vec::new(), table_bytes: 1 << 30 }
+        GroupOptions {
+            start: None,
+            goals: Vec::new(),
+            table_bytes: 1 << 30,
+            full_bytes: FULL_BYTES,
+        }
     }
 }
 
@@ -46,11 +54,64 @@ pub struct GroupSpace {
     tables: DenseTables,
 }
 
-/// Steps of blocks, and the classes that they need.
-struct Blocks {
-    steps: Vec<BlockStep>,
-    /// By class, the number of the inverse of k.
-    classes: Vec<u64>,
+/// The form of the steps of blocks.
+enum Plan {
+    Full { entries: usize },
+    Factored(Uppers),
+}
+
+impl Plan {
+    /// The full form if it is small, else the smaller one. `room` is the most bytes of either.
+    fn new(
+        numbering: &GroupNumbering,
+        inverses: &[Element],
+        options: &GroupOptions,
+        room: usize,
+    ) -> Result<Plan, GroupError> {
+        let too_large = || too_large(numbering, inverses.len(), options);
+        let blocks = numbering.dense_shape().ok_or_else(too_large)?.blocks as usize;
+        let entries = blocks.checked_mul(inverses.len()).ok_or_else(too_large)?;
+        let most = room / size_of::<BlockStep>();
+        let is_small = entries <= most.min(options.full_bytes / size_of::<BlockStep>());
+        let uppers = match is_small {
+            true => None,
+            false => Uppers::new(numbering, inverses, most.min(entries.saturating_sub(1)))?,
+        };
+        match uppers {
+            Some(uppers) => Ok(Plan::Factored(uppers)),
+            None if entries <= most => Ok(Plan::Full { entries }),
+            None => Err(too_large()),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let entries = match self {
+            Plan::Full { entries } => *entries,
+            Plan::Factored(uppers) => uppers.entries(),
+        };
+        entries * size_of::<BlockStep>()
+    }
+}
+
+fn too_large(numbering: &GroupNumbering, moves: usize, options: &GroupOptions) -> GroupError {
+    GroupError::TableMemory {
+        order: BigUint::from(numbering.blocks()) * numbering.inner,
+        inner: numbering.inner,
+        moves,
+        limit: options.table_bytes,
+    }
+}
+
+/// The inverses of moves.
+fn inverses(numbering: &GroupNumbering, moves: &[Element]) -> Result<Vec<Element>, GroupError> {
+    let inverses = moves.iter().map(|element| element.inverse(numbering.shape()));
+    inverses.collect::<Option<_>>().ok_or(GroupError::OtherShape)
+}
+
+/// The bytes for each table of moves: there are two if edges are directed.
+fn room(moves: &[Element], inverses: &[Element], options: &GroupOptions) -> usize {
+    let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
+    options.table_bytes / if is_undirected { 1 } else { 2 }
 }
 
 impl GroupSpace {
@@ -77,22 +138,11 @@ impl GroupSpace {
         moves: &[Element],
         options: &GroupOptions,
     ) -> Result<GroupSpace, GroupError> {
-        let inverses = moves.iter().map(|element| element.inverse(numbering.shape()));
-        let inverses: Vec<Element> =
-            inverses.collect::<Option<_>>().ok_or(GroupError::OtherShape)?;
+        let inverses = inverses(&numbering, moves)?;
         let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
-        let too_large = || GroupError::TableMemory {
-            order: BigUint::from(numbering.blocks()) * numbering.inner,
-            inner: numbering.inner,
-            moves: moves.len(),
-            limit: options.table_bytes,
-        };
-        let room = options.table_bytes / if is_undirected { 1 } else { 2 };
+        let room = room(moves, &inverses, options);
+        let too_large = || too_large(&numbering, moves.len(), options);
         let shape = numbering.dense_shape().ok_or_else(too_large)?;
-        let steps = shape.blocks as usize * size_of::<BlockStep>();
-        if steps.checked_mul(moves.len()).is_none_or(|bytes| bytes > room) {
-            return Err(too_large());
-        }
         let find = |element: &Element, what| match numbering.number(element) {
             Some(MemberNumber { block, row, lane }) => {
                 Ok(DenseState { block: block as u32, row, lane })
@@ -102,8 +152,10 @@ impl GroupSpace {
         moves.iter().try_for_each(|element| find(element, "a move").map(drop))?;
         let (radix, fixed, cosets) = (&numbering.radix, numbering.fixed, &numbering.cosets);
         let table = |inverses: &[Element]| -> Result<MoveTable, GroupError> {
-            let found = Blocks::new(radix, (fixed, shape.blocks, numbering.inner), inverses);
-            let found = found.ok_or(GroupError::NotMember { what: "a move" })?;
+            let found = match Plan::new(&numbering, inverses, options, room)? {
+                Plan::Full { .. } => Steps::full(&numbering, shape.blocks, inverses)?,
+                Plan::Factored(uppers) => Steps::factored(&numbering, uppers)?,
+            };
             let rows = cosets.rows.len() * found.classes.len() * size_of::<RowStep>();
             if rows > room {
                 return Err(too_large());
@@ -127,6 +179,25 @@ impl GroupSpace {
             goals: goals.collect::<Result<_, _>>()?,
         };
         Ok(GroupSpace { tables: DenseTables::new(parts)?, numbering })
+    }
+
+    /// Bytes of the steps of blocks, in the tables of a space with these moves. The tables also have
+    /// rows.
+    ///
+    /// # Errors
+    /// If a move is not in the group, or the steps would exceed the limit.
+    pub fn step_bytes(
+        numbering: &GroupNumbering,
+        moves: &[Element],
+        options: &GroupOptions,
+    ) -> Result<usize, GroupError> {
+        let inverses = inverses(numbering, moves)?;
+        let room = room(moves, &inverses, options);
+        let bytes = Plan::new(numbering, &inverses, options, room)?.bytes();
+        match inverses.iter().all(|inverse| moves.contains(inverse)) {
+            true => Ok(bytes),
+            false => Ok(bytes + Plan::new(numbering, moves, options, room)?.bytes()),
+        }
     }
 
     /// The state of an arrangement; None if it is no member of the group.
@@ -177,61 +248,4 @@ impl DenseSpace for GroupSpace {
         }
         self.state(&self.shape().element(&images, &turns).ok()?)
     }
-}
-
-impl Blocks {
-    /// The steps of all blocks by the moves with these inverses. `(s · m)⁻¹ = s'⁻¹ · k⁻¹`, whose
-    /// first digits are those of the block s', and the rest the number of the class.
-    fn new(
-        radix: &Radix,
-        (fixed, blocks, inner): (usize, u32, u64),
-        inverses: &[Element],
-    ) -> Option<Blocks> {
-        let mut found = Blocks {
-            steps: Vec::with_capacity(blocks as usize * inverses.len()),
-            classes: Vec::new(),
-        };
-        let mut class_of = vec![NO_NUMBER; inner as usize];
-        // By digit, the product of the representatives of the digits before it.
-        let mut products = vec![radix.shape().identity(); fixed + 1];
-        let (mut block, mut digits) = (vec![0; fixed], vec![0; radix.len()]);
-        let mut changed = 0;
-        for _ in 0..blocks {
-            for digit in changed..fixed {
-                let factor = radix.representative(digit, block[digit]);
-                products[digit + 1] = products[digit].times(factor, radix.shape())?;
-            }
-            let representative = &products[fixed];
-            for inverse in inverses {
-                let image = |slot: usize, orientations| {
-                    let point = (representative.images()[slot], representative.turns()[slot]);
-                    compose(inverse, point, orientations)
-                };
-                if !radix.read(0, image, &mut digits) {
-                    return None;
-                }
-                let class = class_of.get_mut(radix.number(fixed, &digits[fixed..]) as usize)?;
-                if *class == NO_NUMBER {
-                    *class = found.classes.len() as u32;
-                    found.classes.push(radix.number(fixed, &digits[fixed..]));
-                }
-                let block = radix.number(0, &digits[..fixed]) as u32;
-                found.steps.push(BlockStep { block, class: *class });
-            }
-            changed = next_block(radix, &mut block);
-        }
-        Some(found)
-    }
-}
-
-/// Advances a block's digits. Returns the first digit that changed.
-fn next_block(radix: &Radix, block: &mut [usize]) -> usize {
-    for digit in (0..block.len()).rev() {
-        block[digit] += 1;
-        if block[digit] < radix.base(digit) {
-            return digit;
-        }
-        block[digit] = 0;
-    }
-    0
 }

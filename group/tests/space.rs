@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use strata_group::{
     Effort, Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Shape, StabiliserChain,
 };
-use strata_space::dense::{DenseSpace, DenseState};
+use strata_space::dense::{BlockSteps, DenseSpace, DenseState, MoveTable, RowStep};
 
 struct Case {
     shape: Shape,
@@ -124,7 +124,7 @@ fn the_numbering_is_a_function_of_the_moves() {
     assert_eq!(one.tables().maps(), other.tables().maps());
     // A change of the numbering changes digests and files.
     let text = |number| one.text(one.tables().shape().state(number).unwrap());
-    assert_eq!([1, 1234, 5039].map(text), ["6 0 2 4 1 5 3", "1 6 0 4 2 5 3", "5 2 3 4 6 1 0"]);
+    assert_eq!([1, 1234, 5039].map(text), ["3 0 2 1 6 4 5", "3 6 1 2 4 5 0", "2 0 3 4 5 1 6"]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_is_not_in_the_group_is_rejected() {
 
 #[test]
 fn tables_beyond_the_limit_are_refused() {
-    let small = GroupOptions { table_bytes: 10_000, ..GroupOptions::default() };
+    let small = GroupOptions { table_bytes: 1_000, ..GroupOptions::default() };
     assert!(matches!(pancakes(10).space(&small), Err(GroupError::TableMemory { .. })));
     // One block, and rows of more bytes than the limit.
     assert!(matches!(
@@ -165,6 +165,69 @@ fn tables_beyond_the_limit_are_refused() {
         Err(GroupError::TableMemory { .. })
     ));
     assert!(matches!(pancakes(30).space(&GroupOptions::default()), Err(GroupError::Blocks { .. })));
+}
+
+#[test]
+fn steps_in_factors_are_the_full_ones() {
+    let cases = [pancakes(9), pancakes(10), turning_cycle(8, 2), turning_cycle(6, 6)];
+    for case in cases {
+        let full = case.space(&GroupOptions::default()).unwrap();
+        let options = GroupOptions { full_bytes: 0, ..GroupOptions::default() };
+        let factored = case.space(&options).unwrap();
+        let (tables, expected) = (factored.tables(), full.tables());
+        let shape = expected.shape();
+        assert_eq!(tables.shape(), shape);
+        assert_eq!(tables.fingerprint(), expected.fingerprint());
+        assert_eq!(tables.maps(), expected.maps());
+        let pairs =
+            [(tables.moves(), expected.moves()), (tables.converses(), expected.converses())];
+        for (table, expected) in pairs {
+            assert!(matches!(table.steps, BlockSteps::Factored(_)), "{shape:?}");
+            assert!(matches!(expected.steps, BlockSteps::Full(_)), "{shape:?}");
+            assert_eq!(table.rows, expected.rows);
+            for block in 0..shape.blocks {
+                assert!(table.of_block(block).eq(expected.of_block(block)), "{block}");
+            }
+        }
+        assert!(tables.bytes() < expected.bytes(), "{shape:?}");
+    }
+}
+
+#[test]
+fn bytes_of_steps_are_known_before_the_tables() {
+    for case in cases().into_iter().chain([pancakes(9), turning_cycle(8, 2)]) {
+        let chain = StabiliserChain::new(&case.shape, &case.moves, Effort::default()).unwrap();
+        let numbering = GroupNumbering::new(&chain).unwrap();
+        for full_bytes in [0, usize::MAX] {
+            let options = GroupOptions { full_bytes, ..GroupOptions::default() };
+            let bytes = GroupSpace::step_bytes(&numbering, &case.moves, &options).unwrap();
+            let space = case.space(&options).unwrap();
+            let tables = space.tables();
+            let rows = |table: &MoveTable| table.rows.len() * size_of::<RowStep>();
+            let converses = (!tables.is_undirected()).then(|| rows(tables.converses()));
+            let rows = rows(tables.moves()) + converses.unwrap_or(0);
+            assert_eq!(bytes + rows, tables.bytes(), "{:?}", tables.shape());
+        }
+    }
+}
+
+#[test]
+fn fifteen_pancakes_have_tables_of_megabytes() {
+    let space = pancakes(15).space(&GroupOptions::default()).unwrap();
+    let (tables, shape) = (space.tables(), space.tables().shape());
+    assert_eq!(shape.states(), (1..=15_u64).product());
+    assert!(tables.bytes() < 16 << 20, "{}", tables.bytes());
+    // The states 2 moves away: 13 others for each of 14 moves.
+    let mut near = HashSet::from([tables.start()]);
+    for expected in [15, 1 + 14 + 14 * 13] {
+        let states: Vec<_> = near.iter().copied().collect();
+        near.extend(states.iter().flat_map(|state| tables.successors(*state).map(|(_, s)| s)));
+        assert_eq!(near.len(), expected);
+    }
+    for state in &near {
+        let element = space.element(*state).unwrap();
+        assert_eq!(space.state(&element), Some(*state));
+    }
 }
 
 #[test]

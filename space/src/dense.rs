@@ -10,77 +10,18 @@ use std::fmt::Debug;
 
 use crate::digest::{Weight, mix};
 
-/// The most rows of a block.
-pub const MAX_ROWS: u32 = 1 << 16;
+mod error;
+mod moves;
+mod shape;
 
-/// The most lanes of a row: the bits of a word.
-pub const MAX_LANES: u32 = 64;
-
-/// The class of a block in which no state has the move.
-pub const NO_CLASS: u32 = u32::MAX;
+pub use self::error::DenseError;
+pub use self::moves::{
+    BlockStep, BlockSteps, FactoredSteps, MoveTable, NO_CLASS, RowStep, StepsOfBlock,
+};
+pub use self::shape::{DenseShape, DenseState, MAX_LANES, MAX_ROWS};
 
 /// The image of a lane that does not have the move.
 pub const NO_LANE: u8 = u8::MAX;
-
-/// A state by its numbers.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct DenseState {
-    /// The block.
-    pub block: u32,
-    /// The row of the block.
-    pub row: u16,
-    /// The lane of the row.
-    pub lane: u8,
-}
-
-/// Numbers of blocks, rows and lanes.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct DenseShape {
-    /// Blocks, at least 1.
-    pub blocks: u32,
-    /// Rows of each block, 1 to [`MAX_ROWS`].
-    pub rows: u32,
-    /// Lanes of each row, 1 to [`MAX_LANES`].
-    pub lanes: u32,
-}
-
-impl DenseShape {
-    /// All states.
-    pub fn states(&self) -> u64 {
-        self.words() * u64::from(self.lanes)
-    }
-
-    /// All rows of all blocks: a word each.
-    pub fn words(&self) -> u64 {
-        u64::from(self.blocks) * u64::from(self.rows)
-    }
-
-    /// A bit for each lane.
-    pub fn lane_mask(&self) -> u64 {
-        u64::MAX >> (MAX_LANES - self.lanes.clamp(1, MAX_LANES))
-    }
-
-    /// Whether there is such a state.
-    pub fn has(&self, state: DenseState) -> bool {
-        state.block < self.blocks
-            && u32::from(state.row) < self.rows
-            && u32::from(state.lane) < self.lanes
-    }
-
-    /// The number of a state, below [`Self::states`]: ascending by block, row, lane.
-    pub fn number(&self, state: DenseState) -> u64 {
-        let row = u64::from(state.block) * u64::from(self.rows) + u64::from(state.row);
-        row * u64::from(self.lanes) + u64::from(state.lane)
-    }
-
-    /// The state of a number; None if there is none.
-    pub fn state(&self, number: u64) -> Option<DenseState> {
-        let (word, lane) = (number / u64::from(self.lanes), number % u64::from(self.lanes));
-        let (block, row) = (word / u64::from(self.rows), word % u64::from(self.rows));
-        let block = u32::try_from(block).ok().filter(|block| *block < self.blocks)?;
-        Some(DenseState { block, row: row as u16, lane: lane as u8 })
-    }
-}
 
 /// Size of a dense form. It is known before the tables are built.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -135,35 +76,6 @@ impl LaneMap {
     }
 }
 
-/// The effect of a move on a block.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct BlockStep {
-    /// The block that it leads to. Any block if the class is [`NO_CLASS`].
-    pub block: u32,
-    /// The class, which chooses the effect on rows; [`NO_CLASS`] if no state has the move.
-    pub class: u32,
-}
-
-/// The effect of a move on a row.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct RowStep {
-    /// The row that it leads to.
-    pub row: u16,
-    /// The number of the lane map.
-    pub map: u16,
-}
-
-/// The effects of all moves.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct MoveTable {
-    /// The number of moves.
-    pub moves: usize,
-    /// By block and move (`block * moves + move`).
-    pub steps: Vec<BlockStep>,
-    /// By class and row (`class * rows + row`).
-    pub rows: Vec<RowStep>,
-}
-
 /// What [`DenseTables`] are made from.
 #[derive(Clone, Debug)]
 pub struct DenseParts {
@@ -186,41 +98,6 @@ pub struct DenseParts {
 #[derive(Clone, Debug)]
 pub struct DenseTables {
     parts: DenseParts,
-}
-
-/// Tables are not consistent.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DenseError {
-    /// Blocks, rows or lanes are out of range.
-    #[error(
-        "{} blocks of {} rows of {} lanes: at least 1 each, rows at most {MAX_ROWS}, lanes at most {MAX_LANES}",
-        .0.blocks, .0.rows, .0.lanes
-    )]
-    Shape(DenseShape),
-    /// A table does not have an entry for each block and move, or whole classes.
-    #[error("a table of {what} has {given} entries")]
-    Length {
-        /// The table.
-        what: &'static str,
-        /// Its entries.
-        given: usize,
-    },
-    /// A number is out of range.
-    #[error("entry {index} of the table of {what} is out of range")]
-    Entry {
-        /// The table.
-        what: &'static str,
-        /// The index of the entry.
-        index: usize,
-    },
-    /// The moves lead along an edge that has no way back.
-    #[error("move {index} of state {number} has no converse")]
-    Converse {
-        /// The move.
-        index: usize,
-        /// The state's number.
-        number: u64,
-    },
 }
 
 impl DenseTables {
@@ -287,14 +164,12 @@ impl DenseTables {
 
     /// Bytes of all tables.
     pub fn bytes(&self) -> usize {
-        let table = |table: &MoveTable| {
-            table.steps.len() * size_of::<BlockStep>() + table.rows.len() * size_of::<RowStep>()
-        };
-        table(&self.parts.moves) + self.parts.converses.as_ref().map_or(0, table)
+        self.parts.moves.bytes() + self.parts.converses.as_ref().map_or(0, MoveTable::bytes)
     }
 
     /// A checksum of shape, start and moves: files of states contain it, so that files of another
     /// numbering are refused. Of tables with more than 2^20 entries, evenly spaced ones are read.
+    /// Steps in factors have the checksum of their products.
     pub fn fingerprint(&self) -> u64 {
         const MOST: usize = 1 << 20;
         let DenseShape { blocks, rows, lanes } = self.parts.shape;
@@ -307,7 +182,8 @@ impl DenseTables {
         {
             add(table.moves as u64);
             let stride = |entries: usize| entries / MOST + 1;
-            let steps = table.steps.iter().step_by(stride(table.steps.len()));
+            let steps = table.len(self.parts.shape);
+            let steps = (0..steps).step_by(stride(steps)).filter_map(|index| table.step(index));
             steps.for_each(|step| add(u64::from(step.block) << 32 | u64::from(step.class)));
             let rows = table.rows.iter().step_by(stride(table.rows.len()));
             rows.for_each(|row| add(u64::from(row.row) << 16 | u64::from(row.map)));
@@ -322,8 +198,7 @@ impl DenseTables {
     /// Whether every state has every move.
     pub fn is_total(&self) -> bool {
         let all = self.shape().lane_mask();
-        self.parts.maps.iter().all(|map| map.domain() == all)
-            && self.parts.moves.steps.iter().all(|step| step.class != NO_CLASS)
+        self.parts.maps.iter().all(|map| map.domain() == all) && self.parts.moves.is_total()
     }
 
     /// The successors of a state, by move.
@@ -345,7 +220,7 @@ impl DenseTables {
         state: DenseState,
     ) -> impl Iterator<Item = (usize, DenseState)> + 'a {
         let rows = self.shape().rows as usize;
-        table.of_block(state.block).iter().enumerate().filter_map(move |(index, step)| {
+        table.of_block(state.block).enumerate().filter_map(move |(index, step)| {
             let entry = table.of_class(step.class, rows)?.get(usize::from(state.row))?;
             let lane = self.parts.maps.get(usize::from(entry.map))?.image(state.lane)?;
             Some((index, DenseState { block: step.block, row: entry.row, lane }))
@@ -370,44 +245,6 @@ impl DenseTables {
             }
         }
         Ok(())
-    }
-}
-
-impl MoveTable {
-    /// The steps of a block, by move; empty if there is no such block.
-    #[inline]
-    pub fn of_block(&self, block: u32) -> &[BlockStep] {
-        let at = block as usize * self.moves;
-        self.steps.get(at..at + self.moves).unwrap_or_default()
-    }
-
-    /// The steps of a class with this number of rows; None if the class is [`NO_CLASS`].
-    #[inline]
-    pub fn of_class(&self, class: u32, rows: usize) -> Option<&[RowStep]> {
-        let at = class as usize * rows;
-        self.rows.get(at..at + rows)
-    }
-
-    fn check(&self, shape: DenseShape, maps: usize) -> Result<(), DenseError> {
-        let rows = shape.rows as usize;
-        if (shape.blocks as usize).checked_mul(self.moves) != Some(self.steps.len()) {
-            return Err(DenseError::Length { what: "blocks", given: self.steps.len() });
-        }
-        if !self.rows.len().is_multiple_of(rows) {
-            return Err(DenseError::Length { what: "rows", given: self.rows.len() });
-        }
-        let classes = self.rows.len() / rows;
-        let is_step = |step: &BlockStep| {
-            step.block < shape.blocks && (step.class == NO_CLASS || (step.class as usize) < classes)
-        };
-        if let Some(index) = self.steps.iter().position(|step| !is_step(step)) {
-            return Err(DenseError::Entry { what: "blocks", index });
-        }
-        let is_row = |row: &RowStep| u32::from(row.row) < shape.rows && usize::from(row.map) < maps;
-        match self.rows.iter().position(|row| !is_row(row)) {
-            Some(index) => Err(DenseError::Entry { what: "rows", index }),
-            None => Ok(()),
-        }
     }
 }
 

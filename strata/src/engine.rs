@@ -92,24 +92,31 @@ pub struct DenseMemory {
 impl DenseMemory {
     /// Tables of lanes and digests, and buffers of files.
     const FIXED: u64 = 4 * MIB;
+    /// The most parts that a search is cut into.
+    const MOST_PARTS: u64 = 400;
 
     /// The memory of a search of a space of this size.
     pub fn of(size: &DenseSize, threads: usize) -> DenseMemory {
-        let (words, blocks) = (size.shape.words(), u64::from(size.shape.blocks));
-        let rows = u64::from(size.shape.rows);
-        // Counters and flags of blocks; words and weights of rows.
-        let fixed = size.table_bytes + blocks * 13 + (threads as u64 + 1) * rows * 16 + Self::FIXED;
-        // Four planes of a bit for each lane; a twentieth of two such planes.
-        let planes = words.saturating_mul(32);
-        DenseMemory { whole: planes.saturating_add(fixed), least: (words * 16 / 20) + fixed }
+        let shape = &size.shape;
+        // Tables of moves, and words and weights of rows.
+        let rows = u64::from(shape.rows) * 16;
+        let fixed = size.table_bytes + (threads as u64 + 1) * rows + Self::FIXED;
+        // Four planes of a bit for each lane; counters and flags of blocks.
+        let planes = |blocks: u64| blocks.saturating_mul(u64::from(shape.rows) * 32 + 13);
+        let blocks = u64::from(shape.blocks);
+        DenseMemory {
+            whole: planes(blocks).saturating_add(fixed),
+            least: planes(blocks.div_ceil(Self::MOST_PARTS)).saturating_add(fixed),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use strata_dense::{Options, Search};
+    use strata_dense::{Options, PartSearch, Search};
     use strata_puzzles::Hanoi;
-    use strata_space::Puzzle;
+    use strata_puzzles::permutation::{Member, Pancake};
+    use strata_space::{Parameters, Puzzle};
 
     use super::*;
 
@@ -124,7 +131,18 @@ mod tests {
                 let estimate = DenseMemory::of(&size, threads);
                 assert!(needed <= estimate.whole, "{discs} {pegs}: {needed}, {estimate:?}");
                 assert!(estimate.least <= estimate.whole);
+                let options = Options { memory: estimate.least, ..options };
+                assert!(PartSearch::new(&space, &options).is_ok(), "{discs} {pegs}: {estimate:?}");
             }
         }
+    }
+
+    #[test]
+    fn fifteen_pancakes_fit_a_memory_of_gigabytes() {
+        let pancakes = Parameters::from([("n".to_owned(), "15".to_owned())]);
+        let size = Member::<Pancake>::open(&pancakes).unwrap().dense_size().unwrap();
+        let memory = DenseMemory::of(&size, 2);
+        assert!(memory.least < 4 << 30, "{memory:?}");
+        assert!(memory.whole > 400 << 30, "{memory:?}");
     }
 }

@@ -48,8 +48,17 @@ impl Moves {
     }
 
     pub(crate) fn space(&self) -> Arc<GroupSpace> {
+        self.space_with(&GroupOptions::default())
+    }
+
+    /// With steps of blocks in factors where they are smaller than the full table.
+    pub(crate) fn factored_space(&self) -> Arc<GroupSpace> {
+        self.space_with(&GroupOptions { full_bytes: 0, ..GroupOptions::default() })
+    }
+
+    fn space_with(&self, options: &GroupOptions) -> Arc<GroupSpace> {
         let chain = StabiliserChain::new(&self.shape, &self.moves, Effort::default()).unwrap();
-        Arc::new(GroupSpace::new(&chain, &self.moves, &GroupOptions::default()).unwrap())
+        Arc::new(GroupSpace::new(&chain, &self.moves, options).unwrap())
     }
 }
 

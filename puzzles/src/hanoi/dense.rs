@@ -1,8 +1,8 @@
 //! Towers of Hanoi as a dense space.
 
 use strata_space::dense::{
-    BlockStep, DenseError, DenseParts, DenseShape, DenseSize, DenseSpace, DenseState, DenseTables,
-    LaneMap, MoveTable, NO_CLASS, NO_LANE, RowStep,
+    BlockStep, BlockSteps, DenseError, DenseParts, DenseShape, DenseSize, DenseSpace, DenseState,
+    DenseTables, LaneMap, MoveTable, NO_CLASS, NO_LANE, RowStep,
 };
 use strata_space::{KeySpace, SpaceError, Weight};
 
@@ -151,7 +151,7 @@ impl DenseHanoi {
         let (parts, shape) = checked(&hanoi)?;
         let moves = MoveTable {
             moves: 3 * parts.pairs().len(),
-            steps: parts.block_steps(shape.blocks),
+            steps: BlockSteps::Full(parts.block_steps(shape.blocks)),
             rows: parts.row_steps(shape.rows),
         };
         let start = state_of(&parts, 0);

@@ -109,21 +109,37 @@ fn refusal(content: &str) -> String {
 fn puzzles_without_a_dense_form_say_why() {
     let illegal = "Set A 4 1\nSolved\nA\n1 2 3 4\nEnd\nMove L\nA\n2 3 4 1\nEnd\nIllegal A 4 1\n";
     assert!(refusal(illegal).contains("illegal"), "{}", refusal(illegal));
-    let pancake: Member<Pancake> = Member::open(&[("n".into(), "16".into())].into()).unwrap();
-    let error = pancake.dense_size().unwrap_err().to_string();
+    let error = pancakes(17).dense_size().unwrap_err().to_string();
+    assert!(error.contains("2^32 blocks or more"), "{error}");
+    // Two of 15 pancakes look alike.
+    let list = |numbers: Vec<usize>| numbers.iter().map(|n| format!(" {n}")).collect::<String>();
+    let solved = list([1].into_iter().chain(1..15).collect());
+    let flip = |size: usize| {
+        let images = list((1..=size).rev().chain(size + 1..16).collect());
+        format!("Move F{size}\nA\n{images}\nEnd\n")
+    };
+    let flips: String = (2..=15).map(flip).collect();
+    let alike = open(&format!("Set A 15 1\nSolved\nA\n{solved}\nEnd\n{flips}"), &[]).unwrap();
+    let error = alike.dense_size().unwrap_err().to_string();
     assert!(error.contains("bytes, more than"), "{error}");
-    let error = pancake.dense().err().unwrap().to_string();
+    let error = alike.dense().err().unwrap().to_string();
     assert!(error.contains("bytes, more than"), "{error}");
+}
+
+fn pancakes(count: u32) -> Member<Pancake> {
+    Member::open(&[("n".into(), count.to_string())].into()).unwrap()
 }
 
 #[test]
 fn sizes_are_known_without_tables() {
-    let pancake: Member<Pancake> = Member::open(&[("n".into(), "14".into())].into()).unwrap();
-    let size = pancake.dense_size().unwrap();
-    assert_eq!(size.states, (1..=14).product::<u64>());
-    assert_eq!(size.shape.rows * size.shape.lanes, 5040);
-    assert!(size.is_undirected);
-    assert!(size.table_bytes > 14 * u64::from(size.shape.blocks));
+    for (count, least, most) in [(12, 10_000_000, 12_000_000), (14, 0, 8 << 20), (16, 0, 32 << 20)]
+    {
+        let size = pancakes(count).dense_size().unwrap();
+        assert_eq!(size.states, (1..=u64::from(count)).product::<u64>());
+        assert_eq!(size.shape.rows * size.shape.lanes, 5040);
+        assert!(size.is_undirected);
+        assert!((least..most).contains(&size.table_bytes), "{size:?}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn ring() -> DenseParts {
     let row = |row, map| RowStep { row, map };
     let moves = MoveTable {
         moves: 1,
-        steps: vec![step(1, 0), step(0, 1)],
+        steps: BlockSteps::Full(vec![step(1, 0), step(0, 1)]),
         // Block 0 to 1 keeps row and lane; block 1 to 0 takes the next row, and a lane from 1.
         rows: vec![row(0, 1), row(1, 1), row(1, 1), row(0, 0)],
     };
@@ -19,10 +19,18 @@ fn ring() -> DenseParts {
     DenseParts { shape, moves, converses: None, maps: vec![turn, stay], start, goals: Vec::new() }
 }
 
+/// The steps of blocks of a full table.
+fn steps(table: &mut MoveTable) -> &mut Vec<BlockStep> {
+    match &mut table.steps {
+        BlockSteps::Full(steps) => steps,
+        BlockSteps::Factored(_) => panic!("the steps are in factors"),
+    }
+}
+
 fn converses() -> MoveTable {
     let mut back = ring().moves;
-    back.steps[0].class = 1;
-    back.steps[1].class = 0;
+    steps(&mut back)[0].class = 1;
+    steps(&mut back)[1].class = 0;
     back.rows[2] = RowStep { row: 1, map: 2 };
     back.rows[3] = RowStep { row: 0, map: 1 };
     back
@@ -56,14 +64,94 @@ fn a_fingerprint_depends_on_every_table() {
         of(|_| ()),
         of(|parts| parts.converses = None),
         of(|parts| parts.start.lane = 1),
-        of(|parts| parts.moves.steps.swap(0, 1)),
-        of(|parts| parts.moves.steps[0].class = NO_CLASS),
+        of(|parts| steps(&mut parts.moves).swap(0, 1)),
+        of(|parts| steps(&mut parts.moves)[0].class = NO_CLASS),
         of(|parts| parts.moves.rows[0].row = 1),
         of(|parts| parts.moves.rows[0].map = 0),
         of(|parts| parts.maps.swap(0, 1)),
     ];
     let different: std::collections::HashSet<u64> = prints.into_iter().collect();
     assert_eq!(different.len(), prints.len());
+}
+
+/// Six blocks as two upper and three lower parts, with one row of one lane and two moves: move 0
+/// exchanges the upper parts, move 1 turns the lower parts of the second.
+fn factored() -> DenseParts {
+    let step = |block, class| BlockStep { block, class };
+    let steps = FactoredSteps {
+        lowers: 3,
+        uppers: vec![step(1, 0), step(0, NO_CLASS), step(0, 0), step(1, 1)],
+        classes: vec![
+            step(0, 0),
+            step(1, 1),
+            step(2, 0),
+            step(1, 0),
+            step(2, NO_CLASS),
+            step(0, 1),
+        ],
+    };
+    let row = RowStep { row: 0, map: 0 };
+    let steps = BlockSteps::Factored(steps);
+    let shape = DenseShape { blocks: 6, rows: 1, lanes: 1 };
+    DenseParts {
+        shape,
+        moves: MoveTable { moves: 2, steps, rows: vec![row, row] },
+        converses: None,
+        maps: vec![LaneMap::new(vec![0])],
+        start: DenseState { block: 0, row: 0, lane: 0 },
+        goals: Vec::new(),
+    }
+}
+
+#[test]
+fn steps_in_factors_are_those_of_their_products() {
+    let tables = DenseTables::new(factored()).unwrap();
+    let step = |block, class| BlockStep { block, class };
+    let none = BlockStep { block: 0, class: NO_CLASS };
+    let expected = [
+        [step(3, 0), none],
+        [step(4, 1), none],
+        [step(5, 0), none],
+        [step(0, 0), step(4, 0)],
+        [step(1, 1), BlockStep { block: 5, class: NO_CLASS }],
+        [step(2, 0), step(3, 1)],
+    ];
+    for (block, steps) in (0..).zip(expected) {
+        assert_eq!(tables.moves().of_block(block).collect::<Vec<_>>(), steps, "{block}");
+    }
+    assert_eq!(tables.moves().of_block(6).next(), None);
+    assert!(!tables.is_total());
+    let targets = |blocks| tables.moves().targets(blocks).collect::<Vec<_>>();
+    assert_eq!(targets(0..1), targets(1..2));
+    assert_eq!(targets(2..4), [3..6, 0..3, 3..6]);
+    assert_eq!(targets(2..3), targets(2..4)[..1]);
+    let mut full = factored();
+    full.moves.steps = BlockSteps::Full(expected.concat());
+    let full = DenseTables::new(full).unwrap();
+    assert_eq!(full.fingerprint(), tables.fingerprint());
+    assert_eq!(full.moves().targets(3..4).collect::<Vec<_>>(), [0..1, 4..5]);
+    assert_eq!((full.bytes(), tables.bytes()), (12 * 8 + 8, 10 * 8 + 8));
+}
+
+#[test]
+fn damaged_factors_are_refused() {
+    let error = |change: fn(&mut FactoredSteps)| {
+        let mut parts = factored();
+        let BlockSteps::Factored(factored) = &mut parts.moves.steps else { panic!() };
+        change(factored);
+        DenseTables::new(parts).unwrap_err()
+    };
+    let length = |what, given| DenseError::Length { what, given };
+    let entry = |what, index| DenseError::Entry { what, index };
+    assert_eq!(error(|f| f.lowers = 0), length("upper parts", 4));
+    assert_eq!(error(|f| f.lowers = 4), length("upper parts", 4));
+    assert_eq!(error(|f| f.lowers = 6), length("upper parts", 4));
+    assert_eq!(error(|f| f.uppers.truncate(3)), length("upper parts", 3));
+    assert_eq!(error(|f| f.classes.truncate(5)), length("lower parts", 5));
+    assert_eq!(error(|f| f.uppers[2].block = 2), entry("upper parts", 2));
+    assert_eq!(error(|f| f.uppers[3].class = 2), entry("upper parts", 3));
+    assert_eq!(error(|f| f.classes[0].block = 3), entry("lower parts", 0));
+    assert_eq!(error(|f| f.classes[5].class = 2), entry("lower parts", 5));
 }
 
 #[test]
@@ -100,8 +188,8 @@ fn numbers_out_of_range_are_rejected() {
     let length = |what, given| DenseError::Length { what, given };
     assert_eq!(error(|p| p.shape.blocks = 3), length("blocks", 2));
     assert_eq!(error(|p| p.moves.rows.truncate(3)), length("rows", 3));
-    assert_eq!(error(|p| p.moves.steps[1].block = 2), entry("blocks", 1));
-    assert_eq!(error(|p| p.moves.steps[0].class = 2), entry("blocks", 0));
+    assert_eq!(error(|p| steps(&mut p.moves)[1].block = 2), entry("blocks", 1));
+    assert_eq!(error(|p| steps(&mut p.moves)[0].class = 2), entry("blocks", 0));
     assert_eq!(error(|p| p.moves.rows[3].row = 2), entry("rows", 3));
     assert_eq!(error(|p| p.moves.rows[2].map = 2), entry("rows", 2));
     assert_eq!(error(|p| p.maps[1] = LaneMap::new(vec![0, 0, 1])), entry("lane maps", 1));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use strata::catalogue::Registry;
 use strata::space::dense::{
-    BlockStep, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap, MoveTable,
-    RowStep,
+    BlockStep, BlockSteps, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap,
+    MoveTable, RowStep,
 };
 use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, StopReason, Work};
 use strata::{Parameters, Retryable, WorkerError};
@@ -70,7 +70,7 @@ fn arrangements(moves: &[[usize; 6]], is_undirected: bool) -> Space {
             all.iter().flat_map(|pieces| moves.iter().map(move |images| step(pieces, images)));
         MoveTable {
             moves: moves.len(),
-            steps: steps.collect(),
+            steps: BlockSteps::Full(steps.collect()),
             rows: vec![RowStep { row: 0, map: 0 }],
         }
     };

@@ -14,8 +14,8 @@ use strata_dense::{Options, PartSearch, Search, SearchError};
 use strata_puzzles::{DenseHanoi, Hanoi};
 use strata_space::LayerStats;
 use strata_space::dense::{
-    BlockStep, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap, MoveTable,
-    RowStep,
+    BlockStep, BlockSteps, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap,
+    MoveTable, RowStep,
 };
 use strata_store::{CheckpointFile, FaultyFs, Fs, JobDir, KeptFile, RealFs};
 
@@ -42,7 +42,7 @@ impl Ring {
             });
             let row = |row, map| RowStep { row, map };
             let rows = vec![row(1, 0), row(0, 0), row(0, turn), row(1, turn), row(0, 0), row(1, 0)];
-            MoveTable { moves: 2, steps: steps.collect(), rows }
+            MoveTable { moves: 2, steps: BlockSteps::Full(steps.collect()), rows }
         };
         let parts = DenseParts {
             shape,

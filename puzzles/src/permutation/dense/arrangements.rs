@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use strata_group::{Element, Invariants};
 use strata_space::SpaceError;
 use strata_space::dense::{
-    BlockStep, DenseParts, DenseShape, DenseState, DenseTables, LaneMap, MAX_LANES, MAX_ROWS,
-    MoveTable, RowStep,
+    BlockStep, BlockSteps, DenseParts, DenseShape, DenseState, DenseTables, LaneMap, MAX_LANES,
+    MAX_ROWS, MoveTable, RowStep,
 };
 
 use super::super::definition::{Definition, State};
@@ -190,9 +190,10 @@ impl Arrangements {
         let all: Vec<&Element> = moves.iter().chain(inverses).collect();
         let mut factors = self.factors(&all).ok_or_else(too_large)?;
         let (moves, inverses) = (0..moves.len(), moves.len()..all.len());
-        let steps = factors.block_steps(moves.clone(), &self.radices(0));
-        let back =
-            (!inverses.is_empty()).then(|| factors.block_steps(inverses.clone(), &self.radices(0)));
+        let mut block_steps =
+            |moves| BlockSteps::Full(factors.block_steps(moves, &self.radices(0)));
+        let steps = block_steps(moves.clone());
+        let back = (!inverses.is_empty()).then(|| block_steps(inverses.clone()));
         let rows = factors.row_steps(&self.radices(1)).ok_or_else(too_large)?;
         let maps = factors.lane_maps(&self.radices(2));
         let converses =

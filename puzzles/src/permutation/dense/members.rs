@@ -111,6 +111,14 @@ impl Members {
         Some(definition.after(&self.start, &element))
     }
 
+    /// Bytes of the steps of blocks.
+    ///
+    /// # Errors
+    /// If they would be too large.
+    pub(super) fn step_bytes(&self, moves: &[Element]) -> Result<usize, GroupError> {
+        GroupSpace::step_bytes(&self.numbering, moves, &options(Vec::new()))
+    }
+
     /// The tables of moves. Goals that moves cannot make of the start are left out.
     ///
     /// # Errors
@@ -125,11 +133,14 @@ impl Members {
             let element = self.inverse(definition, goal)?.inverse(&definition.shape)?;
             self.numbering.number(&element).map(|_| element)
         });
-        let goals = elements.collect();
-        let options = GroupOptions { start: None, goals, table_bytes: MOST_TABLE_BYTES };
+        let options = options(elements.collect());
         let space = GroupSpace::of(Arc::clone(&self.numbering), moves, &options);
         Ok(space.map_err(|error| refused(&error.to_string()))?.into_tables())
     }
+}
+
+fn options(goals: Vec<Element>) -> GroupOptions {
+    GroupOptions { goals, table_bytes: MOST_TABLE_BYTES, ..GroupOptions::default() }
 }
 
 impl From<MemberNumber> for Numbers {

@@ -5,7 +5,7 @@ mod members;
 mod numbers;
 mod orbit;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use strata_group::Element;
 use strata_space::dense::{
@@ -28,6 +28,8 @@ pub(super) struct Numbering {
     moves: Vec<Element>,
     /// The inverses of the moves, if they are not all moves.
     inverses: Vec<Element>,
+    /// Bytes of the steps of blocks, or why they are too many, as soon as asked for.
+    step_bytes: OnceLock<Result<u64, String>>,
 }
 
 /// What the numbers are made of.
@@ -107,7 +109,7 @@ impl Numbering {
         } else {
             Form::Arrangements(Arrangements::new(definition, start, &moves)?)
         };
-        Ok(Numbering { form, moves, inverses })
+        Ok(Numbering { form, moves, inverses, step_bytes: OnceLock::new() })
     }
 
     /// The weight of a state: the product of the factors of block, row and lane. If `is_known` is
@@ -137,28 +139,38 @@ impl Numbering {
     /// Why the tables would be too large.
     pub(super) fn size(&self, has_goal: bool) -> Result<DenseSize, String> {
         let shape = self.form.shape().ok_or("its states have 2^32 blocks or more")?;
+        let steps = self.step_bytes.get_or_init(|| self.find_step_bytes(shape)).clone()?;
         let (moves, tables) =
             (self.moves.len() as u64, if self.inverses.is_empty() { 1 } else { 2 });
-        let steps = u64::from(shape.blocks) * moves * size_of::<BlockStep>() as u64;
         // A group has at most as many classes as a block has states; of arrangements they are fewer,
         // too, unless pieces look alike in most of a block.
         let classes =
             (u64::from(shape.rows) * u64::from(shape.lanes)).min(u64::from(shape.blocks) * moves);
-        let rows = classes * u64::from(shape.rows) * size_of::<RowStep>() as u64;
-        if steps * tables > MOST_TABLE_BYTES as u64 {
-            return Err(format!(
-                "the table of {} blocks and {moves} moves has {} bytes, more than {MOST_TABLE_BYTES}",
-                shape.blocks,
-                steps * tables
-            ));
-        }
+        let rows = tables * classes * u64::from(shape.rows) * size_of::<RowStep>() as u64;
         Ok(DenseSize {
             states: shape.states(),
             shape,
-            table_bytes: tables * (steps + rows),
+            table_bytes: steps + rows,
             is_undirected: self.inverses.is_empty(),
             has_goal,
         })
+    }
+
+    /// Bytes of the steps of blocks in all tables of moves.
+    fn find_step_bytes(&self, shape: DenseShape) -> Result<u64, String> {
+        if let Form::Members(members) = &self.form {
+            let bytes = members.step_bytes(&self.moves).map_err(|error| error.to_string())?;
+            return Ok(bytes as u64);
+        }
+        let tables = if self.inverses.is_empty() { 1 } else { 2 };
+        let (blocks, moves) = (u64::from(shape.blocks), self.moves.len() as u64);
+        let bytes = tables * blocks * moves * size_of::<BlockStep>() as u64;
+        if bytes <= MOST_TABLE_BYTES as u64 {
+            return Ok(bytes);
+        }
+        Err(format!(
+            "the table of {blocks} blocks and {moves} moves has {bytes} bytes, more than {MOST_TABLE_BYTES}"
+        ))
     }
 
     /// The dense form. Goals that moves cannot make of the start are left out.
