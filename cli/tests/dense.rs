@@ -106,10 +106,10 @@ fn without_digests_the_counts_are_the_same() {
     let without = expect(0, &mut solve(dir.path(), line));
     assert_eq!(without.event("job")["engine"], "dense-lean");
     let counts = |ran: &Finished| -> Vec<_> {
-        ran.layers().into_iter().map(|(depth, states, moves, _)| (depth, states, moves)).collect()
+        ran.layers().into_iter().map(|(depth, states, moves, ..)| (depth, states, moves)).collect()
     };
     assert_eq!(counts(&without), counts(&with));
-    assert!(without.layers().iter().all(|(.., digest)| digest.bytes().all(|c| c == b'0')));
+    assert!(without.layers().iter().all(|(.., digest, _)| digest.bytes().all(|c| c == b'0')));
     expect(0, &mut verify(dir.path()));
     refused(
         &mut solve(dir.path(), "hanoi 5 --no-digest --engine symbolic"),

@@ -91,3 +91,60 @@ fn goals_are_read_from_a_file() {
     refused(&mut solve(dir.path(), &line(&empty)), "the file has no goals");
     refused(&mut solve(dir.path(), &line("nofile")), "cannot read nofile: No such file");
 }
+
+#[test]
+fn positions_with_symmetry_are_the_states_without() {
+    let dir = tempfile::tempdir().unwrap();
+    let file =
+        |name: &str| format!("puzzle {}/../puzzles/data/{name}.tws", env!("CARGO_MANIFEST_DIR"));
+    for (line, goal, code) in [
+        ("pancake 7".to_owned(), None, 0),
+        ("burnt-pancake 5".to_owned(), None, 0),
+        ("topspin 8 4".to_owned(), None, 0),
+        ("lrx 7".to_owned(), None, 0),
+        (format!("{} --moves U2,F2,R2", file("2x2x2")), None, 0),
+        (format!("{} --moves U,R,F --metric quarter --max-layers 8", file("2x2x2")), None, 4),
+        (format!("{} --max-layers 5", file("pyraminx")), None, 4),
+        (format!("{} --max-layers 5", file("skewb")), None, 4),
+        (format!("{} --moves U2,F2,R2", file("2x2x2")), Some("U2 F2 R2 U2"), 0),
+        ("topspin 8 4".to_owned(), Some("2 1 4 3 6 5 8 7"), 0),
+    ] {
+        let search = |symmetry: &str| {
+            let line = format!("{line} --engine explicit --symmetry {symmetry}");
+            let mut command = solve(dir.path(), &line);
+            command.args(goal.iter().flat_map(|goal| ["--goal", goal]));
+            expect(code, &mut command)
+        };
+        let (all, orbits) = (search("off"), search("on"));
+        let (states, stored) = (all.layers(), orbits.layers());
+        assert_eq!(states.len(), stored.len(), "{line} {goal:?}");
+        for (all, orbits) in states.iter().zip(&stored) {
+            assert_eq!((orbits.4, &orbits.3), (all.1, &all.3), "{line} {goal:?}: layer {}", all.0);
+            assert_eq!(all.4, all.1, "{line}: without symmetry");
+        }
+        if code == 0 {
+            let [all, orbits] = [&all, &orbits].map(|ran| ran.event("result"));
+            assert_eq!(orbits["positions"], all["states"], "{line} {goal:?}");
+            assert_eq!(all["positions"], all["states"], "{line} {goal:?}");
+            assert_eq!(orbits["digest"], all["digest"], "{line} {goal:?}");
+        }
+    }
+}
+
+#[test]
+fn stats_has_the_positions_of_symmetric_states() {
+    let dir = tempfile::tempdir().unwrap();
+    for (symmetry, columns) in [("off", "depth,states,generated"), ("on", "depth,states,positions")]
+    {
+        let ran = expect(0, &mut solve(dir.path(), &format!("topspin 7 4 --symmetry {symmetry}")));
+        let job = ran.event("job")["job"].as_str().unwrap().to_owned();
+        let stats = |format: &str| {
+            let mut command = strata(&format!("stats --format {format}"));
+            expect(0, command.arg(dir.path().join(&job)))
+        };
+        assert_eq!(stats("json").layers(), ran.layers());
+        assert!(stats("csv").stdout.starts_with(columns), "{}", stats("csv").stdout);
+        let total = stats("table").stdout.lines().last().unwrap().to_owned();
+        assert_eq!(total.contains(" states, 2,520 positions, "), symmetry == "on", "{total}");
+    }
+}

@@ -75,7 +75,7 @@ fn layers_are_the_same_after_kills_at_random_moments() {
         let keep = if longest == 250 { "--keep-layers every:50" } else { "" };
         let (ran, killed) = killed_and_resumed(&format!("panex 6 {keep}"), longest, &mut random);
         assert_eq!(ran.layers(), expected.layers());
-        for field in ["moves", "layers", "states", "generated", "widest", "digest"] {
+        for field in ["moves", "layers", "states", "positions", "generated", "widest", "digest"] {
             assert_eq!(ran.event("result")[field], expected.event("result")[field], "{field}");
         }
         kills += killed;

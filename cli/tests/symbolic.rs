@@ -15,8 +15,8 @@ use tempfile::tempdir;
 const SYMBOLIC: &str = "--engine symbolic";
 
 /// What does not depend on the engine.
-const FIELDS: [&str; 7] =
-    ["moves", "layers", "states", "generated", "widest", "widest_depth", "digest"];
+const FIELDS: [&str; 8] =
+    ["moves", "layers", "states", "positions", "generated", "widest", "widest_depth", "digest"];
 
 #[test]
 fn both_engines_count_the_same() {

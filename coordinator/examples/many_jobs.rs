@@ -21,6 +21,7 @@ fn line(depth: u32) -> HistoryLine {
     HistoryLine {
         depth,
         states: 1000 + u64::from(depth),
+        positions: 1000 + u64::from(depth),
         generated: 3000,
         regions: 50,
         bytes: 2000,
@@ -38,6 +39,7 @@ fn checkpoint() -> ClusterCheckpoint {
         file: format!("layer-{depth:06}-{worker:03}.strata"),
         bytes: 4096,
         states: 300,
+        positions: 300,
         regions: 20,
         generated: 1000,
         digest: Hex128([1, 2]),
@@ -81,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 moves: Some(128),
                 layers: LAYERS,
                 states: 11_620,
+                positions: 11_620,
                 generated: 30_000,
                 widest: 1063,
                 digest: Hex128([3, 4]),

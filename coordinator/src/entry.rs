@@ -136,6 +136,9 @@ pub struct JobProgress {
     pub seconds: f64,
     /// States of all layers.
     pub states: u64,
+    /// Positions that they stand for; 0 if they are not counted.
+    #[serde(default)]
+    pub positions: u64,
     /// Legal moves of the states.
     pub generated: u64,
     /// States of the widest layer.
@@ -161,6 +164,7 @@ impl JobProgress {
         self.layer_states = line.states;
         self.seconds = line.seconds;
         self.states = self.states.saturating_add(line.states);
+        self.positions = self.positions.saturating_add(line.positions);
         self.generated = self.generated.saturating_add(line.generated);
         self.layer_bytes = self.layer_bytes.saturating_add(line.bytes);
         if line.states > self.widest {

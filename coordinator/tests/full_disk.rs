@@ -50,6 +50,7 @@ fn lines(from: u32) -> Vec<HistoryLine> {
     let line = |depth| HistoryLine {
         depth,
         states: 10,
+        positions: 10,
         generated: 30,
         regions: 5,
         bytes: 100,

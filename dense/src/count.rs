@@ -34,7 +34,8 @@ impl<'a> Counter<'a> {
             if states == 0 {
                 continue;
             }
-            let mut stats = LayerStats { regions: 1, states, ..LayerStats::default() };
+            let mut stats =
+                LayerStats { regions: 1, states, positions: states, ..LayerStats::default() };
             stats.generated = self.moves(tables, block, words);
             if let Some(digest) = &self.digest {
                 stats.digest = digest.of_rows(words) * self.space.block_weight(block);

@@ -156,7 +156,7 @@ impl Context {
     pub(crate) fn first_layer(&self) -> LayerStats {
         let tables = self.space.tables();
         let start = tables.start();
-        let mut stats = LayerStats { regions: 1, states: 1, ..LayerStats::default() };
+        let mut stats = LayerStats { regions: 1, states: 1, positions: 1, ..LayerStats::default() };
         stats.generated = tables.successors(start).count() as u64;
         stats.found = tables.goals().contains(&start);
         if self.digest.is_some() {
@@ -177,7 +177,8 @@ impl Context {
 
     /// The figures of a block's states, without those of words.
     fn stats_of(&self, block: usize, words: &[u64], states: u64) -> PartStats {
-        let mut layer = LayerStats { regions: 1, states, ..LayerStats::default() };
+        let mut layer =
+            LayerStats { regions: 1, states, positions: states, ..LayerStats::default() };
         layer.generated = self.legal_moves(block, words, states);
         if let Some(digest) = &self.digest {
             layer.digest = digest.of_rows(words) * self.space.block_weight(block as u32);

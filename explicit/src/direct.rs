@@ -83,6 +83,8 @@ impl<S: StateSpace> Kernel for DirectKernel<S> {
         for local in states {
             let state = State { region, local: *local };
             stats.digest += self.space.weight(state);
+            let positions = self.space.positions(state).unwrap_or(0);
+            stats.positions = stats.positions.saturating_add(positions);
             self.moves.clear();
             self.space.moves(state, &mut self.moves);
             stats.generated += self.moves.len() as u64;

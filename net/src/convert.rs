@@ -117,6 +117,7 @@ pub fn file_to(record: &CheckpointFile) -> v1::LayerFile {
         file: record.file.clone(),
         bytes: record.bytes,
         states: record.states,
+        positions: record.positions,
         regions: record.regions,
         generated: record.generated,
         digest: Some(v1::Digest { first, second }),
@@ -131,8 +132,11 @@ pub fn file_to(record: &CheckpointFile) -> v1::LayerFile {
 /// the digest is missing or invalid.
 pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
     check_file(&file)?;
-    check_counts(limits::PART_COUNT, &[("states", file.states), ("generated", file.generated)])?;
+    let counts =
+        [("states", file.states), ("positions", file.positions), ("generated", file.generated)];
+    check_counts(limits::PART_COUNT, &counts)?;
     check_regions(file.regions, file.states)?;
+    check_positions(file.positions, file.states)?;
     Ok(CheckpointFile {
         depth: file.depth,
         worker: file.worker,
@@ -140,6 +144,7 @@ pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
         file: file.file,
         bytes: file.bytes,
         states: file.states,
+        positions: file.positions,
         regions: file.regions,
         generated: file.generated,
         seal: Hex64(file.seal),
@@ -153,6 +158,7 @@ pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
 pub fn stats_from(report: &v1::LayerReport) -> Result<LayerStats, ConvertError> {
     let counts = [
         ("states", report.states),
+        ("positions", report.positions),
         ("generated", report.generated),
         ("bytes", report.bytes),
         ("disk_peak_bytes", report.disk_peak_bytes),
@@ -161,8 +167,10 @@ pub fn stats_from(report: &v1::LayerReport) -> Result<LayerStats, ConvertError> 
     ];
     check_counts(limits::PART_COUNT, &counts)?;
     check_regions(report.regions, report.states)?;
+    check_positions(report.positions, report.states)?;
     Ok(LayerStats {
         states: report.states,
+        positions: report.positions,
         regions: report.regions,
         generated: report.generated,
         digest: digest_from(report.digest)?,
@@ -261,6 +269,7 @@ pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
     v1::LayerLine {
         depth: line.depth,
         states: line.states,
+        positions: line.positions,
         generated: line.generated,
         regions: line.regions,
         bytes: line.bytes,
@@ -274,15 +283,19 @@ pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
 /// # Errors
 /// If a count or the time is impossible, or the digest is missing or invalid.
 pub fn line_from(line: v1::LayerLine) -> Result<HistoryLine, ConvertError> {
-    let v1::LayerLine { depth, states, generated, regions, bytes, digest, seconds } = line;
-    let counts = [("states", states), ("generated", generated), ("bytes", bytes)];
+    let v1::LayerLine { depth, states, positions, generated, regions, bytes, digest, seconds } =
+        line;
+    let counts =
+        [("states", states), ("positions", positions), ("generated", generated), ("bytes", bytes)];
     check_counts(limits::LAYER_COUNT, &counts)?;
     check_regions(regions, states)?;
+    check_positions(positions, states)?;
     if !seconds.is_finite() || seconds < 0.0 {
         return Err(ConvertError::new("seconds", format!("{seconds} is no time")));
     }
     let digest = Hex128(digest_from(digest)?.0);
-    Ok(HistoryLine { depth, states, generated, regions, bytes, digest, seconds, kept: None })
+    let kept = None;
+    Ok(HistoryLine { depth, states, positions, generated, regions, bytes, digest, seconds, kept })
 }
 
 /// Owners of a job's shards from a message, by shard.
@@ -333,6 +346,15 @@ fn check_regions(regions: u64, states: u64) -> Result<(), ConvertError> {
         Ok(())
     } else {
         Err(ConvertError::new("regions", format!("{regions} regions with {states} states")))
+    }
+}
+
+/// Checks that there are no fewer positions than states, unless they are not counted.
+fn check_positions(positions: u64, states: u64) -> Result<(), ConvertError> {
+    if positions == 0 || (states > 0 && positions >= states) {
+        Ok(())
+    } else {
+        Err(ConvertError::new("positions", format!("{positions} positions of {states} states")))
     }
 }
 

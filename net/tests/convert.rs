@@ -46,21 +46,42 @@ fn sizes(limit: u64) -> impl Strategy<Value = (u64, u64)> {
 }
 
 fn record() -> impl Strategy<Value = CheckpointFile> {
-    let counts = (sizes(limits::PART_COUNT), 0..limits::PART_COUNT, 0..limits::PART_COUNT);
+    let counts = (sizes(limits::PART_COUNT / 3), 0..limits::PART_COUNT, 0..limits::PART_COUNT);
     let rest = (any::<u32>(), 0..limits::WORKERS, word(128), digest(), any::<u64>());
     (counts, rest).prop_map(|(((states, regions), generated, bytes), rest)| {
         let (depth, worker, file, digest, seal) = rest;
         let (digest, seal) = (Hex128(digest), Hex64(seal));
-        CheckpointFile { depth, worker, file, bytes, states, regions, generated, digest, seal }
+        CheckpointFile {
+            depth,
+            worker,
+            file,
+            bytes,
+            states,
+            positions: 3 * states,
+            regions,
+            generated,
+            digest,
+            seal,
+        }
     })
 }
 
 fn line() -> impl Strategy<Value = HistoryLine> {
-    let counts = (sizes(limits::LAYER_COUNT), 0..limits::LAYER_COUNT, 0..limits::LAYER_COUNT);
+    let counts = (sizes(limits::LAYER_COUNT / 3), 0..limits::LAYER_COUNT, 0..limits::LAYER_COUNT);
     (any::<u32>(), counts, digest(), 0.0..1e12f64).prop_map(
         |(depth, ((states, regions), generated, bytes), digest, seconds)| {
             let digest = Hex128(digest);
-            HistoryLine { depth, states, generated, regions, bytes, digest, seconds, kept: None }
+            HistoryLine {
+                depth,
+                states,
+                positions: 3 * states,
+                generated,
+                regions,
+                bytes,
+                digest,
+                seconds,
+                kept: None,
+            }
         },
     )
 }
@@ -126,11 +147,11 @@ proptest! {
         parameters in hash_map(any::<String>(), any::<String>(), 0..4),
         owners in vec(any::<u32>(), 0..4),
     ) {
-        let [depth, bytes, states, regions, generated, seal, shards, _] = numbers;
+        let [depth, bytes, states, regions, generated, seal, shards, positions] = numbers;
         let (depth, shards) = (depth as u32, shards as u32);
         let digest = digest.map(|[first, second]| v1::Digest { first, second });
         let file = v1::LayerFile {
-            depth, worker, file: name.clone(), bytes, states, regions, generated, digest, seal,
+            depth, worker, file: name.clone(), bytes, states, positions, regions, generated, digest, seal,
         };
         if let Ok(record) = convert::file_from(file.clone()) {
             prop_assert_eq!(convert::file_to(&record), file.clone());
@@ -138,7 +159,7 @@ proptest! {
         if let Ok(kept) = convert::kept_from(file) {
             prop_assert!(!kept.file.contains('/') && !kept.file.starts_with('.'));
         }
-        let line = v1::LayerLine { depth, states, generated, regions, bytes, digest, seconds };
+        let line = v1::LayerLine { depth, states, positions, generated, regions, bytes, digest, seconds };
         if let Ok(accepted) = convert::line_from(line) {
             prop_assert_eq!(convert::line_to(&accepted), line);
         }
@@ -182,6 +203,7 @@ fn good_file() -> v1::LayerFile {
         file: "layer-000003-001.strata".into(),
         bytes: 4096,
         states: 10,
+        positions: 10,
         regions: 2,
         generated: 30,
         digest: Some(v1::Digest { first: 1, second: 2 }),
@@ -210,6 +232,8 @@ fn impossible_files_are_refused_by_field() {
     assert!(refused(|file| file.bytes = limits::PART_COUNT).starts_with("bytes: "));
     assert!(refused(|file| file.states = u64::MAX).starts_with("states: "));
     assert!(refused(|file| file.generated = u64::MAX).starts_with("generated: "));
+    assert!(refused(|file| file.positions = u64::MAX).starts_with("positions: "));
+    assert!(refused(|file| file.positions = 9).starts_with("positions: 9 positions of 10"));
     assert_eq!(refused(|file| file.regions = 11), "regions: 11 regions with 10 states");
     assert_eq!(refused(|file| file.regions = 0), "regions: 0 regions with 10 states");
     assert_eq!(refused(|file| file.digest = None), "digest: it is missing");

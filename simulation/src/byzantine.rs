@@ -69,9 +69,15 @@ fn answer(random: &Random, order: v1::Order) -> Outcome {
         _ => return Outcome::Noted(v1::Noted {}),
     };
     let limit = 1 << 20;
-    let (states, generated) = match random.below(6) {
+    let mut positions = 0;
+    let (states, generated) = match random.below(7) {
         0 => (u64::MAX - random.below(limit), 1),
         1 => (1 + random.below(limit), u64::MAX - random.below(limit)),
+        2 => {
+            // Fewer positions than states.
+            positions = 1;
+            (2, limit * 8)
+        }
         // More new states than moves lead to.
         _ => (limit + random.below(limit), limit * 8),
     };
@@ -79,6 +85,7 @@ fn answer(random: &Random, order: v1::Order) -> Outcome {
     Outcome::Layer(v1::LayerReport {
         depth,
         states,
+        positions,
         regions: 1,
         generated,
         digest,

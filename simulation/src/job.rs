@@ -8,7 +8,7 @@ use strata::Search;
 use strata_net::{Connection, Security, convert};
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
-use strata_space::Digest;
+use strata_space::{Digest, LayerStats};
 use tonic::{Code, Status};
 
 use crate::fault::Kind;
@@ -41,8 +41,8 @@ const BLOCKS: u32 = 4;
 /// A search of 262,144 states, in blocks enough for several workers of the dense engine.
 const DENSE: Puzzle = ("hanoi", &[("discs", "9"), ("pegs", "4"), ("exhaust", "true")]);
 
-/// The figures of a layer: states, generated, digest.
-type Figures = (u64, u64, Digest);
+/// The figures of a layer: states, positions, generated, digest.
+type Figures = (u64, u64, u64, Digest);
 
 /// What a search must find.
 #[derive(Debug)]
@@ -51,6 +51,10 @@ struct Expected {
     states: u64,
     digest: Digest,
     layers: Vec<Figures>,
+}
+
+fn figures(stats: &LayerStats) -> Figures {
+    (stats.states, stats.positions, stats.generated, stats.digest)
 }
 
 /// The results of an undisturbed search in this process.
@@ -65,7 +69,7 @@ fn expected(puzzle: &Puzzle) -> Arc<Expected> {
             moves: report.moves(),
             states: report.states(),
             digest: report.digest(),
-            layers: layers.map(|stats| (stats.states, stats.generated, stats.digest)).collect(),
+            layers: layers.map(figures).collect(),
         })
     });
     Arc::clone(found)
@@ -321,7 +325,7 @@ impl Job {
         }
         let figures = |line: v1::LayerLine| -> Result<Figures, String> {
             let digest = convert::digest_from(line.digest).map_err(|error| error.to_string())?;
-            Ok((line.states, line.generated, digest))
+            Ok((line.states, line.positions, line.generated, digest))
         };
         let layers = lines.into_iter().map(figures).collect::<Result<Vec<_>, _>>()?;
         if layers != expected.layers {

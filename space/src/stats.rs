@@ -9,6 +9,10 @@ pub struct LayerStats {
     pub regions: u64,
     /// States in the layer.
     pub states: u64,
+    /// Positions that the states stand for, see
+    /// [`StateSpace::positions`](crate::StateSpace::positions): as many as states without symmetry,
+    /// and 0 if the space does not count them.
+    pub positions: u64,
     /// Legal moves of the layer's states, counted one by one.
     pub generated: u64,
     /// Sum of the weights of the layer's states.
@@ -27,6 +31,8 @@ impl LayerStats {
     pub fn add(&mut self, other: &LayerStats) {
         self.regions += other.regions;
         self.states += other.states;
+        // A space's own counts may be too large; the plan refuses a sum of `u64::MAX`.
+        self.positions = self.positions.saturating_add(other.positions);
         self.generated += other.generated;
         self.digest += other.digest;
         self.odd |= other.odd;

@@ -122,6 +122,11 @@ pub trait Tabled: StateSpace {
         Weight::ZERO
     }
 
+    /// Number of the positions of [`Self::unfactored_weight`].
+    fn unfactored_positions(&self, _region: RegionKey, _locals: &[Local]) -> u64 {
+        0
+    }
+
     /// The local in the target region of a state with side 0 that leaves by an exit edge, after
     /// the symmetry that makes the target region canonical.
     fn transfer(&self, index: u32, edge: ExitEdge, symmetry: u8) -> Local;
@@ -153,7 +158,8 @@ pub trait Tabled: StateSpace {
     ///
     /// A state of side `s` stands for up to two positions, its images `[s][0]` and `[s][1]`. A
     /// position's weight is the product of its region's and its local part's weight.
-    /// [`Weight::ZERO`] means no image.
+    /// [`Weight::ZERO`] means no image. All states of a region, of either side, have the same number
+    /// of images, and stand for as many positions unless they are [fixed](Self::is_fixed).
     fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2];
 
     /// Weights of the images of all local parts of a side, by index.

@@ -18,7 +18,7 @@ const NAME: &str = "batch 7 of worker 3";
 
 /// Bytes of the header that [`header`] gives.
 const HEADER: usize = 20 + 7;
-const TRAILER: usize = 88;
+const TRAILER: usize = 96;
 
 fn header(kind: FileKind) -> LayerHeader {
     LayerHeader { kind, job: "panex-6".to_owned(), depth: 41, encoding: 0 }
@@ -130,7 +130,7 @@ proptest! {
         let mut bytes = layer.image().unwrap().to_vec();
         let trailer = bytes.len() - TRAILER;
         let footer = trailer - layer.blocks().len() * 72 - layer.shards().len() * 24;
-        let areas = [HEADER..footer, footer..trailer, trailer..trailer + 72];
+        let areas = [HEADER..footer, footer..trailer, trailer..trailer + 80];
         for (index, value) in damage {
             let area = areas[area].clone();
             bytes[area.start + index.index(area.len())] = value;
@@ -143,8 +143,8 @@ proptest! {
             let checksum = xxh3_64(&bytes[footer..trailer]);
             bytes[trailer + 24..][..8].copy_from_slice(&checksum.to_le_bytes());
         }
-        let seal = xxh3_64(&[&bytes[..HEADER], &bytes[trailer..trailer + 72]].concat());
-        bytes[trailer + 72..][..8].copy_from_slice(&seal.to_le_bytes());
+        let seal = xxh3_64(&[&bytes[..HEADER], &bytes[trailer..trailer + 80]].concat());
+        bytes[trailer + 80..][..8].copy_from_slice(&seal.to_le_bytes());
         match receive(bytes, &header(FileKind::Run)) {
             Ok(_) | Err(StoreError::Corrupt { .. }) => {}
             other => prop_assert!(false, "{:?}", other),

@@ -32,6 +32,7 @@ fn record(file: &str) -> CheckpointFile {
         file: file.to_owned(),
         bytes: 1000,
         states: 77,
+        positions: 77,
         regions: 5,
         generated: 99,
         digest: Hex128([1, u64::MAX]),
@@ -47,6 +48,7 @@ fn line(depth: u32) -> HistoryLine {
     HistoryLine {
         depth,
         states: 10 * u64::from(depth),
+        positions: 10 * u64::from(depth),
         generated: 20,
         regions: 1,
         bytes: 300,

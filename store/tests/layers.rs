@@ -22,6 +22,7 @@ fn totals(entries: &Entries) -> LayerTotals {
     LayerTotals {
         regions: entries.len() as u64,
         states: entries.iter().map(|(_, locals)| locals.len() as u64).sum(),
+        positions: entries.iter().map(|(_, locals)| locals.len() as u64).sum(),
         generated: 12345,
         digest: [7, 8],
     }
@@ -347,7 +348,7 @@ fn every_flipped_byte_is_found() {
         let expect = expect(&layer);
         inspect(&path, &expect).unwrap();
         let good = std::fs::read(&path).unwrap();
-        let tail = good.len() - 88;
+        let tail = good.len() - 96;
         for at in 0..good.len() {
             for flip in [0x01, 0x80, 0xff] {
                 let mut bad = good.clone();
@@ -432,7 +433,7 @@ proptest! {
         let path = dir.path().join("layer.strata");
         layer.persist(&real(), &path).unwrap();
         let mut bytes = std::fs::read(&path).unwrap();
-        let (blocks, trailer) = (layer.blocks(), bytes.len() - 88);
+        let (blocks, trailer) = (layer.blocks(), bytes.len() - 96);
         let footer = trailer - blocks.len() * 72 - layer.shards().len() * 24;
         for (index, value) in damage {
             let at = if in_index { footer + index.index(trailer - footer) } else { 27 + index.index(footer - 27) };
@@ -446,9 +447,9 @@ proptest! {
         let checksum = xxh3_64(&bytes[footer..trailer]);
         bytes[trailer + 24..][..8].copy_from_slice(&checksum.to_le_bytes());
         let mut sealed = bytes[..27].to_vec();
-        sealed.extend_from_slice(&bytes[trailer..trailer + 72]);
+        sealed.extend_from_slice(&bytes[trailer..trailer + 80]);
         let seal = xxh3_64(&sealed);
-        bytes[trailer + 72..][..8].copy_from_slice(&seal.to_le_bytes());
+        bytes[trailer + 80..][..8].copy_from_slice(&seal.to_le_bytes());
         std::fs::write(&path, &bytes).unwrap();
         let expect = ExpectedFile { seal, ..expect(&layer) };
         match inspect(&path, &expect) {

@@ -40,7 +40,10 @@ fn write(writer: LayerWriter, entries: &[(EntryKey, Vec<u32>)]) -> Result<Layer,
     let part = encoder.finish(&writer)?;
     let states = entries.iter().map(|(_, locals)| locals.len() as u64).sum();
     let regions = entries.len() as u64;
-    writer.seal(vec![part], LayerTotals { regions, states, generated: 0, digest: [0, 0] })
+    writer.seal(
+        vec![part],
+        LayerTotals { regions, states, positions: states, generated: 0, digest: [0, 0] },
+    )
 }
 
 fn read(layer: &Layer) -> Vec<(EntryKey, Vec<u32>)> {

@@ -53,9 +53,9 @@ fn assert_found(found: &Outcome, expected: &Reference, what: &str) {
     assert_eq!(found.moves, expected.moves, "answer: {what}");
 }
 
-/// Compares the searches for all k with the reference and with each other. Returns the digest of
-/// every layer.
-fn check_panex(level: u8, change: impl Fn(&mut PanexConfig)) -> Vec<Digest> {
+/// Compares the searches for all k with the reference and with each other. Returns the digest and
+/// the positions of every layer.
+fn check_panex(level: u8, change: impl Fn(&mut PanexConfig)) -> Vec<(Digest, u64)> {
     let configs = KS.map(|k| {
         let mut config = config(level, k, SymmetryUse::On);
         change(&mut config);
@@ -63,14 +63,20 @@ fn check_panex(level: u8, change: impl Fn(&mut PanexConfig)) -> Vec<Digest> {
     });
     let configs: Vec<PanexConfig> = configs.collect();
     let expected = reference(configs[0]);
-    let mut digests = None;
+    let mut counted = None;
     for config in configs {
         let found = tabled(config);
         assert_found(&found, &expected, &format!("{config:?}"));
-        let first = digests.get_or_insert_with(|| found.digests());
-        assert_eq!(*first, found.digests(), "digests: {config:?}");
+        let layers = found.layers.iter();
+        let figures: Vec<_> = layers.map(|layer| (layer.digest, layer.positions)).collect();
+        let first = counted.get_or_insert_with(|| figures.clone());
+        assert_eq!(*first, figures, "digests and positions: {config:?}");
+        if config.symmetry == SymmetryUse::Off {
+            let states = found.states().into_iter();
+            assert!(states.eq(figures.iter().map(|(_, positions)| *positions)), "{config:?}");
+        }
     }
-    digests.unwrap_or_default()
+    counted.unwrap_or_default()
 }
 
 #[test]
@@ -95,7 +101,7 @@ fn exhaustive_searches_find_the_references_layers() {
 }
 
 #[test]
-fn a_digest_does_not_depend_on_symmetry() {
+fn digests_and_positions_do_not_depend_on_symmetry() {
     // A digest is the sum over the positions that the states stand for. Equal digests with and
     // without symmetry show that a layer has the same positions.
     for level in 1..=4 {

@@ -126,8 +126,8 @@ impl Workers {
         let flushed = std::mem::take(&mut *self.wire.flushed.lock().unwrap());
         let all: Vec<(usize, u32)> = self.by_number.keys().map(|number| (*number, depth)).collect();
         assert_eq!(flushed, all, "every worker flushes once, before it reports");
-        let LayerStats { states, generated, digest, .. } = stats;
-        (LayerNumbers { depth, states, generated, digest }, reports)
+        let LayerStats { states, positions, generated, digest, .. } = stats;
+        (LayerNumbers { depth, states, positions, generated, digest }, reports)
     }
 
     /// Advances to a depth and compares the layers with those of a single worker.

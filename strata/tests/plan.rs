@@ -28,6 +28,7 @@ fn numbers(states: u64) -> LayerPart {
     LayerPart {
         stats: LayerStats {
             states,
+            positions: states,
             generated: 3 * states,
             regions: states.min(1),
             ..LayerStats::default()
@@ -48,13 +49,14 @@ fn layer(worker: usize, depth: u32, numbers: LayerPart) -> Input {
 
 /// A file with the layer that [`numbers`] describes.
 fn record(worker: u32, depth: u32, states: u64) -> CheckpointFile {
-    let LayerStats { regions, generated, .. } = numbers(states).stats;
+    let LayerStats { regions, positions, generated, .. } = numbers(states).stats;
     CheckpointFile {
         depth,
         worker,
         file: format!("layer-{depth}-{worker}"),
         bytes: 5,
         states,
+        positions,
         regions,
         generated,
         digest: Hex128::default(),
@@ -325,6 +327,39 @@ fn layers_that_no_search_can_find_are_refused() {
         assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
         assert!(refusal.to_string().contains(what), "{refusal}");
         assert!(commands(&mut plan).is_empty(), "the plan is over");
+    }
+}
+
+#[test]
+fn positions_that_no_states_have_are_refused() {
+    let of = |states, positions| {
+        let stats = LayerStats { positions, ..numbers(states).stats };
+        LayerPart { stats, ..numbers(states) }
+    };
+    let (explicit, dense) = (EngineKind::Explicit, EngineKind::Dense);
+    for (engine, layers, what) in [
+        (explicit, vec![of(1, 1), of(3, 2)], Some("3 states stand for 2 positions")),
+        (explicit, vec![of(1, 1), of(3, 0)], Some("3 states stand for 0 positions")),
+        (explicit, vec![of(1, 0), of(3, 3)], Some("3 states stand for 3 positions")),
+        (explicit, vec![of(1, 1), of(3, u64::MAX - 1)], Some("overflow the sums")),
+        (explicit, vec![of(1, u64::MAX)], Some("overflow the sums")),
+        (dense, vec![of(1, 1), of(3, 6)], Some("3 states stand for 6 positions")),
+        (explicit, vec![of(1, 1), of(3, 6)], None),
+        (explicit, vec![of(1, 0), of(3, 0)], None),
+        (dense, vec![of(1, 1), of(3, 3)], None),
+    ] {
+        let options = PlanOptions { engine, ..options(1, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        let (last, before) = layers.split_last().unwrap();
+        play(&mut plan, before);
+        let handled = plan.handle(layer(0, before.len() as u32, last.clone()));
+        match (handled, what) {
+            (Err(refusal), Some(what)) => {
+                assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
+                assert!(refusal.to_string().contains(what), "{refusal}");
+            }
+            (handled, what) => assert_eq!((handled.is_ok(), what), (true, None), "{layers:?}"),
+        }
     }
 }
 

@@ -54,6 +54,7 @@ impl SimulatedSearch {
             depth,
             stats: LayerStats {
                 states,
+                positions: 2 * states,
                 regions: states,
                 generated: 1000 * states,
                 digest: (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum(),
@@ -75,6 +76,7 @@ impl SimulatedSearch {
         LayerPart {
             stats: LayerStats {
                 states: own,
+                positions: 2 * own,
                 regions: own,
                 generated: 1000 * own,
                 digest: if worker == 0 { digest } else { Digest::ZERO },
@@ -116,7 +118,7 @@ fn records(
     workers: usize,
 ) -> Vec<CheckpointFile> {
     let record = |depth| {
-        let LayerStats { states, regions, generated, digest, .. } =
+        let LayerStats { states, positions, regions, generated, digest, .. } =
             search.part(depth, worker, workers).stats;
         CheckpointFile {
             depth,
@@ -124,6 +126,7 @@ fn records(
             file: String::new(),
             bytes: 1,
             states,
+            positions,
             regions,
             generated,
             digest: Hex128(digest.0),

@@ -96,10 +96,11 @@ fn a_layer_has_as_many_states_as_orbits_and_the_digest_of_its_boards() {
         assert_eq!(off.states(), expected, "{text}");
         let expected: Vec<u64> = orbits.iter().map(|(_, orbits)| *orbits).collect();
         assert_eq!(on.states(), expected, "{text}");
-        let digests = |outcome: &Outcome| -> Vec<Digest> {
-            outcome.layers.iter().map(|layer| layer.digest).collect()
+        let boards = |outcome: &Outcome| -> Vec<(Digest, u64)> {
+            outcome.layers.iter().map(|layer| (layer.digest, layer.positions)).collect()
         };
-        assert_eq!(digests(&on), digests(&off), "{text}");
+        assert_eq!(boards(&on), boards(&off), "{text}");
+        assert!(off.layers.iter().all(|layer| layer.positions == layer.states), "{text}");
 
         let setup = SearchSetup {
             workers: 3,

@@ -257,6 +257,7 @@ mod tests {
             worker: 2,
             bytes: CONTENT.len() as u64,
             states: 6,
+            positions: 6,
             regions: 1,
             generated: 6,
             digest: Hex128([0; 2]),

@@ -307,6 +307,7 @@ fn layer_outcome(state: &NodeState, report: LayerReport) -> Outcome {
     Outcome::Layer(v1::LayerReport {
         depth,
         states: stats.states,
+        positions: stats.positions,
         regions: stats.regions,
         generated: stats.generated,
         digest: Some(convert::digest_to(stats.digest)),

@@ -112,6 +112,7 @@ impl<'a> JobEvents<'a> {
         Ok(Some(Event::Layer(events::Layer {
             depth: line.depth,
             states: line.states,
+            positions: events::counted(line.positions, line.states),
             generated: line.generated,
             regions: line.regions,
             bytes: line.bytes,

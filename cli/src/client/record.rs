@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use strata_proto::v1;
 use strata_store::{EngineKind, Hex128};
 
-use crate::output::events::{Outcome, Summary};
+use crate::output::events::{Outcome, Summary, counted};
 use crate::output::json;
 use crate::output::json::write_line;
 use crate::spaces::request::{self, Naming};
@@ -88,6 +88,7 @@ pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Nam
         moves: result.moves,
         layers: result.layers,
         states: result.states,
+        positions: counted(result.positions, result.states),
         generated: result.generated,
         widest: result.widest,
         widest_depth: result.widest_depth,
@@ -133,6 +134,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         depth: Option<u32>,
         layer_states: u64,
         states: u64,
+        positions: Option<u64>,
         checkpoint: Option<u32>,
         expected_layers: Option<u32>,
         queue_position: u32,
@@ -164,6 +166,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         depth: job.depth,
         layer_states: job.layer_states,
         states: job.states,
+        positions: counted(job.positions, job.states),
         checkpoint: job.checkpoint,
         expected_layers: job.expected_layers,
         queue_position: job.queue_position,
@@ -260,7 +263,7 @@ pub(crate) mod tests {
              \"params\":{\"exhaust\":false,\"k\":3,\"level\":3},\"engine\":\"explicit\",\"shards\":64,\
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
              \"keep_layers\":\"last\",\"created\":1795266000,\"ended\":null,\"seconds\":0.0,\"depth\":null,\
-             \"layer_states\":0,\"states\":0,\"checkpoint\":null,\"expected_layers\":null,\
+             \"layer_states\":0,\"states\":0,\"positions\":0,\"checkpoint\":null,\"expected_layers\":null,\
              \"queue_position\":0,\"waiting_for\":[],\"workers\":0,\"error\":null,\
              \"exit_code\":null,\"result\":null}\n"
         );

@@ -80,6 +80,11 @@ where
     if *value == T::default() { serializer.serialize_none() } else { value.serialize(serializer) }
 }
 
+/// Positions that states stand for; none if they are not counted, which is recorded as 0.
+pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
+    (positions > 0 || states == 0).then_some(positions)
+}
+
 /// A complete layer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Layer {
@@ -87,6 +92,8 @@ pub(crate) struct Layer {
     pub(crate) depth: u32,
     /// States in the layer.
     pub(crate) states: u64,
+    /// Positions that they stand for, if they are counted.
+    pub(crate) positions: Option<u64>,
     /// Legal moves from the layer's states.
     pub(crate) generated: u64,
     /// Regions with a state in the layer.
@@ -146,6 +153,8 @@ pub(crate) struct Summary {
     pub(crate) layers: u32,
     /// States in all layers, depth 0 included.
     pub(crate) states: u64,
+    /// Positions that they stand for, if they are counted.
+    pub(crate) positions: Option<u64>,
     /// Legal moves from stored states.
     pub(crate) generated: u64,
     /// States of the widest layer.
@@ -326,6 +335,7 @@ pub(crate) mod tests {
         Event::Layer(Layer {
             depth,
             states,
+            positions: Some(2 * states),
             generated: 3 * states,
             regions: 2,
             bytes: states / 2,
@@ -342,6 +352,7 @@ pub(crate) mod tests {
             moves: Some(881),
             layers: 441,
             states: 4_078_382,
+            positions: Some(8_156_764),
             generated: 11_827_307,
             widest: 23_273,
             widest_depth: 370,
@@ -417,7 +428,7 @@ pub(crate) mod tests {
     fn layer_line() {
         assert_eq!(
             json(&layer(0, 1, u64::MAX)),
-            "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"generated\":3,\
+            "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":2,\"generated\":3,\
              \"regions\":2,\"bytes\":0,\"digest\":\"00112233445566778899aabbccddeeff\",\
              \"seconds\":0.25,\"total_states\":18446744073709551615,\"replayed\":false}\n"
         );
@@ -437,8 +448,8 @@ pub(crate) mod tests {
         assert_eq!(
             json(&Event::Result(summary())),
             "{\"v\":1,\"event\":\"result\",\"outcome\":\"goal\",\"moves\":881,\"layers\":441,\
-             \"states\":4078382,\"generated\":11827307,\"widest\":23273,\"widest_depth\":370,\
-             \"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.21,\
+             \"states\":4078382,\"positions\":8156764,\"generated\":11827307,\"widest\":23273,\
+             \"widest_depth\":370,\"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.21,\
              \"peak_rss_bytes\":63963136,\"disk_peak_bytes\":1258291,\"spilled_bytes\":0,\
              \"bytes_per_state\":0.36}\n"
         );

@@ -262,6 +262,7 @@ pub(crate) fn line(depth: u32) -> v1::LayerLine {
     v1::LayerLine {
         depth,
         states,
+        positions: states,
         generated: 3 * states,
         regions: 1,
         bytes: 100,
@@ -292,6 +293,7 @@ pub(crate) fn done(depth: u32) -> v1::Job {
         moves: Some(42),
         layers: depth,
         states,
+        positions: states,
         generated: 3 * states,
         widest: u64::from(depth) + 1,
         widest_depth: depth,

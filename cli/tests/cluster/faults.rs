@@ -6,7 +6,7 @@ use rustix::process::Signal;
 
 use crate::common::expect;
 use crate::disks::layer_files;
-use crate::follower::Follower;
+use crate::follower::{Expected, Follower};
 use crate::harness::{COORDINATOR, Cluster, eventually};
 use crate::random::Random;
 
@@ -66,6 +66,27 @@ fn layers_are_the_same_after_kills_at_random_moments() {
 #[test]
 fn layers_are_the_same_after_kills_at_other_moments() {
     killed_at_random(0xfade);
+}
+
+#[test]
+fn symmetric_states_stand_for_the_same_positions_after_a_kill() {
+    let line = "topspin 10 4 --symmetry on";
+    let expected = Expected::of(line);
+    let positions: u64 = expected.layers.iter().map(|layer| layer.4).sum();
+    assert_eq!(positions, (1..=10).product::<u64>());
+    let mut cluster = Cluster::of(2);
+    let follower = cluster.follow(&format!("submit {line} --checkpoint-interval 1ms"));
+    follower.until_depth(4);
+    cluster.kill("w1");
+    cluster.start("w1");
+    let job = follower.job();
+    expected.assert_printed(&follower.expect(0));
+    let log = cluster.log(COORDINATOR);
+    assert!(log.contains("worker w1 is lost"), "{log}");
+    // The journal has what the client was sent.
+    expected.assert_printed(&cluster.follow(&format!("watch {job}")).expect(0));
+    assert_eq!(cluster.status(&job)["positions"], positions);
+    cluster.assert_no_panic();
 }
 
 #[test]

@@ -13,8 +13,8 @@ use tempfile::tempdir;
 use crate::common::{Finished, expect, solve};
 use crate::harness::{WAIT_TIMEOUT, eventually};
 
-/// Depth, states, moves and digest of a layer.
-pub(crate) type Layer = (u64, u64, u64, String);
+/// Depth, states, moves, digest and positions of a layer.
+pub(crate) type Layer = (u64, u64, u64, String, u64);
 
 /// Layers and result of a search without a cluster.
 pub(crate) struct Expected {
@@ -43,8 +43,16 @@ impl Expected {
     pub(crate) fn assert_printed(&self, ran: &Finished) {
         assert_eq!(self.assert_prefix(ran), self.layers.len());
         let result = ran.event("result");
-        for field in ["moves", "layers", "states", "generated", "widest", "widest_depth", "digest"]
-        {
+        for field in [
+            "moves",
+            "layers",
+            "states",
+            "positions",
+            "generated",
+            "widest",
+            "widest_depth",
+            "digest",
+        ] {
             assert_eq!(result[field], self.result[field], "{field}");
         }
     }

@@ -59,14 +59,15 @@ impl Finished {
         events[0].clone()
     }
 
-    /// Depth, states, moves and digest of every layer, those of earlier sessions included.
-    pub(crate) fn layers(&self) -> Vec<(u64, u64, u64, String)> {
+    /// Depth, states, moves, digest and positions of every layer, those of earlier sessions included.
+    pub(crate) fn layers(&self) -> Vec<(u64, u64, u64, String, u64)> {
         let layer = |event: &Value| {
             (
                 event["depth"].as_u64().unwrap(),
                 event["states"].as_u64().unwrap(),
                 event["generated"].as_u64().unwrap(),
                 event["digest"].as_str().unwrap().to_owned(),
+                event["positions"].as_u64().unwrap(),
             )
         };
         self.events("layer").iter().map(layer).collect()

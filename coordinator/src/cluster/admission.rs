@@ -117,6 +117,7 @@ mod tests {
             file: String::new(),
             bytes: 1,
             states: 1,
+            positions: 1,
             regions: 1,
             generated: 1,
             digest: Hex128([0, 0]),

@@ -236,6 +236,7 @@ mod tests {
         HistoryLine {
             depth,
             states: 10,
+            positions: 10,
             generated: 30,
             regions: 5,
             bytes: 100,

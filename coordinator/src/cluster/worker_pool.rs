@@ -157,7 +157,7 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
             let (depth, waiting) = (report.depth, report.waiting as usize);
             let part = part(report).map_err(ClusterError::malformed(name))?;
             if let Some(shared) =
-                part.shared.as_ref().filter(|file| !is_of(file, own, depth, &part))
+                part.shared.as_deref().filter(|file| !is_of(file, own, depth, &part))
             {
                 let (found, expected) = (shared.states, part.stats.states);
                 let CheckpointFile { file, depth: of, worker, .. } = shared;
@@ -198,8 +198,8 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
 
 /// Whether a file has a worker's part of a layer.
 fn is_of(file: &CheckpointFile, worker: u32, depth: u32, part: &LayerPart) -> bool {
-    let LayerStats { states, regions, generated, digest, .. } = part.stats;
-    let totals = LayerTotals { states, regions, generated, digest: digest.0 };
+    let LayerStats { states, positions, regions, generated, digest, .. } = part.stats;
+    let totals = LayerTotals { states, positions, regions, generated, digest: digest.0 };
     (file.worker, file.depth, file.totals()) == (worker, depth, totals)
 }
 
@@ -211,7 +211,7 @@ fn part(report: v1::LayerReport) -> Result<LayerPart, ConvertError> {
         disk_left: report.disk_left_bytes,
         spilled: report.spilled_bytes,
         kept: report.kept.map(convert::kept_from).transpose()?,
-        shared: report.shared.map(convert::file_from).transpose()?,
+        shared: report.shared.map(convert::file_from).transpose()?.map(Box::new),
     })
 }
 

@@ -13,15 +13,22 @@ use crate::entry::JobProgress;
 /// The first format whose records have the place of their submission.
 const SUBMISSIONS: u32 = 3;
 
+/// The first format whose records have the time at which a job ended.
+const ENDS: u32 = 4;
+
 /// Adds what earlier versions did not store: the journal's id (format 1), and the progress of jobs
 /// and the tables by name and submission (formats 1 and 2); the times at which jobs ended, for which
-/// the present is taken, and the tables of ended and removed jobs (formats 1 to 3).
+/// the present is taken, and the tables of ended and removed jobs (formats 1 to 3). Layers of formats
+/// 1 to 4 have no counts of positions.
 ///
 /// # Errors
 /// None besides those that all methods return, see [`Journal`](super::operations::Journal).
 pub(super) fn upgrade(tx: &Writing<'_>, setup: &JournalSetup) -> Result<(), JournalError> {
     let mut counts = counts(tx)?;
     let found = std::mem::replace(&mut counts.format, FORMAT);
+    if found >= ENDS {
+        return tx.put(META, COUNTS, &counts);
+    }
     if counts.id.is_empty() {
         counts.id = setup.id()?;
     }

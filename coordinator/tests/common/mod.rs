@@ -24,6 +24,7 @@ pub(crate) fn line(depth: u32, salt: u64) -> HistoryLine {
     HistoryLine {
         depth,
         states,
+        positions: states,
         generated: states.wrapping_mul(3),
         regions: states / 7,
         bytes: 100 + states / 2,
@@ -40,6 +41,7 @@ pub(crate) fn checkpoint(depth: u32) -> ClusterCheckpoint {
         file: format!("layer-{depth:06}-000.strata"),
         bytes: 4096,
         states: 17,
+        positions: 17,
         regions: 3,
         generated: 51,
         digest: Hex128([1, u64::from(depth)]),

@@ -56,9 +56,11 @@ pub(super) fn report<S: Tabled>(
         return Ok(());
     }
     stats.regions += 1;
-    stats.states += expansion.next.len() as u64;
+    let (states, weights) = (expansion.next.len() as u64, &regions.at(slot).weights);
+    stats.states += states;
+    stats.positions += if weights[0][1] == Weight::ZERO { states } else { 2 * states };
     stats.generated += u64::from(expansion.generated);
-    for (weights, sums) in regions.at(slot).weights.iter().zip(&expansion.weight_sums) {
+    for (weights, sums) in weights.iter().zip(&expansion.weight_sums) {
         if *sums != [Weight::ZERO; 2] {
             stats.digest += weights[0] * sums[0] + weights[1] * sums[1];
         }

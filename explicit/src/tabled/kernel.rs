@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_space::{LayerStats, Local, RegionKey, Tabled, Weight};
+use strata_space::{LayerStats, Local, RegionKey, Tabled};
 use strata_store::{EntryKey, ListBuf};
 
 use super::batch::{self, ExpansionBatch};
@@ -114,13 +114,15 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
         let slot = self.regions.find(RegionKey(at.region));
         let class = &self.regions.at(slot).class;
         self.summary.summarise(&*self.space, class, states, &Batches::default());
-        if self.space.needs_canonicalising(class) {
-            stats.digest += self.double_count_correction(slot, states);
-        }
-        stats.digest += self.space.unfactored_weight(RegionKey(at.region), states);
+        let is_symmetric = self.space.needs_canonicalising(class);
+        self.add_unfactored(at, states, stats);
         let expansion = self.summary.expansion(self.list.encode(states));
         let cached = (&*self.space, &mut self.regions);
-        report(cached, CachedKey { at, slot }, &expansion, &mut self.exit_buffers, stats, exits)
+        report(cached, CachedKey { at, slot }, &expansion, &mut self.exit_buffers, stats, exits)?;
+        if is_symmetric {
+            self.correct_double_counts(slot, states, stats);
+        }
+        Ok(())
     }
 }
 
@@ -187,8 +189,7 @@ impl<S: Tabled> TabledKernel<S> {
             if self.scatters {
                 let states = expansion.next.decode(&mut self.next);
                 states.ok_or_else(|| output.damaged(region.at))?;
-                output.stats().digest +=
-                    self.space.unfactored_weight(RegionKey(region.at.region), &self.next);
+                self.add_unfactored(region.at, &self.next, output.stats());
             }
             let cached = (&*self.space, &mut self.regions);
             let key = CachedKey { at: region.at, slot };
@@ -254,13 +255,13 @@ impl<S: Tabled> TabledKernel<S> {
         if let Some((hash, key)) = key {
             self.memo.insert(hash, key, &expansion);
         }
-        if canonicalise {
-            output.stats().digest += self.double_count_correction(slot, &self.next);
-        }
-        let region = RegionKey(at.region);
-        output.stats().digest += self.space.unfactored_weight(region, &self.next);
+        self.add_unfactored(at, &self.next, output.stats());
         let cached = (&*self.space, &mut self.regions);
-        deliver(cached, CachedKey { at, slot }, &expansion, &mut self.exit_buffers, output)
+        deliver(cached, CachedKey { at, slot }, &expansion, &mut self.exit_buffers, output)?;
+        if canonicalise {
+            self.correct_double_counts(slot, &self.next, output.stats());
+        }
+        Ok(())
     }
 
     /// Computes the new states of a region with states of both sides, or which a symmetry fixes.
@@ -276,15 +277,21 @@ impl<S: Tabled> TabledKernel<S> {
         keep_new(inputs, &mut self.next, stats);
     }
 
-    /// Correction of the digest for states that are their own image: without it their weight would
-    /// be counted twice.
-    fn double_count_correction(&self, slot: usize, states: &[Local]) -> Weight {
+    /// Adds the positions that a region's and local parts' weights do not give.
+    fn add_unfactored(&self, at: EntryKey, states: &[Local], stats: &mut LayerStats) {
+        let region = RegionKey(at.region);
+        stats.digest += self.space.unfactored_weight(region, states);
+        stats.positions += self.space.unfactored_positions(region, states);
+    }
+
+    /// Removes the second image of states that are their own image: [`report`] has counted it.
+    fn correct_double_counts(&self, slot: usize, states: &[Local], stats: &mut LayerStats) {
         let (region, space) = (self.regions.at(slot), &*self.space);
         let fixed = states.iter().filter(|local| space.is_fixed(&region.class, *local >> 1));
-        let second = fixed.map(|local| {
+        for local in fixed {
             let (index, side) = ((local >> 1) as usize, (local & 1) as usize);
-            -(region.weights[side][1] * space.local_weights(side)[index][1])
-        });
-        second.sum()
+            stats.digest += -(region.weights[side][1] * space.local_weights(side)[index][1]);
+            stats.positions -= 1;
+        }
     }
 }

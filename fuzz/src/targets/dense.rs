@@ -41,7 +41,13 @@ fn image(header: LayerHeader, words: &[u64], step: usize) -> Result<Layer, Store
     let states = words.iter().map(|word| u64::from(word.count_ones())).sum();
     let has_states = |block: &&[u64]| block.iter().any(|word| *word != 0);
     let regions = words.chunks(rows).filter(has_states).count() as u64;
-    let totals = LayerTotals { regions, states, generated: 2 * states, digest: [states, 5] };
+    let totals = LayerTotals {
+        regions,
+        states,
+        positions: states,
+        generated: 2 * states,
+        digest: [states, 5],
+    };
     writer.seal(vec![encoder.finish()], totals)
 }
 

@@ -61,6 +61,7 @@ fn line(depth: u32) -> HistoryLine {
     HistoryLine {
         depth,
         states: 1 << depth,
+        positions: 1 << depth,
         generated: 3 << depth,
         regions: 1,
         bytes: 100,
@@ -88,6 +89,7 @@ fn fill(journal: &Journal) -> Result<(), JournalError> {
         file: "layer-000002-000.strata".to_owned(),
         bytes: 100,
         states: 4,
+        positions: 4,
         regions: 1,
         generated: 12,
         digest: Hex128([7, 8]),
@@ -104,6 +106,7 @@ fn fill(journal: &Journal) -> Result<(), JournalError> {
         moves: Some(2),
         layers: 2,
         states: 7,
+        positions: 7,
         generated: 21,
         widest: 4,
         digest: Hex128([1, 2]),

@@ -92,6 +92,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         let totals = LayerTotals {
             regions: entries.len() as u64,
             states,
+            positions: states,
             generated: 2 * states,
             digest: [states, 5],
         };

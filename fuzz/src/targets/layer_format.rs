@@ -8,7 +8,7 @@ use crate::mutate;
 use crate::rng::Rng;
 
 const HEADER: usize = 20;
-const TRAILER: usize = 88;
+const TRAILER: usize = 96;
 const BLOCK: usize = 72;
 const SHARD: usize = 24;
 const COLUMNS: usize = 6;
@@ -63,10 +63,10 @@ pub(super) fn reseal(bytes: &mut [u8]) {
     let sum = xxh3_64(&bytes[start..trailer]).to_le_bytes();
     put(bytes, trailer + 24, &sum);
     let header = header_len(bytes).min(bytes.len());
-    let sealed = [&bytes[..header], &bytes[trailer..trailer + 72]].concat();
+    let sealed = [&bytes[..header], &bytes[trailer..trailer + 80]].concat();
     let seal = xxh3_64(&sealed).to_le_bytes();
-    put(bytes, trailer + 72, &seal);
-    put(bytes, trailer + 80, b"STRATAND");
+    put(bytes, trailer + 80, &seal);
+    put(bytes, trailer + 88, b"STRATAND");
 }
 
 /// A block taken apart.
@@ -218,7 +218,7 @@ fn change_part(file: &mut File, other: &[u8], rng: &mut Rng) {
     let blocks = file.blocks.len();
     match rng.below(10) {
         0 => mutate::bytes(&mut file.header, other, rng),
-        1 => mutate::number(&mut file.trailer[32..72], rng),
+        1 => mutate::number(&mut file.trailer[32..80], rng),
         2 if !file.shards.is_empty() => mutate::number(&mut file.shards, rng),
         3 if blocks > 1 => {
             let (a, b) = (rng.below(blocks), rng.below(blocks));

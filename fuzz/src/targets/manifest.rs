@@ -41,6 +41,7 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         file: format!("layer-{depth:06}-{worker:03}.strata"),
         bytes: 1000 + u64::from(depth),
         states: 77,
+        positions: 77,
         regions: 7,
         generated: 300,
         digest: Hex128([3, u64::MAX]),
@@ -53,6 +54,7 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         history: HistoryPrefix { bytes: 1234, lines: 22, checksum: Hex64(9) },
         counters: Counters {
             states: 999,
+            positions: 999,
             generated: 3000,
             disk_peak_bytes: 1 << 40,
             spilled_bytes: 0,
@@ -69,6 +71,7 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         moves: Some(42),
         layers: 21,
         states: 999,
+        positions: 999,
         generated: 3000,
         widest: 90,
         digest: Hex128([5, 6]),

@@ -115,7 +115,8 @@ fn report(message: v1::LayerReport) -> Checked {
     // The sum over the most workers.
     let mut sum = stats;
     (1..4096).for_each(|_| sum.add(&stats));
-    ensure(sum.states / 4096 == stats.states && sum.generated / 4096 == stats.generated, sum)
+    let sums = [sum.states, sum.positions, sum.generated].map(|sum| sum / 4096);
+    ensure(sums == [stats.states, stats.positions, stats.generated], sum)
 }
 
 fn line(message: v1::LayerLine) -> Checked {
@@ -167,6 +168,7 @@ fn a_file() -> v1::LayerFile {
         file: "layer-000007-001.strata".to_owned(),
         bytes: 4000,
         states: 70,
+        positions: 140,
         regions: 9,
         generated: 200,
         digest: a_digest(),
@@ -178,6 +180,7 @@ fn a_line() -> v1::LayerLine {
     v1::LayerLine {
         depth: 7,
         states: 70,
+        positions: 140,
         generated: 200,
         regions: 9,
         bytes: 4000,

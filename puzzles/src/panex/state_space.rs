@@ -221,6 +221,12 @@ impl StateSpace for Panex {
         (position_weight(&position, self.config.level) + second) * origin_weight(self.origin(state))
     }
 
+    fn positions(&self, state: State) -> Option<u64> {
+        let position = self.position(state);
+        let other = self.group.fixing().map(|s| position.image(s));
+        Some(1 + u64::from(other.is_some_and(|other| other != position)))
+    }
+
     /// Of the positions that the state stands for, reached from one end, the one whose text sorts
     /// first.
     fn text(&self, state: State) -> String {

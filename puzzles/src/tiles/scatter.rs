@@ -56,6 +56,19 @@ impl Tiles {
         sums[0] * origin_weight(0) + sums[1] * origin_weight(1)
     }
 
+    /// How many of a region's boards are not their own images.
+    pub(super) fn other_boards(&self, region: RegionKey, locals: &[Local]) -> u64 {
+        let Some(symmetry) = &self.symmetry else { return 0 };
+        let large = self.large(region);
+        let differs = |local: &&Local| {
+            symmetry.order(*local >> 1).is_ne() || {
+                let reading = symmetry.reading(*local >> 1, &large);
+                symmetry.image(&reading) != reading
+            }
+        };
+        locals.iter().filter(differs).count() as u64
+    }
+
     /// The boards of a path from the start through the states of a chain. A state may stand for two
     /// boards; the board before it determines which one is meant. None if there is no such path, or
     /// if the chain has states from the goal and does not lead there.

@@ -202,6 +202,10 @@ impl StateSpace for Tiles {
             + self.unfactored_weight(state.region, &[state.local])
     }
 
+    fn positions(&self, state: State) -> Option<u64> {
+        Some(1 + self.unfactored_positions(state.region, &[state.local]))
+    }
+
     /// Of the boards that the state stands for, the one whose text sorts first.
     fn text(&self, state: State) -> String {
         let reading = self.reading(state);
@@ -230,6 +234,10 @@ impl Tabled for Tiles {
 
     fn unfactored_weight(&self, region: RegionKey, locals: &[Local]) -> Weight {
         self.image_weight(region, locals)
+    }
+
+    fn unfactored_positions(&self, region: RegionKey, locals: &[Local]) -> u64 {
+        self.other_boards(region, locals)
     }
 
     fn indices(&self) -> u32 {

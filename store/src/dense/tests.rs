@@ -23,7 +23,7 @@ fn totals(words: &[u64], rows: usize) -> LayerTotals {
     let states = words.iter().map(|word| u64::from(word.count_ones())).sum();
     let has_states = |block: &&[u64]| block.iter().any(|word| *word != 0);
     let regions = words.chunks(rows).filter(has_states).count() as u64;
-    LayerTotals { regions, states, generated: 7, digest: [1, 2] }
+    LayerTotals { regions, states, positions: states, generated: 7, digest: [1, 2] }
 }
 
 /// A layer in memory with these words from block 0 on, pushed in ranges of `step` blocks.

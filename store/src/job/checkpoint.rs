@@ -20,6 +20,9 @@ pub struct CheckpointFile {
     pub bytes: u64,
     /// States in it.
     pub states: u64,
+    /// Positions that they stand for; 0 if they are not counted.
+    #[serde(default)]
+    pub positions: u64,
     /// Regions in it.
     pub regions: u64,
     /// Number of legal moves of the states.
@@ -42,6 +45,7 @@ impl CheckpointFile {
             file: path.file_name()?.to_str()?.to_owned(),
             bytes: layer.file_bytes(),
             states: totals.states,
+            positions: totals.positions,
             regions: totals.regions,
             generated: totals.generated,
             digest: Hex128(totals.digest),
@@ -61,6 +65,7 @@ impl CheckpointFile {
         LayerTotals {
             regions: self.regions,
             states: self.states,
+            positions: self.positions,
             generated: self.generated,
             digest: self.digest.0,
         }
@@ -97,6 +102,8 @@ pub struct HistoryPrefix {
 pub struct Counters {
     /// States of all layers.
     pub states: u64,
+    /// Positions that they stand for; 0 if they are not counted.
+    pub positions: u64,
     /// Number of legal moves of the states.
     pub generated: u64,
     /// Peak of the bytes on disk.

@@ -58,6 +58,10 @@ pub struct HistoryLine {
     pub depth: u32,
     /// States in the layer.
     pub states: u64,
+    /// Positions that they stand for; 0 if they are not counted. Journals of earlier versions have
+    /// none.
+    #[serde(default)]
+    pub positions: u64,
     /// Number of legal moves of the states.
     pub generated: u64,
     /// Regions in it.
@@ -80,6 +84,7 @@ impl HistoryLine {
         LayerTotals {
             regions: self.regions,
             states: self.states,
+            positions: self.positions,
             generated: self.generated,
             digest: self.digest.0,
         }

@@ -20,7 +20,7 @@ use crate::name::check_name;
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
 
 /// Version of the manifest format.
-pub const MANIFEST_FORMAT: u32 = 1;
+pub const MANIFEST_FORMAT: u32 = 2;
 
 const CHECKSUM_LABEL: &[u8] = b",\n  \"checksum\": \"";
 const CHECKSUM_END: &[u8] = b"\"\n}\n";
@@ -49,6 +49,9 @@ pub struct JobResult {
     pub layers: u32,
     /// States of all layers.
     pub states: u64,
+    /// Positions that they stand for; 0 if they are not counted.
+    #[serde(default)]
+    pub positions: u64,
     /// Number of legal moves of the states.
     pub generated: u64,
     /// States of the widest layer.

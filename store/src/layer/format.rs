@@ -14,14 +14,14 @@ use crate::layer::index::{BlockMeta, ShardEntry, first_block_of};
 
 const MAGIC: [u8; 8] = *b"STRATALF";
 pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Largest block before compression: the largest region behind an almost full block.
 pub(crate) const MAX_RAW: u32 = 128 << 20;
 /// Header bytes before the job id.
 const HEADER_FIXED: usize = 20;
 const MAX_JOB: usize = 255;
-pub(crate) const TRAILER: usize = 88;
+pub(crate) const TRAILER: usize = 96;
 const BLOCK_ENTRY: usize = 72;
 const SHARD_ENTRY: usize = 24;
 /// Trailer bytes that the seal covers: all but the seal itself and the end magic.
@@ -88,6 +88,8 @@ pub struct LayerTotals {
     pub regions: u64,
     /// Number of states.
     pub states: u64,
+    /// Number of positions that the states stand for; zero in a run, and if they are not counted.
+    pub positions: u64,
     /// Number of legal moves of the states; zero in a run.
     pub generated: u64,
     /// Order-independent digest of the states; zero in a run.
@@ -167,6 +169,7 @@ pub(crate) fn tail_bytes(
         checksum,
         totals.regions,
         totals.states,
+        totals.positions,
         totals.generated,
         totals.digest[0],
         totals.digest[1],
@@ -291,6 +294,7 @@ pub(crate) fn read_layout(file: &Path, bytes: &[u8]) -> Result<Layout> {
     let totals = LayerTotals {
         regions: fields.u64(),
         states: fields.u64(),
+        positions: fields.u64(),
         generated: fields.u64(),
         digest: [fields.u64(), fields.u64()],
     };

@@ -34,6 +34,9 @@ pub struct LayerEvent {
     pub depth: u32,
     /// States.
     pub states: u64,
+    /// Positions that they stand for: as many without symmetry, and 0 if the space does not count
+    /// them.
+    pub positions: u64,
     /// Legal moves of its states.
     pub generated: u64,
     /// Regions with a state.
@@ -55,6 +58,7 @@ impl LayerEvent {
         LayerEvent {
             depth: line.depth,
             states: line.states,
+            positions: line.positions,
             generated: line.generated,
             regions: line.regions,
             bytes: line.bytes,

@@ -62,8 +62,12 @@ pub(super) fn add(
     sum: &mut LayerStats,
     more: &LayerStats,
 ) -> Result<(), StoreError> {
-    let counts =
-        [(sum.states, more.states), (sum.regions, more.regions), (sum.generated, more.generated)];
+    let counts = [
+        (sum.states, more.states),
+        (sum.positions, more.positions),
+        (sum.regions, more.regions),
+        (sum.generated, more.generated),
+    ];
     let fits = counts.iter().all(|(sum, more)| sum.checked_add(*more).is_some());
     check(file, "sums below 2^64:", &true, &fits)?;
     let is_digest = more.digest.0.iter().zip(MODULI).all(|(word, modulus)| *word < modulus);
@@ -88,13 +92,15 @@ pub fn read_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory, 
     // Lines after the checkpoint's prefix are ignored.
     lines.truncate(usize::try_from(checkpoint.history.lines).unwrap_or(usize::MAX));
     let history = sum_up(folder, checkpoint, lines)?;
-    let Totals { depth, states, generated, widest, digest, .. } = history.totals;
+    let Totals { depth, states, positions, generated, widest, digest, .. } = history.totals;
     let counters = &checkpoint.counters;
     check(&at, "states", &states, &counters.states)?;
+    check(&at, "positions", &positions, &counters.positions)?;
     check(&at, "generated", &generated, &counters.generated)?;
     if let Some(result) = &manifest.result {
         check(&at, "layers", &depth, &result.layers)?;
         check(&at, "states", &states, &result.states)?;
+        check(&at, "positions", &positions, &result.positions)?;
         check(&at, "generated", &generated, &result.generated)?;
         check(&at, "widest", &widest, &result.widest)?;
         check(&at, "digest", &Hex128(digest.0), &result.digest)?;
@@ -175,6 +181,7 @@ mod tests {
             file: "layer".to_owned(),
             bytes: 1,
             states,
+            positions: states,
             regions: 1,
             generated: 0,
             digest: Hex128::default(),
@@ -198,6 +205,7 @@ mod tests {
             let line = HistoryLine {
                 depth,
                 states: *states,
+                positions: *states,
                 generated: 0,
                 regions: 1,
                 bytes: *bytes,
@@ -211,6 +219,7 @@ mod tests {
         let depth = lines.len() as u32 - 1;
         let counters = Counters {
             states: lines.iter().fold(0, |a, b| a.wrapping_add(b.0)),
+            positions: lines.iter().fold(0, |a, b| a.wrapping_add(b.0)),
             ..Default::default()
         };
         manifest.checkpoint = Some(Checkpoint { depth, layers, history, counters });

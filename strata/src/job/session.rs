@@ -279,6 +279,7 @@ impl CheckpointSink for Records<'_> {
             history: self.history.checkpoint()?,
             counters: Counters {
                 states: totals.states,
+                positions: totals.positions,
                 generated: totals.generated,
                 disk_peak_bytes: totals.disk_peak,
                 spilled_bytes: totals.spilled,

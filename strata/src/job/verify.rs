@@ -189,10 +189,11 @@ fn read_diagrams(
     let mut total = Reread::default();
     for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
         load_diagram(folder, record, search)?;
-        let LayerStats { states, generated, digest, .. } = search.layer().stats;
-        let expected = (record.states, record.generated, record.digest);
+        let LayerStats { states, positions, generated, digest, .. } = search.layer().stats;
+        let expected = (record.states, record.positions, record.generated, record.digest);
+        let found = (states, positions, generated, Hex128(digest.0));
         let at = || folder.path().join(&record.file);
-        check(&at, "states, moves and digest", &expected, &(states, generated, Hex128(digest.0)))?;
+        check(&at, "states, positions, moves and digest", &expected, &found)?;
         total.add(of_record(record));
     }
     Ok(total)

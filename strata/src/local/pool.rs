@@ -160,7 +160,7 @@ fn layer(report: LayerReport) -> Done {
         disk_left: report.disk_left,
         spilled: report.spilled_bytes,
         kept,
-        shared,
+        shared: shared.map(Box::new),
     };
     Done::Layer { depth, part: Box::new(part), waiting }
 }

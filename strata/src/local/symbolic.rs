@@ -148,6 +148,7 @@ impl Work for SymbolicWorker {
             file,
             bytes,
             states: stats.states,
+            positions: stats.positions,
             regions: stats.regions,
             generated: stats.generated,
             digest: Hex128(stats.digest.0),

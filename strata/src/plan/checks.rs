@@ -3,18 +3,18 @@
 //! Reports come from other processes. What they can be checked against, they are.
 
 use strata_space::{LayerStats, Weight};
-use strata_store::CheckpointFile;
+use strata_store::{CheckpointFile, EngineKind};
 
 use super::refusal::Refusal;
 use super::sums::{LayerSummary, Totals};
 
-/// What the figures of a layer say about its moves.
+/// What the figures of layers depend on.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct MoveRules {
-    /// Moves are counted.
-    pub(super) are_counted: bool,
-    /// A move need not have an inverse.
-    pub(super) are_directed: bool,
+pub(super) struct LayerRules {
+    /// The engine.
+    pub(super) engine: EngineKind,
+    /// Whether a move need not have an inverse.
+    pub(super) is_directed: bool,
 }
 
 /// Checks a new layer against the one before and the sums so far.
@@ -25,28 +25,38 @@ pub(super) fn check_layer(
     layer: &LayerSummary,
     before: Option<&LayerSummary>,
     totals: &Totals,
-    moves: MoveRules,
+    rules: LayerRules,
 ) -> Result<(), Refusal> {
-    let LayerStats { states, regions, generated, .. } = layer.stats;
+    let LayerStats { states, positions, regions, generated, .. } = layer.stats;
     let implausible = |what: String| Err(Refusal::Implausible { depth: layer.depth, what });
     if regions > states || (regions == 0 && states > 0) {
         return implausible(format!("{states} states in {regions} regions"));
     }
-    if let Some(before) = before.filter(|_| moves.are_counted) {
+    // A state stands for at least one position, and a space counts those of all states or of none.
+    let counted_before = before.map(|before| before.stats.positions > 0);
+    let is_counted = positions >= states && counted_before != Some(false);
+    let is_uncounted = positions == 0 && counted_before != Some(true);
+    // The dense engine has every position as a state.
+    let is_folded = positions > states && rules.engine.is_dense();
+    if is_folded || !(is_counted || is_uncounted) {
+        return implausible(format!("{states} states stand for {positions} positions"));
+    }
+    if let Some(before) = before.filter(|_| rules.engine.counts_moves()) {
         // Each new state is reached by a move of the layer before, and has the inverse of it if there
         // is one.
         let made = before.stats.generated;
         if states > made {
             return implausible(format!("{states} states, by {made} moves of the layer before"));
         }
-        if generated < states && !moves.are_directed {
+        if generated < states && !rules.is_directed {
             return implausible(format!("{states} states with {generated} moves"));
         }
     }
     if !totals.has_room_for(layer) {
         let bytes = layer.bytes;
         return implausible(format!(
-            "{states} states, {generated} moves and {bytes} bytes overflow the sums of all layers"
+            "{states} states, {generated} moves and {bytes} bytes overflow the sums of all layers \
+             ({positions} positions)"
         ));
     }
     Ok(())
@@ -63,9 +73,10 @@ pub(super) fn check_files(
 ) -> Result<(), Refusal> {
     let mut sum = LayerStats::default();
     for file in files.iter().filter(|file| file.depth == depth) {
-        let CheckpointFile { states, regions, generated, digest, .. } = *file;
+        let CheckpointFile { states, positions, regions, generated, digest, .. } = *file;
         let digest = Weight(digest.0);
-        sum.add(&LayerStats { states, regions, generated, digest, ..LayerStats::default() });
+        let stats = LayerStats { states, positions, regions, generated, ..LayerStats::default() };
+        sum.add(&LayerStats { digest, ..stats });
     }
     let (expected, found) = (text(layer), text(&sum));
     if expected == found { Ok(()) } else { Err(Refusal::Incomplete { depth, expected, found }) }
@@ -87,6 +98,8 @@ pub(super) fn check_restored(
 }
 
 fn text(stats: &LayerStats) -> String {
-    let LayerStats { states, regions, generated, digest, .. } = stats;
-    format!("{states} states, {regions} regions, {generated} moves, digest {digest}")
+    let LayerStats { states, positions, regions, generated, digest, .. } = stats;
+    format!(
+        "{states} states, {positions} positions, {regions} regions, {generated} moves, digest {digest}"
+    )
 }

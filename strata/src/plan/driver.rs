@@ -232,7 +232,8 @@ where
                 reports.push(PartReport { worker, depth, part: *part });
             }
         }
-        self.shared = reports.iter().filter_map(|report| report.part.shared.clone()).collect();
+        self.shared =
+            reports.iter().filter_map(|report| report.part.shared.as_deref().cloned()).collect();
         let sum = LayerSummary::of(&reports);
         if let Some(reason) = self.sink.stop(&sum) {
             self.plan.handle(Input::Stop(reason))?;

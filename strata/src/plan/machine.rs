@@ -10,7 +10,7 @@ use std::fmt;
 use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, EngineKind};
 
-use super::checks::{MoveRules, check_files, check_layer, check_restored};
+use super::checks::{LayerRules, check_files, check_layer, check_restored};
 use super::refusal::Refusal;
 use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
 
@@ -286,11 +286,9 @@ impl Plan {
         } else if sum.layer.stats.states == 0 && depth > 0 {
             self.ending = Some(Outcome::Exhausted);
         } else {
-            let moves = MoveRules {
-                are_counted: self.options.engine.counts_moves(),
-                are_directed: self.options.is_directed,
-            };
-            check_layer(&sum.layer, self.last.as_ref(), &self.totals, moves)
+            let PlanOptions { engine, is_directed, .. } = self.options;
+            let rules = LayerRules { engine, is_directed };
+            check_layer(&sum.layer, self.last.as_ref(), &self.totals, rules)
                 .inspect_err(|_| self.phase = Phase::Ended)?;
             self.commit(&sum);
         }

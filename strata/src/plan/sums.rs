@@ -8,6 +8,7 @@ pub(crate) fn stats_of(totals: &LayerTotals) -> LayerStats {
     LayerStats {
         regions: totals.regions,
         states: totals.states,
+        positions: totals.positions,
         generated: totals.generated,
         digest: Weight(totals.digest),
         ..LayerStats::default()
@@ -19,6 +20,7 @@ pub(crate) fn totals_of(stats: &LayerStats) -> LayerTotals {
     LayerTotals {
         regions: stats.regions,
         states: stats.states,
+        positions: stats.positions,
         generated: stats.generated,
         digest: stats.digest.0,
     }
@@ -40,7 +42,7 @@ pub struct LayerPart {
     /// The file that keeps the layer, if it is kept.
     pub kept: Option<KeptFile>,
     /// The file from which other workers read the layer, if they do.
-    pub shared: Option<CheckpointFile>,
+    pub shared: Option<Box<CheckpointFile>>,
 }
 
 /// A worker's report of a layer.
@@ -82,10 +84,11 @@ impl LayerSummary {
     /// The line of the history for a layer that was complete after `seconds` of search.
     #[must_use]
     pub fn into_line(self, seconds: f64) -> HistoryLine {
-        let LayerTotals { states, regions, generated, digest } = totals_of(&self.stats);
+        let LayerTotals { states, positions, regions, generated, digest } = totals_of(&self.stats);
         HistoryLine {
             depth: self.depth,
             states,
+            positions,
             generated,
             regions,
             bytes: self.bytes,
@@ -109,6 +112,8 @@ pub struct Totals {
     pub depth: u32,
     /// States.
     pub states: u64,
+    /// Positions that they stand for; 0 if the space does not count them.
+    pub positions: u64,
     /// Legal moves from them.
     pub generated: u64,
     /// States of the widest layer.
@@ -141,6 +146,7 @@ impl Totals {
             moves,
             layers: self.depth,
             states: self.states,
+            positions: self.positions,
             generated: self.generated,
             widest: self.widest,
             digest: Hex128(self.digest.0),
@@ -152,17 +158,20 @@ impl Totals {
 
     /// Whether no sum overflows when a layer is added.
     pub(super) fn has_room_for(&self, layer: &LayerSummary) -> bool {
-        let LayerStats { states, generated, .. } = layer.stats;
+        let LayerStats { states, positions, generated, .. } = layer.stats;
         let sums =
             [(self.states, states), (self.generated, generated), (self.layer_bytes, layer.bytes)];
-        sums.iter().all(|(sum, more)| sum.checked_add(*more).is_some())
+        // Parts of layers are added up to `u64::MAX` at most, which is no sum of positions.
+        let positions = self.positions.checked_add(positions).filter(|sum| *sum < u64::MAX);
+        positions.is_some() && sums.iter().all(|(sum, more)| sum.checked_add(*more).is_some())
     }
 
     /// Adds a layer; layers come in order.
     pub fn add(&mut self, layer: &LayerSummary) {
-        let LayerStats { states, generated, digest, .. } = layer.stats;
+        let LayerStats { states, positions, generated, digest, .. } = layer.stats;
         self.depth = layer.depth;
         self.states += states;
+        self.positions += positions;
         self.generated += generated;
         self.digest += digest;
         self.layer_bytes += layer.bytes;
@@ -203,7 +212,8 @@ mod tests {
 
     #[test]
     fn recorded_figures_survive_both_conversions() {
-        let totals = LayerTotals { regions: 1, states: 2, generated: 3, digest: [4, 5] };
+        let totals =
+            LayerTotals { regions: 1, states: 2, positions: 6, generated: 3, digest: [4, 5] };
         assert_eq!(totals_of(&stats_of(&totals)), totals);
         let line = LayerSummary { depth: 7, stats: stats_of(&totals), ..LayerSummary::default() }
             .into_line(0.5);

@@ -64,6 +64,12 @@ impl Report {
         self.finished.totals.states
     }
 
+    /// Positions that the states stand for: as many without symmetry, and 0 if the space does not
+    /// count them.
+    pub fn positions(&self) -> u64 {
+        self.finished.totals.positions
+    }
+
     /// Digest of all layers: independent of threads, workers, shards and interruptions.
     pub fn digest(&self) -> Digest {
         self.finished.totals.digest

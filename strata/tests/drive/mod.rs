@@ -53,6 +53,7 @@ impl Default for SearchSetup {
 pub(crate) struct LayerNumbers {
     pub(crate) depth: u32,
     pub(crate) states: u64,
+    pub(crate) positions: u64,
     pub(crate) generated: u64,
     pub(crate) digest: Digest,
 }
@@ -134,8 +135,8 @@ pub(crate) fn search_in(
             break;
         }
         outcome.kept.push(reports.iter().filter_map(|report| report.kept.clone()).collect());
-        let LayerStats { states, generated, digest, .. } = stats;
-        outcome.layers.push(LayerNumbers { depth, states, generated, digest });
+        let LayerStats { states, positions, generated, digest, .. } = stats;
+        outcome.layers.push(LayerNumbers { depth, states, positions, generated, digest });
         outcome.moves = answer(finish, depth, &stats);
         if outcome.moves.is_some() {
             break;

@@ -175,7 +175,8 @@ impl<S: NestedSpace> Search<S> {
     pub fn layer(&self) -> Layer {
         let top = self.top();
         let nodes = self.diagram.nodes.len() - self.nodes_before;
-        let mut states = self.diagram.states(top);
+        let positions = self.positions();
+        let mut states = positions;
         let top_stats = self.diagram.top_stats.unwrap_or_default();
         let mut generated = top_stats.moves;
         if self.space.counts_orbits() {
@@ -189,6 +190,7 @@ impl<S: NestedSpace> Search<S> {
         let mut stats = LayerStats {
             regions: u64::from(states > 0),
             states,
+            positions,
             generated,
             digest: top_stats.digest,
             ..LayerStats::default()

@@ -59,6 +59,7 @@ fn shown(layer: &LayerEvent) -> events::Layer {
     events::Layer {
         depth: layer.depth,
         states: layer.states,
+        positions: events::counted(layer.positions, layer.states),
         generated: layer.generated,
         regions: layer.regions,
         bytes: layer.bytes,
@@ -85,6 +86,7 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
         moves: found.moves,
         layers: found.layers,
         states: found.states,
+        positions: events::counted(found.positions, found.states),
         generated: found.generated,
         widest: found.widest,
         widest_depth: totals.widest_depth,

@@ -11,6 +11,7 @@ use crate::client::record;
 use crate::client::remote::Remote;
 use crate::folder::{job_folder, open};
 use crate::output::console::Console;
+use crate::output::events::counted;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
 
@@ -69,6 +70,7 @@ fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
     let rows = view.lines.into_iter().map(|line| Row {
         depth: line.depth,
         states: line.states,
+        positions: counted(line.positions, line.states),
         generated: line.generated,
         regions: line.regions,
         bytes: line.bytes,
@@ -84,6 +86,7 @@ fn rows_of_cluster(args: &ClientArgs, job: &str) -> Result<Vec<Row>, Failure> {
     let rows = Remote::connect(args)?.layers(job)?.into_iter().map(|line| Row {
         depth: line.depth,
         states: line.states,
+        positions: counted(line.positions, line.states),
         generated: line.generated,
         regions: line.regions,
         bytes: line.bytes,

@@ -26,6 +26,8 @@ pub(crate) struct Row {
     pub(crate) depth: u32,
     /// States in the layer.
     pub(crate) states: u64,
+    /// Positions that they stand for, if they are counted.
+    pub(crate) positions: Option<u64>,
     /// Legal moves from the layer's states.
     pub(crate) generated: u64,
     /// Regions with a state in the layer.
@@ -38,8 +40,22 @@ pub(crate) struct Row {
     pub(crate) seconds: f64,
 }
 
-const COLUMNS: [&str; 7] =
-    ["depth", "states", "generated", "regions", "bytes", "digest", "seconds"];
+const COLUMNS: [&str; 8] =
+    ["depth", "states", "positions", "generated", "regions", "bytes", "digest", "seconds"];
+
+/// The column that only tables with symmetric states have.
+const POSITIONS: usize = 2;
+
+/// Whether states stand for other numbers of positions, in any layer.
+fn has_positions(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.positions.is_some_and(|positions| positions != row.states))
+}
+
+/// The cells of a line, without positions if the table does not have them.
+fn chosen(cells: [String; 8], has_positions: bool) -> Vec<String> {
+    let cells = cells.into_iter().enumerate();
+    cells.filter(|(at, _)| has_positions || *at != POSITIONS).map(|(_, cell)| cell).collect()
+}
 
 /// Writes the rows in the given format.
 pub(crate) fn write(rows: &[Row], format: TableFormat, out: &mut impl Write) -> io::Result<()> {
@@ -51,13 +67,20 @@ pub(crate) fn write(rows: &[Row], format: TableFormat, out: &mut impl Write) -> 
 }
 
 fn write_csv(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}", COLUMNS.join(","))?;
+    let wide = has_positions(rows);
+    writeln!(out, "{}", chosen(COLUMNS.map(str::to_owned), wide).join(","))?;
     for row in rows {
-        writeln!(
-            out,
-            "{},{},{},{},{},{},{:.6}",
-            row.depth, row.states, row.generated, row.regions, row.bytes, row.digest, row.seconds
-        )?;
+        let cells = [
+            row.depth.to_string(),
+            row.states.to_string(),
+            row.positions.map_or_else(String::new, |positions| positions.to_string()),
+            row.generated.to_string(),
+            row.regions.to_string(),
+            row.bytes.to_string(),
+            row.digest.clone(),
+            format!("{:.6}", row.seconds),
+        ];
+        writeln!(out, "{}", chosen(cells, wide).join(","))?;
     }
     Ok(())
 }
@@ -67,44 +90,47 @@ fn write_json(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_table(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
-    let mut widths = COLUMNS.map(str::len);
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(cells(row)) {
+    let wide = has_positions(rows);
+    let mut lines = vec![chosen(COLUMNS.map(str::to_owned), wide)];
+    lines.extend(rows.iter().map(|row| chosen(cells(row), wide)));
+    let mut widths = vec![0; COLUMNS.len()];
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
             *width = (*width).max(cell.len());
         }
     }
-    write_row(&COLUMNS.map(str::to_owned), &widths, out)?;
-    for row in rows {
-        write_row(&cells(row), &widths, out)?;
+    for line in &lines {
+        for (index, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            let gap = if index == 0 { "" } else { "  " };
+            write!(out, "{gap}{cell:>width$}")?;
+        }
+        writeln!(out)?;
     }
     write_totals(rows, out)
 }
 
-fn write_row(cells: &[String; 7], widths: &[usize; 7], out: &mut impl Write) -> io::Result<()> {
-    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        let gap = if index == 0 { "" } else { "  " };
-        write!(out, "{gap}{cell:>width$}")?;
-    }
-    writeln!(out)
-}
-
 fn write_totals(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
     let states: u64 = rows.iter().map(|row| row.states).sum();
+    let positions: Option<u64> = rows.iter().map(|row| row.positions).sum();
+    let positions = positions.filter(|_| has_positions(rows));
+    let positions =
+        positions.map_or_else(String::new, |sum| format!(", {} positions", units::count(sum)));
     let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
     let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
     writeln!(
         out,
-        "total: {} states, {}, {}",
+        "total: {} states{positions}, {}, {}",
         units::count(states),
         units::bytes(bytes),
         units::seconds(seconds)
     )
 }
 
-fn cells(row: &Row) -> [String; 7] {
+fn cells(row: &Row) -> [String; 8] {
     [
         row.depth.to_string(),
         units::count(row.states),
+        row.positions.map_or_else(|| "-".to_owned(), units::count),
         units::count(row.generated),
         units::count(row.regions),
         units::count(row.bytes),
@@ -121,6 +147,7 @@ mod tests {
         let row = |depth, states, seconds| Row {
             depth,
             states,
+            positions: Some(states),
             generated: 3 * states,
             regions: 1,
             bytes: 100,
@@ -153,8 +180,8 @@ mod tests {
         assert_eq!(
             text.lines().next(),
             Some(
-                "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"generated\":3,\
-                 \"regions\":1,\"bytes\":100,\
+                "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":1,\
+                 \"generated\":3,\"regions\":1,\"bytes\":100,\
                  \"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.0}"
             )
         );
@@ -169,6 +196,28 @@ mod tests {
         assert!(lines[2].starts_with("    1  12,345     37,035        1    100"));
         assert_eq!(lines[0].len(), lines[1].len());
         assert_eq!(lines[3], "total: 12,346 states, 200 bytes, 1.25 s");
+    }
+
+    #[test]
+    fn positions_have_a_column_where_they_are_not_the_states() {
+        let mut rows = rows();
+        rows[1].positions = Some(1_234_500);
+        let text = |format| {
+            let mut out = Vec::new();
+            write(&rows, format, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(
+            text(TableFormat::Csv),
+            "depth,states,positions,generated,regions,bytes,digest,seconds\n\
+             0,1,1,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
+             1,12345,1234500,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
+        );
+        let table = text(TableFormat::Table);
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(lines[0].starts_with("depth  states  positions  generated"), "{table}");
+        assert!(lines[2].starts_with("    1  12,345  1,234,500     37,035"), "{table}");
+        assert_eq!(lines[3], "total: 12,346 states, 1,234,501 positions, 200 bytes, 1.25 s");
     }
 
     #[test]

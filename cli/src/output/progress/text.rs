@@ -92,7 +92,10 @@ fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
         (_, 0) => format!("({rate} states/s)"),
         _ => format!("({rate} states/s since the resume)"),
     };
-    let width = states.len().max(generated.len()).max(time.len());
+    let positions = summary.positions.filter(|positions| *positions != summary.states);
+    let positions = positions.map(units::count);
+    let wide = positions.as_ref().map_or(0, String::len);
+    let width = states.len().max(wide).max(generated.len()).max(time.len());
     let mut text = format!("{}\n", summary.title);
     let mut line = |name: &str, value: &str, more: &str| {
         let row = format!("  {name:<11} {value:<width$}   {more}");
@@ -105,6 +108,9 @@ fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
     let depth = units::count(u64::from(summary.widest_depth));
     let widest = format!("(widest layer {widest} at depth {depth})");
     line("states", &states, &widest);
+    if let Some(positions) = positions {
+        line("positions", &positions, "");
+    }
     line("generated", &generated, "");
     line("time", &time, &rate);
     if let Some(peak) = summary.peak_rss_bytes {
@@ -202,6 +208,7 @@ mod tests {
              engine      explicit\n  \
              layers      441\n  \
              states      4,078,382    (widest layer 23,273 at depth 370)\n  \
+             positions   8,156,764\n  \
              generated   11,827,307\n  \
              time        0.21 s       (19.4 M states/s)\n  \
              peak memory 61 MiB\n  \

@@ -191,6 +191,7 @@ impl Task {
             moves: sums.found,
             layers: depth,
             states: sums.boards,
+            positions: Some(sums.boards),
             generated: sums.states,
             widest: sums.widest.boards,
             widest_depth: sums.widest.depth,
@@ -256,6 +257,7 @@ impl Sums {
         Event::Layer(events::Layer {
             depth: level.depth,
             states: level.boards,
+            positions: Some(level.boards),
             generated: level.states,
             regions: 0,
             bytes: 0,

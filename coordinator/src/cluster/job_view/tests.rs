@@ -10,6 +10,7 @@ fn line(depth: u32) -> HistoryLine {
     HistoryLine {
         depth,
         states: 10 * u64::from(depth),
+        positions: 10 * u64::from(depth),
         generated: 0,
         regions: 0,
         bytes: 0,

@@ -7,6 +7,8 @@ use super::*;
 use crate::entry::{ClusterCheckpoint, EndState};
 use crate::journal::records::layer_key;
 
+mod upgrade;
+
 type Table = TableDefinition<'static, &'static str, &'static [u8]>;
 
 /// Changes the tables of a closed journal.
@@ -27,6 +29,7 @@ fn line(depth: u32) -> strata_store::HistoryLine {
     strata_store::HistoryLine {
         depth,
         states: 1,
+        positions: 1,
         generated: 2,
         regions: 1,
         bytes: 9,
@@ -157,6 +160,7 @@ fn hold_files(journal: &Journal, keeper: u32, holder: u32) {
         file,
         bytes: 9,
         states: 1,
+        positions: 1,
         regions: 1,
         generated: 2,
         digest: strata_store::Hex128([3, 4]),
@@ -257,100 +261,11 @@ fn another_format_is_refused() {
             more: u8,
         }
         let _later = Store::open(&path, JournalSetup::default(), |tx| {
-            tx.put(META, COUNTS, &Later { format: 5, more: 1 })
+            tx.put(META, COUNTS, &Later { format: 6, more: 1 })
         });
     }
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Format { expected: 4, found: 5, .. }), "{error}");
-}
-
-/// Turns a journal into one of an earlier format: without the tables and times of format 4, the
-/// tables of format 3, the id (format 1) and the progress of jobs that formats 1 and 2 may lack.
-fn downgrade(path: &Path, format: u32) {
-    let journal = Journal::open(path).unwrap();
-    let strip = |tx: &Writing<'_>| {
-        for (id, mut record) in tx.all::<serde_json::Value>(JOBS)? {
-            if format < 3 {
-                record.as_object_mut().unwrap().remove("submitted").unwrap();
-            }
-            let fields = record["entry"].as_object_mut().unwrap();
-            fields.remove("ended").unwrap();
-            if format < 3 {
-                fields.remove("expected_layers").unwrap();
-                fields.remove("progress").unwrap();
-            }
-            tx.put(JOBS, &id, &record)?;
-        }
-        let mut counts = serde_json::to_value(counts(tx)?).unwrap();
-        counts["format"] = format.into();
-        if format == 1 {
-            counts.as_object_mut().unwrap().remove("id").unwrap();
-        }
-        tx.put(META, COUNTS, &counts)
-    };
-    journal.store.write(strip).unwrap();
-    drop(journal);
-    tamper(path, |txn| {
-        let added = if format < 3 {
-            &[NAMES, SUBMITTED, ENDED, TOMBSTONES][..]
-        } else {
-            &[ENDED, TOMBSTONES]
-        };
-        for table in added.iter().copied() {
-            assert!(txn.delete_table(Table::new(table)).unwrap());
-        }
-    });
-}
-
-#[test]
-fn a_journal_of_an_earlier_format_is_upgraded_when_it_is_opened() {
-    for format in [1, 2, 3] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.redb");
-        let first = fill(&path);
-        let journal = Journal::open(&path).unwrap();
-        let named = journal.find(&first).unwrap();
-        journal.submit_copies(&named, 3).unwrap();
-        journal.update("copy-000001", |job| job.state = JobState::Cancelled).unwrap();
-        journal.remove("copy-000001").unwrap();
-        journal.update("copy-000002", |job| job.state = JobState::Done).unwrap();
-        journal.update(&first, |job| job.state = JobState::Cancelled).unwrap();
-        journal.requeue(&first).unwrap();
-        assert_eq!(journal.skip_epochs(7).unwrap(), Some(0));
-        let (jobs, id) = (journal.jobs().unwrap(), journal.id().to_owned());
-        drop(journal);
-        downgrade(&path, format);
-
-        let journal = Journal::open(&path).unwrap();
-        assert!(strata_net::protocol::is_id(journal.id()), "{:?}", journal.id());
-        assert_eq!(journal.id() == id, format > 1);
-        assert_eq!(journal.next_epoch().unwrap(), 8);
-        let progress = named.progress.clone();
-        assert_eq!(journal.find(&first).unwrap().progress, progress);
-        let without_progress = |jobs: Vec<JobEntry>| {
-            jobs.into_iter()
-                .map(|job| JobEntry { progress: None, ended: None, ..job })
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(without_progress(journal.jobs().unwrap()), without_progress(jobs));
-        assert_eq!(journal.find("name-000002").unwrap().id, "copy-000002");
-        let listed = journal.jobs_from(0).unwrap().jobs.into_iter().map(|job| job.id);
-        // Before format 3, jobs of the same second have the order of the queue.
-        let expected = match format {
-            3 => [&*first, "copy-000000", "copy-000002"],
-            _ => ["copy-000000", "copy-000002", &*first],
-        };
-        assert!(listed.eq(expected.map(str::to_owned)));
-        let ended = journal.ended_before(u64::MAX, &[EndState::Done]).unwrap();
-        assert_eq!(ended.iter().map(|job| &*job.id).collect::<Vec<_>>(), ["copy-000002"]);
-        // New jobs follow.
-        let new =
-            journal.submit("new", None, named.spec, JobOptions::default(), 9, None).unwrap().0;
-        assert_eq!(journal.jobs_from(0).unwrap().jobs.pop(), Some(new));
-        let id = journal.id().to_owned();
-        drop(journal);
-        assert_eq!(Journal::open(&path).unwrap().id(), id);
-    }
+    assert!(matches!(error, JournalError::Format { expected: 5, found: 6, .. }), "{error}");
 }
 
 #[test]
@@ -402,6 +317,7 @@ fn a_listed_job_lacks_only_files_and_owners() {
                 moves: Some(2),
                 layers: 2,
                 states: 3,
+                positions: 3,
                 generated: 6,
                 widest: 1,
                 digest: strata_store::Hex128([9, 10]),

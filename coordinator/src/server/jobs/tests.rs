@@ -35,6 +35,7 @@ fn line(depth: u32) -> HistoryLine {
     HistoryLine {
         depth,
         states: 10 + u64::from(depth),
+        positions: 10 + u64::from(depth),
         generated: 30,
         regions: 5,
         bytes: 100,
