@@ -148,3 +148,23 @@ fn stats_has_the_positions_of_symmetric_states() {
         assert_eq!(total.contains(" states, 2,520 positions, "), symmetry == "on", "{total}");
     }
 }
+
+#[test]
+fn symmetry_is_kept_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = expect(0, &mut solve(dir.path(), "topspin 7 4 --symmetry on --engine auto"));
+    assert_eq!(ran.event("job")["engine"], "explicit");
+    refused(
+        &mut solve(dir.path(), "topspin 7 4 --symmetry on --engine dense"),
+        "symmetry cannot have this value: the dense engine cannot search this puzzle: it searches \
+         all states, and --symmetry on asks for one of each orbit",
+    );
+    let swaps: Vec<String> =
+        (2..=7).flat_map(|b| (1..b).map(move |a| format!("({a},{b})\n"))).collect();
+    let path = dir.path().join("swaps.txt");
+    std::fs::write(&path, swaps.concat()).unwrap();
+    refused(
+        &mut solve(dir.path(), &format!("puzzle {} --symmetry on", path.display())),
+        "symmetry cannot have this value: the moves have more than 1024 symmetries",
+    );
+}

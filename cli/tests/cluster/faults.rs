@@ -73,7 +73,8 @@ fn symmetric_states_stand_for_the_same_positions_after_a_kill() {
     let line = "topspin 10 4 --symmetry on";
     let expected = Expected::of(line);
     let positions: u64 = expected.layers.iter().map(|layer| layer.4).sum();
-    assert_eq!(positions, (1..=10).product::<u64>());
+    // Moves of four tokens make even arrangements only.
+    assert_eq!(positions, (3..=10).product::<u64>());
     let mut cluster = Cluster::of(2);
     let follower = cluster.follow(&format!("submit {line} --checkpoint-interval 1ms"));
     follower.until_depth(4);

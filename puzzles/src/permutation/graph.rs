@@ -29,8 +29,8 @@ pub(super) struct Graph {
     goals: Vec<State>,
     /// The bits that keys would have, if they are too many.
     ranking: Result<Ranking, u64>,
-    /// Symmetries by which states are identified, or why there are none, if they are asked for.
-    symmetry: Option<Result<Canonical, String>>,
+    /// Symmetries by which states are identified, if they are asked for.
+    symmetry: Option<Canonical>,
     /// Numbers of the dense form, once they are needed.
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
     /// Whether all goals have numbers, and so all states of a search.
@@ -42,7 +42,8 @@ impl Graph {
     /// those that symmetries map to one another.
     ///
     /// # Errors
-    /// If the moves are refused, start or goal are no states, or no state can match the goal.
+    /// If the moves are refused, start or goal are no states, no state can match the goal, or there are
+    /// too many symmetries.
     pub(super) fn new(
         definition: Definition,
         selection: Selection<'_>,
@@ -77,6 +78,7 @@ impl Graph {
         };
         let ranking = Ranking::new(&definition, &start, &elements);
         let symmetry = symmetry.then(|| Canonical::new(&definition, &start, &elements, &goals));
+        let symmetry = symmetry.transpose().map_err(|why| symmetry_error(&why))?;
         let (numbering, all_numbered) = (OnceLock::new(), OnceLock::new());
         Ok(Graph { start, goals, moves, ranking, symmetry, definition, numbering, all_numbered })
     }
@@ -113,13 +115,16 @@ impl Graph {
 
     /// The symmetries by which states are identified.
     fn canonical(&self) -> Option<&Canonical> {
-        self.symmetry.as_ref()?.as_ref().ok().filter(|canonical| canonical.symmetries() > 1)
+        self.symmetry.as_ref().filter(|canonical| canonical.symmetries() > 1)
     }
 
     fn refuse_symmetry(&self) -> Result<(), SpaceError> {
         match self.symmetry {
             None => Ok(()),
-            Some(_) => Err(dense::refused("it stores all states, also with --symmetry on")),
+            Some(_) => Err(symmetry_error(
+                "the dense engine cannot search this puzzle: it searches all states, and \
+                 --symmetry on asks for one of each orbit",
+            )),
         }
     }
 
@@ -311,6 +316,10 @@ fn pattern(definition: &Definition, name: &str, given: &str) -> Result<Pattern, 
         state_error(name, &format!("{}{column}", error.why))
     })?;
     Ok(Pattern::of(&definition.after(&definition.solved, &element)))
+}
+
+fn symmetry_error(why: &str) -> SpaceError {
+    SpaceError::Conflict { name: "symmetry".into(), why: why.into() }
 }
 
 fn state_error(name: &str, why: &str) -> SpaceError {
