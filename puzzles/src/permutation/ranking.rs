@@ -31,6 +31,9 @@ pub(super) struct Orbit {
     pub(super) sum: Option<(u8, u8)>,
     arrangements: u64,
     turn_states: u64,
+    /// Of different pieces, by slot of the orbit, the arrangements of the slots after it. Empty if
+    /// some look alike.
+    after: Vec<u64>,
 }
 
 /// Pieces of an orbit that look alike.
@@ -74,6 +77,11 @@ impl Ranking {
             total *= &arrangements * &turn_states;
             orbit.arrangements = u64::try_from(arrangements).unwrap_or(u64::MAX);
             orbit.turn_states = u64::try_from(turn_states).unwrap_or(u64::MAX);
+            // 21! needs more than 64 bits, so that more pieces are refused below.
+            let slots = orbit.slots.len() as u64;
+            if slots <= 20 && orbit.pieces.iter().all(|piece| piece.count == 1) {
+                orbit.after = (0..slots).rev().map(|left| (1..=left).product()).collect();
+            }
         }
         let bits = (total - 1_u32).bits();
         if bits > MAX_BITS {
@@ -99,7 +107,10 @@ impl Ranking {
         let kind = |slot: usize| state.kinds[usize::from(images[slot])];
         let turn = |slot: usize, period: u8| {
             let sum = u16::from(state.turns[usize::from(images[slot])]) + u16::from(turns[slot]);
-            (sum % u16::from(period)) as u8
+            let period = u16::from(period);
+            // Without a division where pieces have as many turns as their slots.
+            let rest = if sum < period { sum } else { sum - period };
+            (if rest < period { rest } else { rest % period }) as u8
         };
         self.orbits.iter().try_fold(0, |total, orbit| {
             Some(total * orbit.arrangements * orbit.turn_states + orbit.rank(kind, turn, counts)?)
@@ -161,7 +172,15 @@ impl Orbit {
         for (index, piece) in pieces.iter().enumerate() {
             indices[usize::from(piece.kind)] = index;
         }
-        Orbit { slots: found.slots, pieces, indices, sum, arrangements: 1, turn_states: 1 }
+        Orbit {
+            slots: found.slots,
+            pieces,
+            indices,
+            sum,
+            arrangements: 1,
+            turn_states: 1,
+            after: Vec::new(),
+        }
     }
 
     /// Slots whose turns are digits of a rank.
@@ -178,33 +197,87 @@ impl Orbit {
         turn: impl Fn(usize, u8) -> u8,
         counts: &mut Vec<u64>,
     ) -> Option<u64> {
-        counts.clear();
-        counts.extend(self.pieces.iter().map(|piece| piece.count));
-        let (mut rank, mut size) = (0, self.arrangements);
+        let rank = match &*self.after {
+            [] => self.rank_of_alike(&kind, counts)?,
+            after => self.rank_of_different(&kind, after)?,
+        };
         let mut turns = 0;
-        let turned = self.turned_slots().len();
-        for (index, slot) in self.slots.iter().enumerate() {
-            let left = (self.slots.len() - index) as u64;
-            let kind = kind(*slot);
-            let piece = *self.indices.get(usize::from(kind))?;
-            let count = *counts.get(piece)?;
-            let smaller: u64 = counts[..piece].iter().sum();
-            rank += part(size, smaller, left);
-            size = part(size, count, left);
-            counts[piece] = count.checked_sub(1)?;
-            if index < turned {
-                let period = self.pieces[piece].period;
+        if self.turn_states > 1 {
+            for slot in self.turned_slots() {
+                let period = self.pieces[*self.indices.get(usize::from(kind(*slot)))?].period;
                 turns = turns * u64::from(period) + u64::from(turn(*slot, period));
             }
         }
         Some(rank * self.turn_states + turns)
     }
 
+    /// The rank of a permutation.
+    fn rank_of_different(&self, kind: impl Fn(usize) -> u16, after: &[u64]) -> Option<u64> {
+        let (mut rank, mut left) = (0, u32::MAX);
+        for (slot, after) in self.slots.iter().zip(after) {
+            let piece = *self.indices.get(usize::from(kind(*slot)))?;
+            let bit = 1_u32.checked_shl(piece as u32).filter(|bit| left & bit != 0)?;
+            rank += u64::from((left & (bit - 1)).count_ones()) * after;
+            left ^= bit;
+        }
+        Some(rank)
+    }
+
+    /// The rank of a permutation of a multiset.
+    fn rank_of_alike(&self, kind: impl Fn(usize) -> u16, counts: &mut Vec<u64>) -> Option<u64> {
+        counts.clear();
+        counts.extend(self.pieces.iter().map(|piece| piece.count));
+        let (mut rank, mut size) = (0, self.arrangements);
+        for (index, slot) in self.slots.iter().enumerate() {
+            let left = (self.slots.len() - index) as u64;
+            let piece = *self.indices.get(usize::from(kind(*slot)))?;
+            let count = *counts.get(piece)?;
+            let smaller: u64 = counts[..piece].iter().sum();
+            rank += part(size, smaller, left);
+            size = part(size, count, left);
+            counts[piece] = count.checked_sub(1)?;
+        }
+        Some(rank)
+    }
+
     fn unrank(&self, rank: u64, state: &mut State) {
-        let (mut rank, mut turns) = (rank / self.turn_states, rank % self.turn_states);
+        let (rank, mut turns) = (rank / self.turn_states, rank % self.turn_states);
+        match &*self.after {
+            [] => self.unrank_alike(rank, state),
+            after => self.unrank_different(rank, after, state),
+        }
+        let mut sum = 0;
+        for slot in self.turned_slots().iter().rev() {
+            let piece = self.indices[usize::from(state.kinds[*slot])];
+            let period = self.pieces[piece].period;
+            state.turns[*slot] = (turns % u64::from(period)) as u8;
+            sum += u32::from(state.turns[*slot]);
+            turns /= u64::from(period);
+        }
+        if let (Some((orientations, total)), Some(last)) = (self.sum, self.slots.last()) {
+            let orientations = u32::from(orientations);
+            let rest = u32::from(total) + orientations - sum % orientations;
+            state.turns[*last] = (rest % orientations) as u8;
+        }
+    }
+
+    fn unrank_different(&self, mut rank: u64, after: &[u64], state: &mut State) {
+        let mut left = u32::MAX;
+        for (slot, after) in self.slots.iter().zip(after) {
+            let mut larger = left;
+            for _ in 0..rank / after {
+                larger &= larger - 1;
+            }
+            rank %= after;
+            let piece = larger.trailing_zeros();
+            state.kinds[*slot] = self.pieces[piece as usize].kind;
+            left ^= 1 << piece;
+        }
+    }
+
+    fn unrank_alike(&self, mut rank: u64, state: &mut State) {
         let mut counts: Vec<u64> = self.pieces.iter().map(|piece| piece.count).collect();
         let mut size = self.arrangements;
-        let mut periods = Vec::with_capacity(self.slots.len());
         for (index, slot) in self.slots.iter().enumerate() {
             let left = (self.slots.len() - index) as u64;
             for (piece, count) in self.pieces.iter().zip(&mut counts) {
@@ -213,22 +286,10 @@ impl Orbit {
                     size = with;
                     *count -= 1;
                     state.kinds[*slot] = piece.kind;
-                    periods.push(piece.period);
                     break;
                 }
                 rank -= with;
             }
-        }
-        let mut sum = 0;
-        for (slot, period) in self.turned_slots().iter().zip(&periods).rev() {
-            state.turns[*slot] = (turns % u64::from(*period)) as u8;
-            sum += u32::from(state.turns[*slot]);
-            turns /= u64::from(*period);
-        }
-        if let (Some((orientations, total)), Some(last)) = (self.sum, self.slots.last()) {
-            let orientations = u32::from(orientations);
-            let rest = u32::from(total) + orientations - sum % orientations;
-            state.turns[*last] = (rest % orientations) as u8;
         }
     }
 }
