@@ -25,6 +25,7 @@ fn slow_layers(hanoi: &Hanoi) -> Vec<LayerStats> {
         }
         layers.push(LayerStats {
             states: layer.len() as u64,
+            positions: layer.len() as u64,
             generated,
             digest: layer.iter().map(|key| hanoi.weight(*key)).sum::<Digest>(),
             found: layer.iter().any(|key| Some(*key) == goal),

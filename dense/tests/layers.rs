@@ -76,6 +76,7 @@ fn check(name: &str, moves: &Moves) {
             LayerStats {
                 regions: blocks.len() as u64,
                 states: layer.len() as u64,
+                positions: layer.len() as u64,
                 generated: (layer.len() * moves.moves.len()) as u64,
                 digest: states.iter().map(|state| space.weight(*state)).sum::<Digest>(),
                 ..LayerStats::default()

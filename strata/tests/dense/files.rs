@@ -117,6 +117,7 @@ fn plain_layers(space: &Space) -> Vec<(LayerStats, BTreeSet<DenseState>)> {
         let blocks: BTreeSet<u32> = layer.iter().map(|state| state.block).collect();
         let stats = LayerStats {
             states: layer.len() as u64,
+            positions: layer.len() as u64,
             regions: blocks.len() as u64,
             generated: layer.iter().map(|state| tables.successors(*state).count() as u64).sum(),
             digest: layer.iter().map(|state| space.weight(*state)).sum(),
