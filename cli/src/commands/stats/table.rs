@@ -1,4 +1,4 @@
-//! Layer table of a job: aligned columns, CSV or JSON lines.
+//! Layer table of a job: aligned columns, CSV, JSON lines, or only depths and counts.
 
 use std::io::{self, Write};
 
@@ -17,6 +17,8 @@ pub(crate) enum TableFormat {
     Csv,
     /// One JSON object per line.
     Json,
+    /// A line `depth positions` per layer, as the b-files of the OEIS have them.
+    Growth,
 }
 
 /// One layer of the table.
@@ -43,7 +45,7 @@ pub(crate) struct Row {
 const COLUMNS: [&str; 8] =
     ["depth", "states", "positions", "generated", "regions", "bytes", "digest", "seconds"];
 
-/// The column that only tables with symmetric states have.
+/// The column that only aligned tables with symmetric states have.
 const POSITIONS: usize = 2;
 
 /// Whether states stand for other numbers of positions, in any layer.
@@ -63,26 +65,27 @@ pub(crate) fn write(rows: &[Row], format: TableFormat, out: &mut impl Write) -> 
         TableFormat::Table => write_table(rows, out),
         TableFormat::Csv => write_csv(rows, out),
         TableFormat::Json => write_json(rows, out),
+        TableFormat::Growth => write_growth(rows, out),
     }
 }
 
 fn write_csv(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
-    let wide = has_positions(rows);
-    writeln!(out, "{}", chosen(COLUMNS.map(str::to_owned), wide).join(","))?;
+    writeln!(out, "{}", COLUMNS.join(","))?;
     for row in rows {
-        let cells = [
-            row.depth.to_string(),
-            row.states.to_string(),
-            row.positions.map_or_else(String::new, |positions| positions.to_string()),
-            row.generated.to_string(),
-            row.regions.to_string(),
-            row.bytes.to_string(),
-            row.digest.clone(),
-            format!("{:.6}", row.seconds),
-        ];
-        writeln!(out, "{}", chosen(cells, wide).join(","))?;
+        let positions = row.positions.map_or_else(String::new, |positions| positions.to_string());
+        writeln!(
+            out,
+            "{},{},{positions},{},{},{},{},{:.6}",
+            row.depth, row.states, row.generated, row.regions, row.bytes, row.digest, row.seconds
+        )?;
     }
     Ok(())
+}
+
+/// Positions of each layer, or states where positions are not counted.
+fn write_growth(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+    let mut lines = rows.iter().map(|row| (row.depth, row.positions.unwrap_or(row.states)));
+    lines.try_for_each(|(depth, count)| writeln!(out, "{depth} {count}"))
 }
 
 fn write_json(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
@@ -167,10 +170,21 @@ mod tests {
     fn csv_starts_with_depth_and_states() {
         assert_eq!(
             text(TableFormat::Csv),
-            "depth,states,generated,regions,bytes,digest,seconds\n\
-             0,1,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
-             1,12345,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
+            "depth,states,positions,generated,regions,bytes,digest,seconds\n\
+             0,1,1,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
+             1,12345,12345,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
         );
+    }
+
+    #[test]
+    fn growth_has_the_positions_of_each_layer() {
+        assert_eq!(text(TableFormat::Growth), "0 1\n1 12345\n");
+        let mut rows = rows();
+        rows[0].positions = None;
+        rows[1].positions = Some(1_234_500);
+        let mut out = Vec::new();
+        write(&rows, TableFormat::Growth, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "0 1\n1 1234500\n");
     }
 
     #[test]
@@ -202,18 +216,9 @@ mod tests {
     fn positions_have_a_column_where_they_are_not_the_states() {
         let mut rows = rows();
         rows[1].positions = Some(1_234_500);
-        let text = |format| {
-            let mut out = Vec::new();
-            write(&rows, format, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(
-            text(TableFormat::Csv),
-            "depth,states,positions,generated,regions,bytes,digest,seconds\n\
-             0,1,1,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
-             1,12345,1234500,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
-        );
-        let table = text(TableFormat::Table);
+        let mut out = Vec::new();
+        write(&rows, TableFormat::Table, &mut out).unwrap();
+        let table = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = table.lines().collect();
         assert!(lines[0].starts_with("depth  states  positions  generated"), "{table}");
         assert!(lines[2].starts_with("    1  12,345  1,234,500     37,035"), "{table}");
