@@ -38,9 +38,10 @@ pub(super) fn select(
     definition: &Definition,
     selection: Selection<'_>,
 ) -> Result<Vec<NamedElement>, SpaceError> {
+    let name = if selection.names.is_some() { "moves" } else { "file" };
     let moves = expand(definition, selection)?;
     if moves.is_empty() {
-        return Err(conflict("moves", "no move changes anything"));
+        return Err(conflict(name, "no move changes anything"));
     }
     Ok(moves)
 }

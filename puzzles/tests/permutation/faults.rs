@@ -158,3 +158,16 @@ fn an_open_goal_stands_for_all_states_that_match() {
     );
     assert!(many.contains("more than 100000 states match it"), "{many}");
 }
+
+#[test]
+fn moves_that_change_nothing_are_blamed_on_what_named_them() {
+    let list = "a = [1,2,3]\nb = (1,2)\n";
+    assert_eq!(
+        error(list, &[("moves", "a")]),
+        "moves cannot have this value: no move changes anything"
+    );
+    assert_eq!(
+        error("a = [1,2,3]\n", &[]),
+        "file cannot have this value: no move changes anything"
+    );
+}
