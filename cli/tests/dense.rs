@@ -306,7 +306,7 @@ fn layers_are_counted_listed_and_sampled() {
     }
     let table = |dir: &Path| {
         let csv = expect(0, strata("stats --format csv").arg(dir)).stdout;
-        let columns = |line: &str| line.split(',').take(3).map(str::to_owned).collect::<Vec<_>>();
+        let columns = |line: &str| line.split(',').take(4).map(str::to_owned).collect::<Vec<_>>();
         csv.lines().map(columns).collect::<Vec<_>>()
     };
     assert_eq!(table(dir.path()), table(other.path()));
