@@ -109,8 +109,7 @@ fn inverses(numbering: &GroupNumbering, moves: &[Element]) -> Result<Vec<Element
 }
 
 /// The bytes for each table of moves: there are two if edges are directed.
-fn room(moves: &[Element], inverses: &[Element], options: &GroupOptions) -> usize {
-    let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
+fn room(is_undirected: bool, options: &GroupOptions) -> usize {
     options.table_bytes / if is_undirected { 1 } else { 2 }
 }
 
@@ -140,7 +139,7 @@ impl GroupSpace {
     ) -> Result<GroupSpace, GroupError> {
         let inverses = inverses(&numbering, moves)?;
         let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
-        let room = room(moves, &inverses, options);
+        let room = room(is_undirected, options);
         let too_large = || too_large(&numbering, moves.len(), options);
         let shape = numbering.dense_shape().ok_or_else(too_large)?;
         let find = |element: &Element, what| match numbering.number(element) {
@@ -192,9 +191,10 @@ impl GroupSpace {
         options: &GroupOptions,
     ) -> Result<usize, GroupError> {
         let inverses = inverses(numbering, moves)?;
-        let room = room(moves, &inverses, options);
+        let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
+        let room = room(is_undirected, options);
         let bytes = Plan::new(numbering, &inverses, options, room)?.bytes();
-        match inverses.iter().all(|inverse| moves.contains(inverse)) {
+        match is_undirected {
             true => Ok(bytes),
             false => Ok(bytes + Plan::new(numbering, moves, options, room)?.bytes()),
         }

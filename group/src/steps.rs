@@ -182,11 +182,10 @@ fn remainder(
     (a, b): (&Element, &Element),
     digits: &mut [u32],
 ) -> Result<Element, GroupError> {
-    let stranger = GroupError::NotMember { what: "a move" };
     let product = a.times(b, radix.shape()).ok_or(GroupError::OtherShape)?;
     let image = |slot: usize, _| (product.images()[slot], product.turns()[slot]);
     if !radix.read(0..digits.len(), image, digits) {
-        return Err(stranger);
+        return Err(GroupError::NotMember { what: "a move" });
     }
     let inverses = (0..).zip(digits.iter()).map(|(at, value)| radix.inverse(at, *value as usize));
     let rest =

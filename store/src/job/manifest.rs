@@ -130,14 +130,7 @@ impl Manifest {
     fn to_bytes(&self, path: &Path) -> Result<Vec<u8>> {
         let mut bytes = serde_json::to_vec_pretty(self)
             .map_err(|error| StoreError::io("write", path)(error.into()))?;
-        // The checksum goes in as a last member, in place of the closing "\n}".
-        bytes.truncate(bytes.len() - 2);
-        bytes.extend_from_slice(CHECKSUM_LABEL);
-        let digits = bytes.len();
-        bytes.extend_from_slice(&[b'0'; DIGITS]);
-        bytes.extend_from_slice(CHECKSUM_END);
-        let checksum = Hex64(xxh3_64(&bytes)).to_string();
-        bytes[digits..digits + DIGITS].copy_from_slice(checksum.as_bytes());
+        add_checksum(&mut bytes);
         Ok(bytes)
     }
 
@@ -164,15 +157,18 @@ impl Manifest {
         // The file without its checksum is the manifest itself.
         let mut json = bytes[..start].to_vec();
         json.extend_from_slice(b"\n}");
-        let manifest: Self = serde_json::from_slice(&json).map_err(|error| {
+        let malformed = |error: serde_json::Error| {
             let offset = offset_of(&json, error.line(), error.column());
             StoreError::corrupt(path, offset, "a manifest", error)
-        })?;
-        if manifest.format != MANIFEST_FORMAT {
+        };
+        // Other formats have other fields.
+        let Version { format } = serde_json::from_slice(&json).map_err(malformed)?;
+        if format != MANIFEST_FORMAT {
             let expected = format!("manifest format {MANIFEST_FORMAT}");
-            return Err(StoreError::corrupt(path, 0, expected, manifest.format));
+            let found = format!("format {format} of another version of Strata");
+            return Err(StoreError::corrupt(path, 0, expected, found));
         }
-        Ok(manifest)
+        serde_json::from_slice(&json).map_err(malformed)
     }
 
     /// Checks that no file name leads out of the job's folder.
@@ -196,9 +192,42 @@ impl Manifest {
     }
 }
 
+/// The part of a manifest that all formats have.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+/// Adds the checksum of a JSON object that ends in "\n}", as its last member.
+fn add_checksum(bytes: &mut Vec<u8>) {
+    bytes.truncate(bytes.len() - 2);
+    bytes.extend_from_slice(CHECKSUM_LABEL);
+    let digits = bytes.len();
+    bytes.extend_from_slice(&[b'0'; DIGITS]);
+    bytes.extend_from_slice(CHECKSUM_END);
+    let checksum = Hex64(xxh3_64(bytes)).to_string();
+    bytes[digits..digits + DIGITS].copy_from_slice(checksum.as_bytes());
+}
+
 /// Byte offset of a line and column as serde_json counts them, from 1.
 pub(crate) fn offset_of(json: &[u8], line: usize, column: usize) -> u64 {
     let lines: usize =
         json.split_inclusive(|&b| b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum();
     (lines + column.saturating_sub(1)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_of_another_format_is_refused_by_its_format() {
+        // It lacks the fields of this format.
+        let mut bytes = b"{\n  \"format\": 1,\n  \"layers\": []\n}".to_vec();
+        add_checksum(&mut bytes);
+        let error = Manifest::from_bytes(Path::new("manifest.json"), &bytes).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("manifest format 2"), "{text}");
+        assert!(text.contains("format 1 of another version of Strata"), "{text}");
+    }
 }
