@@ -20,6 +20,7 @@ const LIBRARY: &str = "strata";
 const PROTO: &str = "strata-proto";
 const PLATFORM: &str = "strata-platform";
 const NET: &str = "strata-net";
+const PLOT: &str = "strata-plot";
 const WORKER: &str = "strata-worker";
 const COORDINATOR: &str = "strata-coordinator";
 const CLI: &str = "strata-cli";
@@ -39,7 +40,7 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 20] = [
+const CRATE_RULES: [CrateRule; 21] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
     CrateRule { name: GROUP, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE, GROUP], tests_use: &[] },
@@ -55,6 +56,7 @@ const CRATE_RULES: [CrateRule; 20] = [
     CrateRule { name: PROTO, uses: &[], tests_use: &[] },
     CrateRule { name: PLATFORM, uses: &[STORE], tests_use: &[] },
     CrateRule { name: NET, uses: &[PROTO, PLATFORM, SPACE, STORE], tests_use: &[] },
+    CrateRule { name: PLOT, uses: &[], tests_use: &[] },
     CrateRule {
         name: WORKER,
         uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE, EXPLICIT],
@@ -80,6 +82,7 @@ const CRATE_RULES: [CrateRule; 20] = [
             PROTO,
             PLATFORM,
             NET,
+            PLOT,
             WORKER,
             COORDINATOR,
             VERIFIER,
@@ -122,8 +125,9 @@ const ENGINES: [&str; 3] = [EXPLICIT, SYMBOLIC, DENSE];
 const SHIPPED: [&str; 6] = ["panex", "hanoi", "tiles", "pancake", "topspin", "lrx"];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 11] =
-    [LIBRARY, PUZZLES, VERIFIER, PANEX, TILES, SPACE, GROUP, STORE, EXPLICIT, SYMBOLIC, DENSE];
+const SYNCHRONOUS: [&str; 12] = [
+    LIBRARY, PUZZLES, VERIFIER, PANEX, TILES, SPACE, GROUP, STORE, EXPLICIT, SYMBOLIC, DENSE, PLOT,
+];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 1] = [("coordinator/src", &["cluster", "server"])];

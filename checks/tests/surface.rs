@@ -10,7 +10,7 @@ use strata_checks::surface::listing;
 use strata_checks::workspace::{members, root};
 
 /// Crates whose public items are listed.
-const LIBRARIES: [&str; 9] = [
+const LIBRARIES: [&str; 10] = [
     "strata",
     "strata-space",
     "strata-group",
@@ -18,6 +18,7 @@ const LIBRARIES: [&str; 9] = [
     "strata-explicit",
     "strata-symbolic",
     "strata-dense",
+    "strata-plot",
     "strata-puzzles",
     "strata-cli",
 ];

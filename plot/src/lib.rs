@@ -1,0 +1,51 @@
+//! Charts of searches, as SVG, as PNG and as text of a terminal.
+//!
+//! A [`Chart`] is data: axes with units, [`Series`] of points, and [`Mark`]s. [`JobCurve`] has the
+//! layers of a job, from which [`chart`] makes the charts that commands and pages show. One layout
+//! makes both kinds of images; text has its own. Series of millions of points are
+//! reduced to the pixels of the image, and keep their extremes. Nothing here reads or writes files.
+//!
+//! ```
+//! use strata_plot::{Image, JobCurve, LayerFigures, Quantity, Scale, Terminal, chart};
+//!
+//! // The distances in a cube of three dimensions.
+//! let layers = [1, 3, 3, 1].into_iter().zip(0..).map(|(states, depth)| LayerFigures {
+//!     depth,
+//!     states,
+//!     positions: None,
+//!     bytes: 0,
+//!     seconds: 0.1,
+//! });
+//! let job = JobCurve::new("cube", layers.collect());
+//! let chart = chart(Quantity::Positions, &[job], Scale::Linear);
+//! assert!(chart.svg(&Image::default()).starts_with("<svg "));
+//! assert!(chart.png(&Image::default())?.starts_with(b"\x89PNG"));
+//! assert!(chart.text(&Terminal::default()).starts_with("cube: states by depth\n"));
+//! # Ok::<(), strata_plot::PngError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod braille;
+mod chart;
+mod curve;
+mod font;
+mod image;
+mod layout;
+mod legend;
+mod measure;
+mod png;
+mod projection;
+mod reduce;
+mod scene;
+mod svg;
+mod text;
+mod theme;
+mod ticks;
+mod unit;
+
+pub use chart::{Axis, Chart, Mark, MarkKind, Point, Scale, Series, SeriesStyle};
+pub use curve::{JobCurve, JobMark, LayerFigures, Quantity, chart};
+pub use image::{Image, Size, SizeError, Theme};
+pub use png::PngError;
+pub use text::Terminal;
+pub use unit::Unit;
