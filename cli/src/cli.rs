@@ -25,6 +25,7 @@ use crate::commands::verify::VerifyArgs;
 use crate::output::args::GlobalArgs;
 use crate::output::exit;
 use crate::spaces::program;
+use crate::target::Places;
 
 /// Breadth-first search of large state spaces, on disk.
 #[derive(Debug, Parser)]
@@ -117,6 +118,19 @@ pub(crate) enum Command {
     Domains,
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// Where the command looks for jobs, if it takes a job that may be a folder.
+    pub(crate) fn places_mut(&mut self) -> Option<&mut Places> {
+        match self {
+            Command::Stats(args) => Some(&mut args.target.places),
+            Command::Layer(args) => Some(&mut args.target.places),
+            Command::Verify(args) => Some(&mut args.target.places),
+            Command::Rm(args) => Some(&mut args.places),
+            _ => None,
+        }
+    }
 }
 
 /// The groups of commands in the help of the program.

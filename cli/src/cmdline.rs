@@ -10,6 +10,7 @@ use crate::args::line::SolveLine;
 use crate::cli::{self, Cli, Command};
 use crate::output::exit::Failure;
 use crate::spaces::program;
+use crate::target::Scope;
 
 /// Why there is no command to run.
 pub(crate) enum Refusal {
@@ -30,6 +31,9 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
         Ok(parsed) => parsed,
         Err(error) => return Err(refusal(error, &definition, &words)),
     };
+    if let (Some(places), Some((_, matches))) = (cli.command.places_mut(), matches.subcommand()) {
+        places.scope = Scope::of(matches);
+    }
     let line = match &mut cli.command {
         Command::Solve(args) => Some(&mut args.search.line),
         Command::Submit(args) => Some(&mut args.search.line),
@@ -136,6 +140,19 @@ mod tests {
             Err(Refusal::Usage(failure)) => failure.to_string(),
             _ => panic!("not refused: {words:?}"),
         }
+    }
+
+    #[test]
+    fn flags_of_places_restrict_the_scope() {
+        let scope = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let Ok(mut cli) = parsed(&words) else { panic!("refused: {line}") };
+            cli.command.places_mut().unwrap().scope
+        };
+        assert_eq!(scope("strata stats job"), Scope::Both);
+        assert_eq!(scope("strata verify job --data-dir d"), Scope::Folders);
+        assert_eq!(scope("strata layer job 3 --coordinator http://c:1"), Scope::Cluster);
+        assert_eq!(scope("strata rm job --data-dir d --coordinator http://c:1"), Scope::Both);
     }
 
     #[test]

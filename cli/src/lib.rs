@@ -1,7 +1,7 @@
 //! The command line of Strata: arguments in, text out.
 //!
 //! Each layer imports from those below it only: [`run`] dispatches to `commands`; commands use
-//! `client`, `folder` and `spaces`; these use `args`, the flags that commands share; all print
+//! `target`, which finds jobs, `client`, `folder` and `spaces`; these use `args`, the flags that commands share; all print
 //! through `output`.
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ mod folder;
 mod output;
 mod signals;
 mod spaces;
+mod target;
 
 use std::ffi::OsString;
 use std::path::Path;

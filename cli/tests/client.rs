@@ -326,9 +326,15 @@ fn every_ending_has_its_exit_code() {
 #[test]
 fn refusals_are_one_line_with_an_exit_code() {
     let fake = Fake::start(Script::default());
-    for line in ["watch", "status", "cancel", "resume", "logs", "stats"] {
+    for line in ["watch", "status", "cancel", "resume", "logs"] {
         let ran = expect(11, &mut at(&fake, &format!("{line} nothing")));
         assert_eq!(ran.stderr, "error: there is no job nothing\n", "{line}");
+    }
+    for line in ["stats", "rm"] {
+        let ran = expect(11, &mut at(&fake, &format!("{line} nothing")));
+        let url = fake.url();
+        let expected = format!("error: no such job: the cluster at {url} has no job nothing\n");
+        assert_eq!(ran.stderr, expected, "{line}");
     }
     let refuse = |status| fake.script().refusal = Some(status);
     refuse(Status::already_exists("job night searches something else"));
@@ -340,6 +346,54 @@ fn refusals_are_one_line_with_an_exit_code() {
     refuse(Status::internal("a bug"));
     let ran = expect(1, &mut at(&fake, "status x"));
     assert!(ran.stderr.contains("failed: a bug"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_job_is_looked_for_in_folders_and_then_in_the_cluster() {
+    let fake = with(job(JobState::Running), []);
+    fake.script().layers = vec![line(0)];
+    let dir = tempdir().unwrap();
+    let data = dir.path().join("strata-data");
+    expect(0, &mut solve(&data, "hanoi 3"));
+    let local = common::only_job(&data);
+    let local = local.file_name().unwrap().to_str().unwrap();
+    // The cluster is that of the environment: a flag would restrict the search to it.
+    let run = |code: i32, line: &str| {
+        let mut command = strata(line);
+        command.current_dir(dir.path()).env("STRATA_COORDINATOR", fake.url());
+        expect(code, &mut command)
+    };
+    let layers = |line: &str| run(0, &format!("stats --format growth {line}")).stdout;
+    assert_eq!(layers("hanoi-3").lines().count(), 8);
+    assert_eq!(layers(local).lines().count(), 8);
+    assert_eq!(layers("strata-data").lines().count(), 8);
+    assert_eq!(layers("strata-data/hanoi").lines().count(), 8);
+    assert_eq!(layers("panex-3-aaaaaa").lines().count(), 1);
+    let url = fake.url();
+    assert_eq!(
+        run(11, "stats tiles").stderr,
+        format!(
+            "error: no such job: there is no folder tiles, no job tiles in ./strata-data, \
+             the cluster at {url} has no job tiles\n"
+        )
+    );
+    assert_eq!(
+        run(11, "stats panex-3-aaaaaa --data-dir strata-data").stderr,
+        "error: no such job: there is no folder panex-3-aaaaaa, no job panex-3-aaaaaa in strata-data\n"
+    );
+    let ran = run(11, &format!("stats {local} --coordinator {url}"));
+    assert!(ran.stderr.ends_with(&format!(" has no job {local}\n")), "{}", ran.stderr);
+    // A removal takes the whole id of a job in a folder.
+    let ran = run(11, "rm hanoi-3");
+    assert!(ran.stderr.contains("no job with the id hanoi-3 in ./strata-data, the cluster"));
+    run(0, &format!("rm {local}"));
+    assert!(!data.join(local).exists());
+    let address = fake.stop();
+    let mut command = strata("stats tiles");
+    command.current_dir(dir.path()).env("STRATA_COORDINATOR", format!("http://{address}"));
+    let ran = expect(10, &mut command);
+    let places = "there is no folder tiles, no job tiles in ./strata-data, cannot reach http://";
+    assert!(ran.stderr.contains(places), "{}", ran.stderr);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
@@ -15,13 +14,14 @@ use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
+use crate::target::TargetArgs;
 
 /// Arguments of `layer`.
 #[derive(Debug, Args)]
 pub(crate) struct LayerArgs {
-    /// Folder of the job, or a data directory with a single job
-    #[arg(value_name = "DIR")]
-    pub(crate) dir: PathBuf,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 
     /// Depth of the layer
     pub(crate) depth: u32,
@@ -61,7 +61,7 @@ impl LayerArgs {
 
 /// Runs `strata layer`.
 pub(crate) fn run(args: &LayerArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (folder, manifest) = folder::open(&folder::job_folder(&args.dir)?)?;
+    let (folder, manifest) = folder::open(&args.target.folder("layer")?)?;
     let space = folder::space(&folder, &manifest)?;
     let layer = open_layer(&folder, manifest, space, args.depth, args.memory)?;
     match args.selection() {

@@ -9,7 +9,6 @@ use clap::builder::BoolishValueParser;
 use strata_proto::v1;
 use strata_store::{DataDir, JobDir, RealFs, jobs_in, remove_job};
 
-use crate::args::cluster::ClientArgs;
 use crate::client::record::has_ended;
 use crate::client::remote::Remote;
 use crate::client::removed::Removed;
@@ -17,6 +16,7 @@ use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout::{self, Output};
 use crate::signals::Signals;
+use crate::target::{Found, Places};
 
 /// Interval at which a cancelled job is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -24,8 +24,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Arguments of `rm`.
 #[derive(Debug, Args)]
 pub(crate) struct RmArgs {
-    /// Folders of jobs; a word that names no folder is a job of the cluster
-    #[arg(value_name = "JOB", required = true)]
+    /// Folders of jobs, whole ids of jobs in --data-dir, or jobs of the cluster
+    #[arg(value_name = "JOB|DIR", required = true)]
     jobs: Vec<PathBuf>,
 
     /// Cancel jobs that have not ended, and remove them then
@@ -33,9 +33,9 @@ pub(crate) struct RmArgs {
     #[arg(value_parser = BoolishValueParser::new())]
     force: bool,
 
-    /// The cluster.
+    /// Where to look for them.
     #[command(flatten)]
-    client: ClientArgs,
+    pub(crate) places: Places,
 }
 
 /// Runs `strata rm`. Nothing is removed if one of the jobs cannot be.
@@ -44,18 +44,22 @@ pub(crate) struct RmArgs {
 /// If there is no such job, it has not ended, or its folder is in use or no job's; if the cluster
 /// cannot be reached; if a folder cannot be removed.
 pub(crate) fn run(args: &RmArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (names, folders): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        args.jobs.iter().partition(|word| is_name(word));
     let mut local = LocalJobs::default();
-    for folder in folders {
-        local.add(folder)?;
+    let mut names: Vec<(&PathBuf, Vec<String>)> = Vec::new();
+    for word in &args.jobs {
+        match args.places.look_for_id(word)? {
+            Found::Folder(folder) => local.add(&folder)?,
+            Found::No(looked) => names.push((word, looked)),
+        }
     }
     let mut output = Output::stdout();
-    if !names.is_empty() {
-        let remote = Remote::connect(&args.client)?;
+    if let [(first, looked), ..] = &*names {
+        let unreached = |failure| args.places.not_found(first, looked, failure);
+        let remote = Remote::connect(&args.places.client).map_err(unreached)?;
         let mut jobs: BTreeMap<String, v1::Job> = BTreeMap::new();
-        for name in names {
-            let job = remote.status(&name.to_string_lossy())?;
+        for (word, looked) in &names {
+            let job = remote.status(&word.to_string_lossy());
+            let job = job.map_err(|failure| args.places.not_found(word, looked, failure))?;
             if !has_ended(&job) && !args.force {
                 let message = format!(
                     "job {} has not ended: cancel it first, or use --force to cancel and remove it",
@@ -81,12 +85,6 @@ pub(crate) fn run(args: &RmArgs, console: &Console) -> Result<ExitCode, Failure>
     })?;
     output.finish().map_err(stdout::failure)?;
     Ok(ExitCode::Done)
-}
-
-/// Whether a word names a job of the cluster.
-fn is_name(word: &Path) -> bool {
-    let has_slash = word.to_str().is_none_or(|word| word.contains('/'));
-    !has_slash && word.symlink_metadata().is_err()
 }
 
 /// Cancels a job that has not ended, and waits for its end.

@@ -1,24 +1,25 @@
 //! `strata verify`: reads the folder of a job, which may be running, and checks it.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 use strata::verify::{self, Verified};
 use strata_store::RunState;
 
-use crate::folder::{job_folder, open, space};
+use crate::folder::{open, space};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::{stdout, units};
+use crate::target::TargetArgs;
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Folder of the job
-    dir: PathBuf,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 }
 
 /// Runs `strata verify`.
@@ -26,7 +27,7 @@ pub(crate) struct VerifyArgs {
 /// # Errors
 /// If there is no such job, or its files are damaged.
 pub(crate) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (folder, manifest) = open(&job_folder(&args.dir)?)?;
+    let (folder, manifest) = open(&args.target.folder("verify")?)?;
     let space = space(&folder, &manifest)?;
     Report::new(&verify::verify(&folder, manifest, space)?).show(console)
 }

@@ -1,34 +1,29 @@
 //! Arguments and run of `strata stats`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use strata::verify;
 
 use super::table::{self, Row, TableFormat};
-use crate::args::cluster::ClientArgs;
 use crate::client::record;
-use crate::client::remote::Remote;
-use crate::folder::{job_folder, open};
+use crate::folder::open;
 use crate::output::console::Console;
 use crate::output::events::counted;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
+use crate::target::{ClusterJob, Target, TargetArgs};
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
-    /// Folder of a job; a word that names no folder is a job of the cluster
-    #[arg(value_name = "JOB")]
-    dir: PathBuf,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 
     /// Format of the table [default: table, with --json json]
     #[arg(long, value_name = "FORMAT", env = "STRATA_FORMAT", hide_env_values = true)]
     format: Option<TableFormat>,
-
-    /// The cluster.
-    #[command(flatten)]
-    client: ClientArgs,
 }
 
 impl StatsArgs {
@@ -37,13 +32,6 @@ impl StatsArgs {
         let default = if json { TableFormat::Json } else { TableFormat::Table };
         self.format.unwrap_or(default)
     }
-
-    /// The job of the cluster; none if the argument is a folder.
-    fn job(&self) -> Option<&str> {
-        let word = self.dir.to_str()?;
-        let is_name = !word.contains('/') && !self.dir.exists();
-        is_name.then_some(word)
-    }
 }
 
 /// Runs `strata stats`.
@@ -51,9 +39,9 @@ impl StatsArgs {
 /// # Errors
 /// If there is no such job, or its history cannot be read.
 pub(crate) fn run(args: &StatsArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let rows = match args.job() {
-        Some(job) => rows_of_cluster(&args.client, job)?,
-        None => rows_of_folder(&args.dir)?,
+    let rows = match args.target.find()? {
+        Target::Folder(folder) => rows_of_folder(&folder)?,
+        Target::Cluster(found) => rows_of_cluster(&found)?,
     };
     stdout::print(|out| table::write(&rows, args.format(console.json), out))?;
     Ok(ExitCode::Done)
@@ -61,7 +49,7 @@ pub(crate) fn run(args: &StatsArgs, console: &Console) -> Result<ExitCode, Failu
 
 /// The layer table of a job in a folder, which may be running.
 fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
-    let (folder, manifest) = open(&job_folder(dir)?)?;
+    let (folder, manifest) = open(dir)?;
     let (_, view) = verify::with_current(&folder, manifest, |manifest| {
         let record = manifest.checkpoint.as_ref().map(|checkpoint| &checkpoint.history);
         folder.read_history(record)
@@ -81,9 +69,9 @@ fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
 }
 
 /// The layer table of a cluster's job.
-fn rows_of_cluster(args: &ClientArgs, job: &str) -> Result<Vec<Row>, Failure> {
+fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<Vec<Row>, Failure> {
     let mut end = 0.0;
-    let rows = Remote::connect(args)?.layers(job)?.into_iter().map(|line| Row {
+    let rows = found.remote.layers(&found.job.id)?.into_iter().map(|line| Row {
         depth: line.depth,
         states: line.states,
         positions: counted(line.positions, line.states),
@@ -112,16 +100,5 @@ mod tests {
         assert_eq!(parse("strata stats dir"), TableFormat::Table);
         assert_eq!(parse("strata stats dir --json"), TableFormat::Json);
         assert_eq!(parse("strata --json stats dir --format csv"), TableFormat::Csv);
-    }
-
-    #[test]
-    fn an_argument_is_a_folder_or_a_job_of_the_cluster() {
-        let job = |word: &str| match Cli::try_parse_from(["strata", "stats", word]) {
-            Ok(Cli { command: Command::Stats(args), .. }) => args.job().map(str::to_owned),
-            other => panic!("not stats: {other:?}"),
-        };
-        assert_eq!(job("."), None);
-        assert_eq!(job("no/such/folder"), None);
-        assert_eq!(job("panex-6-aaaaaa"), Some("panex-6-aaaaaa".to_owned()));
     }
 }

@@ -1,0 +1,480 @@
+//! Jobs as arguments: the folder of a job, a job in a data directory, or a job of a cluster.
+//!
+//! Every command that takes either resolves its word here. A word with a slash, `.` and `..` name a
+//! folder. Any other word is, in this order, a folder that is a job's or holds a single job, a job in
+//! `--data-dir`, a job of the cluster. With `--data-dir` on the command line the cluster is not asked;
+//! with `--coordinator`, only the cluster is.
+
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args};
+use strata_proto::v1;
+use strata_store::{JobDir, RealFs, jobs_in};
+
+use crate::args::cluster::ClientArgs;
+use crate::client::remote::Remote;
+use crate::output::exit::{ExitCode, Failure};
+
+/// The file that every job's folder has.
+const MANIFEST_FILE: &str = "manifest.json";
+
+/// A job, and where to look for it.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArgs {
+    /// Folder of a job, or of a single one; a job in --data-dir; or a job of the cluster
+    #[arg(value_name = "JOB|DIR")]
+    pub(crate) job: PathBuf,
+
+    /// Where to look for it.
+    #[command(flatten)]
+    pub(crate) places: Places,
+}
+
+/// Where to look for jobs.
+#[derive(Debug, Args)]
+pub(crate) struct Places {
+    /// Folder that holds a folder for each job
+    #[arg(long, value_name = "DIR", default_value = "./strata-data")]
+    #[arg(env = "STRATA_DATA_DIR", hide_env_values = true)]
+    pub(crate) data_dir: PathBuf,
+
+    /// The cluster.
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
+
+    /// Which of both the command line restricts the search to.
+    #[arg(skip)]
+    pub(crate) scope: Scope,
+}
+
+/// Places that a command line asks to look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Folders first, then the cluster.
+    #[default]
+    Both,
+    /// `--data-dir` is on the command line.
+    Folders,
+    /// `--coordinator` is on the command line.
+    Cluster,
+}
+
+impl Scope {
+    /// The scope that the flags of a command line select. Variables select none: they may be meant
+    /// for other commands.
+    pub(crate) fn of(matches: &ArgMatches) -> Scope {
+        let typed = |id: &str| {
+            matches!(matches.try_contains_id(id), Ok(true))
+                && matches.value_source(id) == Some(ValueSource::CommandLine)
+        };
+        match (typed("data_dir"), typed("coordinator")) {
+            (true, false) => Scope::Folders,
+            (false, true) => Scope::Cluster,
+            _ => Scope::Both,
+        }
+    }
+}
+
+/// A job that was found.
+pub(crate) enum Target<'a> {
+    /// The folder of a job.
+    Folder(PathBuf),
+    /// A job of a cluster, as it is now.
+    Cluster(Box<ClusterJob<'a>>),
+}
+
+/// A job of a cluster.
+pub(crate) struct ClusterJob<'a> {
+    /// The connection to the coordinator.
+    pub(crate) remote: Remote<'a>,
+    /// The job.
+    pub(crate) job: v1::Job,
+}
+
+impl TargetArgs {
+    /// Finds the folder of the job, for a command that takes no job of a cluster.
+    ///
+    /// # Errors
+    /// As [`Self::find`], and `Usage` for a job of a cluster.
+    pub(crate) fn folder(&self, command: &str) -> Result<PathBuf, Failure> {
+        match self.find()? {
+            Target::Folder(folder) => Ok(folder),
+            Target::Cluster(found) => {
+                let job = &found.job.id;
+                Err(Failure::usage(format!(
+                    "{command} takes a folder, not the cluster's job {job}"
+                )))
+            }
+        }
+    }
+
+    /// Finds the job.
+    ///
+    /// # Errors
+    /// `NoSuchJob` if there is none, `Usage` if the word means several jobs, `Unreachable` if only the
+    /// cluster may have it and cannot be reached; or as a call to the cluster.
+    pub(crate) fn find(&self) -> Result<Target<'_>, Failure> {
+        match self.places.look_for(&self.job)? {
+            Found::Folder(folder) => Ok(Target::Folder(folder)),
+            Found::No(looked) => {
+                let remote = Remote::connect(&self.places.client);
+                let found = remote.and_then(|remote| {
+                    let job = remote.status(&self.job.to_string_lossy())?;
+                    Ok(ClusterJob { remote, job })
+                });
+                let found =
+                    found.map_err(|failure| self.places.not_found(&self.job, &looked, failure))?;
+                Ok(Target::Cluster(Box::new(found)))
+            }
+        }
+    }
+}
+
+/// Result of a look at the folders.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The folder of a job.
+    Folder(PathBuf),
+    /// None of these has the job; the cluster may. Empty if no folder was to be looked at.
+    No(Vec<String>),
+}
+
+impl Places {
+    /// Looks for a job in folders.
+    ///
+    /// # Errors
+    /// `NoSuchJob` if only a folder can be meant and is not there, `Usage` if the word means several
+    /// jobs.
+    pub(crate) fn look_for(&self, word: &Path) -> Result<Found, Failure> {
+        let name = match word.to_str() {
+            Some(name) if !is_path(name) => name,
+            _ => return folder_of_path(word).map(Found::Folder),
+        };
+        if self.scope == Scope::Cluster {
+            return Ok(Found::No(Vec::new()));
+        }
+        let mut looked = vec![match word.is_dir() {
+            true => match content(word)? {
+                Content::Job => return Ok(Found::Folder(canonical(word)?)),
+                Content::Jobs(jobs) if !jobs.is_empty() => {
+                    return only(word, &jobs).map(Found::Folder);
+                }
+                Content::Jobs(_) => format!("there is no job in the folder {name}"),
+                Content::Part => format!("the folder {name} is a worker's part of a job"),
+            },
+            false => format!("there is no folder {name}"),
+        }];
+        let shown = self.data_dir.display();
+        match matching(&self.data_dir, name)? {
+            Matching::One(job) => return Ok(Found::Folder(canonical(&self.data_dir.join(job))?)),
+            Matching::None => looked.push(format!("no job {name} in {shown}")),
+            Matching::NoFolder => looked.push(format!("there is no folder {shown}")),
+        }
+        self.in_cluster(looked)
+    }
+
+    /// Looks for a job to be removed: only a path, what is a file in the working directory, and the
+    /// whole id of a job in the data directory mean a folder, which need not be a job's.
+    ///
+    /// # Errors
+    /// `NoSuchJob` if only a folder can be meant and is not there.
+    pub(crate) fn look_for_id(&self, word: &Path) -> Result<Found, Failure> {
+        let name = match word.to_str() {
+            Some(name) if !is_path(name) => name,
+            _ => return Ok(Found::Folder(word.to_owned())),
+        };
+        if self.scope == Scope::Cluster {
+            return Ok(Found::No(Vec::new()));
+        }
+        if word.symlink_metadata().is_ok() {
+            return Ok(Found::Folder(word.to_owned()));
+        }
+        let job = self.data_dir.join(name);
+        if job.join(MANIFEST_FILE).exists() {
+            return Ok(Found::Folder(job));
+        }
+        let job = format!("no job with the id {name} in {}", self.data_dir.display());
+        self.in_cluster(vec![format!("there is no folder {name}"), job])
+    }
+
+    /// What is left to look at, when no folder has the job.
+    fn in_cluster(&self, looked: Vec<String>) -> Result<Found, Failure> {
+        match self.scope {
+            Scope::Folders => {
+                let message = format!("no such job: {}", looked.join(", "));
+                Err(Failure::new(ExitCode::NoSuchJob, message))
+            }
+            Scope::Both | Scope::Cluster => Ok(Found::No(looked)),
+        }
+    }
+
+    /// The failure of a cluster's call for a job that no folder has.
+    pub(crate) fn not_found(&self, word: &Path, looked: &[String], failure: Failure) -> Failure {
+        let (url, word) = (&self.client.coordinator, word.display());
+        let mut places = looked.to_vec();
+        match failure.code {
+            ExitCode::NoSuchJob => places.push(format!("the cluster at {url} has no job {word}")),
+            // The messages of other failures name the address.
+            _ if looked.is_empty() => return failure,
+            _ => places.push(failure.to_string()),
+        }
+        Failure::new(failure.code, format!("no such job: {}", places.join(", ")))
+    }
+}
+
+/// Whether a word can only be the path of a folder.
+pub(crate) fn is_path(word: &str) -> bool {
+    word.contains('/') || word == "." || word == ".."
+}
+
+/// What a folder holds.
+enum Content {
+    /// It is the folder of a job.
+    Job,
+    /// It is the folder of a cluster's job at one of its workers.
+    Part,
+    /// Ids of the jobs in it.
+    Jobs(Vec<String>),
+}
+
+fn content(dir: &Path) -> Result<Content, Failure> {
+    if [MANIFEST_FILE, "history.jsonl"].iter().any(|file| dir.join(file).exists()) {
+        return Ok(Content::Job);
+    }
+    let full = canonical(dir)?;
+    if let (Some(data_dir), Some(job)) = (full.parent(), full.file_name().and_then(|n| n.to_str()))
+        && JobDir::owner_of(&RealFs, data_dir, job).is_ok_and(|owner| owner.is_some())
+    {
+        return Ok(Content::Part);
+    }
+    Ok(Content::Jobs(jobs_in(&RealFs, dir)?))
+}
+
+/// The folder that a path means: a job's, that of the only job in it, or a job in its parent whose id
+/// begins with its last part.
+fn folder_of_path(path: &Path) -> Result<PathBuf, Failure> {
+    let shown = path.display();
+    let missing = |why: String| Failure::new(ExitCode::NoSuchJob, format!("no such job: {why}"));
+    if path.is_dir() {
+        return match content(path)? {
+            Content::Job => canonical(path),
+            Content::Jobs(jobs) => only(path, &jobs),
+            Content::Part => Err(missing(format!(
+                "the folder {shown} is a worker's part of a job; ask the cluster for the job"
+            ))),
+        };
+    }
+    if path.symlink_metadata().is_ok() {
+        return Err(missing(format!("{shown} is no folder")));
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = path.file_name().and_then(|name| name.to_str());
+    if let (Some(parent), Some(name)) = (parent, name)
+        && let Matching::One(job) = matching(parent, name)?
+    {
+        return canonical(&parent.join(job));
+    }
+    Err(missing(format!("there is no folder {shown}")))
+}
+
+/// The folder of the only job of a data directory.
+fn only(dir: &Path, jobs: &[String]) -> Result<PathBuf, Failure> {
+    let shown = dir.display();
+    match jobs {
+        [job] => canonical(&dir.join(job)),
+        [] => {
+            let message = format!("no such job: there is no job in the folder {shown}");
+            Err(Failure::new(ExitCode::NoSuchJob, message))
+        }
+        jobs => {
+            let jobs = jobs.join(", ");
+            Err(Failure::usage(format!("{shown} holds several jobs, name one: {jobs}")))
+        }
+    }
+}
+
+/// Jobs of a data directory that a name means.
+enum Matching {
+    One(String),
+    None,
+    /// There is no such data directory.
+    NoFolder,
+}
+
+/// The job with an id, or the only one whose id begins with it.
+fn matching(data_dir: &Path, name: &str) -> Result<Matching, Failure> {
+    if !data_dir.is_dir() {
+        return Ok(Matching::NoFolder);
+    }
+    let jobs = jobs_in(&RealFs, data_dir)?;
+    if jobs.iter().any(|job| job == name) {
+        return Ok(Matching::One(name.to_owned()));
+    }
+    let mut jobs: Vec<String> = jobs.into_iter().filter(|job| job.starts_with(name)).collect();
+    match jobs.len() {
+        0 => Ok(Matching::None),
+        1 => Ok(Matching::One(jobs.remove(0))),
+        _ => {
+            let (dir, jobs) = (data_dir.display(), jobs.join(", "));
+            Err(Failure::usage(format!("{name} means several jobs in {dir}, name one: {jobs}")))
+        }
+    }
+}
+
+/// The full path: a job is named after its folder, and `.` has no name.
+fn canonical(dir: &Path) -> Result<PathBuf, Failure> {
+    let missing = |error| Failure::new(ExitCode::NoSuchJob, format!("{}: {error}", dir.display()));
+    dir.canonicalize().map_err(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::cluster::SecurityArgs;
+
+    /// A data directory with jobs, which have empty manifests.
+    fn data_dir(jobs: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for job in jobs {
+            std::fs::create_dir(dir.path().join(job)).unwrap();
+            std::fs::write(dir.path().join(job).join("manifest.json"), "").unwrap();
+        }
+        dir
+    }
+
+    fn places(data_dir: &Path, scope: Scope) -> Places {
+        let client =
+            ClientArgs { coordinator: "http://c:1".to_owned(), security: SecurityArgs::default() };
+        Places { data_dir: data_dir.to_owned(), client, scope }
+    }
+
+    fn found(places: &Places, word: impl AsRef<Path>) -> Result<PathBuf, String> {
+        match places.look_for(word.as_ref()) {
+            Ok(Found::Folder(folder)) => Ok(folder),
+            Ok(Found::No(looked)) => Err(format!("cluster: {}", looked.join(", "))),
+            Err(failure) => Err(format!("{:?}: {failure}", failure.code)),
+        }
+    }
+
+    #[test]
+    fn a_path_is_a_job_its_data_directory_or_the_start_of_its_id() {
+        let dir = data_dir(&["panex-3-aaaaaa", "panex-4-bbbbbb"]);
+        let single = data_dir(&["hanoi-4-cccccc"]);
+        let places = places(Path::new("no/such"), Scope::Both);
+        let path =
+            |dir: &tempfile::TempDir, job: &str| dir.path().canonicalize().unwrap().join(job);
+        let job = path(&dir, "panex-4-bbbbbb");
+        assert_eq!(found(&places, &job), Ok(job.clone()));
+        assert_eq!(found(&places, dir.path().join("panex-4")), Ok(job));
+        assert_eq!(found(&places, single.path()), Ok(path(&single, "hanoi-4-cccccc")));
+        let several = found(&places, dir.path()).unwrap_err();
+        assert!(several.starts_with("Usage: "), "{several}");
+        assert!(several.ends_with("name one: panex-3-aaaaaa, panex-4-bbbbbb"), "{several}");
+        let several = found(&places, dir.path().join("panex")).unwrap_err();
+        assert!(several.starts_with("Usage: panex means several jobs in "), "{several}");
+        let missing = found(&places, dir.path().join("tiles")).unwrap_err();
+        let shown = dir.path().display();
+        assert_eq!(missing, format!("NoSuchJob: no such job: there is no folder {shown}/tiles"));
+        let empty = tempfile::tempdir().unwrap();
+        let none = found(&places, empty.path()).unwrap_err();
+        assert!(
+            none.starts_with("NoSuchJob: no such job: there is no job in the folder "),
+            "{none}"
+        );
+        let file = found(&places, dir.path().join("panex-3-aaaaaa/manifest.json")).unwrap_err();
+        assert!(file.ends_with("manifest.json is no folder"), "{file}");
+    }
+
+    #[test]
+    fn a_word_is_looked_up_in_the_data_directory_and_then_in_the_cluster() {
+        let dir = data_dir(&["panex-3", "panex-3-aaaaaa", "panex-4-bbbbbb"]);
+        let places = places(dir.path(), Scope::Both);
+        let path = |job: &str| Ok(dir.path().canonicalize().unwrap().join(job));
+        assert_eq!(found(&places, "panex-4"), path("panex-4-bbbbbb"));
+        // A whole id wins over longer ones.
+        assert_eq!(found(&places, "panex-3"), path("panex-3"));
+        let several = found(&places, "panex").unwrap_err();
+        assert!(several.starts_with("Usage: "), "{several}");
+        let shown = dir.path().display();
+        assert_eq!(
+            found(&places, "tiles"),
+            Err(format!("cluster: there is no folder tiles, no job tiles in {shown}"))
+        );
+        // The tests run in the folder of the crate, whose src holds no job.
+        assert_eq!(
+            found(&places, "src"),
+            Err(format!("cluster: there is no job in the folder src, no job src in {shown}"))
+        );
+    }
+
+    #[test]
+    fn flags_restrict_where_a_word_is_looked_up() {
+        let dir = data_dir(&["panex-3-aaaaaa"]);
+        let folders = places(dir.path(), Scope::Folders);
+        let shown = dir.path().display();
+        assert_eq!(
+            found(&folders, "tiles"),
+            Err(format!(
+                "NoSuchJob: no such job: there is no folder tiles, no job tiles in {shown}"
+            ))
+        );
+        let cluster = places(dir.path(), Scope::Cluster);
+        assert_eq!(found(&cluster, "panex-3-aaaaaa"), Err("cluster: ".to_owned()));
+        assert!(found(&cluster, dir.path()).is_ok());
+        let missing = places(&dir.path().join("none"), Scope::Both);
+        let looked = found(&missing, "panex-3").unwrap_err();
+        assert_eq!(
+            looked,
+            format!("cluster: there is no folder panex-3, there is no folder {shown}/none")
+        );
+    }
+
+    #[test]
+    fn a_worker_s_part_is_no_job() {
+        let dir = tempfile::tempdir().unwrap();
+        let part = dir.path().join("panex-3-aaaaaa");
+        std::fs::create_dir(&part).unwrap();
+        std::fs::write(part.join("journal-id"), "0".repeat(32)).unwrap();
+        let message = found(&places(dir.path(), Scope::Both), &part).unwrap_err();
+        assert!(message.contains("is a worker's part of a job"), "{message}");
+    }
+
+    #[test]
+    fn only_a_whole_id_names_a_job_to_be_removed() {
+        let dir = data_dir(&["panex-3-aaaaaa"]);
+        let look_for = |scope, word: &str| match places(dir.path(), scope)
+            .look_for_id(Path::new(word))
+            .unwrap()
+        {
+            Found::Folder(folder) => folder.display().to_string(),
+            Found::No(looked) => format!("cluster after {}", looked.len()),
+        };
+        let job = dir.path().join("panex-3-aaaaaa").display().to_string();
+        assert_eq!(look_for(Scope::Both, "panex-3-aaaaaa"), job);
+        assert_eq!(look_for(Scope::Both, "panex-3"), "cluster after 2");
+        assert_eq!(look_for(Scope::Cluster, "panex-3-aaaaaa"), "cluster after 0");
+        // What exists is never taken for a job of the cluster.
+        assert_eq!(look_for(Scope::Both, "src"), "src");
+        let places = places(dir.path(), Scope::Folders);
+        assert_eq!(places.look_for_id(Path::new("x")).unwrap_err().code, ExitCode::NoSuchJob);
+    }
+
+    #[test]
+    fn a_failure_names_all_places_that_were_looked_at() {
+        let places = places(Path::new("d"), Scope::Both);
+        let looked = ["there is no folder j".to_owned(), "no job j in d".to_owned()];
+        let failure = Failure::new(ExitCode::NoSuchJob, "no job j");
+        let failure = places.not_found(Path::new("j"), &looked, failure);
+        assert_eq!(
+            failure.to_string(),
+            "no such job: there is no folder j, no job j in d, the cluster at http://c:1 has no job j"
+        );
+        let lost = || Failure::new(ExitCode::Unreachable, "http://c:1 cannot be reached");
+        let failure = places.not_found(Path::new("j"), &looked, lost());
+        assert_eq!(failure.code, ExitCode::Unreachable);
+        assert!(failure.to_string().ends_with("no job j in d, http://c:1 cannot be reached"));
+        let failure = places.not_found(Path::new("j"), &[], lost());
+        assert_eq!(failure.to_string(), "http://c:1 cannot be reached");
+    }
+}
