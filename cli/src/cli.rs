@@ -65,7 +65,10 @@ pub(crate) enum Command {
     Logs(LogsArgs),
     /// Stop a cluster's job after its next layer, with a checkpoint
     Cancel(JobArgs),
-    /// Continue a stopped, cancelled or failed job of a cluster, and follow it
+    /// Continue a stopped job: in a folder, or of a cluster, which it follows
+    ///
+    /// The folder has all arguments of the search. Threads, memory and kept layers are those of its
+    /// last run unless flags say otherwise; limits are those of one run.
     #[command(after_help = exit::help_table())]
     Resume(ResumeArgs),
     /// Remove jobs: their files on all workers, records and logs; or folders of jobs
@@ -127,6 +130,7 @@ impl Command {
             Command::Stats(args) => Some(&mut args.target.places),
             Command::Layer(args) => Some(&mut args.target.places),
             Command::Verify(args) => Some(&mut args.target.places),
+            Command::Resume(args) => Some(&mut args.target.places),
             Command::Rm(args) => Some(&mut args.places),
             _ => None,
         }

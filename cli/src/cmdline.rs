@@ -10,7 +10,7 @@ use crate::args::line::SolveLine;
 use crate::cli::{self, Cli, Command};
 use crate::output::exit::Failure;
 use crate::spaces::program;
-use crate::target::Scope;
+use crate::target::Typed;
 
 /// Why there is no command to run.
 pub(crate) enum Refusal {
@@ -31,8 +31,11 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
         Ok(parsed) => parsed,
         Err(error) => return Err(refusal(error, &definition, &words)),
     };
-    if let (Some(places), Some((_, matches))) = (cli.command.places_mut(), matches.subcommand()) {
-        places.scope = Scope::of(matches);
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(definition) = definition.find_subcommand(name)
+        && let Some(places) = cli.command.places_mut()
+    {
+        places.typed = Typed::new(definition, matches);
     }
     let line = match &mut cli.command {
         Command::Solve(args) => Some(&mut args.search.line),
@@ -143,16 +146,19 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_places_restrict_the_scope() {
-        let scope = |line: &str| {
+    fn a_command_knows_which_flags_were_typed() {
+        let typed = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
             let Ok(mut cli) = parsed(&words) else { panic!("refused: {line}") };
-            cli.command.places_mut().unwrap().scope
+            let typed = &cli.command.places_mut().unwrap().typed;
+            typed.first_of(&["coordinator", "data-dir"])
         };
-        assert_eq!(scope("strata stats job"), Scope::Both);
-        assert_eq!(scope("strata verify job --data-dir d"), Scope::Folders);
-        assert_eq!(scope("strata layer job 3 --coordinator http://c:1"), Scope::Cluster);
-        assert_eq!(scope("strata rm job --data-dir d --coordinator http://c:1"), Scope::Both);
+        assert_eq!(typed("strata stats job"), None);
+        assert_eq!(typed("strata verify job --data-dir d"), Some("data-dir"));
+        assert_eq!(
+            typed("strata rm job --data-dir d --coordinator http://c:1"),
+            Some("coordinator")
+        );
     }
 
     #[test]

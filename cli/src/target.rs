@@ -2,13 +2,13 @@
 //!
 //! Every command that takes either resolves its word here. A word with a slash, `.` and `..` name a
 //! folder. Any other word is, in this order, a folder that is a job's or holds a single job, a job in
-//! `--data-dir`, a job of the cluster. With `--data-dir` on the command line the cluster is not asked;
-//! with `--coordinator`, only the cluster is.
+//! `--data-dir`, a job of the cluster. With `--coordinator` on the command line, it is a job of the
+//! cluster.
 
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args};
+use clap::{Arg, ArgMatches, Args, Command as Definition, Id};
 use strata_proto::v1;
 use strata_store::{JobDir, RealFs, jobs_in};
 
@@ -43,36 +43,26 @@ pub(crate) struct Places {
     #[command(flatten)]
     pub(crate) client: ClientArgs,
 
-    /// Which of both the command line restricts the search to.
+    /// The flags of the command line: a typed `--coordinator` means that the cluster has the job.
     #[arg(skip)]
-    pub(crate) scope: Scope,
+    pub(crate) typed: Typed,
 }
 
-/// Places that a command line asks to look at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Folders first, then the cluster.
-    #[default]
-    Both,
-    /// `--data-dir` is on the command line.
-    Folders,
-    /// `--coordinator` is on the command line.
-    Cluster,
-}
+/// Long names of the flags that are on a command line, not in variables.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Typed(Vec<String>);
 
-impl Scope {
-    /// The scope that the flags of a command line select. Variables select none: they may be meant
-    /// for other commands.
-    pub(crate) fn of(matches: &ArgMatches) -> Scope {
-        let typed = |id: &str| {
-            matches!(matches.try_contains_id(id), Ok(true))
-                && matches.value_source(id) == Some(ValueSource::CommandLine)
-        };
-        match (typed("data_dir"), typed("coordinator")) {
-            (true, false) => Scope::Folders,
-            (false, true) => Scope::Cluster,
-            _ => Scope::Both,
-        }
+impl Typed {
+    /// The flags of a command.
+    pub(crate) fn new(definition: &Definition, matches: &ArgMatches) -> Typed {
+        let typed = |id: &Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        let flags = definition.get_arguments().filter(|arg| typed(arg.get_id()));
+        Typed(flags.filter_map(Arg::get_long).map(str::to_owned).collect())
+    }
+
+    /// The first of some flags that is on the command line.
+    pub(crate) fn first_of<'a>(&self, flags: &[&'a str]) -> Option<&'a str> {
+        flags.iter().copied().find(|flag| self.0.iter().any(|typed| typed == flag))
     }
 }
 
@@ -151,7 +141,7 @@ impl Places {
             Some(name) if !is_path(name) => name,
             _ => return folder_of_path(word).map(Found::Folder),
         };
-        if self.scope == Scope::Cluster {
+        if self.is_cluster() {
             return Ok(Found::No(Vec::new()));
         }
         let mut looked = vec![match word.is_dir() {
@@ -171,7 +161,7 @@ impl Places {
             Matching::None => looked.push(format!("no job {name} in {shown}")),
             Matching::NoFolder => looked.push(format!("there is no folder {shown}")),
         }
-        self.in_cluster(looked)
+        Ok(Found::No(looked))
     }
 
     /// Looks for a job to be removed: only a path, what is a file in the working directory, and the
@@ -184,7 +174,7 @@ impl Places {
             Some(name) if !is_path(name) => name,
             _ => return Ok(Found::Folder(word.to_owned())),
         };
-        if self.scope == Scope::Cluster {
+        if self.is_cluster() {
             return Ok(Found::No(Vec::new()));
         }
         if word.symlink_metadata().is_ok() {
@@ -195,18 +185,12 @@ impl Places {
             return Ok(Found::Folder(job));
         }
         let job = format!("no job with the id {name} in {}", self.data_dir.display());
-        self.in_cluster(vec![format!("there is no folder {name}"), job])
+        Ok(Found::No(vec![format!("there is no folder {name}"), job]))
     }
 
-    /// What is left to look at, when no folder has the job.
-    fn in_cluster(&self, looked: Vec<String>) -> Result<Found, Failure> {
-        match self.scope {
-            Scope::Folders => {
-                let message = format!("no such job: {}", looked.join(", "));
-                Err(Failure::new(ExitCode::NoSuchJob, message))
-            }
-            Scope::Both | Scope::Cluster => Ok(Found::No(looked)),
-        }
+    /// Whether only the cluster can be meant by a word that is no path.
+    fn is_cluster(&self) -> bool {
+        self.typed.first_of(&["coordinator"]).is_some()
     }
 
     /// The failure of a cluster's call for a job that no folder has.
@@ -343,10 +327,11 @@ mod tests {
         dir
     }
 
-    fn places(data_dir: &Path, scope: Scope) -> Places {
+    fn places(data_dir: &Path, typed: &[&str]) -> Places {
+        let typed = Typed(typed.iter().map(ToString::to_string).collect());
         let client =
             ClientArgs { coordinator: "http://c:1".to_owned(), security: SecurityArgs::default() };
-        Places { data_dir: data_dir.to_owned(), client, scope }
+        Places { data_dir: data_dir.to_owned(), client, typed }
     }
 
     fn found(places: &Places, word: impl AsRef<Path>) -> Result<PathBuf, String> {
@@ -361,7 +346,7 @@ mod tests {
     fn a_path_is_a_job_its_data_directory_or_the_start_of_its_id() {
         let dir = data_dir(&["panex-3-aaaaaa", "panex-4-bbbbbb"]);
         let single = data_dir(&["hanoi-4-cccccc"]);
-        let places = places(Path::new("no/such"), Scope::Both);
+        let places = places(Path::new("no/such"), &[]);
         let path =
             |dir: &tempfile::TempDir, job: &str| dir.path().canonicalize().unwrap().join(job);
         let job = path(&dir, "panex-4-bbbbbb");
@@ -389,7 +374,7 @@ mod tests {
     #[test]
     fn a_word_is_looked_up_in_the_data_directory_and_then_in_the_cluster() {
         let dir = data_dir(&["panex-3", "panex-3-aaaaaa", "panex-4-bbbbbb"]);
-        let places = places(dir.path(), Scope::Both);
+        let places = places(dir.path(), &[]);
         let path = |job: &str| Ok(dir.path().canonicalize().unwrap().join(job));
         assert_eq!(found(&places, "panex-4"), path("panex-4-bbbbbb"));
         // A whole id wins over longer ones.
@@ -409,20 +394,13 @@ mod tests {
     }
 
     #[test]
-    fn flags_restrict_where_a_word_is_looked_up() {
+    fn a_typed_coordinator_has_the_job() {
         let dir = data_dir(&["panex-3-aaaaaa"]);
-        let folders = places(dir.path(), Scope::Folders);
         let shown = dir.path().display();
-        assert_eq!(
-            found(&folders, "tiles"),
-            Err(format!(
-                "NoSuchJob: no such job: there is no folder tiles, no job tiles in {shown}"
-            ))
-        );
-        let cluster = places(dir.path(), Scope::Cluster);
+        let cluster = places(dir.path(), &["coordinator"]);
         assert_eq!(found(&cluster, "panex-3-aaaaaa"), Err("cluster: ".to_owned()));
         assert!(found(&cluster, dir.path()).is_ok());
-        let missing = places(&dir.path().join("none"), Scope::Both);
+        let missing = places(&dir.path().join("none"), &[]);
         let looked = found(&missing, "panex-3").unwrap_err();
         assert_eq!(
             looked,
@@ -436,7 +414,7 @@ mod tests {
         let part = dir.path().join("panex-3-aaaaaa");
         std::fs::create_dir(&part).unwrap();
         std::fs::write(part.join("journal-id"), "0".repeat(32)).unwrap();
-        let message = found(&places(dir.path(), Scope::Both), &part).unwrap_err();
+        let message = found(&places(dir.path(), &[]), &part).unwrap_err();
         assert!(message.contains("is a worker's part of a job"), "{message}");
     }
 
@@ -451,18 +429,16 @@ mod tests {
             Found::No(looked) => format!("cluster after {}", looked.len()),
         };
         let job = dir.path().join("panex-3-aaaaaa").display().to_string();
-        assert_eq!(look_for(Scope::Both, "panex-3-aaaaaa"), job);
-        assert_eq!(look_for(Scope::Both, "panex-3"), "cluster after 2");
-        assert_eq!(look_for(Scope::Cluster, "panex-3-aaaaaa"), "cluster after 0");
+        assert_eq!(look_for(&[], "panex-3-aaaaaa"), job);
+        assert_eq!(look_for(&[], "panex-3"), "cluster after 2");
+        assert_eq!(look_for(&["coordinator"], "panex-3-aaaaaa"), "cluster after 0");
         // What exists is never taken for a job of the cluster.
-        assert_eq!(look_for(Scope::Both, "src"), "src");
-        let places = places(dir.path(), Scope::Folders);
-        assert_eq!(places.look_for_id(Path::new("x")).unwrap_err().code, ExitCode::NoSuchJob);
+        assert_eq!(look_for(&[], "src"), "src");
     }
 
     #[test]
     fn a_failure_names_all_places_that_were_looked_at() {
-        let places = places(Path::new("d"), Scope::Both);
+        let places = places(Path::new("d"), &[]);
         let looked = ["there is no folder j".to_owned(), "no job j in d".to_owned()];
         let failure = Failure::new(ExitCode::NoSuchJob, "no job j");
         let failure = places.not_found(Path::new("j"), &looked, failure);

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::job::holder::Holder;
+
 /// Result type of this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -47,10 +49,12 @@ pub enum StoreError {
         found: String,
     },
     /// Another process holds the lock on the data directory.
-    #[error("the data directory {} is in use by another process", dir.display())]
+    #[error("the data directory {} is in use by {}", dir.display(), named(holder.as_deref()))]
     Locked {
         /// The data directory.
         dir: PathBuf,
+        /// The process, if the lock file names it.
+        holder: Option<Box<Holder>>,
     },
     /// The job exists already.
     #[error("the job folder {} exists already", dir.display())]
@@ -74,6 +78,12 @@ pub enum StoreError {
         /// The contradiction.
         what: String,
     },
+}
+
+/// A process in a message.
+fn named(holder: Option<&Holder>) -> String {
+    let other = || "another process".to_owned();
+    holder.map_or_else(other, |holder| format!("another process ({holder})"))
 }
 
 impl StoreError {

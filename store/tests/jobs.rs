@@ -287,7 +287,11 @@ fn one_process_at_a_time() {
     let dir = data.path().join("data");
     let lock = DataDir::lock(&dir).unwrap();
     match DataDir::lock(&dir) {
-        Err(StoreError::Locked { dir: found }) => assert_eq!(found, dir),
+        Err(error @ StoreError::Locked { .. }) => {
+            let text = error.to_string();
+            let process = format!("in use by another process (process {}, ", std::process::id());
+            assert!(text.contains(&process), "{text}");
+        }
         other => panic!("{other:?}"),
     }
     for job in ["b", "a"] {
@@ -296,6 +300,7 @@ fn one_process_at_a_time() {
     JobDir::attach(real(), &dir, "without-manifest").unwrap();
     assert_eq!(lock.jobs(&RealFs).unwrap(), ["a", "b"]);
     drop(lock);
+    assert_eq!(std::fs::read(dir.join(".lock")).unwrap(), b"");
     DataDir::lock(&dir).unwrap();
 }
 

@@ -1,6 +1,8 @@
 //! Retention of layer files.
 
+use std::fmt;
 use std::num::NonZeroU32;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +31,49 @@ impl KeepLayers {
     }
 }
 
+impl fmt::Display for KeepLayers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeepLayers::Last => f.write_str("last"),
+            KeepLayers::All => f.write_str("all"),
+            KeepLayers::Every(step) => write!(f, "every:{step}"),
+        }
+    }
+}
+
+/// A text names no layers to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("use all, last or every:K with K of at least 1")]
+pub struct KeepLayersError;
+
+impl FromStr for KeepLayers {
+    type Err = KeepLayersError;
+
+    fn from_str(text: &str) -> Result<KeepLayers, KeepLayersError> {
+        match text {
+            "all" => Ok(KeepLayers::All),
+            "last" => Ok(KeepLayers::Last),
+            _ => {
+                let step = text.strip_prefix("every:").ok_or(KeepLayersError)?;
+                Ok(KeepLayers::Every(step.parse().map_err(|_| KeepLayersError)?))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_read_back() {
+        for text in ["all", "last", "every:5"] {
+            assert_eq!(text.parse::<KeepLayers>().unwrap().to_string(), text);
+        }
+        for text in ["", "some", "every:0", "every:", "every:-1"] {
+            assert_eq!(text.parse::<KeepLayers>(), Err(KeepLayersError), "{text}");
+        }
+    }
 
     #[test]
     fn every_third_layer_is_kept_from_the_first_on() {

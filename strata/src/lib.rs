@@ -33,7 +33,7 @@ pub use job::layers::{LayerView, ListedState, open_layer};
 pub use job::request::{DEFAULT_SHARDS, Request, RunOptions, default_shards};
 pub use job::session::{Ended, Finished, RunControl, run};
 pub use job::verify;
-pub use keep_layers::KeepLayers;
+pub use keep_layers::{KeepLayers, KeepLayersError};
 pub use local::budget::{Budget, BudgetError};
 pub use local::dense::{DenseSetup, DenseWorker, numbering};
 pub use local::error::WorkerError;

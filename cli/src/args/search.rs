@@ -6,7 +6,7 @@ use strata::KeepLayers;
 use crate::args::domain::{CommonFlags, DomainArgs};
 use crate::args::given::Given;
 use crate::args::line::SolveLine;
-use crate::args::values::{Engine, parse_keep_layers};
+use crate::args::values::Engine;
 use strata::size::parse_size;
 
 /// What to search, and when to stop.
@@ -30,7 +30,7 @@ pub(crate) struct SearchArgs {
 
     /// Layer files to keep: all, last (those the search needs) or every:K
     #[arg(long, value_name = "WHICH", default_value = "last")]
-    #[arg(env = "STRATA_KEEP_LAYERS", hide_env_values = true, value_parser = parse_keep_layers)]
+    #[arg(env = "STRATA_KEEP_LAYERS", hide_env_values = true)]
     pub(crate) keep_layers: KeepLayers,
 
     /// Flags that many state spaces have.

@@ -2,7 +2,6 @@
 
 use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
-use strata::KeepLayers;
 use strata_store::EngineKind;
 
 /// Engine that holds the layers.
@@ -29,24 +28,6 @@ impl Engine {
             Engine::Symbolic => Some(EngineKind::Symbolic),
             Engine::SymbolicLean => Some(EngineKind::SymbolicLean),
             Engine::Dense => Some(EngineKind::Dense),
-        }
-    }
-}
-
-/// Why a value of `--keep-layers` was refused.
-#[derive(Debug, thiserror::Error)]
-#[error("use all, last or every:K with K of at least 1")]
-pub(crate) struct KeepLayersError;
-
-/// Parses a value of `--keep-layers`.
-pub(crate) fn parse_keep_layers(text: &str) -> Result<KeepLayers, KeepLayersError> {
-    match text {
-        "all" => Ok(KeepLayers::All),
-        "last" => Ok(KeepLayers::Last),
-        _ => {
-            let number = text.strip_prefix("every:").ok_or(KeepLayersError)?;
-            let number = number.parse().map_err(|_| KeepLayersError)?;
-            Ok(KeepLayers::Every(number))
         }
     }
 }

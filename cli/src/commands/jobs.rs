@@ -9,9 +9,11 @@ use crate::args::cluster::ClientArgs;
 use crate::client::follow::Follower;
 use crate::client::remote::Remote;
 use crate::client::{record, report};
+use crate::commands::solve::resume::{RunArgs, run as resume_folder};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
+use crate::target::{ClusterJob, Target, TargetArgs};
 
 /// Arguments of `watch` and `cancel`.
 #[derive(Debug, Args)]
@@ -62,17 +64,18 @@ pub(crate) struct LogsArgs {
 /// Arguments of `resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// Job: its id, a unique prefix of the id, or its name
-    job: String,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 
-    /// Print the job's id and exit
+    /// Print the id of the cluster's job and exit
     #[arg(long, env = "STRATA_DETACH", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     detach: bool,
 
-    /// The cluster.
+    /// Resources and limits.
     #[command(flatten)]
-    client: ClientArgs,
+    run: RunArgs,
 }
 
 /// Runs `strata watch`.
@@ -81,9 +84,25 @@ pub(crate) fn watch(args: &JobArgs, console: &Console) -> Result<ExitCode, Failu
 }
 
 /// Runs `strata resume`.
+///
+/// # Errors
+/// If there is no such job, a flag does not concern it, or it cannot be resumed.
 pub(crate) fn resume(args: &ResumeArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let remote = Remote::connect(&args.client)?;
-    let job = remote.resume(&args.job)?;
+    let typed = &args.target.places.typed;
+    let ClusterJob { remote, job } = match args.target.find()? {
+        Target::Folder(folder) => {
+            return match typed.first_of(&["detach"]) {
+                Some(_) => Err(Failure::usage("--detach is for a job of a cluster")),
+                None => resume_folder(&args.run, &folder, console),
+            };
+        }
+        Target::Cluster(found) => *found,
+    };
+    if let Some(flag) = typed.first_of(&RunArgs::FLAGS) {
+        let message = format!("--{flag} is for a job in a folder: {} is the cluster's", job.id);
+        return Err(Failure::usage(message));
+    }
+    let job = remote.resume(&job.id)?;
     if args.detach {
         report::print_detached(&job, console)?;
         return Ok(ExitCode::Done);

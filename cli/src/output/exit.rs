@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use strata::{Retryable, StopReason, WorkerError};
 use strata_net::{NetError, printable};
 use strata_space::SpaceError;
-use strata_store::StoreError;
+use strata_store::{Holder, StoreError};
 use strata_symbolic::StepError;
 
 /// Exit codes. Scripts rely on these numbers: they never change meaning.
@@ -131,8 +131,20 @@ impl From<strata_explicit::Error> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
-        Failure::new(store_code(&error), error)
+        match &error {
+            StoreError::Locked { holder, .. } => Failure::usage(locked(&error, holder.as_deref())),
+            _ => Failure::new(store_code(&error), error),
+        }
     }
+}
+
+/// The message for a data directory in use, with what to do.
+fn locked(error: &StoreError, holder: Option<&Holder>) -> String {
+    let stop = match holder {
+        Some(holder) => format!("stop it with 'kill {}'", holder.pid),
+        None => "stop it".to_owned(),
+    };
+    format!("{error}; wait for its end, {stop} (it leaves a checkpoint), or use another --data-dir")
 }
 
 fn store_code(error: &StoreError) -> ExitCode {
@@ -171,7 +183,7 @@ impl From<strata::Error> for Failure {
             _ => ExitCode::Unexpected,
         };
         match error {
-            Error::Store(error) => error.into(),
+            Error::Store(error) | Error::DataDir(error @ StoreError::Locked { .. }) => error.into(),
             Error::Option { option, why } => {
                 let flag = option.replace('_', "-");
                 Failure::new(code, format!("invalid value for '--{flag}': {why}"))
@@ -232,6 +244,24 @@ mod tests {
         let many = StepError::TooMany { what: "nodes", limit: 9 };
         assert_eq!(code(many), ExitCode::Limit);
         assert_eq!(code(StepError::Mismatch { level: 3 }), ExitCode::JobFailed);
+    }
+
+    #[test]
+    fn a_data_directory_in_use_says_by_which_process_and_what_to_do() {
+        let holder = Holder { pid: 4711, since: 0, command: "strata solve panex 9".to_owned() };
+        let message = |holder| {
+            let error = StoreError::Locked { dir: "data".into(), holder };
+            let failure = Failure::from(strata::Error::DataDir(error));
+            assert_eq!(failure.code, ExitCode::Usage);
+            failure.to_string()
+        };
+        let known = message(Some(Box::new(holder)));
+        assert!(known.contains("in use by another process (process 4711, for "), "{known}");
+        assert!(
+            known.contains(": strata solve panex 9); wait for its end, stop it with 'kill 4711'")
+        );
+        let unknown = message(None);
+        assert!(unknown.contains("in use by another process; wait for its end, stop it (it"));
     }
 
     #[test]

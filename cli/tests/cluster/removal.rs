@@ -86,7 +86,7 @@ fn a_removed_job_leaves_nothing() {
     assert!(!log(&cluster, &job).exists() && log(&cluster, &other).exists());
     assert_eq!(listed(&cluster), [&*other]);
     for command in ["rm", "stats", "status", "logs", "watch", "resume"] {
-        fails(11, &mut cluster.client(&format!("{command} {job}")), "there is no job");
+        fails(11, &mut cluster.client(&format!("{command} {job}")), "no job ");
     }
     // The name is free, and the workers go on.
     let again = done(&cluster, "--name first");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Result, StoreError};
 use crate::fs::file_system::Fs;
 use crate::fs::regular::{create_private_dir, open_private};
+use crate::job::holder;
 use crate::job::manifest::MANIFEST_FILE;
 use crate::name::check_name;
 
@@ -16,12 +17,12 @@ const LOCK: &str = ".lock";
 pub struct DataDir {
     dir: PathBuf,
     /// Closing it releases the lock.
-    _lock: File,
+    lock: File,
 }
 
 impl DataDir {
     /// Locks the directory, and creates it if it does not exist. The operating system releases the
-    /// lock when the process ends, even if it is killed.
+    /// lock when the process ends, even if it is killed. The lock file says which process holds it.
     ///
     /// # Errors
     /// `Locked` if another process holds the lock, or `Io`.
@@ -31,8 +32,14 @@ impl DataDir {
         let lock = open_private(File::options().create(true).truncate(false).write(true), &path);
         let lock = lock.map_err(StoreError::io("open", &path))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { dir: dir.to_path_buf(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Locked { dir: dir.to_path_buf() }),
+            Ok(()) => {
+                holder::write(&lock);
+                Ok(Self { dir: dir.to_path_buf(), lock })
+            }
+            Err(TryLockError::WouldBlock) => {
+                let holder = holder::read(&path).map(Box::new);
+                Err(StoreError::Locked { dir: dir.to_path_buf(), holder })
+            }
             Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
         }
     }
@@ -49,6 +56,12 @@ impl DataDir {
     /// `Io`.
     pub fn jobs(&self, fs: &dyn Fs) -> Result<Vec<String>> {
         jobs_in(fs, &self.dir)
+    }
+}
+
+impl Drop for DataDir {
+    fn drop(&mut self) {
+        holder::clear(&self.lock);
     }
 }
 

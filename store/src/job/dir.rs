@@ -43,7 +43,16 @@ impl JobDir {
         job: &str,
         spec: JobSpec,
     ) -> Result<(Self, Manifest)> {
-        let folder = Self::attach(fs, data_dir, job)?;
+        let manifest = Manifest::new(job, spec);
+        Ok((Self::create_with(fs, data_dir, &manifest)?, manifest))
+    }
+
+    /// Creates the folder of a new job, with the given manifest.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_with(fs: Arc<dyn Fs>, data_dir: &Path, manifest: &Manifest) -> Result<Self> {
+        let folder = Self::attach(fs, data_dir, &manifest.job)?;
         match folder.fs.read(&folder.path_of(MANIFEST_FILE)) {
             Ok(_) => return Err(StoreError::Exists { dir: folder.dir }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -51,9 +60,8 @@ impl JobDir {
                 return Err(StoreError::io("read", &folder.path_of(MANIFEST_FILE))(error));
             }
         }
-        let manifest = Manifest::new(job, spec);
-        folder.write_manifest(&manifest)?;
-        Ok((folder, manifest))
+        folder.write_manifest(manifest)?;
+        Ok(folder)
     }
 
     /// Creates the folder if it does not exist, without a manifest: for a cluster's worker, as the

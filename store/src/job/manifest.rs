@@ -66,6 +66,23 @@ pub struct JobResult {
     pub seconds: f64,
 }
 
+/// Resources of the last run of a job. The next run takes those that it is not given. Limits are not
+/// among them: they are those of one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSettings {
+    /// Threads of each worker.
+    pub threads: u32,
+    /// Workers in the process.
+    pub workers: u32,
+    /// Memory budget in bytes.
+    pub memory: u64,
+    /// Milliseconds between checkpoints.
+    pub checkpoint_interval_ms: u64,
+    /// Layers that stay on disk: `all`, `last` or `every:K`.
+    pub keep_layers: String,
+}
+
 /// The content of a job's manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +95,9 @@ pub struct Manifest {
     pub spec: JobSpec,
     /// Whether it runs, is stopped or done.
     pub state: RunState,
+    /// Settings of its last run; `None` in a manifest of an older program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunSettings>,
     /// When it was created, in seconds since 1970.
     pub created: u64,
     /// Search time over all sessions, in seconds.
@@ -98,6 +118,7 @@ impl Manifest {
             job: job.to_owned(),
             spec,
             state: RunState::Running,
+            run: None,
             created: now.map_or(0, |now| now.as_secs()),
             seconds: 0.0,
             checkpoint: None,

@@ -36,11 +36,13 @@ impl Job {
         let mut attempt = 0;
         loop {
             let job = format!("{}-{}", request.label, suffix(attempt));
-            match JobDir::create(Arc::new(RealFs), data.path(), &job, request.spec.clone()) {
+            let mut manifest = Manifest::new(&job, request.spec.clone());
+            manifest.run = Some(request.options.settings());
+            match JobDir::create_with(Arc::new(RealFs), data.path(), &manifest) {
                 Err(StoreError::Exists { .. }) => attempt += 1,
                 Err(error) if error.is_disk_full() => return Err(error.into()),
                 other => {
-                    let (folder, manifest) = other.map_err(Error::DataDir)?;
+                    let folder = other.map_err(Error::DataDir)?;
                     let history = JobHistory::default();
                     return Ok(Job { folder, manifest, history, is_new: true });
                 }
@@ -56,6 +58,20 @@ impl Job {
     /// [`Error::Store`] if a file of it is missing or damaged.
     pub fn resume(data: &DataDir, request: &Request) -> Result<Job> {
         let (folder, manifest) = find(data, request)?;
+        Job::checked(folder, manifest)
+    }
+
+    /// Opens a job by its id and checks its files.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if a file of it is missing or damaged.
+    pub fn open(data: &DataDir, job: &str) -> Result<Job> {
+        let (folder, manifest) = open(data, job)?;
+        Job::checked(folder, manifest)
+    }
+
+    /// Checks the files of a job that was opened.
+    fn checked(folder: JobDir, manifest: Manifest) -> Result<Job> {
         let history = read_history(&folder, &manifest)?;
         if manifest.state == RunState::Done {
             verify::read_files(&folder, &manifest, &history)?;

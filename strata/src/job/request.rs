@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_store::{EngineKind, JobDir, JobSpec};
+use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
 use crate::catalogue::Space;
 use crate::engine::DenseMemory;
 use crate::error::{Error, Result};
-use crate::keep_layers::KeepLayers;
+use crate::keep_layers::{KeepLayers, KeepLayersError};
 use crate::local::budget::Budget;
 use crate::local::dense::DenseSetup;
 use crate::local::symbolic::SymbolicWorker;
@@ -44,6 +44,40 @@ pub struct RunOptions {
     pub disk_limit: Option<u64>,
     /// Recompute one in 64 memoised steps of the symbolic engine, and compare.
     pub verify: bool,
+}
+
+impl RunOptions {
+    /// The options of a job's last run, as its manifest has them; the defaults for what it does not
+    /// have. Limits are those of one run.
+    ///
+    /// # Errors
+    /// If the manifest does not say which layers to keep.
+    pub fn of_last_run(
+        settings: Option<&RunSettings>,
+    ) -> std::result::Result<RunOptions, KeepLayersError> {
+        let default = RunOptions::default();
+        let Some(last) = settings else { return Ok(default) };
+        Ok(RunOptions {
+            threads: last.threads.max(1) as usize,
+            workers: last.workers.max(1) as usize,
+            memory: last.memory,
+            checkpoint_interval: Duration::from_millis(last.checkpoint_interval_ms),
+            keep_layers: last.keep_layers.parse()?,
+            ..default
+        })
+    }
+
+    /// The options as a manifest has them.
+    pub(crate) fn settings(&self) -> RunSettings {
+        RunSettings {
+            threads: u32::try_from(self.threads).unwrap_or(u32::MAX),
+            workers: u32::try_from(self.workers).unwrap_or(u32::MAX),
+            memory: self.memory,
+            checkpoint_interval_ms: u64::try_from(self.checkpoint_interval.as_millis())
+                .unwrap_or(u64::MAX),
+            keep_layers: self.keep_layers.to_string(),
+        }
+    }
 }
 
 impl Default for RunOptions {
@@ -242,5 +276,32 @@ impl Request {
     /// Whether the whole space is listed instead of stopping at a goal.
     pub fn is_exhaustive(&self) -> bool {
         self.spec.params.get("exhaust").is_some_and(|value| value == "true")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_options_of_the_last_run_are_read_back() {
+        let options = RunOptions {
+            threads: 3,
+            workers: 2,
+            memory: 64 << 20,
+            checkpoint_interval: Duration::from_millis(1500),
+            keep_layers: KeepLayers::All,
+            max_layers: Some(7),
+            disk_limit: Some(1 << 30),
+            verify: true,
+        };
+        let read = RunOptions::of_last_run(Some(&options.settings())).unwrap();
+        assert_eq!(read.settings(), options.settings());
+        // What stopped the last run does not stop the next one, and checks are not repeated.
+        assert_eq!((read.max_layers, read.disk_limit, read.verify), (None, None, false));
+        let without = RunOptions::of_last_run(None).unwrap();
+        assert_eq!(without.settings(), RunOptions::default().settings());
+        let unknown = RunSettings { keep_layers: "some".to_owned(), ..options.settings() };
+        assert!(RunOptions::of_last_run(Some(&unknown)).is_err());
     }
 }

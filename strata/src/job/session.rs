@@ -90,6 +90,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
     if !is_new {
         folder.remove_leftovers(&manifest, &ledger.lines)?;
         manifest.state = RunState::Running;
+        manifest.run = Some(request.options().settings());
         folder.write_manifest(&manifest)?;
     }
     replayed(&ledger.lines).for_each(|event| on_event(&event));

@@ -8,4 +8,5 @@ mod in_memory;
 mod path;
 mod prepared;
 mod report;
+pub(crate) mod resume;
 pub(crate) mod run;

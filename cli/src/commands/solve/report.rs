@@ -1,5 +1,7 @@
 //! Events of a run, and its exit code.
 
+use std::path::Path;
+
 use strata::{Event, Finished, LayerEvent, Request, StopReason};
 
 use super::args::SolveArgs;
@@ -14,14 +16,14 @@ use crate::spaces::request;
 pub(super) fn event(
     prepared: &Prepared,
     request: &Request,
-    args: &SolveArgs,
+    data_dir: &Path,
     event: &Event,
 ) -> Option<events::Event> {
     Some(match event {
         Event::Started { job, resumed_from } => {
             let reason = &prepared.reason;
             tracing::info!("engine {}: {reason}", request.spec().engine.name());
-            let job = started(request, args, job, *resumed_from);
+            let job = started(request, data_dir, job, *resumed_from);
             events::Event::Job(events::Job { engine_reason: reason.clone(), ..job })
         }
         Event::Layer(layer) => events::Event::Layer(shown(layer)),
@@ -35,7 +37,7 @@ pub(super) fn event(
 
 fn started(
     request: &Request,
-    args: &SolveArgs,
+    data_dir: &Path,
     job: &str,
     resumed_from: Option<u32>,
 ) -> events::Job {
@@ -47,7 +49,7 @@ fn started(
         engine: spec.engine.name(),
         engine_reason: String::new(),
         shards: spec.shards,
-        data_dir: args.data_dir.display().to_string(),
+        data_dir: data_dir.display().to_string(),
         threads: options.threads,
         workers: options.workers,
         memory_bytes: options.memory,
@@ -109,17 +111,31 @@ pub(super) fn stopped(
     depth: u32,
 ) -> ExitCode {
     // The limit that stopped it would stop it again.
-    let (code, without) = match reason {
-        StopReason::Interrupted => (ExitCode::Interrupted, None),
-        StopReason::MaxLayers => (ExitCode::Limit, Some("max-layers")),
-        StopReason::DiskLimit => (ExitCode::Limit, Some("disk-limit")),
-        StopReason::DiskFull => (ExitCode::Limit, None),
-        StopReason::MemoryFull => (ExitCode::Limit, Some("memory")),
-        // Only a cluster moves shards.
-        StopReason::Moving => (ExitCode::Unexpected, None),
+    let without: &[&str] = match reason {
+        StopReason::MaxLayers => &["max-layers"],
+        StopReason::DiskLimit => &["disk-limit"],
+        StopReason::MemoryFull => &["memory"],
+        StopReason::Interrupted | StopReason::DiskFull | StopReason::Moving => &[],
     };
-    let without: Vec<&str> = without.into_iter().collect();
-    let resume_command = args.search.line.resume_command(&without);
+    stopped_with(args.search.line.resume_command(without), progress, reason, depth)
+}
+
+/// Emits an early end with the command that resumes the job.
+pub(super) fn stopped_with(
+    resume_command: String,
+    progress: &Progress,
+    reason: StopReason,
+    depth: u32,
+) -> ExitCode {
+    let code = match reason {
+        StopReason::Interrupted => ExitCode::Interrupted,
+        StopReason::MaxLayers
+        | StopReason::DiskLimit
+        | StopReason::DiskFull
+        | StopReason::MemoryFull => ExitCode::Limit,
+        // Only a cluster moves shards.
+        StopReason::Moving => ExitCode::Unexpected,
+    };
     let reason = events::EarlyEnd::Stopped(reason);
     progress.emit(&events::Event::Stopped(events::Stopped { reason, depth, resume_command }));
     code

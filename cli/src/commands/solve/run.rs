@@ -92,7 +92,8 @@ impl Run<'_> {
         let control = RunControl {
             cancel: self.cancel,
             on_event: &mut |event: &Event| {
-                if let Some(event) = report::event(self.prepared, request, self.args, event) {
+                let data_dir = &self.args.data_dir;
+                if let Some(event) = report::event(self.prepared, request, data_dir, event) {
                     self.progress.emit(&event);
                 }
             },

@@ -1,0 +1,157 @@
+//! `strata resume` of a job in a folder: the manifest has everything that the search needs.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use strata::size::parse_size;
+use strata::{
+    Ended, Event, Job, KeepLayers, Request, RunControl, RunOptions, StopReason, lock_data_dir,
+};
+
+use super::prepared::Prepared;
+use super::report;
+use crate::args::line::quoted;
+use crate::args::values::at_most;
+use crate::folder;
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::progress::Progress;
+use crate::signals::SignalToken;
+use crate::spaces::program;
+use crate::spaces::request::Naming;
+
+/// Resources and limits of the run, for a job in a folder.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Job in a folder")]
+pub(crate) struct RunArgs {
+    /// Threads of each worker [default: as in the last run]
+    #[arg(long, value_name = "N", env = "STRATA_THREADS", hide_env_values = true)]
+    #[arg(value_parser = at_most(1024))]
+    threads: Option<usize>,
+
+    /// Workers in this process [default: as in the last run]
+    #[arg(long, value_name = "N", env = "STRATA_WORKERS", hide_env_values = true)]
+    #[arg(value_parser = at_most(1024))]
+    workers: Option<usize>,
+
+    /// Memory budget of tables, buffers and diagrams [default: as in the last run]
+    #[arg(long, value_name = "SIZE", env = "STRATA_MEMORY", hide_env_values = true)]
+    #[arg(value_parser = parse_size)]
+    memory: Option<u64>,
+
+    /// Time between checkpoints, such as 500ms or 2m [default: as in the last run]
+    #[arg(long, value_name = "DURATION", env = "STRATA_CHECKPOINT_INTERVAL")]
+    #[arg(hide_env_values = true, value_parser = humantime::parse_duration)]
+    checkpoint_interval: Option<Duration>,
+
+    /// Layer files to keep: all, last or every:K [default: as in the last run]
+    #[arg(long, value_name = "WHICH", env = "STRATA_KEEP_LAYERS", hide_env_values = true)]
+    keep_layers: Option<KeepLayers>,
+
+    /// Stop, resumably, before a layer that is expected to exceed this much disk space
+    #[arg(long, value_name = "SIZE", env = "STRATA_DISK_LIMIT", hide_env_values = true)]
+    #[arg(value_parser = parse_size)]
+    disk_limit: Option<u64>,
+
+    /// Stop, resumably, at this depth
+    #[arg(long, value_name = "N", env = "STRATA_MAX_LAYERS", hide_env_values = true)]
+    max_layers: Option<u32>,
+}
+
+impl RunArgs {
+    /// The long names of the flags.
+    pub(crate) const FLAGS: [&'static str; 7] = [
+        "threads",
+        "workers",
+        "memory",
+        "checkpoint-interval",
+        "keep-layers",
+        "disk-limit",
+        "max-layers",
+    ];
+
+    /// The options of the last run with those that are given here. Limits are those of one run.
+    fn options(&self, last: RunOptions) -> RunOptions {
+        RunOptions {
+            threads: self.threads.unwrap_or(last.threads),
+            workers: self.workers.unwrap_or(last.workers),
+            memory: self.memory.unwrap_or(last.memory),
+            checkpoint_interval: self.checkpoint_interval.unwrap_or(last.checkpoint_interval),
+            keep_layers: self.keep_layers.unwrap_or(last.keep_layers),
+            disk_limit: self.disk_limit,
+            max_layers: self.max_layers,
+            ..last
+        }
+    }
+}
+
+/// Resumes the job of a folder, and shows it as `solve` does. A job that is done is only shown.
+///
+/// # Errors
+/// If the folder cannot be read or is in use, or an option is refused; those of the search.
+pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<ExitCode, Failure> {
+    let started = Instant::now();
+    let (opened, manifest) = folder::open(folder)?;
+    let space = folder::space(&opened, &manifest)?;
+    let last = RunOptions::of_last_run(manifest.run.as_ref()).map_err(|error| {
+        let file = opened.path().join("manifest.json");
+        Failure::new(ExitCode::Corrupt, format!("{}: kept layers: {error}", file.display()))
+    })?;
+    let options = args.options(last);
+    let memory = options.memory;
+    let prepared = Prepared {
+        request: Request::with_spec(&space, manifest.spec.clone(), options)?,
+        reason: "the job has it".to_owned(),
+        naming: Naming::of(&space, None),
+    };
+    let data_dir = folder.parent().unwrap_or(Path::new("/"));
+    let data = lock_data_dir(data_dir)?;
+    let job = Job::open(&data, &manifest.job)?;
+    let signals = SignalToken::listen();
+    let progress = Progress::start(console, prepared.request.expected_layers());
+    let control = RunControl {
+        cancel: signals.token(),
+        on_event: &mut |event: &Event| {
+            if let Some(event) = report::event(&prepared, &prepared.request, data_dir, event) {
+                progress.emit(&event);
+            }
+        },
+        started,
+    };
+    let code = match strata::run(&prepared.request, job, space, control)? {
+        Ended::Finished(finished) => report::result(&prepared, &progress, &finished),
+        Ended::Stopped { reason, depth } => {
+            let command = command(folder, reason, memory);
+            report::stopped_with(command, &progress, reason, depth)
+        }
+    };
+    progress.finish()?;
+    drop(data);
+    Ok(code)
+}
+
+/// The command that resumes the job again. If the memory was short, it has twice as much.
+fn command(folder: &Path, reason: StopReason, memory: u64) -> String {
+    let command = format!("{} resume {}", program::name(), quoted(&folder.to_string_lossy()));
+    match reason {
+        StopReason::MemoryFull => {
+            format!("{command} --memory {}MiB", memory.saturating_mul(2).div_ceil(1 << 20))
+        }
+        _ => command,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_names_the_folder_and_more_memory_if_it_was_short() {
+        let folder = Path::new("/data/my jobs/panex-6-aaaaaa");
+        let command = |reason| command(folder, reason, 64 << 20);
+        let plain = "strata resume '/data/my jobs/panex-6-aaaaaa'";
+        assert_eq!(command(StopReason::Interrupted), plain);
+        assert_eq!(command(StopReason::MemoryFull), format!("{plain} --memory 128MiB"));
+    }
+}

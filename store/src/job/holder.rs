@@ -1,0 +1,133 @@
+//! The process that holds the lock of a data directory, as it is written into the lock file.
+//!
+//! The lock itself is the operating system's. What the file says is for messages only: it is neither
+//! synced nor checked, and nothing depends on it.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fs::regular::open_regular;
+
+/// Longest command line that is written or read, in bytes.
+const COMMAND_BYTES: usize = 2_000;
+
+/// Longest lock file that is read, in bytes: escapes of JSON take up to six bytes each.
+const FILE_BYTES: u64 = 16_000;
+
+/// How often and how long a reader waits for a process that has just taken the lock, and has not yet
+/// written its entry.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The process that holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its process id.
+    pub pid: u32,
+    /// When it took the lock, in seconds since 1970.
+    pub since: u64,
+    /// Its command line.
+    pub command: String,
+}
+
+impl Holder {
+    /// This process, from now on.
+    fn this() -> Holder {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let words: Vec<String> =
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let mut command = words.join(" ");
+        command.truncate(command.floor_char_boundary(COMMAND_BYTES));
+        Holder { pid: std::process::id(), since, command }
+    }
+
+    /// Whether a process of that id exists. One in another container may be invisible here.
+    fn is_visible(&self) -> bool {
+        !cfg!(target_os = "linux") || Path::new("/proc").join(self.pid.to_string()).exists()
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let (amount, unit) = match now.saturating_sub(self.since) {
+            age @ 0..120 => (age, "s"),
+            age @ 120..7_200 => (age / 60, "min"),
+            age => (age / 3600, "h"),
+        };
+        write!(f, "process {}, for {amount} {unit}: {}", self.pid, self.command)
+    }
+}
+
+/// Writes this process into the lock file. A disk that is full must not prevent a resume, so errors
+/// are ignored: the file then says nothing.
+pub(super) fn write(lock: &File) {
+    // An older entry is removed first: it is never taken for that of this process.
+    let _ = lock.set_len(0);
+    if let Ok(mut text) = serde_json::to_vec(&Holder::this()) {
+        text.push(b'\n');
+        let _ = lock.write_all_at(&text, 0);
+    }
+}
+
+/// Empties the lock file before the lock is released.
+pub(super) fn clear(lock: &File) {
+    let _ = lock.set_len(0);
+}
+
+/// The process that holds the lock, if its file says so.
+pub(super) fn read(lock: &Path) -> Option<Holder> {
+    let mut found = None;
+    for _ in 0..ATTEMPTS {
+        found = entry(lock);
+        if found.as_ref().is_some_and(Holder::is_visible) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    found
+}
+
+fn entry(lock: &Path) -> Option<Holder> {
+    let mut text = Vec::new();
+    open_regular(lock).ok()?.take(FILE_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_of_a_lock_is_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let file = File::create(&path).unwrap();
+        write(&file);
+        let holder = read(&path).unwrap();
+        assert_eq!(holder.pid, std::process::id());
+        assert!(holder.command.contains("strata"), "{holder:?}");
+        assert!(holder.to_string().starts_with(&format!("process {}, for ", holder.pid)));
+        clear(&file);
+        assert_eq!(read(&path), None);
+        std::fs::write(&path, "{\"pid\":1").unwrap();
+        assert_eq!(read(&path), None);
+    }
+
+    #[test]
+    fn the_time_is_in_its_largest_unit() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let shown =
+            |age| Holder { pid: 7, since: now - age, command: "a b".to_owned() }.to_string();
+        assert_eq!(shown(300), "process 7, for 5 min: a b");
+        assert_eq!(shown(200_000), "process 7, for 55 h: a b");
+        let future = Holder { pid: 7, since: u64::MAX, command: "a".to_owned() };
+        assert_eq!(future.to_string(), "process 7, for 0 s: a");
+    }
+}
