@@ -21,6 +21,7 @@ const PROTO: &str = "strata-proto";
 const PLATFORM: &str = "strata-platform";
 const NET: &str = "strata-net";
 const PLOT: &str = "strata-plot";
+const DASHBOARD: &str = "strata-dashboard";
 const WORKER: &str = "strata-worker";
 const COORDINATOR: &str = "strata-coordinator";
 const CLI: &str = "strata-cli";
@@ -40,7 +41,7 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 21] = [
+const CRATE_RULES: [CrateRule; 22] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
     CrateRule { name: GROUP, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE, GROUP], tests_use: &[] },
@@ -57,6 +58,7 @@ const CRATE_RULES: [CrateRule; 21] = [
     CrateRule { name: PLATFORM, uses: &[STORE], tests_use: &[] },
     CrateRule { name: NET, uses: &[PROTO, PLATFORM, SPACE, STORE], tests_use: &[] },
     CrateRule { name: PLOT, uses: &[], tests_use: &[] },
+    CrateRule { name: DASHBOARD, uses: &[PLATFORM, NET, PLOT], tests_use: &[] },
     CrateRule {
         name: WORKER,
         uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE, EXPLICIT],
@@ -64,7 +66,7 @@ const CRATE_RULES: [CrateRule; 21] = [
     },
     CrateRule {
         name: COORDINATOR,
-        uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE],
+        uses: &[LIBRARY, PROTO, PLATFORM, NET, DASHBOARD, SPACE, STORE],
         tests_use: &[PUZZLES],
     },
     CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
@@ -84,6 +86,7 @@ const CRATE_RULES: [CrateRule; 21] = [
             NET,
             PLOT,
             WORKER,
+            DASHBOARD,
             COORDINATOR,
             VERIFIER,
             PANEX,

@@ -1,6 +1,6 @@
 //! The coordinator of a cluster: membership, job queue, journal and servers.
 //!
-//! A [`Coordinator`] serves workers and clients over gRPC, and health and metrics over HTTP. One
+//! A [`Coordinator`] serves workers and clients over gRPC, and health, metrics and a web page over HTTP. One
 //! thread, the queue, runs one job at a time. It drives the [plan](strata::Plan) of the search with
 //! the same [`Driver`](strata::Driver) that an embedded search uses; only the
 //! [workers](strata::WorkerPool) and the [checkpoints](strata::CheckpointSink) are the cluster's.
@@ -12,7 +12,7 @@ mod entry;
 mod journal;
 mod server;
 
-pub use cluster::context::{ClusterOptions, Retention};
+pub use cluster::context::{ClusterOptions, DashboardOptions, Retention};
 pub use entry::{
     ClusterCheckpoint, EndState, JobEntry, JobOptions, JobProgress, JobState, WorkerEntry,
     WorkerNumber,

@@ -51,8 +51,8 @@ impl ConnectionLimits {
         Self::grpc_of(descriptors())
     }
 
-    /// Limits of a listener for HTTP, where no connection is admitted for good: a sixteenth of the
-    /// process's file descriptors, 128 at most, and as many that are being closed.
+    /// Limits of a listener for HTTP: a sixteenth of the process's file descriptors, 128 at most, for
+    /// connections without an authorised request, and as many for those with one.
     #[must_use]
     pub fn http() -> Self {
         Self::http_of(descriptors())
@@ -263,8 +263,8 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Removes the connection's time limit.
-    pub(crate) fn admit(&self) {
+    /// Removes the connection's time limit, after an authorised call.
+    pub fn admit(&self) {
         self.connections.admit(self.number);
     }
 }
@@ -295,6 +295,12 @@ impl AcceptedConnection {
         let deadline = Box::pin(tokio::time::sleep(connections.limits.first_call));
         let caller = Caller { number, connections: Arc::clone(connections) };
         Some(Self { stream, caller, state: State::Unauthorized { deadline, closed } })
+    }
+
+    /// The connection, to be admitted by an authorised call.
+    #[must_use]
+    pub fn caller(&self) -> Caller {
+        self.caller.clone()
     }
 
     /// Checks that the connection may be used; if not, now or later, wakes its task.

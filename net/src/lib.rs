@@ -20,6 +20,7 @@ pub mod protocol;
 mod security;
 mod text;
 mod token;
+mod web;
 
 pub use authority::ClusterCertificates;
 pub use date::dated;
@@ -32,3 +33,4 @@ pub use listener::listen;
 pub use security::{Connection, Security, TlsFiles};
 pub use text::printable;
 pub use token::Token;
+pub use web::{WebStream, WebTls};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use http::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
@@ -20,6 +21,7 @@ use crate::error::{NetError, reasons};
 use crate::guard::{Attach, Guard};
 use crate::limits;
 use crate::token::Token;
+use crate::web::WebTls;
 
 /// A connection to a node that presents the token with every call. Clones share it. It reconnects
 /// after a loss.
@@ -52,6 +54,9 @@ pub struct Security {
 #[derive(Clone)]
 struct NodeCertificate {
     identity: Identity,
+    /// The same certificate with its chain, and the key.
+    chain: Arc<[CertificateDer<'static>]>,
+    key: Arc<PrivateKeyDer<'static>>,
     /// The certificate's file, for messages.
     path: PathBuf,
 }
@@ -190,6 +195,22 @@ impl Security {
         server.tls_config(tls).map_err(|error| NetError::tls(&own.path, reasons(&error)))
     }
 
+    /// TLS for a listener of HTTP, which asks for no client certificate; none without a certificate.
+    ///
+    /// # Errors
+    /// [`NetError::Tls`] if certificate and key do not belong together.
+    pub fn web(&self) -> Result<Option<WebTls>, NetError> {
+        let Some(own) = &self.identity else { return Ok(None) };
+        let web = WebTls::new(&own.chain, &own.key);
+        web.map(Some).map_err(|error| NetError::tls(&own.path, reasons(&error)))
+    }
+
+    /// Whether callers must present a token.
+    #[must_use]
+    pub fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// The interceptor that checks the token before every call.
     #[must_use]
     pub fn guard(&self) -> Guard {
@@ -305,11 +326,16 @@ fn read_pem(path: &Path) -> Result<Vec<u8>, NetError> {
 
 fn read_identity(cert: &Path, key: &Path) -> Result<NodeCertificate, NetError> {
     let chain = read_pem(cert)?;
-    read_certificates(cert, &chain)?;
+    let certificates = read_certificates(cert, &chain)?;
     let secret = read_pem(key)?;
-    PrivateKeyDer::from_pem_slice(&secret)
+    let parsed = PrivateKeyDer::from_pem_slice(&secret)
         .map_err(|_| NetError::tls(key, "it has no unencrypted private key in PEM format"))?;
-    Ok(NodeCertificate { identity: Identity::from_pem(chain, secret), path: cert.to_path_buf() })
+    Ok(NodeCertificate {
+        identity: Identity::from_pem(chain, secret),
+        chain: certificates.into(),
+        key: Arc::new(parsed),
+        path: cert.to_path_buf(),
+    })
 }
 
 fn read_authority(path: &Path) -> Result<Certificate, NetError> {

@@ -65,6 +65,15 @@ impl Token {
         Self::read(path)
     }
 
+    /// A random token and its secret: 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// If the operating system provides no random numbers.
+    pub fn random() -> io::Result<(Self, String)> {
+        let secret = random_hex::<RANDOM_BYTES>()?;
+        Ok((Self::parse(secret.as_bytes()).map_err(io::Error::other)?, secret))
+    }
+
     /// Whether a presented secret is the token. The running time depends only on its length.
     #[must_use]
     pub fn matches(&self, presented: &[u8]) -> bool {
@@ -218,6 +227,13 @@ mod tests {
         assert_eq!(format!("{token:?}"), "Token(..)");
         assert_eq!(format!("{token:#?}"), "Token(..)");
         assert!(!format!("{:?}", token.header()).contains(SECRET));
+    }
+
+    #[test]
+    fn random_tokens_differ() {
+        let ((one, secret), (other, _)) = (Token::random().unwrap(), Token::random().unwrap());
+        assert!(one.matches(secret.as_bytes()) && !other.matches(secret.as_bytes()));
+        assert_eq!(secret.len(), 2 * RANDOM_BYTES);
     }
 
     #[test]

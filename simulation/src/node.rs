@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata::catalogue::Registry;
-use strata_coordinator::{ClusterOptions, Coordinator, JournalSetup, Retention};
+use strata_coordinator::{ClusterOptions, Coordinator, DashboardOptions, JournalSetup, Retention};
 use strata_net::Security;
 use strata_platform::Platform;
 use strata_worker::{Node, NodeOptions};
@@ -123,6 +123,7 @@ impl Host {
             puzzles: Arc::clone(&self.settings.puzzles),
             platform,
             journal,
+            dashboard: DashboardOptions::default(),
         }
     }
 

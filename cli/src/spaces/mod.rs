@@ -1,6 +1,7 @@
 //! State spaces as the command line names them, and the moves of the puzzles among them.
 
 pub(crate) mod moves;
+pub(crate) mod presenter;
 pub(crate) mod program;
 pub(crate) mod puzzle;
 pub(crate) mod request;

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use strata::catalogue::Registry;
+use strata_dashboard::{PlainPresenter, Presenter};
 use strata_platform::{Instant, Platform};
 use strata_store::JobSpec;
 
 use super::job_view::{JobView, JobViews};
 use super::membership::Membership;
 use super::notifier::Notifier;
+use super::pace::Pace;
 use super::removal_messages::Removals;
 use crate::journal::operations::Journal;
 use crate::journal::setup::JournalSetup;
@@ -48,6 +50,24 @@ pub struct ClusterOptions {
     pub platform: Arc<dyn Platform>,
     /// How the journal is opened.
     pub journal: JournalSetup,
+    /// The web page.
+    pub dashboard: DashboardOptions,
+}
+
+/// Settings of the web page at the HTTP port.
+#[derive(Clone, Debug)]
+pub struct DashboardOptions {
+    /// Names by which browsers may call the coordinator, besides addresses, `localhost` and the names
+    /// of its certificate.
+    pub host_names: Vec<String>,
+    /// What is known of puzzles.
+    pub presenter: Arc<dyn Presenter>,
+}
+
+impl Default for DashboardOptions {
+    fn default() -> DashboardOptions {
+        DashboardOptions { host_names: Vec::new(), presenter: Arc::new(PlainPresenter) }
+    }
 }
 
 impl ClusterOptions {
@@ -67,6 +87,7 @@ impl ClusterOptions {
             retention: Retention::default(),
             platform: strata_platform::System::new(&test_runtime()),
             journal: JournalSetup::default(),
+            dashboard: DashboardOptions::default(),
         }
     }
 }
@@ -87,6 +108,8 @@ pub(crate) struct Cluster {
     pub(crate) journal: Journal,
     pub(crate) membership: Membership,
     pub(crate) removals: Removals,
+    /// Pace of the workers, for the web page.
+    pub(crate) pace: Pace,
     pub(crate) started: Instant,
     /// Random number of this process, in all orders: the journal may be an older copy, whose epochs
     /// were issued before.
@@ -107,6 +130,7 @@ impl Cluster {
         Arc::new(Cluster {
             membership: Membership::new(options.lease),
             removals: Removals::default(),
+            pace: Pace::default(),
             options,
             journal,
             views,

@@ -4,6 +4,12 @@ use std::time::Duration;
 
 use strata_store::HistoryLine;
 
+/// Begin of the log entry of a return to a checkpoint; the depth follows.
+pub(crate) const ROLLED_BACK: &str = "rolled back to layer=";
+
+/// Part of the log entry of a session that begins at a checkpoint; the depth follows.
+pub(crate) const FROM_CHECKPOINT: &str = "from the checkpoint of layer ";
+
 /// A change in a job that its watchers receive.
 #[derive(Clone, Debug)]
 pub(crate) enum JobEvent {

@@ -181,8 +181,9 @@ impl JobView {
     }
 
     /// Removes all layers but those of the journal: the search repeats the others. `saved` is the
-    /// job's progress in the journal.
-    pub(crate) fn roll_back(&self, saved: Option<JobProgress>) {
+    /// job's progress in the journal. Returns the depth to which the search returns, `None` for the
+    /// start, if that is a step back.
+    pub(crate) fn roll_back(&self, saved: Option<JobProgress>) -> Option<Option<u32>> {
         let mut progress = self.progress();
         let depth = |progress: &Option<JobProgress>| progress.as_ref().map(|p| p.depth);
         let before = progress.live.as_ref().and_then(|live| depth(&live.progress));
@@ -192,7 +193,9 @@ impl JobView {
             progress.events.push(JobEvent::RolledBack(after));
             drop(progress);
             self.changed();
+            return Some(after);
         }
+        None
     }
 
     /// Announces a durable checkpoint.

@@ -10,6 +10,7 @@ pub(crate) mod job_log;
 pub(crate) mod job_view;
 pub(crate) mod membership;
 pub(crate) mod notifier;
+pub(crate) mod pace;
 pub(crate) mod queue;
 pub(crate) mod removal;
 pub(crate) mod removal_messages;

@@ -20,7 +20,7 @@ use strata_store::HistoryLine;
 use super::checkpoint_sink::JournalSink;
 use super::context::Cluster;
 use super::error::ClusterError;
-use super::event::Level;
+use super::event::{FROM_CHECKPOINT, Level, ROLLED_BACK};
 use super::job_view::JobView;
 use super::space_info::SpaceInfo;
 use super::worker_pool::{PoolWorker, RemotePool, RestoreOrders};
@@ -45,7 +45,9 @@ pub(crate) fn run(
 ) -> Result<Outcome, DriveError<ClusterError>> {
     let epoch = cluster.journal.next_epoch().map_err(failed)?;
     let lines = cluster.journal.layers(&entry.id).map_err(failed)?;
-    job.roll_back(JobProgress::of_lines(&lines));
+    if let Some(Some(depth)) = job.roll_back(JobProgress::of_lines(&lines)) {
+        job.log(Level::Warn, &format!("{ROLLED_BACK}{depth}"));
+    }
     let workers = workers(cluster, &owners);
     log_start(job, entry, epoch, &workers);
     job.set_workers(workers.len(), Vec::new());
@@ -72,7 +74,7 @@ fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, workers: &[PoolWorker]
     let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
     let from = entry.checkpoint.as_ref().map_or_else(
         || "from the start".to_owned(),
-        |checkpoint| format!("from the checkpoint of layer {}", checkpoint.depth),
+        |checkpoint| format!("{FROM_CHECKPOINT}{}", checkpoint.depth),
     );
     job.log(Level::Info, &format!("session epoch={epoch} workers={} {from}", names.join(",")));
 }

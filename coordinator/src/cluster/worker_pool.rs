@@ -7,6 +7,7 @@ use std::time::Duration;
 use strata::{Answer, Done, LayerPart, Order, WorkerPool};
 use strata_net::convert::{self, ConvertError};
 use strata_net::{KeptFiles, printable};
+use strata_platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
@@ -17,6 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::context::Cluster;
 use super::error::ClusterError;
 use super::membership::WorkerEvent;
+use super::pace::PartTime;
 use crate::entry::WorkerNumber;
 
 /// Time between two checks whether to abort, while answers are awaited.
@@ -53,6 +55,10 @@ pub(crate) struct RemotePool {
     workers: Vec<PoolWorker>,
     /// Number of the last order.
     last_order: u64,
+    /// Time at which it was sent.
+    sent: Instant,
+    /// Time from then to each answer of a part of a layer.
+    times: Vec<PartTime>,
     events: UnboundedReceiver<WorkerEvent>,
     restore: Option<RestoreOrders>,
     /// Whether to stop waiting for answers because the coordinator is shutting down.
@@ -72,7 +78,17 @@ impl RemotePool {
         let (sender, events) = unbounded_channel();
         let numbers = workers.iter().map(|worker| worker.number).collect();
         cluster.membership.start_session(epoch, numbers, sender);
-        RemotePool { cluster, epoch, workers, last_order: 0, events, restore, should_abort }
+        RemotePool {
+            cluster,
+            epoch,
+            workers,
+            last_order: 0,
+            sent: Instant::now(),
+            times: Vec::new(),
+            events,
+            restore,
+            should_abort,
+        }
     }
 
     /// Prepares all workers for the session. `order` makes each worker's order.
@@ -95,6 +111,7 @@ impl RemotePool {
 
     fn send(&mut self, what: impl Fn(WorkerNumber) -> What) {
         self.last_order += 1;
+        self.sent = Instant::now();
         for worker in &self.workers {
             let what = Some(what(worker.number));
             let (epoch, number) = (self.epoch, self.last_order);
@@ -109,6 +126,7 @@ impl RemotePool {
         what: impl Fn(WorkerNumber) -> What,
     ) -> Result<Vec<Answer<ClusterError>>, ClusterError> {
         self.send(what);
+        self.times.clear();
         let mut answers: Vec<Answer<ClusterError>> = Vec::with_capacity(self.workers.len());
         while answers.len() < self.workers.len() {
             let event = self.cluster.platform().wait_at_most(POLL_INTERVAL, self.events.recv());
@@ -127,6 +145,10 @@ impl RemotePool {
             }
             let done = done(&self.workers[worker], *answer);
             let failed = done.is_err();
+            if let Ok(Done::Layer { part, .. }) = &done {
+                let states = part.stats.states;
+                self.times.push(PartTime { worker: number, states, took: self.sent.elapsed() });
+            }
             answers.push(Answer { worker, done });
             if failed {
                 // The other workers may be waiting for this one.
@@ -228,7 +250,10 @@ impl WorkerPool for RemotePool {
             }
             Order::Advance { depth, files } => {
                 let files = files.iter().map(convert::file_to).collect();
-                What::Advance(v1::Advance { depth, files })
+                let advance = v1::Advance { depth, files };
+                let answers = self.execute(|_| What::Advance(advance.clone()))?;
+                self.cluster.pace.add(&self.times, Instant::now());
+                return Ok(answers);
             }
             Order::Save { depth } => What::Save(v1::Save { depth }),
             Order::Saved { depth } => What::Saved(v1::Saved { depth }),

@@ -117,6 +117,22 @@ impl Journal {
         Ok(ended)
     }
 
+    /// The jobs that ended last, newest first, and whether there are more. They are as in
+    /// [`Self::jobs_from`].
+    ///
+    /// # Errors
+    /// None besides those that all methods return, see [`Journal`].
+    pub(crate) fn newest_ended(&self, most: usize) -> Result<(Vec<JobEntry>, bool)> {
+        self.store().read(|tx| {
+            let ended = tx.last_some::<EndedJob>(ENDED, most)?;
+            let ids = ended.iter().map(|(_, job)| job.id.as_str());
+            let records = tx.get_all::<ListedRecord>(JOBS, ids)?;
+            let jobs = records.into_iter().flatten().map(|record| record.into());
+            let jobs = jobs.map(|(_, entry): (u64, JobEntry)| entry).collect();
+            Ok((jobs, tx.count(ENDED)? > most as u64))
+        })
+    }
+
     fn part<R>(&self, first: u64) -> Result<JobPart>
     where
         R: DeserializeOwned + Into<(u64, JobEntry)>,

@@ -166,6 +166,22 @@ impl<'a, A: Access> Tx<'a, A> {
         found.map(|row| Ok(row.map_err(failed())?.0.value().to_owned())).collect()
     }
 
+    /// The last keys and values of a table, descending; `most` at most.
+    pub(super) fn last_some<T: DeserializeOwned>(
+        &self,
+        table: Name,
+        most: usize,
+    ) -> Result<Vec<(String, T)>> {
+        let failed = || JournalError::database("read", self.path);
+        let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;
+        let last = rows.range(ALL).map_err(failed())?.rev().take(most);
+        let last = last.map(|row| {
+            let (key, value) = row.map_err(failed())?;
+            Ok((key.value().to_owned(), self.unseal(table, key.value(), value.value())?))
+        });
+        last.collect()
+    }
+
     /// The greatest key of a table.
     pub(super) fn last_key(&self, table: Name) -> Result<Option<String>> {
         let rows = self.txn.table(table).map_err(JournalError::database("read", self.path))?;

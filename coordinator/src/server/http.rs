@@ -1,7 +1,5 @@
-//! HTTP server: liveness, readiness and metrics.
+//! HTTP server: liveness, readiness, metrics and the web page.
 
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +9,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::serve::Listener;
-use strata_net::{AcceptedConnection, ConnectionLimits, Incoming, Security};
+use strata_dashboard::Dashboard;
+use strata_net::Security;
 
+use super::dashboard::ClusterSource;
 use super::metrics;
 use crate::cluster::context::Cluster;
 
@@ -23,39 +22,32 @@ struct Shared {
     security: Security,
 }
 
-/// Accepts the connections of the HTTP port.
-struct HttpIncoming(Incoming);
-
-impl Listener for HttpIncoming {
-    type Io = AcceptedConnection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (AcceptedConnection, SocketAddr) {
-        self.0.accept().await
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-}
-
-/// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs. A
-/// connection serves one request, within the time limit of connections.
+/// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs. For both
+/// a connection serves one request, within the time limit of connections.
 pub(super) async fn serve(
     listener: Box<dyn strata_platform::Listener>,
     cluster: Arc<Cluster>,
     security: Security,
 ) {
+    let page = Dashboard {
+        source: Arc::new(ClusterSource::new(Arc::clone(&cluster))),
+        platform: Arc::clone(&cluster.options.platform),
+        security: security.clone(),
+        host_names: cluster.options.dashboard.host_names.clone(),
+    };
+    // The certificate was checked at the start.
+    let (page, tls) = match page.router().and_then(|page| Ok((page, security.web()?))) {
+        Ok(both) => both,
+        Err(error) => return tracing::error!("the HTTP server cannot start: {error}"),
+    };
     let routes = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(show_metrics))
         .with_state(Shared { cluster, security })
-        .layer(map_response(close));
-    let incoming = HttpIncoming(Incoming::new(listener, ConnectionLimits::http()));
-    if let Err(error) = axum::serve(incoming, routes).await {
-        tracing::error!("the HTTP server failed: {error}");
-    }
+        .layer(map_response(close))
+        .merge(page);
+    strata_dashboard::serve(listener, routes, tls).await;
 }
 
 /// Ends the connection after the response.

@@ -10,6 +10,7 @@ use strata_proto::v1::job_service_server::JobService;
 use strata_store::JobSpec;
 use tonic::{Request, Response, Status};
 
+use super::changes;
 use super::layers::LayerFiles;
 use super::options::options_from;
 use super::reader::JobReader;
@@ -19,8 +20,6 @@ use super::streams::{Messages, WatchedJob, send_jobs, send_layers, stream};
 use super::view;
 use crate::cluster::context::Cluster;
 use crate::cluster::event::Level;
-use crate::cluster::job_view::JobView;
-use crate::entry::{JobEntry, JobState};
 use crate::journal::error::JournalError;
 
 /// Greatest number of shards.
@@ -52,13 +51,6 @@ impl Jobs {
         let id = self.reader.find(job).await?.id;
         let view = self.reader.view(&id);
         Ok(WatchedJob { reader: self.reader.clone(), id, view })
-    }
-
-    /// Notifies the queue and watchers of a change, and returns the job.
-    async fn changed(&self, entry: JobEntry, job: &JobView) -> Result<Response<v1::Job>, Status> {
-        job.notify_state();
-        self.cluster.wake_queue();
-        Ok(Response::new(self.reader.message(entry).await?))
     }
 }
 
@@ -133,46 +125,21 @@ impl JobService for Jobs {
     async fn cancel(&self, request: Request<v1::JobRef>) -> Result<Response<v1::Job>, Status> {
         let entry = self.reader.find(request.into_inner().job).await?;
         let (cluster, id) = (Arc::clone(&self.cluster), entry.id);
-        let job = self.reader.view(&id);
-        let view = Arc::clone(&job);
-        let (entry, had_ended) = blocking(self.cluster.platform(), move || {
-            let before = view.is_cancelled();
-            let updated = cluster.journal.update(&id, |entry| {
-                let had_ended = entry.state.has_ended();
-                if !had_ended {
-                    entry.cancel = true;
-                    view.set_cancelled(true);
-                }
-                if entry.state == JobState::Queued {
-                    entry.state = JobState::Cancelled;
-                }
-                had_ended
-            });
-            // A cancellation that is not in the journal has no effect.
-            if updated.is_err() {
-                view.set_cancelled(before);
-            }
-            updated
-        })
-        .await?;
+        let cancelled = blocking(self.cluster.platform(), move || changes::cancel(&cluster, &id));
+        let (entry, had_ended) = cancelled.await?;
         if had_ended {
             let text = format!("job {} has ended already", entry.id);
             return Err(Status::failed_precondition(text));
         }
-        self.changed(entry, &job).await
+        Ok(Response::new(self.reader.message(entry).await?))
     }
 
     async fn resume(&self, request: Request<v1::JobRef>) -> Result<Response<v1::Job>, Status> {
         let entry = self.reader.find(request.into_inner().job).await?;
         let cluster = Arc::clone(&self.cluster);
-        let (entry, job) = blocking(self.cluster.platform(), move || {
-            let entry = cluster.journal.requeue(&entry.id)?;
-            let job = cluster.job(&entry.id);
-            job.log(Level::Info, "queued again");
-            Ok::<_, JournalError>((entry, job))
-        })
-        .await?;
-        self.changed(entry, &job).await
+        let resumed =
+            blocking(self.cluster.platform(), move || changes::resume(&cluster, &entry.id));
+        Ok(Response::new(self.reader.message(resumed.await?).await?))
     }
 
     async fn remove(

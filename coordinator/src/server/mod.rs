@@ -1,7 +1,10 @@
-//! The coordinator's servers: gRPC for workers and clients, HTTP for health and metrics.
+//! The coordinator's servers: gRPC for workers and clients, HTTP for health, metrics and
+//! the web page.
 
+mod changes;
 mod control;
 pub(crate) mod coordinator;
+mod dashboard;
 pub(crate) mod error;
 mod http;
 mod jobs;

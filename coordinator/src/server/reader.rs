@@ -42,14 +42,7 @@ impl JobReader {
     /// The status of the journal's error.
     pub(super) async fn message(&self, entry: JobEntry) -> Result<v1::Job, Status> {
         let cluster = Arc::clone(&self.cluster);
-        blocking(self.cluster.platform(), move || {
-            let before = match entry.state {
-                JobState::Queued => cluster.journal.unended(|jobs| jobs.before(entry.order))?,
-                _ => 0,
-            };
-            Ok::<_, JournalError>(view::job(&entry, snapshot(&cluster, &entry.id), before))
-        })
-        .await
+        blocking(self.cluster.platform(), move || message(&cluster, &entry)).await
     }
 
     /// The jobs, oldest first: all, or only those that have not ended.
@@ -110,6 +103,18 @@ impl JobReader {
         let has_ended = self.find(id.to_owned()).await?.state.has_ended();
         Ok(has_ended && !job.is_active())
     }
+}
+
+/// A job as a message. Reads the journal.
+///
+/// # Errors
+/// Those of the journal.
+pub(super) fn message(cluster: &Cluster, entry: &JobEntry) -> Result<v1::Job, JournalError> {
+    let before = match entry.state {
+        JobState::Queued => cluster.journal.unended(|jobs| jobs.before(entry.order))?,
+        _ => 0,
+    };
+    Ok(view::job(entry, snapshot(cluster, &entry.id), before))
 }
 
 fn snapshot(cluster: &Cluster, id: &str) -> Option<JobSnapshot> {

@@ -39,16 +39,21 @@ pub(super) async fn remove(reader: &JobReader, job: String) -> Result<v1::Remove
         ended.map_err(|_| status(JournalError::NotEnded { job: entry.id.clone() }))?;
     }
     let (shared, id) = (Arc::clone(cluster), entry.id);
-    let entry = blocking(cluster.platform(), move || {
-        let entry = shared.journal.remove(&id)?;
-        tracing::info!(job = id, "removed");
-        remove_logs(&shared)?;
-        Ok::<_, JournalError>(entry)
-    })
-    .await?;
-    cluster.removals.wake();
+    let entry = blocking(cluster.platform(), move || remove_ended(&shared, &id)).await?;
     let waiting_for = waiting_for(cluster, vec![entry.id.clone()], BTreeSet::new()).await?;
     Ok(v1::RemovedJob { job: Some(view::job(&entry, None, 0)), waiting_for })
+}
+
+/// Removes a job that has ended from the journal, with its log, and has its files removed.
+///
+/// # Errors
+/// `NotEnded` if it has not ended; those of the journal.
+pub(super) fn remove_ended(cluster: &Arc<Cluster>, id: &str) -> Result<JobEntry, JournalError> {
+    let entry = cluster.journal.remove(id)?;
+    tracing::info!(job = id, "removed");
+    remove_logs(cluster)?;
+    cluster.removals.wake();
+    Ok(entry)
 }
 
 /// Waits until the queue has added the last event of a job.

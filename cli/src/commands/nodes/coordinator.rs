@@ -9,7 +9,8 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use strata_coordinator::{
-    ClusterOptions, Coordinator, JournalError, JournalSetup, Retention, ServerError,
+    ClusterOptions, Coordinator, DashboardOptions, JournalError, JournalSetup, Retention,
+    ServerError,
 };
 use strata_net::{Security, Token};
 use strata_platform::{Platform, System};
@@ -18,6 +19,7 @@ use super::node;
 use crate::args::cluster::SecurityArgs;
 use crate::output::exit::{ExitCode, Failure};
 use crate::signals::Signals;
+use crate::spaces::presenter::PuzzlePresenter;
 use crate::spaces::program;
 
 /// Arguments of `coordinator`.
@@ -28,10 +30,15 @@ pub(crate) struct CoordinatorArgs {
     #[arg(env = "STRATA_LISTEN", hide_env_values = true)]
     listen: SocketAddr,
 
-    /// Address of health and metrics over HTTP
+    /// Address of the web page, health and metrics over HTTP
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7080")]
     #[arg(env = "STRATA_HTTP", hide_env_values = true)]
     http: SocketAddr,
+
+    /// Further host names by which browsers may call the web page, with commas between them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(env = "STRATA_HTTP_NAMES", hide_env_values = true)]
+    http_names: Vec<String>,
 
     /// Folder of the journal
     #[arg(long, value_name = "DIR", default_value = "./strata-coordinator")]
@@ -134,6 +141,10 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
         },
         puzzles: Arc::clone(program::puzzles()),
         journal: JournalSetup::on(&platform),
+        dashboard: DashboardOptions {
+            host_names: args.http_names.clone(),
+            presenter: Arc::new(PuzzlePresenter),
+        },
         platform,
     };
     runtime.block_on(async {

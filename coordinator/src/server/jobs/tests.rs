@@ -13,6 +13,7 @@ use tonic::Code;
 use super::*;
 use crate::cluster::context::ClusterOptions;
 use crate::cluster::job_view::JobViews;
+use crate::entry::JobState;
 use crate::journal::operations::Journal;
 
 fn service() -> (TempDir, Jobs) {

@@ -1,0 +1,123 @@
+//! What the web page says about searches: titles of results, and commands that repeat a search.
+
+use std::collections::BTreeMap;
+
+use strata_dashboard::model::{Job, Solution};
+use strata_dashboard::{Presenter, SourceError, Texts};
+
+use crate::args::line::quoted;
+use crate::output::events::Outcome;
+use crate::spaces::program;
+use crate::spaces::request::Naming;
+
+/// The presenter of this program, with its name and its puzzles.
+#[derive(Debug)]
+pub(crate) struct PuzzlePresenter;
+
+impl Presenter for PuzzlePresenter {
+    fn texts(&self, job: &Job) -> Texts {
+        let title = job.result.as_ref().map_or_else(String::new, |result| {
+            let is_exhaustive = job.params.get("exhaust").is_some_and(|value| value == "true");
+            let outcome = match result.moves {
+                Some(_) => Outcome::Goal,
+                None if is_exhaustive => Outcome::Exhausted,
+                None => Outcome::NoGoal,
+            };
+            let naming = Naming::new(&job.id, &job.space, &job.params);
+            naming.title(outcome, result.moves, result.depth)
+        });
+        Texts { title, command: command(&job.space, &job.params, &job.engine) }
+    }
+
+    fn solution(&self, job: &Job) -> Result<Solution, SourceError> {
+        let name = program::name();
+        Err(SourceError::Refused(format!("The command {name} path {} prints the moves.", job.id)))
+    }
+
+    fn drawing(&self, _: &Job, _: &str, _: bool) -> Option<String> {
+        None
+    }
+}
+
+/// The command that repeats a search; empty if the puzzle is not known, or if a file of it is.
+pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine: &str) -> String {
+    let Ok(entry) = program::puzzles().find(space) else { return String::new() };
+    let mut words = vec![program::name().to_owned(), "solve".to_owned(), space.to_owned()];
+    let mut flags = Vec::new();
+    for parameter in entry.parameters {
+        let Some(value) = parameters.get(parameter.name) else { continue };
+        // The content of a file has no name any more.
+        if parameter.shown(value) != *value {
+            return String::new();
+        }
+        let flag = parameter.long_flag();
+        match parameter.default {
+            _ if parameter.positional => words.push(quoted(value)),
+            Some(default) if default == value => {}
+            _ if parameter.flag.values == strata_space::Values::Switch => {
+                if value == "true" {
+                    flags.push(format!("--{flag}"));
+                }
+            }
+            // A value that begins with a dash would be another flag.
+            _ => flags.push(format!("--{flag}={}", quoted(value))),
+        }
+    }
+    words.append(&mut flags);
+    words.push(format!("--engine {engine}"));
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_dashboard::model::JobResult;
+
+    use super::*;
+
+    fn job(space: &str, values: &[&str], moves: Option<u64>) -> Job {
+        let words: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let opened = program::puzzles().parameters(space, &words, &[]).unwrap();
+        let space_of = program::puzzles().open(space, &opened).unwrap();
+        let result = JobResult { moves, depth: 21, ..JobResult::default() };
+        Job {
+            id: format!("{space}-x"),
+            space: space.to_owned(),
+            params: space_of.parameters(),
+            engine: "explicit".to_owned(),
+            result: Some(result),
+            ..Job::default()
+        }
+    }
+
+    #[test]
+    fn results_have_their_titles_and_searches_their_commands() {
+        let texts = PuzzlePresenter.texts(&job("panex", &["3"], Some(42)));
+        assert_eq!(texts.title, "X(3) = 42");
+        assert!(texts.command.starts_with("strata solve panex 3 "), "{}", texts.command);
+        assert!(texts.command.ends_with(" --engine explicit"), "{}", texts.command);
+    }
+
+    /// The command is read by the program's own parser, and means the same search.
+    #[test]
+    fn the_command_repeats_the_search() {
+        for (space, values) in [("panex", &["4"][..]), ("hanoi", &["5"]), ("tiles", &["3x3"])] {
+            let job = job(space, values, None);
+            let line = command(space, &job.params, "explicit");
+            let words = line.split_whitespace().map(std::ffi::OsString::from);
+            let Ok(crate::cli::Cli { command: crate::cli::Command::Solve(args), .. }) =
+                crate::cmdline::parse(words)
+            else {
+                panic!("not solve: {line}");
+            };
+            let again = &args.search;
+            let opened =
+                crate::spaces::request::open(&again.domain, &again.args, again.parameters());
+            assert_eq!(opened.ok().map(|space| space.parameters()), Some(job.params), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_puzzle_has_no_command() {
+        assert_eq!(command("chess", &BTreeMap::new(), "explicit"), "");
+    }
+}

@@ -1,0 +1,176 @@
+//! The web page in a real browser, against real processes. The tests need Chromium and its driver, and
+//! so are ignored by default: `cargo test -p strata-cli --test browser -- --ignored`. Pictures of the
+//! pages go to `target/dashboard`.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+#![allow(dead_code, reason = "helpers of the cluster tests are used in part")]
+
+mod common;
+#[path = "browser/driver.rs"]
+mod driver;
+#[path = "cluster/follower.rs"]
+mod follower;
+#[path = "cluster/harness.rs"]
+mod harness;
+
+use serde_json::Value;
+
+use crate::common::expect;
+use crate::driver::Browser;
+use crate::harness::Cluster;
+
+const SECRET: &str = "correct-horse-battery-staple";
+
+/// A search that takes more than a minute, with layers of several workers from the start.
+const LONG: &str = "panex 8 --engine explicit --shards 16";
+
+fn cluster() -> Cluster {
+    let mut cluster = Cluster::with_token("--checkpoint-interval 500ms", Some(SECRET));
+    cluster.join("w1", "");
+    cluster.join("w2", "");
+    cluster
+}
+
+/// Opens the page and signs in.
+async fn signed_in(cluster: &Cluster) -> Browser {
+    let browser = Browser::start().await;
+    browser.page.goto(&format!("http://127.0.0.1:{}/", cluster.http)).await.unwrap();
+    browser.types("#token", SECRET).await;
+    browser.click("#login-form button", "Sign in").await;
+    browser.sees("h1", "Cluster").await;
+    browser
+}
+
+/// The depth that the page of a job shows.
+async fn depth_after(browser: &Browser, before: u64) -> u64 {
+    let script = "return parseInt(document.querySelector('[aria-label=Depth]')?.parentElement\
+                  .querySelector('.after').innerText.replaceAll(',', ''))";
+    let deeper = |value: &Value| value.as_u64().is_some_and(|depth| depth > before);
+    browser.until(&format!("a depth after {before}"), script, deeper).await.as_u64().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium"]
+async fn signing_in_and_out() {
+    let cluster = cluster();
+    let browser = Browser::start().await;
+    browser.page.goto(&format!("http://127.0.0.1:{}/", cluster.http)).await.unwrap();
+    browser.sees("h1", "Sign in").await;
+    browser.picture("sign-in").await;
+    browser.types("#token", "wrong-horse-battery-staple").await;
+    browser.click("#login-form button", "Sign in").await;
+    browser.sees("#login-error", "This is not the token.").await;
+    browser.types("#token", SECRET).await;
+    browser.click("#login-form button", "Sign in").await;
+    browser.sees("h1", "Cluster").await;
+    browser.sees("tbody", "w2").await;
+    // The session outlives a reload. Scripts cannot read its cookie.
+    browser.page.refresh().await.unwrap();
+    browser.sees("h1", "Cluster").await;
+    let cookies = browser.page.execute("return document.cookie", Vec::new()).await.unwrap();
+    assert_eq!(cookies, "");
+    browser.click("#sign-out", "").await;
+    browser.sees("h1", "Sign in").await;
+    browser.page.refresh().await.unwrap();
+    browser.sees("h1", "Sign in").await;
+    browser
+        .assert_no_errors(&[
+            "/api/session - Failed to load resource: the server responded with a status of 401",
+        ])
+        .await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium"]
+async fn a_job_moves_and_a_killed_worker_turns_red_and_comes_back() {
+    let mut cluster = cluster();
+    let browser = signed_in(&cluster).await;
+    browser.sees("table", "Jobs").await;
+    let job = cluster.submit(LONG);
+    browser.sees("tbody .badge", "running").await;
+    browser.sees("tbody .badge", "connected").await;
+    browser.picture("overview-light").await;
+    browser.click("tbody a", &job).await;
+    browser.sees("h1", &job).await;
+    let first = depth_after(&browser, 0).await;
+    depth_after(&browser, first).await;
+    let chart = "return document.querySelector('.chart img').naturalWidth";
+    browser.until("a chart", chart, |width| width.as_u64().is_some_and(|width| width >= 360)).await;
+    browser.sees(".log", "checkpoint").await;
+    browser.picture("job-light").await;
+    browser.click(".back a", "").await;
+    cluster.kill("w2");
+    browser.sees("tr.silent", "silent for").await;
+    browser.sees(".alerts", "w2").await;
+    let colour = "return getComputedStyle(document.querySelector('tr.silent .badge')).color";
+    let red = browser.page.execute(colour, Vec::new()).await.unwrap();
+    assert_eq!(red, "rgb(163, 22, 33)");
+    browser.picture("worker-lost").await;
+    cluster.start("w2");
+    let silent = "return document.querySelectorAll('tr.silent').length";
+    browser.until("no silent worker", silent, |count| count == 0).await;
+    browser.assert_no_errors(&[]).await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium"]
+async fn a_job_is_cancelled_resumed_and_deleted() {
+    let cluster = cluster();
+    let job = cluster.submit(LONG);
+    let browser = signed_in(&cluster).await;
+    browser.click("tbody a", &job).await;
+    depth_after(&browser, 5).await;
+    browser.click(".heading button", "Cancel").await;
+    browser.sees("dialog h2", "Cancel this job?").await;
+    browser.picture("question").await;
+    browser.click("dialog button", "Cancel job").await;
+    browser.sees(".heading .badge", "cancelled").await;
+    assert_eq!(cluster.status(&job)["state"], "cancelled");
+    // After a reload the session is still there, but the token is not.
+    browser.page.refresh().await.unwrap();
+    browser.click(".heading button", "Resume").await;
+    browser.types("#confirm-token", SECRET).await;
+    browser.click("dialog button", "Resume job").await;
+    browser.sees(".heading .badge", "running").await;
+    browser.click(".heading button", "Cancel").await;
+    browser.click("dialog button", "Cancel job").await;
+    browser.sees(".heading .badge", "cancelled").await;
+    browser.click(".heading button", "Delete").await;
+    browser.click("dialog button", "Keep it").await;
+    browser.click(".heading button", "Delete").await;
+    browser.click("dialog button", "Delete job").await;
+    browser.sees("h1", "Cluster").await;
+    browser.sees(".card", "No jobs yet").await;
+    expect(11, &mut cluster.client(&format!("status {job}")));
+    browser.assert_no_errors(&[]).await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium"]
+async fn a_result_is_readable_on_all_screens() {
+    let cluster = cluster();
+    cluster.follow("submit panex 4 --engine explicit --keep-layers all --name example").expect(0);
+    let browser = signed_in(&cluster).await;
+    browser.click("tbody a", "example").await;
+    browser.sees(".result h2", "X(4) = 128").await;
+    browser.sees(".result code", "strata solve panex 4").await;
+    let charts =
+        "return [...document.querySelectorAll('.chart img')].filter((i) => i.naturalWidth).length";
+    browser.until("all charts", charts, |count| count.as_u64() >= Some(3)).await;
+    browser.picture("result-light").await;
+    browser.click(".chart button", "Logarithmic").await;
+    // From the system's theme to light, then to dark.
+    browser.click("#theme", "").await;
+    browser.click("#theme", "Theme: light").await;
+    browser.sees("#theme", "Theme: dark").await;
+    browser.picture("result-dark").await;
+    browser.page.set_window_size(390, 844).await.unwrap();
+    browser.picture("result-narrow").await;
+    browser.click(".back a", "").await;
+    browser.sees("h1", "Cluster").await;
+    browser.picture("overview-narrow").await;
+    browser.assert_no_errors(&[]).await;
+    browser.end().await;
+}

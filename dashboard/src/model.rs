@@ -1,0 +1,283 @@
+//! What the page shows: workers, jobs, layers, log entries and solutions, as they are sent in JSON.
+//!
+//! Times of day are milliseconds since 1970, durations seconds, sizes bytes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What a page is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// A cluster with workers and a queue.
+    #[default]
+    Cluster,
+    /// One search in this process, which is neither cancelled nor removed from the page.
+    Search,
+}
+
+/// Workers and jobs at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Overview {
+    /// What the page is about.
+    pub scope: Scope,
+    /// Version of the program.
+    pub version: String,
+    /// The moment.
+    pub time_ms: u64,
+    /// The known workers, by number.
+    pub workers: Vec<Worker>,
+    /// Jobs that run or wait, in the order of the queue, then those that have ended, newest first.
+    pub jobs: Vec<Job>,
+    /// Whether there are more jobs than are listed.
+    pub has_more_jobs: bool,
+    /// Why nothing can be recorded now; none if it can.
+    pub fault: Option<String>,
+}
+
+/// A worker.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Worker {
+    /// Its number.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Where other workers reach it.
+    pub address: String,
+    /// Whether it is connected.
+    pub alive: bool,
+    /// Whether it ends after the next checkpoint.
+    pub leaving: bool,
+    /// Time since its last message; none if there was none since the coordinator started.
+    pub silent_seconds: Option<f64>,
+    /// Threads it searches with; 0 if they are not known.
+    pub threads: u32,
+    /// Its memory budget; 0 if it is not known.
+    pub memory_bytes: u64,
+    /// Its resident memory.
+    pub rss_bytes: u64,
+    /// Free space of its disk.
+    pub disk_free_bytes: u64,
+    /// States it made a second, over its last layers; none if it made none lately.
+    pub rate: Option<f64>,
+    /// Share of the time of its last layers in which all other workers had finished; none if it
+    /// worked alone or not at all.
+    pub straggler_share: Option<f64>,
+}
+
+/// State of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+    /// Waits for jobs before it.
+    #[default]
+    Queued,
+    /// Waits for workers, or is paused.
+    Waiting,
+    /// Runs.
+    Running,
+    /// Stopped at a limit.
+    Stopped,
+    /// Cancelled by a user.
+    Cancelled,
+    /// Failed.
+    Failed,
+    /// Done, with a result.
+    Done,
+}
+
+impl JobState {
+    /// Whether it stays as it is until it is resumed.
+    #[must_use]
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Stopped | Self::Cancelled | Self::Failed | Self::Done)
+    }
+}
+
+/// A range of estimates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Range {
+    /// The least.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+}
+
+/// The last durable checkpoint of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Checkpoint {
+    /// Depth of its last layer.
+    pub depth: u32,
+    /// Time since it was made, if that is known.
+    pub age_seconds: Option<f64>,
+    /// Time it took, if that is known.
+    pub cost_seconds: Option<f64>,
+    /// Bytes of its files, if they are known.
+    pub bytes: Option<u64>,
+}
+
+/// The result of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JobResult {
+    /// The result in one line, such as `X(6) = 881`.
+    pub title: String,
+    /// Fewest moves; none if no goal was given or reached.
+    pub moves: Option<u64>,
+    /// The greatest depth.
+    pub depth: u32,
+    /// States of all layers.
+    pub states: u64,
+    /// Positions they stand for; 0 if they are not counted.
+    pub positions: u64,
+    /// States of the widest layer.
+    pub widest: u64,
+    /// Depth of the first of the widest layers.
+    pub widest_depth: u32,
+    /// Digest of all layers, 32 hexadecimal digits; empty if there is none.
+    pub digest: String,
+    /// Search time of all runs.
+    pub seconds: f64,
+    /// Most bytes on disk, all workers together.
+    pub disk_peak_bytes: u64,
+    /// Most resident memory of any worker.
+    pub peak_rss_bytes: u64,
+}
+
+/// A job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Job {
+    /// Its id.
+    pub id: String,
+    /// The name it was submitted with; empty for none.
+    pub name: String,
+    /// The state space.
+    pub space: String,
+    /// The space's parameters.
+    pub params: BTreeMap<String, String>,
+    /// The engine.
+    pub engine: String,
+    /// Why it has this engine; empty if that is not known.
+    pub engine_reason: String,
+    /// Its state.
+    pub state: JobState,
+    /// When it was submitted.
+    pub created_ms: u64,
+    /// When it ended.
+    pub ended_ms: Option<u64>,
+    /// Search time of all runs.
+    pub seconds: f64,
+    /// Depth of the last complete layer; none before the first.
+    pub depth: Option<u32>,
+    /// A depth at which the search ends at the latest, if one is known.
+    pub expected_depth: Option<u32>,
+    /// States of the last complete layer.
+    pub layer_states: u64,
+    /// States of all layers.
+    pub states: u64,
+    /// States expected in all layers, if there is a basis.
+    pub expected_states: Option<f64>,
+    /// Positions that the states stand for; 0 if they are not counted.
+    pub positions: u64,
+    /// Share of the expected work that is done, if there is a basis.
+    pub share: Option<f64>,
+    /// Remaining time, if there is a basis.
+    pub eta_seconds: Option<Range>,
+    /// States a second now.
+    pub rate: Option<f64>,
+    /// States a second over all its search time.
+    pub mean_rate: Option<f64>,
+    /// The last checkpoint.
+    pub checkpoint: Option<Checkpoint>,
+    /// Time between checkpoints.
+    pub checkpoint_interval_seconds: f64,
+    /// Jobs that start before it.
+    pub queue_position: u32,
+    /// Names of workers that it waits for.
+    pub waiting_for: Vec<String>,
+    /// Number of workers that it runs on.
+    pub workers: u32,
+    /// Why it failed, stopped or is paused; empty otherwise.
+    pub error: String,
+    /// Whether the page may cancel, resume and remove it.
+    pub may_change: bool,
+    /// Its result.
+    pub result: Option<JobResult>,
+    /// The command that repeats the search.
+    pub command: String,
+}
+
+/// A complete layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Layer {
+    /// Distance from the start.
+    pub depth: u32,
+    /// States in it.
+    pub states: u64,
+    /// Positions they stand for; 0 if they are not counted.
+    pub positions: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// Search time from the start until it was complete.
+    pub seconds: f64,
+}
+
+/// What is marked in the charts of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkKind {
+    /// A durable checkpoint.
+    Checkpoint,
+    /// The search returned to this depth.
+    Rollback,
+    /// The search went on from a checkpoint of this depth.
+    Resume,
+}
+
+/// An entry of a job's log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LogEntry {
+    /// When it was written.
+    pub time_ms: u64,
+    /// `INFO`, `WARN` or `ERROR`; also `DEBUG` if the log has such entries.
+    pub level: String,
+    /// The text.
+    pub text: String,
+    /// What it marks in the charts, and the depth.
+    pub mark: Option<(MarkKind, u32)>,
+}
+
+/// Some entries of a log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogPart {
+    /// Oldest first.
+    pub entries: Vec<LogEntry>,
+    /// Where the next part begins.
+    pub next: u64,
+    /// Whether there was more when the part was read.
+    pub more: bool,
+}
+
+/// The moves of a shortest solution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Solution {
+    /// The moves, as `strata path` prints them.
+    pub moves: Vec<String>,
+    /// The position before each move and after the last one, as text; empty if the puzzle has no text
+    /// form. They are sent one at a time.
+    #[serde(skip)]
+    pub positions: Vec<String>,
+    /// Whether the positions have drawings.
+    pub has_drawings: bool,
+}
+
+/// A change that a user asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// End a queued or running job at the next layer.
+    Cancel,
+    /// Queue a job again.
+    Resume,
+    /// Remove a job and its files.
+    Remove,
+}
