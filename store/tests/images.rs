@@ -104,6 +104,10 @@ proptest! {
         prop_assert_eq!(std::fs::read(&path).unwrap(), image.clone());
         let (bytes, seal) = (layer.file_bytes(), layer.seal());
         let expect = ExpectedFile { job: "panex-6", kind, depth: 41, bytes, seal };
+        let received = Layer::from_content(image.clone(), NAME, &expect).unwrap();
+        prop_assert_eq!((received.totals(), received.image()), (layer.totals(), Some(&image[..])));
+        let other = ExpectedFile { seal: seal ^ 1, ..expect };
+        prop_assert!(Layer::from_content(image.clone(), NAME, &other).unwrap_err().is_corrupt());
         let file = Layer::open(fs, &path, &expect).unwrap();
         prop_assert_eq!(file.image(), None);
         prop_assert!(file.into_image().is_err());

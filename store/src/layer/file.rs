@@ -111,18 +111,20 @@ impl Layer {
     /// `NotFound`, `Io`, or `Corrupt` if the file is damaged or is not the expected one.
     pub fn open(fs: Arc<dyn Fs>, path: &Path, expect: &ExpectedFile<'_>) -> Result<Self> {
         let map = fs.map(path).map_err(StoreError::io("map", path))?;
-        let bytes = map.bytes();
-        check_header(path, bytes, expect.job, expect.kind, expect.depth)?;
-        let found = bytes.len() as u64;
-        format::check(path, found.min(expect.bytes) as usize, "length", &expect.bytes, &found)?;
-        let layout = format::read_layout(path, bytes)?;
-        if layout.seal != expect.seal {
-            let (expected, found) =
-                (format!("seal {:016x}", expect.seal), format!("{:016x}", layout.seal));
-            return Err(StoreError::corrupt(path, layout.bytes - 16, expected, found));
-        }
+        let layout = check_file(path, map.bytes(), expect)?;
         let location = Location { file: Some((fs, path.to_path_buf())), durable: true, open: None };
         Ok(Self::new(Content::Map(map), layout, location, Vec::new()))
+    }
+
+    /// Opens the content of a file that was received instead of read. It is checked as
+    /// [`Layer::open`] checks a file. `name` replaces the path in messages.
+    ///
+    /// # Errors
+    /// `Corrupt` if the content is damaged or is not the expected one.
+    pub fn from_content(bytes: Vec<u8>, name: &str, expect: &ExpectedFile<'_>) -> Result<Self> {
+        let name = PathBuf::from(name);
+        let layout = check_file(&name, &bytes, expect)?;
+        Ok(Self::new(Content::Memory { bytes, name }, layout, Location::default(), Vec::new()))
     }
 
     /// Opens the image of a file, such as [`Layer::image`] of another process.
@@ -316,6 +318,20 @@ impl Layer {
             None => Ok(()),
         }
     }
+}
+
+/// Checks all of a file except the content of its blocks.
+fn check_file(name: &Path, bytes: &[u8], expect: &ExpectedFile<'_>) -> Result<Layout> {
+    check_header(name, bytes, expect.job, expect.kind, expect.depth)?;
+    let found = bytes.len() as u64;
+    format::check(name, found.min(expect.bytes) as usize, "length", &expect.bytes, &found)?;
+    let layout = format::read_layout(name, bytes)?;
+    if layout.seal != expect.seal {
+        let (expected, found) =
+            (format!("seal {:016x}", expect.seal), format!("{:016x}", layout.seal));
+        return Err(StoreError::corrupt(name, layout.bytes - 16, expected, found));
+    }
+    Ok(layout)
 }
 
 /// Reads the header and checks that it is the expected one.
