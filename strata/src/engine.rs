@@ -4,6 +4,7 @@ use strata_space::dense::DenseSize;
 use strata_store::EngineKind;
 
 use crate::catalogue::Space;
+use crate::dense_memory::DenseMemory;
 
 const MIB: u64 = 1 << 20;
 
@@ -14,14 +15,19 @@ pub struct EngineNeeds<'a> {
     pub explicit: Option<&'a str>,
     /// A given option that needs the files of layers, which a symbolic search does not write.
     pub files: Option<&'a str>,
-    /// The memory budget in bytes.
+    /// Whether the moves of a shortest solution are asked for: a symbolic search holds all layers in
+    /// memory for them.
+    pub path: bool,
+    /// The memory budget of a worker in bytes.
     pub memory: u64,
-    /// Threads.
+    /// Threads of a worker.
     pub threads: usize,
     /// The most bytes on disk.
     pub disk_limit: Option<u64>,
     /// Whether the whole space is listed.
     pub is_exhaustive: bool,
+    /// Whether a cluster searches. It has no dense searches whose moves have no inverses.
+    pub in_cluster: bool,
 }
 
 /// An engine, and why it was chosen.
@@ -33,32 +39,51 @@ pub struct EngineChoice {
     pub reason: String,
 }
 
-/// Chooses the engine of a search: symbolic if the space is nested and no option needs files; dense
-/// if a bit for each state fits the memory or, for a search of the whole space, the disk; else
-/// explicit.
+/// Chooses the engine of a search: symbolic if the space is nested and no option needs files; dense if a bit for each state fits the memory or, for a search of the whole
+/// space, the disk; else explicit.
 pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
     let choice = |engine, reason: String| EngineChoice { engine, reason };
     if let Some(option) = needs.explicit {
         return choice(EngineKind::Explicit, format!("{option} needs it"));
     }
-    if needs.files.is_none() && space.nested().is_ok() {
-        return choice(EngineKind::Symbolic, "the space is nested".to_owned());
-    }
-    let size = match space.dense_size() {
-        Ok(size) => size,
-        Err(error) => return choice(EngineKind::Explicit, error.to_string()),
+    let symbolic = match (space.nested(), needs.files) {
+        (Err(_), _) => None,
+        (Ok(_), Some(option)) => Some(format!("a symbolic search has no files for {option}")),
+        (Ok(_), None) => return choice(EngineKind::Symbolic, "the space is nested".to_owned()),
     };
-    match (dense_reason(&size, needs), space.check_explicit()) {
-        (Ok(reason), _) => choice(EngineKind::Dense, reason),
-        (Err(reason), Ok(())) => choice(EngineKind::Explicit, reason),
-        (Err(_), Err(error)) => choice(EngineKind::Dense, format!("the explicit engine: {error}")),
+    let dense = match space.dense_size() {
+        Ok(size) => dense_reason(&size, needs),
+        Err(error) => Err(error.to_string()),
+    };
+    match (dense, symbolic, space.check_explicit()) {
+        (Ok(reason), ..) => choice(EngineKind::Dense, reason),
+        // Of a nested space, the symbolic engine is the one that was expected.
+        (Err(_), Some(reason), Ok(())) | (Err(reason), None, Ok(())) => {
+            choice(EngineKind::Explicit, reason)
+        }
+        (Err(_), _, Err(error)) => {
+            choice(EngineKind::Dense, format!("the explicit engine: {error}"))
+        }
     }
+}
+
+/// The engines that take a space, in the order in which they are preferred.
+pub fn engines_of(space: &Space) -> Vec<EngineKind> {
+    let takes = [
+        (EngineKind::Symbolic, space.nested().is_ok()),
+        (EngineKind::Dense, space.dense_size().is_ok()),
+        (EngineKind::Explicit, space.check_explicit().is_ok()),
+    ];
+    takes.into_iter().filter(|(_, takes)| *takes).map(|(engine, _)| engine).collect()
 }
 
 /// Why the dense engine takes a space, or does not.
 fn dense_reason(size: &DenseSize, needs: &EngineNeeds<'_>) -> Result<String, String> {
     let DenseMemory { whole, least } = DenseMemory::of(size, needs.threads);
     let (states, most) = (size.states, needs.memory / MIB);
+    if needs.in_cluster && !size.is_undirected {
+        return Err("some moves cannot be undone, and only one process keeps all layers".to_owned());
+    }
     if whole <= needs.memory {
         return Ok(format!("{states} states take {} MiB of memory", whole.div_ceil(MIB)));
     }
@@ -80,69 +105,72 @@ fn dense_reason(size: &DenseSize, needs: &EngineNeeds<'_>) -> Result<String, Str
     }
 }
 
-/// Memory of a dense search, in bytes.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct DenseMemory {
-    /// With all planes in memory.
-    pub whole: u64,
-    /// With one part of them in memory at a time.
-    pub least: u64,
-}
-
-impl DenseMemory {
-    /// Tables of lanes and digests, and buffers of files.
-    const FIXED: u64 = 4 * MIB;
-    /// The most parts that a search is cut into.
-    const MOST_PARTS: u64 = 400;
-
-    /// The memory of a search of a space of this size.
-    pub fn of(size: &DenseSize, threads: usize) -> DenseMemory {
-        let shape = &size.shape;
-        // Tables of moves, and words and weights of rows.
-        let rows = u64::from(shape.rows) * 16;
-        let fixed = size.table_bytes + (threads as u64 + 1) * rows + Self::FIXED;
-        // Four planes of a bit for each lane; counters and flags of blocks.
-        let planes = |blocks: u64| blocks.saturating_mul(u64::from(shape.rows) * 32 + 13);
-        let blocks = u64::from(shape.blocks);
-        DenseMemory {
-            whole: planes(blocks).saturating_add(fixed),
-            least: planes(blocks.div_ceil(Self::MOST_PARTS)).saturating_add(fixed),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use strata_dense::{Options, PartSearch, Search};
-    use strata_puzzles::Hanoi;
-    use strata_puzzles::permutation::{Member, Pancake};
-    use strata_space::{Parameters, Puzzle};
+    use strata_space::Parameters;
 
     use super::*;
+    use crate::catalogue::Registry;
 
-    #[test]
-    fn a_search_in_memory_needs_no_more_than_its_estimate() {
-        for (discs, pegs) in [(1, 3), (6, 3), (9, 4), (11, 4), (8, 8)] {
-            let hanoi = Hanoi::new(discs, pegs, true).unwrap();
-            let (size, space) = (hanoi.dense_size().unwrap(), hanoi.dense().unwrap());
-            for threads in [1, 2, 16] {
-                let options = Options { threads, ..Options::default() };
-                let needed = Search::needed_bytes(&*space, &options).unwrap();
-                let estimate = DenseMemory::of(&size, threads);
-                assert!(needed <= estimate.whole, "{discs} {pegs}: {needed}, {estimate:?}");
-                assert!(estimate.least <= estimate.whole);
-                let options = Options { memory: estimate.least, ..options };
-                assert!(PartSearch::new(&space, &options).is_ok(), "{discs} {pegs}: {estimate:?}");
-            }
-        }
+    fn space(name: &str, parameters: &[(&str, &str)]) -> Space {
+        let parameters = parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
+        Registry::shipped().open(name, &Parameters::from_iter(parameters)).unwrap()
+    }
+
+    fn panex(level: &str) -> Space {
+        space("panex", &[("level", level)])
+    }
+
+    const NEEDS: EngineNeeds<'_> = EngineNeeds {
+        explicit: None,
+        files: None,
+        path: false,
+        memory: 1 << 30,
+        threads: 2,
+        disk_limit: None,
+        is_exhaustive: false,
+        in_cluster: true,
+    };
+
+    #[track_caller]
+    fn chosen(space: &Space, needs: &EngineNeeds<'_>) -> (EngineKind, String) {
+        let EngineChoice { engine, reason } = choose_engine(space, needs);
+        (engine, reason)
     }
 
     #[test]
-    fn fifteen_pancakes_fit_a_memory_of_gigabytes() {
-        let pancakes = Parameters::from([("n".to_owned(), "15".to_owned())]);
-        let size = Member::<Pancake>::open(&pancakes).unwrap().dense_size().unwrap();
-        let memory = DenseMemory::of(&size, 2);
-        assert!(memory.least < 4 << 30, "{memory:?}");
-        assert!(memory.whole > 400 << 30, "{memory:?}");
+    fn options_that_an_engine_does_not_support_exclude_it() {
+        let files = EngineNeeds { files: Some("--keep-layers"), ..NEEDS };
+        let (engine, reason) = chosen(&panex("6"), &files);
+        assert_eq!(engine, EngineKind::Explicit);
+        assert_eq!(reason, "a symbolic search has no files for --keep-layers");
+        let explicit = EngineNeeds { explicit: Some("--shards"), ..NEEDS };
+        let expected = (EngineKind::Explicit, "--shards needs it".to_owned());
+        assert_eq!(chosen(&panex("6"), &explicit), expected);
+        // Hanoi has a dense form, which has files.
+        let hanoi = space("hanoi", &[("discs", "5")]);
+        assert_eq!(chosen(&hanoi, &files).0, EngineKind::Dense);
+        assert_eq!(chosen(&hanoi, &NEEDS).0, EngineKind::Symbolic);
+    }
+
+    #[test]
+    fn a_cluster_has_no_dense_search_with_moves_that_cannot_be_undone() {
+        let file = strata_space::file_value("turn = (1,2,3,4,5)\nswap = (1,2)\n");
+        let puzzle = space("puzzle", &[("file", &file)]);
+        assert_eq!(
+            chosen(&puzzle, &EngineNeeds { in_cluster: false, ..NEEDS }).0,
+            EngineKind::Dense
+        );
+        assert!(puzzle.check_explicit().is_err());
+        // No engine of a cluster takes it; the dense one says why.
+        assert_eq!(chosen(&puzzle, &NEEDS).0, EngineKind::Dense);
+    }
+
+    #[test]
+    fn engines_are_listed_in_the_order_of_preference() {
+        use EngineKind::{Dense, Explicit, Symbolic};
+        assert_eq!(engines_of(&panex("3")), [Symbolic, Explicit]);
+        assert_eq!(engines_of(&space("hanoi", &[("discs", "5")])), [Symbolic, Dense, Explicit]);
+        assert_eq!(engines_of(&space("tiles", &[("size", "3x3")])), [Explicit]);
     }
 }

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+mod dense_memory;
 mod engine;
 mod error;
 mod job;
@@ -22,7 +23,8 @@ mod search;
 pub mod size;
 mod tracker;
 
-pub use engine::{DenseMemory, EngineChoice, EngineNeeds, choose_engine};
+pub use dense_memory::DenseMemory;
+pub use engine::{EngineChoice, EngineNeeds, choose_engine, engines_of};
 pub use error::{Error, Result};
 pub use job::cancel::CancelToken;
 pub use job::dense::find_state;
@@ -45,6 +47,7 @@ pub use path::antipodes::{Antipode, Antipodes, antipodes};
 pub use path::dense::trace_dense;
 pub use path::find::find_path;
 pub use path::outcome::{Moves, OpenSpace, PathOutcome};
+pub use path::symbolic::{PathProgress, symbolic_path};
 pub use plan::driver::{
     Answer, CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool,
 };

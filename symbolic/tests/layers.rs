@@ -247,13 +247,29 @@ fn memoised_steps_equal_their_recomputation() {
 
 #[test]
 fn shortest_paths_are_traced_back() {
+    use std::ops::ControlFlow;
+
     use strata_space::nested::successors;
+    let mut go_on = || ControlFlow::Continue(());
     let keeping = Options { keep_layers: true, ..TWO };
     for level in 1..=5 {
         let mut search = panex_of(level, keeping);
         let (_, moves) = layers(&mut search);
-        let path = search.shortest_path().unwrap();
+        let path = search.shortest_path(&mut go_on).unwrap();
         assert_eq!(path.len() as u32 - 1, moves.unwrap());
+        let mut left = moves.unwrap();
+        let mut until = |more: u32| {
+            left = more;
+            search.shortest_path(&mut || match left.checked_sub(1) {
+                Some(fewer) => {
+                    left = fewer;
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(()),
+            })
+        };
+        assert_eq!(until(moves.unwrap()).as_ref(), Some(&path));
+        assert_eq!(until(moves.unwrap() - 1), None);
         let space = search.space();
         let ends = [&path[0], &path[path.len() - 1]].map(|end| space.position(end));
         let (start, goal) = (panex::Position::start(level), panex::Position::goal(level));
@@ -263,11 +279,11 @@ fn shortest_paths_are_traced_back() {
     let space = NestedHanoi::new(Hanoi::new(6, 4, false).unwrap()).unwrap();
     let mut search = Search::new(Arc::new(space), keeping).unwrap();
     let (_, moves) = layers(&mut search);
-    assert_eq!(search.shortest_path().unwrap().len() as u32 - 1, moves.unwrap());
+    assert_eq!(search.shortest_path(&mut go_on).unwrap().len() as u32 - 1, moves.unwrap());
     // Without `keep_layers` there is no path.
     let mut search = panex_of(4, PLENTY);
     layers(&mut search);
-    assert_eq!(search.shortest_path(), None);
+    assert_eq!(search.shortest_path(&mut go_on), None);
 }
 
 #[test]

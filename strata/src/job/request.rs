@@ -6,7 +6,7 @@ use std::time::Duration;
 use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
 use crate::catalogue::Space;
-use crate::engine::DenseMemory;
+use crate::dense_memory::DenseMemory;
 use crate::error::{Error, Result};
 use crate::keep_layers::{KeepLayers, KeepLayersError};
 use crate::local::budget::Budget;

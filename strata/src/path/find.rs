@@ -1,5 +1,7 @@
 //! Entry points: the path of a finished job, and the path to one of its states.
 
+use std::ops::ControlFlow;
+
 use strata_explicit::{Candidate, Finder, Layers, Trace, entry_key};
 use strata_space::{Chain, State};
 use strata_store::JobDir;
@@ -7,7 +9,7 @@ use strata_store::JobDir;
 use super::dense::DensePaths;
 use super::midpoints::PathFinder;
 use super::outcome::{Moves, OpenSpace, PathOutcome};
-use super::symbolic;
+use super::symbolic::{PathProgress, symbolic_path};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
@@ -42,13 +44,12 @@ pub fn find_path(
         let positions = paths.to_goal()?;
         return space.moves_between(&positions).map(PathOutcome::Found).ok_or_else(unnamed);
     }
-    let options = strata_symbolic::Options {
-        keep_layers: true,
-        digests: false,
-        verify: 0,
-        ..request.symbolic()
+    tracing::info!("searching again with all layers in memory for a shortest path");
+    let mut on_progress = |_: PathProgress| match cancel.is_cancelled() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     };
-    let Some(positions) = symbolic::positions(&space, options, cancel)? else {
+    let Some(positions) = symbolic_path(&space, request.symbolic(), &mut on_progress)? else {
         return Ok(PathOutcome::Stopped(StopReason::Interrupted));
     };
     space.moves_between(&positions).map(PathOutcome::Found).ok_or_else(unnamed)

@@ -5,4 +5,4 @@ pub(crate) mod dense;
 pub(crate) mod find;
 mod midpoints;
 pub(crate) mod outcome;
-mod symbolic;
+pub(crate) mod symbolic;

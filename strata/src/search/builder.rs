@@ -458,10 +458,12 @@ fn automatic(space: &Space, given: Given, options: &RunOptions) -> EngineKind {
     let needs = EngineNeeds {
         explicit: given.explicit,
         files: given.files,
+        path: false,
         memory: options.memory,
         threads: options.threads,
         disk_limit: options.disk_limit,
         is_exhaustive: exhaust,
+        in_cluster: false,
     };
     choose_engine(space, &needs).engine
 }

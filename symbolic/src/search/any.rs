@@ -49,7 +49,7 @@ pub trait AnySearch: Send {
     fn visit_texts(&self, visit: &mut dyn FnMut(String) -> ControlFlow<()>);
 
     /// See [`Search::shortest_path`]. The states are texts.
-    fn shortest_path(&self) -> Option<Vec<String>>;
+    fn shortest_path(&self, on_move: &mut dyn FnMut() -> ControlFlow<()>) -> Option<Vec<String>>;
 
     /// See [`Search::usage`].
     fn usage(&self) -> Usage;
@@ -96,8 +96,8 @@ impl<S: NestedSpace> AnySearch for Search<S> {
         Some(self.space().text(&self.nth(at)?))
     }
 
-    fn shortest_path(&self) -> Option<Vec<String>> {
-        let path = Search::shortest_path(self)?;
+    fn shortest_path(&self, on_move: &mut dyn FnMut() -> ControlFlow<()>) -> Option<Vec<String>> {
+        let path = Search::shortest_path(self, on_move)?;
         Some(path.iter().map(|state| self.space().text(state)).collect())
     }
 

@@ -1,5 +1,7 @@
 //! Shortest paths, traced back through kept layers.
 
+use std::ops::ControlFlow;
+
 use strata_space::Finish;
 use strata_space::nested::{NestedSpace, NestedState, successors};
 
@@ -9,14 +11,19 @@ use crate::node::reference::Ref;
 use crate::search::typed::Search;
 
 impl<S: NestedSpace> Search<S> {
-    /// The states of a shortest path from start to goal, both included.
+    /// The states of a shortest path from start to goal, both included. `on_move` is called before
+    /// each move is traced back, and can end the trace.
     ///
-    /// None unless the search has just ended at its goal or meeting, with all layers kept.
-    pub fn shortest_path(&self) -> Option<Vec<NestedState<S::Config>>> {
+    /// None unless the search has just ended at its goal or meeting, with all layers kept; and if
+    /// `on_move` breaks.
+    pub fn shortest_path(
+        &self,
+        on_move: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Option<Vec<NestedState<S::Config>>> {
         let space = &**self.space();
         match space.finish() {
             Finish::Exhausted => None,
-            Finish::State(goal) => self.path_from_start(goal, self.depth()),
+            Finish::State(goal) => self.path_from_start(goal, self.depth(), on_move),
             Finish::Meeting => {
                 let (met, less) = self.meeting()?;
                 let exchange = |state: &NestedState<S::Config>| NestedState {
@@ -24,9 +31,9 @@ impl<S: NestedSpace> Search<S> {
                     leaf: space.exchange_leaf(state.leaf),
                 };
                 let exchanged = exchange(&met);
-                let mut path = self.path_from_start(met, self.depth())?;
+                let mut path = self.path_from_start(met, self.depth(), on_move)?;
                 // The search from the goal is the exchanged search from the start.
-                let rest = self.path_from_start(exchanged, self.depth() - less)?;
+                let rest = self.path_from_start(exchanged, self.depth() - less, on_move)?;
                 path.extend(rest.iter().rev().skip(1).map(exchange));
                 Some(path)
             }
@@ -38,9 +45,13 @@ impl<S: NestedSpace> Search<S> {
         &self,
         state: NestedState<S::Config>,
         depth: u32,
+        on_move: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Option<Vec<NestedState<S::Config>>> {
         let mut path = vec![state];
         for depth in (0..depth).rev() {
+            if on_move().is_break() {
+                return None;
+            }
             let next = successors(&**self.space(), path.last()?);
             path.push(next.into_iter().find(|next| self.contains(depth, next) == Some(true))?);
         }

@@ -1,0 +1,72 @@
+//! Memory that a dense search takes.
+
+use strata_space::dense::DenseSize;
+
+const MIB: u64 = 1 << 20;
+
+/// Memory of a dense search, in bytes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct DenseMemory {
+    /// With all planes in memory.
+    pub whole: u64,
+    /// With one part of them in memory at a time.
+    pub least: u64,
+}
+
+impl DenseMemory {
+    /// Tables of lanes and digests, and buffers of files.
+    const FIXED: u64 = 4 * MIB;
+    /// The most parts that a search is cut into.
+    const MOST_PARTS: u64 = 400;
+
+    /// The memory of a search of a space of this size.
+    pub fn of(size: &DenseSize, threads: usize) -> DenseMemory {
+        let shape = &size.shape;
+        // Tables of moves, and words and weights of rows.
+        let rows = u64::from(shape.rows) * 16;
+        let fixed = size.table_bytes + (threads as u64 + 1) * rows + Self::FIXED;
+        // Four planes of a bit for each lane; counters and flags of blocks.
+        let planes = |blocks: u64| blocks.saturating_mul(u64::from(shape.rows) * 32 + 13);
+        let blocks = u64::from(shape.blocks);
+        DenseMemory {
+            whole: planes(blocks).saturating_add(fixed),
+            least: planes(blocks.div_ceil(Self::MOST_PARTS)).saturating_add(fixed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_dense::{Options, PartSearch, Search};
+    use strata_puzzles::Hanoi;
+    use strata_puzzles::permutation::{Member, Pancake};
+    use strata_space::{Parameters, Puzzle};
+
+    use super::*;
+
+    #[test]
+    fn a_search_in_memory_needs_no_more_than_its_estimate() {
+        for (discs, pegs) in [(1, 3), (6, 3), (9, 4), (11, 4), (8, 8)] {
+            let hanoi = Hanoi::new(discs, pegs, true).unwrap();
+            let (size, space) = (hanoi.dense_size().unwrap(), hanoi.dense().unwrap());
+            for threads in [1, 2, 16] {
+                let options = Options { threads, ..Options::default() };
+                let needed = Search::needed_bytes(&*space, &options).unwrap();
+                let estimate = DenseMemory::of(&size, threads);
+                assert!(needed <= estimate.whole, "{discs} {pegs}: {needed}, {estimate:?}");
+                assert!(estimate.least <= estimate.whole);
+                let options = Options { memory: estimate.least, ..options };
+                assert!(PartSearch::new(&space, &options).is_ok(), "{discs} {pegs}: {estimate:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn fifteen_pancakes_fit_a_memory_of_gigabytes() {
+        let pancakes = Parameters::from([("n".to_owned(), "15".to_owned())]);
+        let size = Member::<Pancake>::open(&pancakes).unwrap().dense_size().unwrap();
+        let memory = DenseMemory::of(&size, 2);
+        assert!(memory.least < 4 << 30, "{memory:?}");
+        assert!(memory.whole > 400 << 30, "{memory:?}");
+    }
+}
