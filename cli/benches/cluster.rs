@@ -103,7 +103,8 @@ impl Cluster {
 
     fn submit(&self, level: u32) -> Result<f64> {
         let mut command = strata();
-        command.args(["submit", "panex", &level.to_string(), "--coordinator", &self.url]);
+        command.args(["submit", "panex", &level.to_string(), "--engine", "explicit"]);
+        command.args(["--coordinator", &self.url]);
         seconds(&mut command)
     }
 

@@ -160,7 +160,9 @@ fn events_have_the_fields_of_solve() {
 fn detached_commands_print_the_job() {
     let fake = with(job(JobState::Queued), []);
     let ran = expect(0, &mut at(&fake, "submit panex 3 --detach --name night"));
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("panex-3-aaaaaa\n", ""));
+    assert_eq!((ran.stdout.as_str(), ran.stderr.lines().count()), ("panex-3-aaaaaa\n", 1));
+    let choice = ": engine explicit; --engine symbolic selects another\n";
+    assert!(ran.stderr.ends_with(choice), "{}", ran.stderr);
     assert_eq!(fake.script().submitted[0].name, "night");
     let ran = expect(0, &mut at(&fake, "submit panex 3 --detach --json"));
     assert_eq!(ran.event("job_status")["state"], "queued");

@@ -16,6 +16,8 @@ mod dense;
 mod diagrams;
 #[path = "cluster/disks.rs"]
 mod disks;
+#[path = "cluster/engines.rs"]
+mod engines;
 #[path = "cluster/faults.rs"]
 mod faults;
 #[path = "cluster/folders.rs"]

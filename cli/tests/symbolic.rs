@@ -79,10 +79,14 @@ fn auto_chooses_an_engine() {
         let line = format!("solve --json --progress none {line}");
         expect(0, strata(&line).arg("--data-dir").arg(dir.path())).event("job")["engine"].clone()
     };
-    for line in ["panex 3", "hanoi 4", "panex 3 --exhaust", "panex 3 --symmetry off"] {
+    for line in
+        ["panex 3", "hanoi 4", "panex 3 --exhaust", "panex 3 --symmetry off", "panex 3 --path"]
+    {
         assert_eq!(chosen(line), "symbolic", "{line}");
     }
-    for line in ["panex 3 --workers 2", "panex 3 --path", "panex 3 -k 2", "tiles 2x3"] {
+    for line in
+        ["panex 3 --workers 2", "panex 3 --keep-layers all --path", "panex 3 -k 2", "tiles 2x3"]
+    {
         assert_eq!(chosen(line), "explicit", "{line}");
     }
     assert_eq!(chosen("hanoi 3 --pegs 6"), "dense");

@@ -20,6 +20,45 @@ pub struct JobOptions {
     pub disk_limit: Option<u64>,
     /// Layers that stay on disk.
     pub keep: KeepLayers,
+    /// How the engine was chosen.
+    #[serde(default, skip_serializing_if = "EngineRecord::is_empty")]
+    pub engine: EngineRecord,
+}
+
+/// How the engine of a job was chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineRecord {
+    /// Why the job has it; empty if that was not recorded.
+    pub reason: String,
+    /// What the job asks of its engine, if the coordinator chooses it.
+    pub auto: Option<AutoEngine>,
+}
+
+/// What a job asks of the engine that is chosen for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutoEngine {
+    /// A given option that only the explicit engine supports.
+    pub explicit: Option<String>,
+    /// A given option that needs the files of layers.
+    pub files: Option<String>,
+    /// Whether the engine is chosen once more when there is a worker: there was none.
+    pub is_open: bool,
+    /// Whether the number of shards follows from the engine.
+    pub default_shards: bool,
+}
+
+impl EngineRecord {
+    fn is_empty(&self) -> bool {
+        *self == EngineRecord::default()
+    }
+
+    /// Whether the engine is chosen once more when there is a worker.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.auto.as_ref().is_some_and(|auto| auto.is_open)
+    }
 }
 
 /// Number of a worker in the cluster. Numbers count up from 0 without a gap.
@@ -183,7 +222,8 @@ pub struct JobEntry {
     pub name: Option<String>,
     /// Its place in the queue: jobs run in ascending order. A resumed job goes to the end.
     pub order: u64,
-    /// The search. Never changes.
+    /// The search. Never changes, but for the engine and the shards before the first layer, if the
+    /// engine was chosen while there was no worker.
     pub spec: JobSpec,
     /// Its limits and settings.
     pub options: JobOptions,
@@ -307,11 +347,17 @@ mod tests {
             max_layers: Some(3),
             disk_limit: None,
             keep: KeepLayers::Every(NonZeroU32::new(5).unwrap()),
+            engine: EngineRecord::default(),
         };
         let text = serde_json::to_string(&options).unwrap();
         let expected =
             r#"{"checkpoint_interval":2500,"max_layers":3,"disk_limit":null,"keep":{"every":5}}"#;
         assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<JobOptions>(&text).unwrap(), options);
+        let auto = AutoEngine { files: Some("--keep-layers".to_owned()), ..AutoEngine::default() };
+        let engine = EngineRecord { reason: "it fits".to_owned(), auto: Some(auto) };
+        let options = JobOptions { engine, ..options };
+        let text = serde_json::to_string(&options).unwrap();
         assert_eq!(serde_json::from_str::<JobOptions>(&text).unwrap(), options);
     }
 

@@ -14,8 +14,8 @@ mod server;
 
 pub use cluster::context::{ClusterOptions, DashboardOptions, Retention};
 pub use entry::{
-    ClusterCheckpoint, EndState, JobEntry, JobOptions, JobProgress, JobState, WorkerEntry,
-    WorkerNumber,
+    AutoEngine, ClusterCheckpoint, EndState, EngineRecord, JobEntry, JobOptions, JobProgress,
+    JobState, WorkerEntry, WorkerNumber,
 };
 pub use journal::ended::EndedJob;
 pub use journal::error::JournalError;

@@ -277,8 +277,12 @@ impl Job {
             checkpoint_interval_ms: self.checkpoint_interval_ms,
             ..v1::JobOptions::default()
         };
-        let request =
-            v1::SubmitRequest { spec: Some(spec), options: Some(options), name: self.name.clone() };
+        let request = v1::SubmitRequest {
+            spec: Some(spec),
+            options: Some(options),
+            name: self.name.clone(),
+            ..v1::SubmitRequest::default()
+        };
         within(async { self.connect().await?.submit(request).await }).await.map(drop)
     }
 

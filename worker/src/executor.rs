@@ -71,6 +71,7 @@ fn release(state: &NodeState, active: &mut Option<ActiveJob>) {
     state.set_current(None);
     *active = None;
     state.active_folder.leave();
+    state.memory_use.end_job();
 }
 
 /// Releases the active job if it has this id.
@@ -95,9 +96,10 @@ fn execute(
         (Some(What::Prepare(prepare)), active) => {
             // Releases files and memory of the previous job first.
             release(state, active);
+            state.memory_use.begin_job(state.platform());
             state.active_folder.enter(&prepare.job);
             let prepared = ActiveJob::prepare(state, epoch, prepare);
-            let job = prepared.inspect_err(|_| state.active_folder.leave())?;
+            let job = prepared.inspect_err(|_| release(state, active))?;
             state.set_current(Some(Arc::clone(&job.epoch)));
             *active = Some(job);
             Ok(Outcome::Noted(v1::Noted {}))

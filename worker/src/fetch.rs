@@ -205,6 +205,7 @@ mod tests {
     impl ExchangeService for FaultyWorker {
         type DeliverStream = Replies<v1::Receipt>;
         type FetchStream = Replies<v1::FileChunk>;
+        type FindPathStream = Replies<v1::PathPart>;
 
         async fn deliver(
             &self,
@@ -234,6 +235,13 @@ mod tests {
         }
 
         async fn find(&self, _: Request<v1::FindRequest>) -> Result<Response<v1::Found>, Status> {
+            Err(Status::unimplemented("only files"))
+        }
+
+        async fn find_path(
+            &self,
+            _: Request<v1::FindPathRequest>,
+        ) -> Result<Response<Self::FindPathStream>, Status> {
             Err(Status::unimplemented("only files"))
         }
     }

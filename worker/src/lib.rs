@@ -11,6 +11,7 @@
 //! - `exchange`, `link`, `service`, `batch`, `intake`: exits to and from other workers;
 //! - `fetch`, `checkpoint_store`, `transfer`: checkpoint files of other workers and the shared
 //!   store;
+//! - `path`, `memory_use`: second searches for paths, which run only while there is no job;
 //! - `error`: errors of these modules, and their kinds in the protocol.
 #![forbid(unsafe_code)]
 
@@ -27,9 +28,11 @@ mod identity;
 mod intake;
 mod job;
 mod link;
+mod memory_use;
 mod node;
 mod options;
 mod orders;
+mod path;
 mod removal;
 mod resources;
 mod service;

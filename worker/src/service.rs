@@ -19,6 +19,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::batch;
 use crate::intake::Received;
+use crate::path;
 use crate::state::NodeState;
 
 /// Receipts or chunks buffered for one caller.
@@ -35,6 +36,7 @@ type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 impl ExchangeService for Exchange {
     type DeliverStream = Replies<v1::Receipt>;
     type FetchStream = Replies<v1::FileChunk>;
+    type FindPathStream = Replies<v1::PathPart>;
 
     async fn deliver(
         &self,
@@ -108,6 +110,14 @@ impl ExchangeService for Exchange {
         let found = platform.blocking(move || find(fs, &data_dir, request));
         let found = found.await.map_err(|error| Status::internal(error.to_string()))?;
         Ok(Response::new(found?))
+    }
+
+    async fn find_path(
+        &self,
+        request: Request<v1::FindPathRequest>,
+    ) -> Result<Response<Self::FindPathStream>, Status> {
+        let parts = path::find(&self.state, request.into_inner())?;
+        Ok(Response::new(Box::pin(ReceiverStream::new(parts))))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::checkpoint_store::CheckpointStore;
 use crate::epoch::Epoch;
 use crate::folders::{ActiveFolder, Removals};
 use crate::identity::Identity;
+use crate::memory_use::MemoryUse;
 use crate::options::NodeOptions;
 use crate::orders::{EpochId, OrderLog};
 use crate::resources::ResourceSampler;
@@ -40,6 +41,8 @@ pub(crate) struct NodeState {
     /// The folder of the job that the executor has prepared.
     pub(crate) active_folder: ActiveFolder,
     pub(crate) removals: Removals,
+    /// What uses the memory budget.
+    pub(crate) memory_use: Arc<MemoryUse>,
     resources: Arc<ResourceSampler>,
     /// The journal of the coordinator of the last connection, and the greatest epoch seen of it.
     journal: Mutex<SeenJournal>,
@@ -87,6 +90,7 @@ impl NodeState {
             orders: OrderLog::default(),
             active_folder: ActiveFolder::default(),
             removals: Removals::default(),
+            memory_use: Arc::default(),
             journal: Mutex::default(),
             current: RwLock::new(None),
             depth: AtomicU32::new(0),
@@ -125,6 +129,7 @@ impl NodeState {
     /// Ends all epochs: the process is about to end.
     pub(crate) fn close(&self) {
         self.fence(EpochId { number: u64::MAX, ..self.orders.newest() });
+        self.memory_use.end_search();
     }
 
     /// Ends the current epoch if it is one of this job.

@@ -37,7 +37,7 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) common: CommonFlags,
 
-    /// How layers are held; with submit, auto means explicit, and symbolic uses one worker
+    /// How layers are held; in a cluster, a symbolic search uses one worker
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     #[arg(env = "STRATA_ENGINE", hide_env_values = true)]
     pub(crate) engine: Engine,

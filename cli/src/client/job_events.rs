@@ -85,7 +85,7 @@ impl<'a> JobEvents<'a> {
             space: spec.space.to_owned(),
             params: json::parameters(&request::shown(spec.space, &spec.parameters)),
             engine: spec.engine.name(),
-            engine_reason: String::new(),
+            engine_reason: self.job.engine_reason.clone(),
             shards: spec.shards,
             // Each worker has its own.
             data_dir: String::new(),

@@ -2,7 +2,9 @@
 
 pub(crate) mod follow;
 pub(crate) mod job_events;
+pub(crate) mod layers;
 pub(crate) mod record;
 pub(crate) mod remote;
 pub(crate) mod removed;
 pub(crate) mod report;
+pub(crate) mod searched;

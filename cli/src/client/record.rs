@@ -123,6 +123,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         space: &'a str,
         params: Map<String, Value>,
         engine: &'static str,
+        engine_reason: Option<&'a str>,
         shards: u32,
         checkpoint_interval_ms: Option<u64>,
         max_layers: Option<u32>,
@@ -155,6 +156,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         space: spec.space,
         params: json::parameters(&request::shown(spec.space, &spec.parameters)),
         engine: spec.engine.name(),
+        engine_reason: text(&job.engine_reason),
         shards: spec.shards,
         checkpoint_interval_ms: Some(options.checkpoint_interval_ms).filter(|&time| time > 0),
         max_layers: options.max_layers,
@@ -260,7 +262,8 @@ pub(crate) mod tests {
             line,
             "{\"v\":1,\"event\":\"job_status\",\"job\":\"panex-3-aaaaaa\",\"name\":null,\
              \"state\":\"queued\",\"space\":\"panex\",\
-             \"params\":{\"exhaust\":false,\"k\":3,\"level\":3},\"engine\":\"explicit\",\"shards\":64,\
+             \"params\":{\"exhaust\":false,\"k\":3,\"level\":3},\"engine\":\"explicit\",\"engine_reason\":null,\
+             \"shards\":64,\
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
              \"keep_layers\":\"last\",\"created\":1795266000,\"ended\":null,\"seconds\":0.0,\"depth\":null,\
              \"layer_states\":0,\"states\":0,\"positions\":0,\"checkpoint\":null,\"expected_layers\":null,\

@@ -163,6 +163,15 @@ impl<'a> Remote<'a> {
         self.call(|mut client| async move { client.fetch_layer(layer).await })
     }
 
+    /// Starts a second search for the path of a symbolic job.
+    ///
+    /// # Errors
+    /// Like every call.
+    pub(crate) fn find_path(&self, job: &str) -> Result<Streaming<v1::PathPart>, Failure> {
+        let job = reference(job);
+        self.call(|mut client| async move { client.find_path(job).await })
+    }
+
     /// The next item of a stream, without regard to signals.
     pub(crate) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
         let item = self.runtime.block_on(items.message());
@@ -333,6 +342,7 @@ fn failure(args: &ClientArgs, status: &Status) -> Failure {
         _ if is_disk_full(status) => {
             Failure::new(ExitCode::Limit, format!("the disk of {url} is full: {message}"))
         }
+        Code::OutOfRange => Failure::new(ExitCode::Limit, message),
         Code::DataLoss => Failure::new(ExitCode::Corrupt, message),
         Code::Unimplemented => {
             let message = format!("{url} does not support this call: it has another version");

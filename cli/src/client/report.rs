@@ -160,7 +160,9 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     line("name", &job.name)?;
     line("space", spec.space)?;
     line("parameters", &parameters.collect::<Vec<_>>().join(" "))?;
-    line("engine", spec.engine.name())?;
+    let reason = Some(&job.engine_reason).filter(|reason| !reason.is_empty());
+    let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+    line("engine", &format!("{}{reason}", spec.engine.name()))?;
     line("shards", &units::count(u64::from(spec.shards)))?;
     line("options", &options(&job.options.unwrap_or_default()))?;
     let submitted = humantime::format_rfc3339_seconds(time(job.created.saturating_mul(1000)));

@@ -1,28 +1,27 @@
 //! `strata path`: the moves of a shortest solution found by a cluster's job.
 //!
-//! The moves are traced back through the kept layers. The workers look states up in their shards;
-//! only the last two layers, where the searches met, are transferred.
+//! The moves are traced back through the kept layers. Where the engine has no files of layers, a worker
+//! searches again.
 
-use std::io::Write;
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use clap::Args;
 use strata::{numbering, trace_dense};
-use strata_explicit::{Candidate, Finder, Layers, Trace};
+use strata_explicit::Trace;
 use strata_net::convert;
 use strata_proto::v1;
 use strata_space::dense::DenseState;
-use strata_store::{EngineKind, KeptFile, Layer, RealFs};
-use tempfile::NamedTempFile;
+use strata_store::EngineKind;
 
 use crate::args::cluster::ClientArgs;
 use crate::args::path::PathForm;
-use crate::client::record;
+use crate::client::layers::RemoteLayers;
 use crate::client::remote::Remote;
+use crate::client::{record, searched};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
-use crate::spaces::moves::Moves;
+use crate::spaces::program;
 use crate::spaces::puzzle::Puzzle;
 
 /// Arguments of `path`.
@@ -34,6 +33,11 @@ pub(crate) struct PathJobArgs {
     /// Form and destination of the moves.
     #[command(flatten)]
     form: PathForm,
+
+    /// Folder for the last two layers, if they do not fit 256 MiB of memory
+    #[arg(long, value_name = "DIR", default_value = "./strata-data")]
+    #[arg(env = "STRATA_DATA_DIR", hide_env_values = true)]
+    data_dir: PathBuf,
 
     /// The cluster.
     #[command(flatten)]
@@ -49,28 +53,30 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
     let spec = convert::spec_from(job.spec.clone())
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
     let puzzle = Puzzle::open(&spec)?;
-    let mut layers = RemoteLayers { remote: &remote, job: &job.id };
+    let mut layers = RemoteLayers::new(&remote, &job.id, &args.data_dir);
+    let unreached = || {
+        let message = format!("the layers of job {} do not lead to the goal", job.id);
+        Failure::new(ExitCode::Corrupt, message)
+    };
     let moves = match spec.engine {
         EngineKind::Explicit => {
             let chain =
                 Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers)?;
-            chain.and_then(|chain| puzzle.moves(&chain))
+            puzzle.moves(&chain.ok_or_else(unreached)?)
         }
-        EngineKind::Dense | EngineKind::DenseLean => dense(&puzzle, result.layers, &layers)?,
+        EngineKind::Dense | EngineKind::DenseLean => {
+            let positions = dense(&puzzle, result.layers, &remote, &layers)?;
+            puzzle.moves_between(&positions.ok_or_else(unreached)?)
+        }
         EngineKind::Symbolic | EngineKind::SymbolicLean => {
-            let message = format!(
-                "job {} has no files of layers, because its engine is {}: submit it with --engine \
-                 explicit --keep-layers all, or find the path with strata solve --path",
-                job.id,
-                spec.engine.name()
-            );
-            return Err(Failure::usage(message));
+            puzzle.moves_between(&searched::positions(&remote, &job, result.layers)?)
         }
     };
-    let moves = moves.ok_or_else(|| {
-        let message = format!("the layers of job {} do not lead to the goal", job.id);
-        Failure::new(ExitCode::Corrupt, message)
-    })?;
+    let apart = || {
+        let message = format!("the positions of the path of {} are not one move apart", job.id);
+        Failure::new(ExitCode::Unexpected, message)
+    };
+    let moves = moves.ok_or_else(apart)?;
     let progress = Progress::start(console, None);
     puzzle.show(&moves, result.moves, &args.form, false, &progress)?;
     progress.finish()?;
@@ -80,18 +86,21 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
 /// The result of a job with a path.
 ///
 /// # Errors
-/// If the job has not reached a goal or has not kept its layers.
+/// If the job has not reached a goal or has not kept the layers that its engine needs.
 fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
     let id = &job.id;
     let kept = record::keep(&job.options.unwrap_or_default());
+    let needs_layers = !record::spec(job).engine.is_symbolic();
     match job.result {
         None => Err(Failure::usage(format!("job {id} is {}: it has no path", record::state(job)))),
         Some(result) if result.moves.is_none() => {
             Err(Failure::usage(format!("job {id} has reached no goal: there is no path")))
         }
-        Some(_) if kept != "all" => {
+        Some(_) if needs_layers && kept != "all" => {
             let message = format!(
-                "job {id} has kept layers: {kept}; a path needs one submitted with --keep-layers all"
+                "job {id} has kept layers: {kept}; a path needs one submitted with --keep-layers all\
+                 {}",
+                symbolic_hint(job)
             );
             Err(Failure::usage(message))
         }
@@ -99,8 +108,23 @@ fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
     }
 }
 
-/// The moves from the start of a dense job to a goal of its last layer.
-fn dense(puzzle: &Puzzle, depth: u32, layers: &RemoteLayers<'_>) -> Result<Option<Moves>, Failure> {
+/// What also leads to a path where the space is nested.
+fn symbolic_hint(job: &v1::Job) -> &'static str {
+    let spec = record::spec(job);
+    let space = program::puzzles().open(spec.space, &spec.parameters);
+    match space.is_ok_and(|space| space.nested().is_ok()) {
+        true => ", or with --engine symbolic",
+        false => "",
+    }
+}
+
+/// The positions from the start of a dense job to a goal of its last layer.
+fn dense(
+    puzzle: &Puzzle,
+    depth: u32,
+    remote: &Remote<'_>,
+    layers: &RemoteLayers<'_>,
+) -> Result<Option<Vec<String>>, Failure> {
     let space = puzzle.dense().map_err(Failure::usage)?;
     let numbering = numbering(&*space);
     let look_up = |depth: u32, states: &[DenseState]| {
@@ -109,77 +133,10 @@ fn dense(puzzle: &Puzzle, depth: u32, layers: &RemoteLayers<'_>) -> Result<Optio
             candidates: states.iter().map(|state| convert::dense_candidate_to(*state)).collect(),
             numbering: Some(convert::numbering_to(&numbering)),
         };
-        let found = layers.remote.look_up(request)?.index.map(|index| index as usize);
+        let found = remote.look_up(request)?.index.map(|index| index as usize);
         Ok::<_, Failure>(found.filter(|index| *index < states.len()))
     };
     let goals = space.tables().goals();
     let Some(index) = look_up(depth, goals)? else { return Ok(None) };
-    let positions = trace_dense(&*space, goals[index], depth, look_up)?;
-    Ok(positions.and_then(|positions| puzzle.moves_between(&positions)))
-}
-
-/// The layers of a cluster's job.
-struct RemoteLayers<'a> {
-    remote: &'a Remote<'a>,
-    job: &'a str,
-}
-
-impl RemoteLayers<'_> {
-    fn layer(&self, depth: u32) -> v1::LayerRef {
-        v1::LayerRef { job: self.job.to_owned(), depth }
-    }
-
-    fn fetch(&self, depth: u32) -> Result<Vec<Layer>, Failure> {
-        use v1::layer_part::Part;
-        let mut parts = self.remote.fetch_layer(self.layer(depth))?;
-        let mut files: Vec<(KeptFile, NamedTempFile)> = Vec::new();
-        while let Some(v1::LayerPart { part }) = self.remote.next(&mut parts)? {
-            match (part, files.last_mut()) {
-                (Some(Part::File(file)), _) => {
-                    let kept = convert::kept_from(file);
-                    let kept = kept.map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
-                    files.push((kept, NamedTempFile::new().map_err(unwritten)?));
-                }
-                (Some(Part::Bytes(bytes)), Some((_, file))) => {
-                    file.write_all(&bytes).map_err(unwritten)?;
-                }
-                _ => {
-                    return Err(Failure::new(
-                        ExitCode::Unexpected,
-                        "received bytes without a file",
-                    ));
-                }
-            }
-        }
-        let open = |(kept, file): (KeptFile, NamedTempFile)| {
-            Layer::open(Arc::new(RealFs), file.path(), &kept.expect(self.job, depth))
-        };
-        // A mapping outlives its file.
-        files.into_iter().map(|file| open(file).map_err(Failure::from)).collect()
-    }
-}
-
-impl Layers for RemoteLayers<'_> {
-    type Error = Failure;
-
-    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, Failure> {
-        self.fetch(depth)
-    }
-
-    fn any_of(
-        &mut self,
-        depth: u32,
-        candidates: &[Candidate],
-        _: &mut Finder,
-    ) -> Result<Option<usize>, Failure> {
-        let candidates = candidates.iter().map(|candidate| convert::candidate_to(*candidate));
-        let layer = Some(self.layer(depth));
-        let candidates = candidates.collect();
-        let request = v1::LookUpRequest { layer, candidates, numbering: None };
-        Ok(self.remote.look_up(request)?.index.map(|index| index as usize))
-    }
-}
-
-fn unwritten(error: std::io::Error) -> Failure {
-    Failure::new(ExitCode::JobFailed, format!("cannot write a temporary file: {error}"))
+    trace_dense(&*space, goals[index], depth, look_up)
 }

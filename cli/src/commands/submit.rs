@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata::KeepLayers;
+use strata::{EngineChoice, KeepLayers, engines_of};
 use strata_net::limits;
 use strata_proto::v1;
 use strata_store::check_name;
@@ -13,9 +13,10 @@ use crate::args::cluster::ClientArgs;
 use crate::args::search::SearchArgs;
 use crate::client::follow::Follower;
 use crate::client::remote::Remote;
-use crate::client::report;
+use crate::client::{record, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
+use crate::spaces::engine::{announcement, explicit_flag, files_flag, named};
 use crate::spaces::request;
 
 /// Arguments of `submit`.
@@ -65,26 +66,44 @@ fn parse_name(text: &str) -> Result<String, NameError> {
 pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Failure> {
     let search = &args.search;
     let space = request::open(&search.domain, &search.args, search.parameters())?;
+    let engines = engines_of(&space);
+    let kind = search.engine.kind();
+    let auto = match kind {
+        Some(kind) => named(&search.line, &space, kind).map(|_| None)?,
+        None => Some(v1::EngineNeeds {
+            explicit: explicit_flag(&search.line).unwrap_or_default(),
+            files: files_flag(&search.line).unwrap_or_default(),
+        }),
+    };
     let spec = v1::JobSpec {
         space: space.name().to_owned(),
         parameters: space.parameters().into_iter().collect(),
         shards: search.shards.unwrap_or(0),
-        engine: search.engine.kind().unwrap_or_default().name().to_owned(),
+        engine: kind.map_or("", |kind| kind.name()).to_owned(),
     };
     // Its tables may be large, and only the workers need them.
     drop(space);
+    let mut options = options(args);
+    if kind.is_some_and(|kind| kind.is_symbolic()) {
+        // From variables, which may be meant for other searches: `named` refuses the flags.
+        (options.keep, options.disk_limit_bytes) = (None, None);
+    }
     let request = v1::SubmitRequest {
         spec: Some(spec),
-        options: Some(options(args)),
+        options: Some(options),
         name: args.name.clone().unwrap_or_default(),
+        auto,
     };
     let remote = Remote::connect(&args.client)?;
     let job = remote.submit(request)?;
+    let url = &args.client.coordinator;
+    let (engine, reason) = (record::spec(&job).engine, job.engine_reason.clone());
+    let choice = EngineChoice { engine, reason };
+    tracing::info!("job {} submitted to {url}: {}", job.id, announcement(&choice, &engines));
     if args.detach {
         report::print_detached(&job, console)?;
         return Ok(ExitCode::Done);
     }
-    tracing::info!("job {} submitted to {}", job.id, args.client.coordinator);
     Follower::of(remote, console, job)?.run()
 }
 

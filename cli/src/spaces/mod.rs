@@ -1,5 +1,6 @@
 //! State spaces as the command line names them, and the moves of the puzzles among them.
 
+pub(crate) mod engine;
 pub(crate) mod moves;
 pub(crate) mod presenter;
 pub(crate) mod program;

@@ -82,6 +82,7 @@ impl JobService for Service {
     type WatchStream = ReceiverStream<Result<v1::JobEvent, Status>>;
     type LogsStream = ReceiverStream<Result<v1::LogLine, Status>>;
     type FetchLayerStream = ReceiverStream<Result<v1::LayerPart, Status>>;
+    type FindPathStream = ReceiverStream<Result<v1::PathPart, Status>>;
     type ListStream = ReceiverStream<Result<v1::ListPart, Status>>;
     type LayersStream = ReceiverStream<Result<v1::LayersPart, Status>>;
     type CollectStream = ReceiverStream<Result<v1::CollectPart, Status>>;
@@ -165,6 +166,11 @@ impl JobService for Service {
 
     async fn fetch_layer(&self, _: Request<v1::LayerRef>) -> Answer<Self::FetchLayerStream> {
         Err(Status::unavailable("the script has no workers"))
+    }
+
+    async fn find_path(&self, request: Request<v1::JobRef>) -> Answer<Self::FindPathStream> {
+        self.find(request)?;
+        Err(Status::out_of_range("the script has no memory"))
     }
 
     async fn workers(&self, _: Request<v1::WorkersRequest>) -> Answer<v1::WorkersReply> {

@@ -202,8 +202,9 @@ impl Cluster {
         } else {
             format!("--data-dir {}", self.data(name).display())
         };
+        let memory = if more.contains("--memory") { "" } else { "--memory 96MiB" };
         format!(
-            "worker {coordinator} {port} {data} --name {name} --threads 1 --memory 96MiB {} {more}",
+            "worker {coordinator} {port} {data} --name {name} --threads 1 {memory} {} {more}",
             self.common,
         )
     }
@@ -377,7 +378,10 @@ impl Cluster {
 
     /// A client command.
     pub(crate) fn client(&self, line: &str) -> Command {
-        strata(&format!("{line} {} {}", self.at(), self.common))
+        // Most tests check how several workers share the explicit engine.
+        let explicit = line.contains("submit ") && !line.contains("--engine");
+        let engine = if explicit { "--engine explicit" } else { "" };
+        strata(&format!("{line} {engine} {} {}", self.at(), self.common))
     }
 
     /// A client command that follows a job.

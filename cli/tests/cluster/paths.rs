@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use crate::common::{Finished, expect, strata};
+use crate::faults::SLOW;
 use crate::harness::{Cluster, eventually, fails};
 
 /// `strata replay` of some moves.
@@ -31,6 +32,10 @@ fn a_path_is_traced_through_layers_of_several_workers() {
     assert_eq!(ran.stdout.lines().count(), 881);
     let replayed = replay("panex 6 --goal exchanged", &ran.stdout);
     assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
+    // A container has no folder for temporary files.
+    let mut without = cluster.client(&path);
+    let without = without.env("TMPDIR", "/no/such/folder").env("STRATA_DATA_DIR", "/dev/null");
+    assert_eq!(expect(0, without).stdout, ran.stdout);
     // The path is the same after a restart of all nodes.
     cluster.kill_all();
     cluster.start_all();
@@ -124,8 +129,62 @@ fn a_path_of_a_dense_job_is_traced_through_files_of_several_workers() {
     let job = cluster.follow("submit pancake 7 --goal r3 --engine dense").expect(0);
     let job = job.event("job")["job"].as_str().unwrap().to_owned();
     fails(2, &mut cluster.client(&format!("path {job}")), "--keep-layers all");
-    let job = cluster.follow("submit panex 4 --engine symbolic --keep-layers all").expect(0);
-    let job = job.event("job")["job"].as_str().unwrap().to_owned();
-    fails(2, &mut cluster.client(&format!("path {job}")), "its engine is symbolic");
     cluster.assert_no_panic();
+}
+
+/// A symbolic job that is done.
+fn symbolic(cluster: &Cluster, line: &str) -> String {
+    let ran = cluster.follow(&format!("submit {line} --engine symbolic")).expect(0);
+    ran.event("job")["job"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_worker_searches_again_for_the_path_of_a_symbolic_job() {
+    let cluster = Cluster::of(2);
+    let job = symbolic(&cluster, "panex 6");
+    let ran = expect(0, &mut cluster.client(&format!("path {job} --progress none")));
+    assert_eq!(ran.stdout.lines().count(), 881);
+    let replayed = replay("panex 6 --goal exchanged", &ran.stdout);
+    assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
+    assert!(ran.stderr.contains("searches again, with all layers in memory"), "{}", ran.stderr);
+    // Explicit jobs and whole spaces have no such search; a job that is not done has no path yet.
+    for (line, reason) in [
+        ("panex 3 --exhaust --engine symbolic", "has reached no goal"),
+        ("panex 3 --max-layers 5 --engine symbolic", "is stopped: it has no path"),
+        ("panex 3", "needs one submitted with --keep-layers all, or with --engine symbolic"),
+    ] {
+        let ran = Finished::of(cluster.client(&format!("submit {line} --json")).output().unwrap());
+        let job = ran.event("job")["job"].as_str().unwrap().to_owned();
+        fails(2, &mut cluster.client(&format!("path {job}")), reason);
+    }
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn a_search_for_a_path_waits_for_a_worker_without_a_job() {
+    let cluster = Cluster::of(1);
+    let done = symbolic(&cluster, "panex 5");
+    let running = cluster.follow(&format!("submit {SLOW}"));
+    running.until_depth(20);
+    let mut path = cluster.client(&format!("path {done} --progress none"));
+    let path = path.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    running.expect_answer();
+    let ran = Finished::of(path.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), 343), "{}", ran.stderr);
+    assert!(ran.stderr.contains("waiting until a worker runs no job"), "{}", ran.stderr);
+    cluster.assert_no_panic();
+}
+
+#[test]
+fn layers_that_do_not_fit_a_worker_are_a_limit() {
+    let mut cluster = Cluster::of(1);
+    let job = symbolic(&cluster, "panex 8");
+    cluster.kill("w1");
+    cluster.join("w2", "--memory 32MiB");
+    // The first one counts as idle until its lease ends.
+    let path = &mut cluster.client(&format!("path {job}"));
+    let ran = fails(4, path, "must all fit the --memory of a worker, 32 MiB here");
+    assert!(ran.stderr.contains("--engine explicit --keep-layers all"), "{}", ran.stderr);
+    // The worker still works.
+    cluster.follow("submit panex 6").expect_answer();
 }

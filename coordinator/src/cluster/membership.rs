@@ -318,6 +318,19 @@ impl Membership {
         self.state().members.get(&number).is_some_and(|member| member.alive)
     }
 
+    /// Workers with a valid lease that are not leaving and in no session, by number.
+    pub(crate) fn idle(&self) -> Vec<MemberView> {
+        let state = self.state();
+        let in_session = |number: &WorkerNumber| {
+            state.session.as_ref().is_some_and(|session| session.members.contains(number))
+        };
+        let idle = state
+            .members
+            .iter()
+            .filter(|(number, member)| member.alive && !member.beat.leaving && !in_session(number));
+        idle.map(|(_, member)| member.view()).collect()
+    }
+
     /// Numbers of the workers with a valid lease that are not leaving, ascending.
     pub(crate) fn available(&self) -> Vec<WorkerNumber> {
         let state = self.state();

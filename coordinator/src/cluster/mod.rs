@@ -4,6 +4,7 @@ pub(crate) mod admission;
 pub(crate) mod assignment;
 pub(crate) mod checkpoint_sink;
 pub(crate) mod context;
+pub(crate) mod engine_choice;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod job_log;

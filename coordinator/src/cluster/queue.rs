@@ -9,6 +9,7 @@ use strata_proto::v1::FailureKind;
 
 use super::admission::{Admission, ClusterState, admit};
 use super::context::Cluster;
+use super::engine_choice::settle;
 use super::error::ClusterError;
 use super::event::Level;
 use super::job_view::JobView;
@@ -84,7 +85,9 @@ pub(crate) fn run(cluster: &Arc<Cluster>) {
 /// The job that ran when the coordinator ended, or else the first in the queue.
 fn next_job(cluster: &Cluster) -> Result<Option<JobEntry>, JournalError> {
     let next = cluster.journal.unended(|jobs| jobs.next().map(str::to_owned))?;
-    next.map(|id| cluster.journal.find(&id)).transpose()
+    let entry = next.map(|id| cluster.journal.find(&id)).transpose()?;
+    // A job whose engine depends on the workers waits for one in the queue.
+    entry.map_or(Ok(None), |entry| settle(cluster, entry))
 }
 
 /// Runs a job until it ends or the coordinator shuts down.

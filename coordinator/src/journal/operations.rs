@@ -252,7 +252,7 @@ impl Journal {
             let mut counts = counts(tx)?;
             let same_name = name.map(|name| by_name(tx, name)).transpose()?.flatten();
             if let Some(job) = same_name {
-                return same_spec(job, &spec).map(|job| (job, false));
+                return same_spec(job, &spec, &options).map(|job| (job, false));
             }
             let id = loop {
                 let id = format!("{id_prefix}-{}", self.setup.letters()?);
@@ -350,7 +350,7 @@ pub(super) fn apply<T>(
         ("id", old.id == new.id),
         ("name", old.name == new.name),
         ("place in the queue", old.order == new.order),
-        ("specification", old.spec == new.spec),
+        ("specification", old.spec == new.spec || may_change_engine(&old, new)),
         ("time of submission", old.created == new.created),
         ("time of the end", old.ended == new.ended),
     ];
@@ -366,12 +366,28 @@ pub(super) fn apply<T>(
     Ok(result)
 }
 
-/// The job that has the name of a new one, if their specifications agree.
-fn same_spec(job: JobEntry, spec: &JobSpec) -> Result<JobEntry> {
-    if job.spec == *spec {
+/// Whether the specifications of a job before and after a change differ in what its engine
+/// determines, and the engine was still open.
+fn may_change_engine(old: &JobEntry, new: &JobEntry) -> bool {
+    let JobSpec { engine, shards, .. } = new.spec;
+    let is_open = old.options.engine.is_open() && old.progress.is_none();
+    is_open && JobSpec { engine, shards, ..old.spec.clone() } == new.spec
+}
+
+/// The job that has the name of a new one, if their specifications agree. Where both engines were
+/// chosen, they may differ, with the default shards.
+fn same_spec(job: JobEntry, spec: &JobSpec, options: &JobOptions) -> Result<JobEntry> {
+    let mut spec = spec.clone();
+    if let (Some(before), Some(auto)) = (&job.options.engine.auto, &options.engine.auto) {
+        spec.engine = job.spec.engine;
+        if before.default_shards && auto.default_shards {
+            spec.shards = job.spec.shards;
+        }
+    }
+    if job.spec == spec {
         return Ok(job);
     }
-    let differences = job.spec.differences(spec);
+    let differences = job.spec.differences(&spec);
     Err(JournalError::NameTaken { name: job.name.unwrap_or_default(), job: job.id, differences })
 }
 

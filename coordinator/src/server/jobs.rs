@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use strata::catalogue::{Registry, Space};
-use strata::default_shards;
-use strata_net::{Security, convert};
+use strata::{EngineChoice, default_shards};
+use strata_net::{Security, convert, limits, printable};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
 use strata_store::JobSpec;
@@ -13,13 +13,16 @@ use tonic::{Request, Response, Status};
 use super::changes;
 use super::layers::LayerFiles;
 use super::options::options_from;
+use super::paths::PathSearch;
 use super::reader::JobReader;
 use super::removal::{self, Collection};
 use super::status::{blocking, invalid};
 use super::streams::{Messages, WatchedJob, send_jobs, send_layers, stream};
 use super::view;
 use crate::cluster::context::Cluster;
+use crate::cluster::engine_choice::{WorkerBudget, check_options, choose};
 use crate::cluster::event::Level;
+use crate::entry::{AutoEngine, EngineRecord, JobOptions};
 use crate::journal::error::JournalError;
 
 /// Greatest number of shards.
@@ -59,6 +62,7 @@ impl JobService for Jobs {
     type WatchStream = Messages<v1::JobEvent>;
     type LogsStream = Messages<v1::LogLine>;
     type FetchLayerStream = Messages<v1::LayerPart>;
+    type FindPathStream = Messages<v1::PathPart>;
     type ListStream = Messages<v1::ListPart>;
     type LayersStream = Messages<v1::LayersPart>;
     type CollectStream = Messages<v1::CollectPart>;
@@ -67,20 +71,26 @@ impl JobService for Jobs {
         &self,
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::Job>, Status> {
-        let v1::SubmitRequest { spec, options, name } = request.into_inner();
+        let v1::SubmitRequest { spec, options, name, auto } = request.into_inner();
         let name = (!name.is_empty()).then_some(name);
         let spec = convert::spec_from(spec).map_err(invalid)?;
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
         let puzzles = Arc::clone(&self.cluster.options.puzzles);
-        let (spec, label, expected) =
-            blocking(self.cluster.platform(), move || complete(&puzzles, spec)).await?;
+        let budget = WorkerBudget::least(&self.cluster.membership.members());
+        let complete = move || complete(&puzzles, spec, options, auto, budget);
+        let Submission { spec, options, label, expected_layers } =
+            blocking(self.cluster.platform(), complete).await?;
         let cluster = Arc::clone(&self.cluster);
         let entry = blocking(self.cluster.platform(), move || {
             let now = cluster.seconds();
+            let name = name.as_deref();
             let (entry, new) =
-                cluster.journal.submit(&label, name.as_deref(), spec, options, now, expected)?;
+                cluster.journal.submit(&label, name, spec, options, now, expected_layers)?;
             if new {
-                cluster.job(&entry.id).log(Level::Info, "submitted");
+                let (engine, reason) = (entry.spec.engine.name(), &entry.options.engine.reason);
+                let job = cluster.job(&entry.id);
+                job.log(Level::Info, "submitted");
+                job.log(Level::Info, &format!("engine {engine}: {reason}"));
             }
             Ok::<_, JournalError>(entry)
         })
@@ -186,6 +196,16 @@ impl JobService for Jobs {
         Ok(stream(|parts| async move { files.fetch(&cluster.membership, &security, &parts).await }))
     }
 
+    async fn find_path(
+        &self,
+        request: Request<v1::JobRef>,
+    ) -> Result<Response<Self::FindPathStream>, Status> {
+        let entry = self.reader.find(request.into_inner().job).await?;
+        let (cluster, security) = (Arc::clone(&self.cluster), self.security.clone());
+        let search = PathSearch::new(cluster, security, entry)?;
+        Ok(stream(|parts| search.run(parts)))
+    }
+
     async fn workers(
         &self,
         _: Request<v1::WorkersRequest>,
@@ -198,14 +218,45 @@ impl JobService for Jobs {
     }
 }
 
-/// Opens the space, which checks its parameters, and completes the specification with defaults.
-/// Also returns the space's label, and the depth at which a search ends at the latest.
-fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Option<u32>), Status> {
+/// A checked submission.
+struct Submission {
+    spec: JobSpec,
+    options: JobOptions,
+    /// Prefix of the job's id.
+    label: String,
+    /// Depth at which a search ends at the latest.
+    expected_layers: Option<u32>,
+}
+
+/// Opens the space, which checks its parameters, chooses the engine if it is not named, and completes
+/// the specification with defaults. `budget` is that of the smallest worker.
+fn complete(
+    puzzles: &Registry,
+    mut spec: JobSpec,
+    mut options: JobOptions,
+    auto: Option<v1::EngineNeeds>,
+    budget: Option<WorkerBudget>,
+) -> Result<Submission, Status> {
     let space = puzzles.open(&spec.space, &spec.params).map_err(invalid)?;
+    options.engine = match auto {
+        None => EngineRecord { reason: "--engine names it".to_owned(), auto: None },
+        Some(v1::EngineNeeds { explicit, files }) => {
+            let auto = AutoEngine {
+                explicit: given_flag(&explicit)?,
+                files: given_flag(&files)?,
+                is_open: budget.is_none(),
+                default_shards: spec.shards == 0,
+            };
+            let EngineChoice { engine, reason } = choose(&space, &auto, &options, budget);
+            spec.engine = engine;
+            EngineRecord { reason, auto: Some(auto) }
+        }
+    };
     let shards = if spec.shards == 0 { default_shards(spec.engine, &space) } else { spec.shards };
     if shards > MAX_SHARDS {
         return Err(invalid(format!("{shards} shards are more than {MAX_SHARDS}")));
     }
+    check_options(spec.engine, &options).map_err(invalid)?;
     if spec.engine.is_explicit() {
         space.check_explicit().map_err(invalid)?;
     }
@@ -221,7 +272,19 @@ fn complete(puzzles: &Registry, spec: JobSpec) -> Result<(JobSpec, String, Optio
         shards,
         engine: spec.engine,
     };
-    Ok((spec, space.label(), space.expected_layers()))
+    let (label, expected_layers) = (space.label(), space.expected_layers());
+    Ok(Submission { spec, options, label, expected_layers })
+}
+
+/// A flag for a message; `None` if it is empty.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if it is longer than a flag.
+fn given_flag(flag: &str) -> Result<Option<String>, Status> {
+    if flag.len() > limits::NAME_LEN {
+        return Err(invalid(format!("auto: a flag has {} bytes", flag.len())));
+    }
+    Ok((!flag.is_empty()).then(|| printable(flag).into_owned()))
 }
 
 /// Checks that the dense engine can search a space in a cluster.

@@ -11,6 +11,7 @@ mod jobs;
 mod layers;
 mod metrics;
 pub(crate) mod options;
+mod paths;
 mod reader;
 mod removal;
 mod status;

@@ -8,7 +8,7 @@ use strata_net::convert::ConvertError;
 use strata_proto::v1;
 use strata_proto::v1::keep_layers::Which;
 
-use crate::entry::JobOptions;
+use crate::entry::{EngineRecord, JobOptions};
 
 /// The layers to keep as a message.
 pub(crate) fn keep_layers_to(keep: KeepLayers) -> v1::KeepLayers {
@@ -30,7 +30,8 @@ pub(crate) fn options_to(options: &JobOptions) -> v1::JobOptions {
     }
 }
 
-/// A job's options from a message. An interval of 0 is the default.
+/// A job's options from a message, without the choice of its engine. An interval of 0 is the
+/// default.
 ///
 /// # Errors
 /// If the layers to keep are each whose depth is a multiple of 0.
@@ -51,6 +52,7 @@ pub(crate) fn options_from(options: v1::JobOptions) -> Result<JobOptions, Conver
         max_layers: options.max_layers,
         disk_limit: options.disk_limit_bytes,
         keep,
+        engine: EngineRecord::default(),
     })
 }
 
@@ -66,6 +68,7 @@ mod tests {
                 max_layers: Some(3),
                 disk_limit: Some(1 << 40),
                 keep,
+                engine: EngineRecord::default(),
             };
             assert_eq!(options_from(options_to(&options)), Ok(options));
         }

@@ -55,6 +55,7 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         expected_layers: entry.expected_layers,
         limit: limit(&entry.state).into(),
         ended: entry.ended,
+        engine_reason: entry.options.engine.reason.clone(),
     }
 }
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use strata::{KeepLayers, StopReason};
 use strata_coordinator::{
-    ClusterCheckpoint, JobEntry, JobOptions, JobState, Journal, JournalError, WorkerEntry,
+    AutoEngine, ClusterCheckpoint, EngineRecord, JobEntry, JobOptions, JobState, Journal,
+    JournalError, WorkerEntry,
 };
 use strata_store::{
     CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobResult, JobSpec, KeptFile,
@@ -80,6 +81,7 @@ fn fill(journal: &Journal) -> Result<(), JournalError> {
         max_layers: Some(9),
         disk_limit: Some(1 << 40),
         keep: KeepLayers::All,
+        engine: EngineRecord { reason: "it fits".to_owned(), auto: Some(AutoEngine::default()) },
     };
     let (done, _) = journal.submit("hanoi-4-3", Some("first"), spec(), options, 5, Some(15))?;
     journal.submit("hanoi-4-3", None, spec(), JobOptions::default(), 6, None)?;

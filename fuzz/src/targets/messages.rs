@@ -48,7 +48,7 @@ types! {
     Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine,
     LayerRef, LookUpRequest, LayerPart, LayersPart, WorkersRequest, WorkersReply, WorkerInfo,
     LayerRange, ListHeldJobs, HeldJobs, RemoveJobs, RemovedJobs, RemovedJob, CollectRequest,
-    CollectPart, UnknownJob,
+    CollectPart, UnknownJob, EngineNeeds, PathPart, PathProgress, PathPositions, FindPathRequest,
 }
 
 type Checked = Result<(), String>;
@@ -281,6 +281,10 @@ fn answers() -> Vec<Filled> {
 const NUMBERING: v1::DenseNumbering =
     v1::DenseNumbering { blocks: 100, rows: 12, lanes: 60, fingerprint: 7 };
 
+fn needs() -> v1::EngineNeeds {
+    v1::EngineNeeds { explicit: "--shards".to_owned(), files: String::new() }
+}
+
 /// Messages between clients and the coordinator.
 fn of_clients() -> Vec<Filled> {
     let (spec, options) = (a_spec(), Some(options()));
@@ -290,7 +294,7 @@ fn of_clients() -> Vec<Filled> {
     vec![
         one(a_line()),
         one(spec.clone().unwrap_or_default()),
-        one(v1::SubmitRequest { spec, options, name: "a".to_owned() }),
+        one(v1::SubmitRequest { spec, options, name: "a".to_owned(), auto: Some(needs()) }),
         one(options.unwrap_or_default()),
         one(v1::LookUpRequest { layer, candidates, numbering: Some(NUMBERING) }),
         one(v1::JobEvent { event: Some(v1::job_event::Event::Layer(a_line())) }),

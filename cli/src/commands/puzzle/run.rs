@@ -308,10 +308,12 @@ fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String) {
     let needs = EngineNeeds {
         explicit: None,
         files: None,
+        path: false,
         memory: DEFAULT_MEMORY,
         threads: 1,
         disk_limit: None,
         is_exhaustive: true,
+        in_cluster: false,
     };
     let EngineChoice { engine, reason } = choose_engine(&space, &needs);
     match space.check_explicit() {

@@ -6,20 +6,12 @@ use strata_store::EngineKind;
 
 use super::args::SolveArgs;
 use crate::output::exit::Failure;
-
-/// Flags that only the explicit engine supports.
-const EXPLICIT_ONLY: [&str; 4] = ["workers", "shards", "k", "locality"];
-
-/// Flags for the files of layers, which the symbolic engine does not write.
-const FOR_FILES: [&str; 2] = ["keep-layers", "disk-limit"];
-
-/// Flags for which the symbolic engine needs memory for all layers at once, or has no answer.
-const FOR_PATHS: [&str; 3] = ["path", "path-file", "antipodes"];
+use crate::spaces::engine::{explicit_flag, files_flag, first_given, named};
 
 /// The engine of the command line, or the one that `auto` selects, with the reason.
 pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineChoice, Failure> {
     let choice = match args.search.engine.kind() {
-        Some(kind) => named(args, space, kind)?,
+        Some(kind) => named(&args.search.line, space, kind)?,
         None => automatic(args, space),
     };
     if !args.no_digest {
@@ -39,10 +31,10 @@ pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineChoice, Fa
 }
 
 fn automatic(args: &SolveArgs, space: &Space) -> EngineChoice {
-    let given =
-        |flags: &[&'static str]| flags.iter().copied().find(|flag| args.search.line.given(flag));
-    let explicit = given(&EXPLICIT_ONLY);
-    let files = given(&FOR_FILES).or(given(&FOR_PATHS));
+    let line = &args.search.line;
+    let explicit = explicit_flag(line);
+    // The symbolic engine has no antipodes with moves.
+    let files = files_flag(line).or_else(|| first_given(line, &["antipodes"]));
     if let Some(spec) = spec_to_resume(&args.data_dir, space).filter(|_| args.resume) {
         let supports = spec.engine.is_explicit()
             || explicit.is_none() && (spec.engine.is_dense() || files.is_none());
@@ -51,42 +43,17 @@ fn automatic(args: &SolveArgs, space: &Space) -> EngineChoice {
         }
     }
     let exhaust = space.parameters().get("exhaust").is_some_and(|value| value == "true");
-    let [explicit, files] = [explicit, files].map(|flag| flag.map(|flag| format!("--{flag}")));
     choose_engine(
         space,
         &EngineNeeds {
             explicit: explicit.as_deref(),
             files: files.as_deref(),
+            path: args.path.wanted(),
             memory: args.memory,
             threads: args.threads,
             disk_limit: args.search.disk_limit,
             is_exhaustive: exhaust,
+            in_cluster: false,
         },
     )
-}
-
-/// The engine that the command line names, if it supports the other flags.
-fn named(args: &SolveArgs, space: &Space, kind: EngineKind) -> Result<EngineChoice, Failure> {
-    let line = &args.search.line;
-    let refused = |why: String| Failure::usage(format!("--engine {}: {why}", kind.name()));
-    let chosen = EngineChoice { engine: kind, reason: "--engine names it".to_owned() };
-    if kind.is_explicit() {
-        return match line.typed("verify") {
-            true => Err(Failure::usage("--engine explicit does not support --verify")),
-            false => Ok(chosen),
-        };
-    }
-    let mut unsupported: Vec<&str> = EXPLICIT_ONLY.to_vec();
-    if kind.is_dense() {
-        space.dense_size().map_err(|error| refused(error.to_string()))?;
-        unsupported.retain(|flag| !["shards", "workers"].contains(flag));
-        unsupported.push("verify");
-    } else {
-        space.nested().map_err(|error| refused(error.to_string()))?;
-        unsupported.extend(FOR_FILES);
-    }
-    match unsupported.into_iter().find(|flag| line.typed(flag)) {
-        Some(flag) => Err(refused(format!("it does not support --{flag}"))),
-        None => Ok(chosen),
-    }
 }

@@ -326,3 +326,17 @@ fn a_worker_that_leaves_is_dismissed_when_no_session_has_it() {
     membership.end_session();
     assert!(membership.is_dismissed(0));
 }
+
+#[test]
+fn a_worker_is_idle_while_it_stays_and_no_session_has_it() {
+    let membership = Membership::new(LEASE);
+    let workers = [0, 1, 2].map(|number| Worker::connect(&membership, number, "a"));
+    let idle = || membership.idle().iter().map(|member| member.entry.number).collect::<Vec<_>>();
+    assert_eq!(idle(), [0, 1, 2]);
+    let _events = session(&membership, 1, &[1]);
+    let leaving = v1::WorkerBeat { leaving: true, ..v1::WorkerBeat::default() };
+    assert!(membership.heartbeat(2, workers[2].connection, leaving));
+    assert_eq!(idle(), [0]);
+    membership.expire(Instant::now() + 2 * LEASE);
+    assert!(idle().is_empty());
+}

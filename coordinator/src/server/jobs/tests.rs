@@ -53,7 +53,7 @@ fn hanoi(name: &str) -> Request<v1::SubmitRequest> {
         ..v1::JobSpec::default()
     };
     let name = name.to_owned();
-    Request::new(v1::SubmitRequest { spec: Some(spec), options: None, name })
+    Request::new(v1::SubmitRequest { spec: Some(spec), name, ..v1::SubmitRequest::default() })
 }
 
 #[tokio::test]

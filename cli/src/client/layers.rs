@@ -1,0 +1,229 @@
+//! Layers of a cluster's job, for tracing a path back through them.
+//!
+//! The workers look states up in their shards. Only the last two layers, where the searches met, are
+//! transferred. They stay in memory if they are small, and are else written to the data directory.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use strata_explicit::{Candidate, Finder, Layers};
+use strata_net::convert;
+use strata_proto::v1;
+use strata_store::{KeptFile, Layer, RealFs};
+use tempfile::NamedTempFile;
+
+use super::remote::Remote;
+use crate::output::exit::{ExitCode, Failure};
+
+/// The most bytes of transferred files in memory.
+const IN_MEMORY: u64 = 256 << 20;
+
+/// The layers of a cluster's job.
+pub(crate) struct RemoteLayers<'a> {
+    remote: &'a Remote<'a>,
+    job: &'a str,
+    room: Room,
+}
+
+impl<'a> RemoteLayers<'a> {
+    /// Layers of the job with this id. Files that are too large for the memory are written to the
+    /// data directory, and removed when they have been read.
+    pub(crate) fn new(remote: &'a Remote<'a>, job: &'a str, data_dir: &Path) -> RemoteLayers<'a> {
+        let room = Room { memory: IN_MEMORY, data_dir: data_dir.to_owned() };
+        RemoteLayers { remote, job, room }
+    }
+
+    /// The layer at a depth, for calls.
+    pub(crate) fn layer(&self, depth: u32) -> v1::LayerRef {
+        v1::LayerRef { job: self.job.to_owned(), depth }
+    }
+
+    fn fetch(&mut self, depth: u32) -> Result<Vec<Layer>, Failure> {
+        use v1::layer_part::Part;
+        let mut parts = self.remote.fetch_layer(self.layer(depth))?;
+        let mut files: Vec<ReceivedFile> = Vec::new();
+        while let Some(v1::LayerPart { part }) = self.remote.next(&mut parts)? {
+            match (part, files.last_mut()) {
+                (Some(Part::File(file)), _) => {
+                    let kept = convert::kept_from(file).map_err(unexpected)?;
+                    files.push(self.room.receive(kept)?);
+                }
+                (Some(Part::Bytes(bytes)), Some(file)) => file.write(&bytes)?,
+                _ => return Err(unexpected("received bytes without a file")),
+            }
+        }
+        files.into_iter().map(|file| file.open(self.job, depth)).collect()
+    }
+}
+
+impl Layers for RemoteLayers<'_> {
+    type Error = Failure;
+
+    fn open(&mut self, depth: u32) -> Result<Vec<Layer>, Failure> {
+        self.fetch(depth)
+    }
+
+    fn any_of(
+        &mut self,
+        depth: u32,
+        candidates: &[Candidate],
+        _: &mut Finder,
+    ) -> Result<Option<usize>, Failure> {
+        let candidates = candidates.iter().map(|candidate| convert::candidate_to(*candidate));
+        let layer = Some(self.layer(depth));
+        let candidates = candidates.collect();
+        let request = v1::LookUpRequest { layer, candidates, numbering: None };
+        Ok(self.remote.look_up(request)?.index.map(|index| index as usize))
+    }
+}
+
+/// Where received files go.
+struct Room {
+    /// Bytes left in memory.
+    memory: u64,
+    /// The folder of the files that do not fit.
+    data_dir: PathBuf,
+}
+
+impl Room {
+    /// Begins a file.
+    fn receive(&mut self, kept: KeptFile) -> Result<ReceivedFile, Failure> {
+        let left = kept.bytes;
+        if let Some(memory) = self.memory.checked_sub(left) {
+            self.memory = memory;
+            let place = Place::Memory(Vec::with_capacity(left as usize));
+            return Ok(ReceivedFile { kept, left, place });
+        }
+        let dir = &self.data_dir;
+        let create = || {
+            std::fs::create_dir_all(dir)?;
+            tempfile::Builder::new().prefix("path-").suffix(".tmp").tempfile_in(dir)
+        };
+        let file = create().map_err(|error| {
+            let (file, dir) = (&kept.file, dir.display());
+            let message = format!("cannot write {file} to {dir}, see --data-dir: {error}");
+            Failure::new(ExitCode::JobFailed, message)
+        })?;
+        Ok(ReceivedFile { kept, left, place: Place::Disk(file) })
+    }
+}
+
+/// A file that is being received.
+struct ReceivedFile {
+    kept: KeptFile,
+    /// Bytes to come.
+    left: u64,
+    place: Place,
+}
+
+enum Place {
+    Memory(Vec<u8>),
+    Disk(NamedTempFile),
+}
+
+impl ReceivedFile {
+    /// Adds the next bytes.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let left = self.left.checked_sub(bytes.len() as u64);
+        self.left = left.ok_or_else(|| {
+            let KeptFile { file, bytes, .. } = &self.kept;
+            unexpected(format!("received more than the {bytes} bytes of {file}"))
+        })?;
+        match &mut self.place {
+            Place::Memory(content) => content.extend_from_slice(bytes),
+            Place::Disk(file) => file.write_all(bytes).map_err(|error| {
+                let path = file.path().display();
+                Failure::new(ExitCode::JobFailed, format!("cannot write {path}: {error}"))
+            })?,
+        }
+        Ok(())
+    }
+
+    /// The layer in the file, checked.
+    fn open(self, job: &str, depth: u32) -> Result<Layer, Failure> {
+        let expect = self.kept.expect(job, depth);
+        Ok(match self.place {
+            Place::Memory(content) => Layer::from_content(content, &self.kept.file, &expect)?,
+            // The layer's map outlives the file.
+            Place::Disk(file) => Layer::open(Arc::new(RealFs), file.path(), &expect)?,
+        })
+    }
+}
+
+fn unexpected(error: impl std::fmt::Display) -> Failure {
+    Failure::new(ExitCode::Unexpected, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::{
+        BlockEncoder, EncodeOptions, EntryKey, FileKind, Hex64, LayerHeader, LayerTotals,
+        LayerWriter,
+    };
+
+    use super::*;
+
+    const JOB: &str = "panex-6";
+    const DEPTH: u32 = 41;
+
+    /// A layer of one region, and its record.
+    fn layer(states: u32) -> (Vec<u8>, KeptFile) {
+        let header =
+            LayerHeader { kind: FileKind::Layer, job: JOB.to_owned(), depth: DEPTH, encoding: 0 };
+        let writer = LayerWriter::memory(header).unwrap();
+        let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
+        let locals: Vec<u32> = (0..states).collect();
+        encoder.push(&writer, EntryKey { shard: 0, region: 7 }, &locals).unwrap();
+        let totals = LayerTotals { regions: 1, states: states.into(), ..LayerTotals::default() };
+        let part = encoder.finish(&writer).unwrap();
+        let layer = writer.seal(vec![part], totals).unwrap();
+        let (bytes, seal) = (layer.file_bytes(), Hex64(layer.seal()));
+        let kept = KeptFile { worker: 0, file: format!("layer-{states}.strata"), bytes, seal };
+        (layer.into_image().unwrap(), kept)
+    }
+
+    #[test]
+    fn files_that_do_not_fit_the_memory_are_written_to_the_data_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = folder.path().join("data");
+        let ((small, kept), (other, other_kept)) = (layer(3), layer(5));
+        let mut room = Room { memory: small.len() as u64, data_dir: data_dir.clone() };
+        let mut first = room.receive(kept).unwrap();
+        assert!(!data_dir.exists());
+        let mut second = room.receive(other_kept).unwrap();
+        let files = || std::fs::read_dir(&data_dir).unwrap().count();
+        assert_eq!(files(), 1);
+        small.chunks(10).for_each(|bytes| first.write(bytes).unwrap());
+        other.chunks(10).for_each(|bytes| second.write(bytes).unwrap());
+        let layers = [first, second].map(|file| file.open(JOB, DEPTH).unwrap());
+        assert_eq!(files(), 0);
+        assert_eq!(layers.each_ref().map(|layer| layer.totals().states), [3, 5]);
+        assert_eq!(layers.each_ref().map(|layer| layer.image().is_some()), [true, false]);
+        let mut finder = Finder::new().unwrap();
+        let candidate = |local| (EntryKey { shard: 0, region: 7 }, local);
+        assert_eq!(finder.any_of(&layers[1..], &[candidate(9), candidate(4)]).unwrap(), Some(1));
+    }
+
+    #[test]
+    fn what_is_received_is_checked() {
+        let (content, kept) = layer(3);
+        let room = || Room { memory: 1 << 20, data_dir: PathBuf::new() };
+        let mut short = room().receive(kept.clone()).unwrap();
+        short.write(&content[1..]).unwrap();
+        assert_eq!(short.open(JOB, DEPTH).unwrap_err().code, ExitCode::Corrupt);
+        let mut long = room().receive(kept).unwrap();
+        long.write(&content).unwrap();
+        let message = long.write(&[0]).unwrap_err().to_string();
+        assert!(message.contains("more than the"), "{message}");
+    }
+
+    #[test]
+    fn a_data_directory_that_cannot_be_written_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = folder.path().join("file");
+        std::fs::write(&data_dir, "").unwrap();
+        let failure = Room { memory: 0, data_dir }.receive(layer(3).1).err().unwrap();
+        assert!(failure.to_string().contains("/file, see --data-dir: "), "{failure}");
+    }
+}

@@ -1,0 +1,234 @@
+//! Choice of a job's engine by the budgets of the workers.
+
+use strata::catalogue::Space;
+use strata::{EngineChoice, EngineNeeds, choose_engine, default_shards};
+use strata_store::EngineKind;
+
+use super::context::Cluster;
+use super::event::Level;
+use super::membership::MemberView;
+use crate::entry::{AutoEngine, EngineRecord, JobEntry, JobOptions, JobState};
+use crate::journal::error::JournalError;
+
+/// Resources of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WorkerBudget {
+    /// Memory in bytes.
+    pub(crate) memory: u64,
+    /// Threads.
+    pub(crate) threads: usize,
+}
+
+impl WorkerBudget {
+    /// What is taken for a worker's while there is none: the defaults of a worker on two cores.
+    const ASSUMED: WorkerBudget = WorkerBudget { memory: 1 << 30, threads: 2 };
+
+    /// The least of the live workers; `None` if there is none. Any of them may get the job.
+    pub(crate) fn least(members: &[MemberView]) -> Option<WorkerBudget> {
+        let live = members.iter().filter(|member| member.alive && !member.beat.leaving);
+        let least = live.min_by_key(|member| member.memory_bytes)?;
+        Some(WorkerBudget { memory: least.memory_bytes, threads: least.threads.max(1) as usize })
+    }
+}
+
+/// The engine and its reason for a job of these options, on workers with such a budget or, without
+/// one, with the assumed one.
+pub(crate) fn choose(
+    space: &Space,
+    auto: &AutoEngine,
+    options: &JobOptions,
+    budget: Option<WorkerBudget>,
+) -> EngineChoice {
+    let WorkerBudget { memory, threads } = budget.unwrap_or(WorkerBudget::ASSUMED);
+    let exhaust = space.parameters().get("exhaust").is_some_and(|value| value == "true");
+    let needs = EngineNeeds {
+        explicit: auto.explicit.as_deref(),
+        files: auto.files.as_deref(),
+        path: false,
+        memory,
+        threads,
+        disk_limit: options.disk_limit,
+        is_exhaustive: exhaust,
+        in_cluster: true,
+    };
+    let EngineChoice { engine, mut reason } = choose_engine(space, &needs);
+    if budget.is_none() {
+        reason += "; to be chosen again when there is a worker";
+    }
+    EngineChoice { engine, reason }
+}
+
+/// Checks that an engine supports the options of a job.
+///
+/// # Errors
+/// The option that it does not support, and the engine that does.
+pub(crate) fn check_options(engine: EngineKind, options: &JobOptions) -> Result<(), String> {
+    if !engine.is_symbolic() {
+        return Ok(());
+    }
+    let files = [
+        ("keep-layers", options.keep != strata::KeepLayers::Last),
+        ("disk-limit", options.disk_limit.is_some()),
+    ];
+    match files.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            Err(format!("a symbolic job has no files of layers: --{flag} needs --engine explicit"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Chooses the engine of a job for which there was no worker, once there is one. `None` while there
+/// is none.
+///
+/// # Errors
+/// Those of the journal.
+pub(crate) fn settle(cluster: &Cluster, entry: JobEntry) -> Result<Option<JobEntry>, JournalError> {
+    let Some(auto) = entry.options.engine.auto.clone().filter(|auto| auto.is_open) else {
+        return Ok(Some(entry));
+    };
+    let Some(budget) = WorkerBudget::least(&cluster.membership.members()) else {
+        return Ok(None);
+    };
+    let spec = &entry.spec;
+    // The queue reports a space that cannot be opened.
+    let Ok(space) = cluster.options.puzzles.open(&spec.space, &spec.params) else {
+        return Ok(Some(entry));
+    };
+    let EngineChoice { engine, reason } = choose(&space, &auto, &entry.options, Some(budget));
+    let shards = match auto.default_shards {
+        true => default_shards(engine, &space),
+        false => entry.spec.shards,
+    };
+    let text = format!("engine {}: {reason}", engine.name());
+    let (entry, settled) = cluster.journal.update(&entry.id, |entry| {
+        // A resumed job, or one that was cancelled meanwhile, keeps its engine.
+        let settles = entry.state == JobState::Queued && entry.progress.is_none();
+        if settles {
+            (entry.spec.engine, entry.spec.shards) = (engine, shards);
+            let auto = Some(AutoEngine { is_open: false, ..auto });
+            entry.options.engine = EngineRecord { reason, auto };
+        }
+        settles
+    })?;
+    if settled {
+        cluster.job(&entry.id).log(Level::Info, &text);
+    }
+    Ok(Some(entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use strata::KeepLayers;
+    use strata::catalogue::Registry;
+    use strata_proto::v1;
+    use strata_space::Parameters;
+    use strata_store::JobSpec;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::cluster::context::ClusterOptions;
+    use crate::cluster::job_view::JobViews;
+    use crate::entry::WorkerEntry;
+    use crate::journal::operations::Journal;
+
+    fn member(memory_bytes: u64, alive: bool, leaving: bool) -> MemberView {
+        let beat = v1::WorkerBeat { leaving, ..v1::WorkerBeat::default() };
+        let entry = worker(0);
+        MemberView { entry, threads: 2, memory_bytes, beat, alive, silent: Duration::ZERO }
+    }
+
+    fn worker(number: u16) -> WorkerEntry {
+        let (id, name, address) = (String::new(), String::new(), String::new());
+        WorkerEntry { number, id, name, address, first_seen: 0 }
+    }
+
+    #[test]
+    fn the_least_budget_is_that_of_the_workers_that_are_there() {
+        let least = |members: &[MemberView]| WorkerBudget::least(members).map(|least| least.memory);
+        assert_eq!(least(&[]), None);
+        let (gone, leaving) = (member(1, false, false), member(2, true, true));
+        assert_eq!(least(&[gone.clone(), leaving.clone()]), None);
+        assert_eq!(
+            least(&[gone, member(9, true, false), leaving, member(5, true, false)]),
+            Some(5)
+        );
+    }
+
+    #[test]
+    fn a_symbolic_job_has_no_files_to_keep_or_to_limit() {
+        let plain = JobOptions { max_layers: Some(7), ..JobOptions::default() };
+        assert_eq!(check_options(EngineKind::Symbolic, &plain), Ok(()));
+        let keeping = JobOptions { keep: KeepLayers::All, ..plain.clone() };
+        let limited = JobOptions { disk_limit: Some(1), ..plain };
+        for (options, flag) in [(keeping, "--keep-layers"), (limited, "--disk-limit")] {
+            for engine in [EngineKind::Symbolic, EngineKind::SymbolicLean] {
+                let why = check_options(engine, &options).unwrap_err();
+                assert!(why.contains(flag) && why.ends_with("--engine explicit"), "{why}");
+            }
+            assert_eq!(check_options(EngineKind::Explicit, &options), Ok(()));
+            assert_eq!(check_options(EngineKind::Dense, &options), Ok(()));
+        }
+    }
+
+    /// A cluster with a queued search of Panex 10, submitted while there was no worker.
+    fn cluster() -> (tempfile::TempDir, std::sync::Arc<Cluster>, JobEntry) {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let options = ClusterOptions::for_tests(Registry::shipped());
+        let params = Parameters::from([("level".to_owned(), "10".to_owned())]);
+        let space = options.puzzles.open("panex", &params).unwrap();
+        let auto = AutoEngine { is_open: true, default_shards: true, ..AutoEngine::default() };
+        let job_options = JobOptions::default();
+        let EngineChoice { engine, reason } = choose(&space, &auto, &job_options, None);
+        assert!(reason.ends_with("when there is a worker"), "{reason}");
+        let engine_record = EngineRecord { reason, auto: Some(auto) };
+        let job_options = JobOptions { engine: engine_record, ..job_options };
+        let (space, params) = ("panex".to_owned(), space.parameters());
+        let spec = JobSpec { space, params, shards: 64, engine };
+        let entry = journal.submit("panex-10", None, spec, job_options, 0, None).unwrap().0;
+        let views = JobViews::new(folder.path());
+        (folder, Cluster::new(options, journal, views, 1), entry)
+    }
+
+    fn join(cluster: &Cluster, memory_bytes: u64) {
+        let hello = v1::Hello { threads: 2, memory_bytes, ..v1::Hello::default() };
+        cluster.membership.connect(worker(0), hello, mpsc::unbounded_channel().0);
+    }
+
+    #[test]
+    fn the_engine_is_chosen_again_when_there_is_a_worker() {
+        let (_folder, cluster, entry) = cluster();
+        assert_eq!(entry.spec.engine, EngineKind::Symbolic);
+        assert_eq!(settle(&cluster, entry.clone()).unwrap(), None);
+        join(&cluster, 1 << 30);
+        let settled = settle(&cluster, entry.clone()).unwrap().unwrap();
+        assert_eq!(settled.spec.engine, EngineKind::Symbolic);
+        assert!(!settled.options.engine.is_open());
+        assert_eq!(cluster.journal.find(&entry.id).unwrap(), settled);
+        // From now on it is fixed.
+        assert_eq!(settle(&cluster, settled.clone()).unwrap(), Some(settled));
+        let changed = cluster.journal.update(&entry.id, |entry| {
+            entry.spec.engine = EngineKind::SymbolicLean;
+        });
+        assert!(matches!(changed, Err(JournalError::Fixed { .. })), "{changed:?}");
+    }
+
+    #[test]
+    fn a_job_of_the_same_name_may_have_another_chosen_engine() {
+        let (_folder, cluster, entry) = cluster();
+        let (journal, name) = (&cluster.journal, Some("ten"));
+        let submit = |spec: JobSpec, options: &JobOptions| {
+            journal.submit("panex-10", name, spec, options.clone(), 0, None)
+        };
+        let first = submit(entry.spec.clone(), &entry.options).unwrap().0;
+        let other = JobSpec { engine: EngineKind::Explicit, shards: 9, ..entry.spec.clone() };
+        let (again, is_new) = submit(other.clone(), &entry.options).unwrap();
+        assert_eq!((again.id, is_new), (first.id, false));
+        // A named engine must be the same.
+        let refused = submit(other, &JobOptions::default()).unwrap_err();
+        assert!(matches!(refused, JournalError::NameTaken { .. }), "{refused}");
+    }
+}
