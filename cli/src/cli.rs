@@ -4,11 +4,12 @@ use clap::builder::StyledStr;
 use clap::{Arg, Command as Definition, CommandFactory, Parser, Subcommand};
 
 use crate::args::flags::{self, FlagError};
-use crate::commands::completions::CompletionsArgs;
+use crate::commands::completions::{self, CompletionsArgs};
 use crate::commands::gc::GcArgs;
 use crate::commands::health::HealthArgs;
 use crate::commands::jobs::{JobArgs, ListArgs, LogsArgs, ResumeArgs, StatusArgs};
 use crate::commands::layer::LayerArgs;
+use crate::commands::man::ManArgs;
 use crate::commands::nodes::coordinator::CoordinatorArgs;
 use crate::commands::nodes::tls_init::TlsInitArgs;
 use crate::commands::nodes::worker::WorkerArgs;
@@ -22,6 +23,7 @@ use crate::commands::stats::run::StatsArgs;
 use crate::commands::submit::SubmitArgs;
 use crate::commands::tiles::args::TilesCommand;
 use crate::commands::verify::VerifyArgs;
+use crate::help;
 use crate::output::args::GlobalArgs;
 use crate::output::exit;
 use crate::spaces::program;
@@ -119,7 +121,12 @@ pub(crate) enum Command {
     Puzzle(PuzzleCommand),
     /// List the state spaces and their parameters
     Domains,
+    /// Write the manual pages of the program and of its commands
+    Man(ManArgs),
     /// Print a completion script for a shell
+    ///
+    /// The script asks this program for completions: of commands, flags, puzzles, jobs of the cluster
+    /// and folders of jobs.
     Completions(CompletionsArgs),
 }
 
@@ -145,7 +152,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &["submit", "list", "status", "watch", "logs", "cancel", "resume", "rm", "gc", "path"],
     ),
     ("Nodes of a cluster", &["coordinator", "worker", "tls-init", "health"]),
-    ("Puzzles and tools", &["domains", "puzzle", "panex", "tiles", "completions"]),
+    ("Puzzles and tools", &["domains", "puzzle", "panex", "tiles", "completions", "man"]),
 ];
 
 /// Checks that no flag of a puzzle is also a flag of a command.
@@ -165,7 +172,7 @@ pub(crate) fn check_flags() -> Result<(), FlagError> {
 /// The definition with the program's name, commands in groups, and help of one screen.
 pub(crate) fn definition() -> Definition {
     let name = program::name();
-    let definition = Cli::command().name(name);
+    let definition = completions::completed(help::grouped(Cli::command().name(name)));
     let definition = if name == "strata" { definition } else { renamed(definition, name) };
     let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
     for (heading, names) in GROUPS {
@@ -228,7 +235,7 @@ mod tests {
         names.sort_unstable();
         assert_eq!(grouped, names);
         let help = definition.render_help().to_string();
-        assert!(help.lines().count() <= 60, "{help}");
+        assert!(help.lines().count() <= 64, "{help}");
         assert!(help.contains("  completions  Print a completion script"), "{help}");
     }
 }

@@ -8,6 +8,7 @@ use clap::{Arg, Command as Definition, FromArgMatches};
 
 use crate::args::line::SolveLine;
 use crate::cli::{self, Cli, Command};
+use crate::help;
 use crate::output::exit::Failure;
 use crate::spaces::program;
 use crate::target::Typed;
@@ -51,12 +52,16 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
     Ok(cli)
 }
 
-/// The definition without the variables of global flags that are on the command line.
+/// The definition for a command line: of few flags if short help is asked for, and without the
+/// variables of global flags that are on the line.
 ///
 /// clap reads such variables before it reads a flag after the command, and would refuse a value
 /// that the flag replaces.
 fn definition_for(words: &[OsString]) -> Definition {
-    cli::definition().mut_args(|arg| {
+    let definition = cli::definition();
+    let is_short = words.iter().any(|word| word == "-h");
+    let definition = if is_short { help::short(definition) } else { definition };
+    definition.mut_args(|arg| {
         if arg.is_global_set() && words.iter().any(|word| names(word, &arg)) {
             arg.env(Resettable::Reset)
         } else {
@@ -188,6 +193,30 @@ mod tests {
     fn help_and_version_are_no_failures() {
         for words in [&["strata", "--help"][..], &["strata", "-V"], &["strata"]] {
             assert!(matches!(parsed(words), Err(Refusal::Help(_))), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn short_help_fits_a_screen_and_long_help_has_all_flags() {
+        let help = |line: &str| match parsed(&line.split(' ').collect::<Vec<_>>()) {
+            Err(Refusal::Help(help)) => help.render().to_string(),
+            _ => panic!("no help: {line}"),
+        };
+        for command in cli::definition().get_subcommands().map(Definition::get_name) {
+            let text = help(&format!("strata {command} -h"));
+            let lines = text.lines().count();
+            assert!(lines <= 40, "{command}: {lines} lines\n{text}");
+            assert!(!text.contains("STRATA_"), "{text}");
+            let more = format!("`strata {command} --help` describes all flags");
+            assert!(text.contains(&more), "{text}");
+        }
+        for command in ["solve", "submit"] {
+            let short = help(&format!("strata {command} -h"));
+            assert!((24..=40).contains(&short.lines().count()), "{short}");
+            let long = help(&format!("strata {command} --help"));
+            let headings = ["Search:", "Resources:", "Stops and checkpoints:", "State spaces:"];
+            assert!(headings.iter().all(|heading| long.contains(heading)), "{long}");
+            assert!(long.contains("STRATA_KEEP_LAYERS") && long.contains("Exit codes:"), "{long}");
         }
     }
 

@@ -11,6 +11,7 @@ mod client;
 mod cmdline;
 mod commands;
 mod folder;
+mod help;
 mod output;
 mod signals;
 mod spaces;
@@ -25,8 +26,8 @@ use strata::catalogue::{KeySpace, Puzzle, Registry};
 use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;
 use crate::commands::{
-    completions, domains, gc, health, jobs, layer, nodes, panex, path, puzzle, replay, rm, solve,
-    stats, submit, tiles, verify,
+    completions, domains, gc, health, jobs, layer, man, nodes, panex, path, puzzle, replay, rm,
+    solve, stats, submit, tiles, verify,
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -72,6 +73,9 @@ pub fn run(puzzles: impl IntoIterator<Item = Entry>) -> std::process::ExitCode {
         let failure = Failure::new(ExitCode::Unexpected, error);
         failure.report();
         return failure.code.into();
+    }
+    if completions::answer(&words, cli::definition) {
+        return std::process::ExitCode::SUCCESS;
     }
     let result = match cmdline::parse(words) {
         // The panic hook has printed the message.
@@ -119,6 +123,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Tiles(command) => tiles::run::run(command, &console),
         Command::Puzzle(command) => puzzle::run::run(command, &console),
         Command::Domains => domains::run(&console),
-        Command::Completions(args) => completions::run(args, cli::definition()),
+        Command::Man(args) => man::run(args, &console, cli::definition()),
+        Command::Completions(args) => completions::run(args),
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod gc;
 pub(crate) mod health;
 pub(crate) mod jobs;
 pub(crate) mod layer;
+pub(crate) mod man;
 pub(crate) mod nodes;
 pub(crate) mod panex;
 pub(crate) mod path;
