@@ -115,7 +115,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Layer(args) => layer::run(args, &console),
         Command::Replay(args) => replay::run(args, &console),
         Command::Verify(args) => verify::run(args, &console),
-        Command::Coordinator(args) => nodes::coordinator::run(args),
+        Command::Coordinator(args) => nodes::coordinator::run(args, cli.global.log_interval),
         Command::Worker(args) => nodes::worker::run(args),
         Command::TlsInit(args) => nodes::tls_init::run(args, &console),
         Command::Health(args) => health::run(args, &console),

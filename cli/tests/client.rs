@@ -42,7 +42,11 @@ fn whole(depth: u32) -> Vec<Step> {
     let mut steps = vec![now(&job(JobState::Queued)), now(&job(JobState::Running))];
     steps.extend(lines(0..=depth));
     for (level, text) in [("INFO", "all is well"), ("WARN", "worker b is lost")] {
-        let note = v1::LogLine { time_ms: 0, level: level.to_owned(), text: text.to_owned() };
+        let note = v1::LogLine {
+            level: level.to_owned(),
+            text: text.to_owned(),
+            ..v1::LogLine::default()
+        };
         steps.push(event(JobEvent::Note(note)));
     }
     let checkpoint = v1::CheckpointDone { depth, bytes: 200, seconds: 0.25 };
@@ -514,6 +518,7 @@ fn logs_and_layers_are_shown() {
         time_ms,
         level: level.to_owned(),
         text: text.to_owned(),
+        ..v1::LogLine::default()
     };
     let fake = Fake::start(Script {
         jobs: vec![done(2)],

@@ -119,6 +119,7 @@ impl Host {
             checkpoint_interval,
             has_store: false,
             narrow,
+            log_interval: Duration::from_secs(30),
             retention: Retention::default(),
             puzzles: Arc::clone(&self.settings.puzzles),
             platform,

@@ -19,6 +19,7 @@ mod local;
 pub mod memory;
 mod path;
 mod plan;
+pub mod progress;
 mod search;
 pub mod size;
 mod tracker;

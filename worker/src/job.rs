@@ -7,11 +7,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use strata::catalogue::{NestedForm, Space};
+use strata::progress::CheckpointLine;
 use strata::{
     Budget, DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions,
     SymbolicWorker, Work, Worker, WorkerError,
 };
 use strata_net::{KeptFiles, convert};
+use strata_platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_space::SpaceError;
@@ -104,6 +106,8 @@ impl ActiveJob {
         };
         let worker = made.inspect_err(|_| epoch.fence())?;
         state.depth.store(0, Ordering::Relaxed);
+        let (job, workers) = (epoch.folder.job(), members.len());
+        tracing::info!(job, epoch = id.number, workers, "session started");
         Ok(ActiveJob { epoch, worker, peers })
     }
 
@@ -118,18 +122,27 @@ impl ActiveJob {
     ) -> Result<Outcome, OrderError> {
         use v1::order::What;
         match what {
-            What::Seed(_) => Ok(layer_outcome(state, self.worker.seed()?)),
+            What::Seed(_) => {
+                let report = self.worker.seed()?;
+                Ok(self.layer_outcome(state, report))
+            }
             What::Restore(order) => {
                 self.epoch.set_floor(order.depth);
                 let from = self.fetch(state, order)?;
-                Ok(layer_outcome(state, self.worker.restore(&from)?))
+                let report = self.worker.restore(&from)?;
+                Ok(self.layer_outcome(state, report))
             }
             What::Advance(order) => self.advance(state, order),
             What::Save(v1::Save { depth }) => {
+                let started = Instant::now();
                 let records = self.worker.save()?;
                 if let Some(store) = &state.store {
                     store.upload(state.platform(), &self.epoch.folder, &records)?;
                 }
+                let (bytes, took) =
+                    (records.iter().map(|record| record.bytes).sum(), started.elapsed());
+                let line = CheckpointLine { layer: depth, bytes, took: took.as_secs_f64() };
+                line.log(self.epoch.folder.job(), CheckpointLine::SAVED);
                 let files = records.iter().map(convert::file_to).collect();
                 Ok(Outcome::Saved(v1::SavedFiles { depth, files }))
             }
@@ -143,6 +156,32 @@ impl ActiveJob {
             // The executor handles them.
             What::Prepare(_) | What::Release(_) => Ok(Outcome::Noted(v1::Noted {})),
         }
+    }
+
+    /// The answer to an order that makes a layer.
+    fn layer_outcome(&self, state: &NodeState, report: LayerReport) -> Outcome {
+        state.depth.store(report.depth, Ordering::Relaxed);
+        let LayerReport { depth, stats, bytes, kept, shared, disk_bytes, disk_left, .. } = report;
+        let (job, states, generated) = (self.epoch.folder.job(), stats.states, stats.generated);
+        tracing::debug!(job, layer = depth, states, generated, bytes, "layer made");
+        Outcome::Layer(v1::LayerReport {
+            depth,
+            states: stats.states,
+            positions: stats.positions,
+            regions: stats.regions,
+            generated: stats.generated,
+            digest: Some(convert::digest_to(stats.digest)),
+            met_odd: stats.odd,
+            met_even: stats.even,
+            found: stats.found,
+            bytes,
+            disk_peak_bytes: disk_bytes,
+            disk_left_bytes: disk_left,
+            spilled_bytes: report.spilled_bytes,
+            kept: kept.map(|kept| convert::kept_to(&kept, depth)),
+            waiting: report.waiting as u32,
+            shared: shared.as_ref().map(convert::file_to),
+        })
     }
 
     /// Makes the next layer, from the files that other workers have shared of the current one, too.
@@ -161,7 +200,7 @@ impl ActiveJob {
         let fetched = self.fetch_shared(state, &mut files)?;
         let mut report = self.worker.advance(&files)?;
         report.disk_bytes += fetched.bytes;
-        Ok(layer_outcome(state, report))
+        Ok(self.layer_outcome(state, report))
     }
 
     /// Fetches those files that other workers have shared and this one reads, under names of its own.
@@ -266,6 +305,8 @@ impl Form {
 impl Drop for ActiveJob {
     /// Ends the epoch, and with it the tasks of its links.
     fn drop(&mut self) {
+        let (job, epoch) = (self.epoch.folder.job(), self.epoch.id.number);
+        tracing::info!(job, epoch, layer = self.worker.depth(), "session ended");
         self.epoch.fence();
     }
 }
@@ -299,29 +340,6 @@ fn symbolic_options(state: &NodeState, spec: &JobSpec) -> SymbolicOptions {
         verify: 0,
         threads: state.options.threads,
     }
-}
-
-fn layer_outcome(state: &NodeState, report: LayerReport) -> Outcome {
-    state.depth.store(report.depth, Ordering::Relaxed);
-    let LayerReport { depth, stats, bytes, kept, shared, disk_bytes, disk_left, .. } = report;
-    Outcome::Layer(v1::LayerReport {
-        depth,
-        states: stats.states,
-        positions: stats.positions,
-        regions: stats.regions,
-        generated: stats.generated,
-        digest: Some(convert::digest_to(stats.digest)),
-        met_odd: stats.odd,
-        met_even: stats.even,
-        found: stats.found,
-        bytes,
-        disk_peak_bytes: disk_bytes,
-        disk_left_bytes: disk_left,
-        spilled_bytes: report.spilled_bytes,
-        kept: kept.map(|kept| convert::kept_to(&kept, depth)),
-        waiting: report.waiting as u32,
-        shared: shared.as_ref().map(convert::file_to),
-    })
 }
 
 /// Links to all other members of an epoch, each with a task that delivers. `bytes` is the outbox's

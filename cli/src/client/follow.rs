@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use strata::progress::{CheckpointLine, LayerLine};
 use strata_proto::v1;
 use strata_proto::v1::job_event::Event as Message;
 use tonic::Streaming;
@@ -300,8 +301,13 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Logs a note of the coordinator. Information is only logged for debugging: events show it.
+/// Logs a note of the coordinator. Information is only logged for debugging. Lines about layers and
+/// checkpoints are not: events show them.
 fn log_note(note: &v1::LogLine) {
+    let shown = [LayerLine::COMMITTED, LayerLine::SEARCHING, CheckpointLine::COMMITTED];
+    if shown.contains(&&*note.message) {
+        return;
+    }
     let text = &note.text;
     match &*note.level {
         "ERROR" => tracing::error!("{text}"),

@@ -216,9 +216,27 @@ pub(crate) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<
         time: String,
         level: &'a str,
         text: &'a str,
+        message: &'a str,
+        fields: Map<String, Value>,
     }
     let time = humantime::format_rfc3339_millis(time(line.time_ms)).to_string();
-    write_line("log", &Fields { time, level: &line.level, text: &line.text }, out)
+    // Lines of earlier versions have only a text.
+    let message = if line.message.is_empty() { &line.text } else { &line.message };
+    let fields = line.fields.iter().map(|field| (field.name.clone(), field_value(field)));
+    let (level, text, fields) = (&*line.level, &*line.text, fields.collect());
+    write_line("log", &Fields { time, level, text, message, fields }, out)
+}
+
+/// The value of a field of a log: a number, if it is one.
+fn field_value(field: &v1::LogField) -> Value {
+    match field.number {
+        // Counts have no fraction, and fit.
+        Some(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => {
+            Value::from(number as u64)
+        }
+        Some(number) => Value::from(number),
+        None => Value::from(field.text.as_str()),
+    }
 }
 
 /// Seconds between two readings of a job's clock; 0 if the second is earlier.
@@ -282,13 +300,31 @@ pub(crate) mod tests {
             time_ms,
             level: "INFO".to_owned(),
             text: "worker \"b\" is back".to_owned(),
+            ..v1::LogLine::default()
         };
         assert_eq!(
             json(|out| write_log(&line(1_795_266_000_250), out)),
             "{\"v\":1,\"event\":\"log\",\"time\":\"2026-11-21T13:00:00.250Z\",\
-             \"level\":\"INFO\",\"text\":\"worker \\\"b\\\" is back\"}\n"
+             \"level\":\"INFO\",\"text\":\"worker \\\"b\\\" is back\",\
+             \"message\":\"worker \\\"b\\\" is back\",\"fields\":{}}\n"
         );
         assert!(json(|out| write_log(&line(u64::MAX), out)).contains("\"9999-12-31T23:59:59"));
+        let field = |name: &str, text: &str, number| v1::LogField {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            number,
+        };
+        let (message, text) = ("layer committed".to_owned(), String::new());
+        let fields = vec![
+            field("layer", "4", Some(4.0)),
+            field("elapsed", "1.5s", Some(1.5)),
+            field("eta", "5s", None),
+        ];
+        let line = v1::LogLine { message, text, fields, ..line(0) };
+        assert!(json(|out| write_log(&line, out)).ends_with(
+            "\"text\":\"\",\"message\":\"layer committed\",\
+             \"fields\":{\"elapsed\":1.5,\"eta\":\"5s\",\"layer\":4}}\n"
+        ));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Global flags: JSON output, progress display and log.
 
+use std::time::Duration;
+
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, ValueEnum};
 
@@ -38,6 +40,13 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     #[arg(env = "STRATA_LOG_FORMAT", hide_env_values = true)]
     pub(crate) log_format: LogFormat,
+
+    /// Longest time between two lines about the progress of a search
+    #[arg(long, global = true, value_name = "DURATION", default_value = "30s")]
+    #[arg(hide_short_help = true)]
+    #[arg(env = "STRATA_LOG_INTERVAL", hide_env_values = true)]
+    #[arg(value_parser = humantime::parse_duration)]
+    pub(crate) log_interval: Duration,
 }
 
 /// How to show progress.

@@ -1,6 +1,7 @@
 //! Standard error: progress display, logging and colours.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use strata_net::printable;
@@ -30,6 +31,8 @@ pub(crate) struct Console {
     pub(crate) json: bool,
     /// How progress is shown.
     pub(crate) display: Display,
+    /// Longest time between two lines about progress.
+    pub(crate) log_interval: Duration,
     /// Standard error, shared by log lines and the live display.
     pub(crate) screen: MultiProgress,
 }
@@ -43,8 +46,12 @@ impl Console {
             Display::Bar => ProgressDrawTarget::stderr(),
             Display::Lines | Display::None => ProgressDrawTarget::hidden(),
         };
-        let console =
-            Console { json: global.json, display, screen: MultiProgress::with_draw_target(target) };
+        let console = Console {
+            json: global.json,
+            display,
+            log_interval: global.log_interval,
+            screen: MultiProgress::with_draw_target(target),
+        };
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let ansi = match global.color {
             ColorMode::Auto => terminal && !plain,

@@ -100,7 +100,7 @@ fn jobs_run_one_after_another() {
         ran.events("log").iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect();
     assert_eq!(texts.first().map(String::as_str), Some("submitted"));
     assert_eq!(texts.last().map(String::as_str), Some("done"));
-    assert!(texts.iter().any(|text| text.contains("session epoch=")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("session started epoch=")), "{texts:?}");
     let text = expect(0, &mut cluster.client(&format!("logs {job}"))).stdout;
     assert_eq!(text.lines().count(), texts.len());
     for job in ["second", "third"] {

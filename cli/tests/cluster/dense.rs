@@ -88,7 +88,7 @@ fn blocks_move_when_a_worker_leaves_or_joins() {
     let mark = cluster.mark(COORDINATOR);
     cluster.join("w3", "");
     cluster.start("w1");
-    cluster.await_log(COORDINATOR, mark, "workers=w1,w2,w3 from the checkpoint");
+    cluster.await_log(COORDINATOR, mark, "workers=w1,w2,w3 from_layer=");
     expect_layers(&cluster, follower, &here);
 }
 

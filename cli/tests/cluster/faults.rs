@@ -105,7 +105,7 @@ fn a_paused_worker_is_lost_and_harmless_when_it_continues() {
             cluster.status(&follower.job())["waiting_for"][0] == worker
         });
         cluster.signal(worker, Signal::CONT);
-        cluster.await_log(COORDINATOR, mark, "session epoch=");
+        cluster.await_log(COORDINATOR, mark, "session started");
         follower.until_depth(200 + 50 * number as u64);
     }
     follower.expect_answer();
@@ -217,7 +217,7 @@ fn with_a_shared_store_the_job_continues_without_a_lost_worker() {
     (1..=3).for_each(|number| cluster.join(&format!("w{number}"), &store));
     let mark = cluster.mark(COORDINATOR);
     let follower = without_w2(&mut cluster, SLOW);
-    cluster.await_log(COORDINATOR, mark, "workers=w1,w3 from the checkpoint");
+    cluster.await_log(COORDINATOR, mark, "workers=w1,w3 from_layer=");
     // The data of `w2` is lost, too.
     std::fs::remove_dir_all(cluster.data("w2")).unwrap();
     follower.expect_answer();
@@ -234,10 +234,10 @@ fn a_terminated_coordinator_writes_a_checkpoint() {
     cluster.signal(COORDINATOR, Signal::TERM);
     assert_eq!(cluster.ended(COORDINATOR).code(), Some(0));
     let log = cluster.log(COORDINATOR)[mark..].to_owned();
-    assert!(log.contains("checkpoint layer="), "{log}");
+    assert!(log.contains("checkpoint committed"), "{log}");
     let mark = cluster.mark(COORDINATOR);
     cluster.start(COORDINATOR);
-    cluster.await_log(COORDINATOR, mark, "from the checkpoint of layer");
+    cluster.await_log(COORDINATOR, mark, "from_layer=");
     let ran = follower.expect_answer();
     assert_eq!(ran.events("rolled_back").len(), 0, "something was lost");
 }
@@ -250,7 +250,7 @@ fn a_terminated_worker_loses_nothing() {
     let mark = cluster.mark(COORDINATOR);
     cluster.signal("w2", Signal::TERM);
     assert_eq!(cluster.ended("w2").code(), Some(0));
-    cluster.await_log(COORDINATOR, mark, "checkpoint layer=");
+    cluster.await_log(COORDINATOR, mark, "checkpoint committed");
     cluster.await_log(COORDINATOR, mark, "waiting for w2");
     cluster.start("w2");
     let ran = follower.expect_answer();
@@ -264,7 +264,7 @@ fn a_new_worker_takes_shards_of_a_running_job() {
     follower.until_depth(150);
     let mark = cluster.mark(COORDINATOR);
     cluster.join("late", "");
-    cluster.await_log(COORDINATOR, mark, "workers=w1,late from the checkpoint");
+    cluster.await_log(COORDINATOR, mark, "workers=w1,late from_layer=");
     let ran = follower.expect_answer();
     assert_eq!(ran.events("rolled_back").len(), 0, "something was lost");
 }

@@ -20,7 +20,7 @@ fn a_worker_that_lost_its_folder_is_a_new_worker() {
     // The new worker takes part in the next job.
     let mark = cluster.mark(COORDINATOR);
     cluster.follow("submit panex 6").expect_answer();
-    cluster.await_log(COORDINATOR, mark, "workers=w1,w3,w2 from the checkpoint");
+    cluster.await_log(COORDINATOR, mark, "workers=w1,w3,w2 from_layer=");
     cluster.assert_no_panic();
 }
 

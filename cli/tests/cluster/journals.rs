@@ -39,7 +39,7 @@ fn a_job_is_not_answered_with_orders_from_before_the_journal_was_restored() {
     cluster.signal("w1", Signal::STOP);
     let mark = cluster.mark(COORDINATOR);
     cluster.submit("hanoi 8 --exhaust");
-    cluster.await_log(COORDINATOR, mark, "session epoch=1 ");
+    cluster.await_log(COORDINATOR, mark, " epoch=1 workers=");
     cluster.kill(COORDINATOR);
     restore(&cluster, &copy);
     cluster.start(COORDINATOR);
@@ -58,7 +58,7 @@ fn an_older_journal_is_noticed_and_issues_no_epoch_again() {
     cluster.start(COORDINATOR);
     let lost = cluster.submit("hanoi 7 --exhaust");
     eventually("it is done", || cluster.status(&lost)["state"] == "done");
-    let epochs = cluster.log(COORDINATOR).matches("session epoch=").count();
+    let epochs = cluster.log(COORDINATOR).matches("session started").count();
     cluster.kill(COORDINATOR);
     restore(&cluster, &copy);
     let mark = cluster.mark(COORDINATOR);
@@ -66,7 +66,7 @@ fn an_older_journal_is_noticed_and_issues_no_epoch_again() {
     cluster.await_log(COORDINATOR, mark, "this journal is an older copy");
     cluster.await_log("w1", 0, "the coordinator was restarted");
     expect_hanoi(&cluster, 6);
-    cluster.await_log(COORDINATOR, mark, &format!("session epoch={} ", epochs + 1));
+    cluster.await_log(COORDINATOR, mark, &format!(" epoch={} workers=", epochs + 1));
     // What the workers have of the job that the journal does not know stays.
     assert!(cluster.data("w1").join(&lost).is_dir());
     cluster.assert_no_panic();

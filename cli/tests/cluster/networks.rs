@@ -93,7 +93,7 @@ fn a_job_recovers_from_a_long_cut_between_coordinator_and_worker() {
         fault.cluster.await_log(COORDINATOR, mark, "worker w2 is lost");
         fault.cluster.await_log(COORDINATOR, mark, "waiting for w2");
         fault.proxy.set_mode(LinkMode::Forward);
-        fault.cluster.await_log(COORDINATOR, mark, "session epoch=");
+        fault.cluster.await_log(COORDINATOR, mark, "session started");
         fault.follower.until_depth(200 + 50 * round as u64);
     }
     fault.follower.expect_answer();

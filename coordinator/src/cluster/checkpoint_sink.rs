@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use strata::progress::{CheckpointLine, LayerLine};
 use strata::{
     CheckpointSink, LayerSummary, Outcome, Publication, StopReason, Totals, Tracked, Tracker,
 };
@@ -18,9 +19,6 @@ use crate::entry::{ClusterCheckpoint, JobEntry, JobState, WorkerNumber};
 
 /// Minimum duration of a session before it ends so that a session with more workers can start.
 const MIN_SESSION: Duration = Duration::from_secs(5);
-
-/// Minimum time between two progress entries in the log.
-const LOG_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Sink of one session.
 pub(crate) struct JournalSink {
@@ -39,8 +37,6 @@ pub(crate) struct JournalSink {
     /// Search time of earlier sessions, in seconds.
     seconds_before: f64,
     tracker: Tracker,
-    /// Time of the last progress entry.
-    logged: Option<Instant>,
 }
 
 impl JournalSink {
@@ -67,7 +63,6 @@ impl JournalSink {
             started: Instant::now(),
             seconds_before: entry.seconds,
             tracker,
-            logged: None,
         }
     }
 
@@ -93,21 +88,18 @@ impl JournalSink {
         let total_states = totals.states;
         let tracked = Tracked { depth, states, generated, bytes, total_states, replayed: false };
         self.tracker.layer(&tracked, self.started.elapsed());
-        if self.logged.is_some_and(|logged| logged.elapsed() < LOG_INTERVAL) {
-            return;
-        }
-        self.logged = Some(Instant::now());
-        let eta =
-            self.tracker.time_left().map_or_else(|| "?".to_owned(), |left| format!("{left:.0}s"));
-        let text = format!(
-            "layer committed layer={depth} states={states} total={total_states} \
-             generated={generated} dup_ratio={:.3} bytes={bytes} elapsed={seconds:.1}s \
-             rate={:.0}/s eta={eta} workers={}",
-            self.tracker.duplicate_ratio(),
-            self.tracker.rate(),
-            self.members.len(),
-        );
-        self.job.log(Level::Info, &text);
+        let line = LayerLine {
+            layer: depth,
+            states,
+            generated,
+            dup_ratio: self.tracker.duplicate_ratio(),
+            bytes,
+            total: total_states,
+            elapsed: seconds,
+            rate: self.tracker.rate(),
+            eta: self.tracker.time_left().map(|left| format!("{left:.0}s")),
+        };
+        self.job.show_layer(line, self.cluster.options.log_interval);
     }
 }
 
@@ -168,6 +160,9 @@ impl CheckpointSink for JournalSink {
         let entry = self.cluster.journal.checkpoint(&self.id, &self.unsaved, change)?;
         self.unsaved = Vec::new();
         self.job.set_saved(entry.progress.as_ref());
+        if ending.is_some_and(|ending| ending != Outcome::Stopped(StopReason::Moving)) {
+            self.job.show_last_layer();
+        }
         Ok(())
     }
 
@@ -176,9 +171,9 @@ impl CheckpointSink for JournalSink {
     }
 
     fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration) {
-        let text =
-            format!("checkpoint layer={depth} bytes={bytes} took={:.3}s", took.as_secs_f64());
-        self.job.log(Level::Info, &text);
+        let line = CheckpointLine { layer: depth, bytes, took: took.as_secs_f64() };
+        line.log(&self.id, CheckpointLine::COMMITTED);
+        self.job.record(Level::Info, CheckpointLine::COMMITTED, line.fields());
         self.job.add_checkpoint(depth, bytes, took);
     }
 }

@@ -42,6 +42,8 @@ pub struct ClusterOptions {
     pub has_store: bool,
     /// Layers with fewer states than this run on one worker.
     pub narrow: u64,
+    /// Longest time between two lines about the progress of a job in its log.
+    pub log_interval: Duration,
     /// The puzzles that jobs can search.
     pub puzzles: Arc<Registry>,
     /// How long jobs that have ended stay.
@@ -83,6 +85,7 @@ impl ClusterOptions {
             checkpoint_interval: Duration::from_secs(1),
             has_store: false,
             narrow: 1,
+            log_interval: Duration::from_secs(30),
             puzzles: Arc::new(puzzles),
             retention: Retention::default(),
             platform: strata_platform::System::new(&test_runtime()),

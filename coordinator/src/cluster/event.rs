@@ -1,14 +1,17 @@
 //! Events of a job and entries of its log.
 
+use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+use strata::progress::Field;
 use strata_store::HistoryLine;
 
 /// Begin of the log entry of a return to a checkpoint; the depth follows.
 pub(crate) const ROLLED_BACK: &str = "rolled back to layer=";
 
-/// Part of the log entry of a session that begins at a checkpoint; the depth follows.
-pub(crate) const FROM_CHECKPOINT: &str = "from the checkpoint of layer ";
+/// Field in the log entry of a session that begins at a checkpoint; the depth follows.
+pub(crate) const FROM_CHECKPOINT: &str = " from_layer=";
 
 /// A change in a job that its watchers receive.
 #[derive(Clone, Debug)]
@@ -34,18 +37,46 @@ pub(crate) enum JobEvent {
 }
 
 /// An entry of a job's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LogEntry {
     /// Milliseconds since 1970.
     pub(crate) time_ms: u64,
     /// Severity.
     pub(crate) level: Level,
-    /// One line of text.
+    /// What happened, in one line.
+    pub(crate) message: String,
+    /// Figures and names, in the order of the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fields: Vec<LogField>,
+}
+
+impl fmt::Display for LogEntry {
+    /// Writes message and fields as a line of text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.fields.iter().try_for_each(|field| write!(f, " {}={}", field.name, field.text))
+    }
+}
+
+/// A field of an entry, see [`Field`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LogField {
+    pub(crate) name: String,
     pub(crate) text: String,
+    /// None if the value is no number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) number: Option<f64>,
+}
+
+impl From<Field> for LogField {
+    fn from(field: Field) -> LogField {
+        LogField { name: field.name.to_owned(), text: field.text, number: field.number }
+    }
 }
 
 /// Severity of a log entry.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Level {
     /// Progress.
     Info,

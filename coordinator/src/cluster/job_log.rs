@@ -1,4 +1,6 @@
-//! A job's log file: one line per entry, with time, level and text.
+//! A job's log file: one line per entry, a JSON object with time, level, message and fields.
+//!
+//! Lines of earlier versions have time, level and text as words.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
@@ -20,7 +22,7 @@ pub(crate) struct JobLog {
 }
 
 /// Some entries of a log, in order.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct LogPart {
     pub(crate) entries: Vec<LogEntry>,
     /// Offset in the file from which the next part is read.
@@ -54,11 +56,11 @@ impl JobLog {
     }
 
     fn write(&self, entry: &LogEntry) -> io::Result<()> {
-        let LogEntry { time_ms, level, text } = entry;
         let mut file = open_private(File::options().create(true).append(true), &self.path)?;
         // The entry before may be cut short.
         let start = if self.failed { "\n" } else { "" };
-        file.write_all(format!("{start}{time_ms} {} {text}\n", level.name()).as_bytes())
+        let line = serde_json::to_string(entry)?;
+        file.write_all(format!("{start}{line}\n").as_bytes())
     }
 
     /// Reads the next entries of a log from an offset on, oldest first. Skips lines that a crash has
@@ -92,35 +94,58 @@ impl JobLog {
     }
 }
 
+/// The entry of a line; none if the line is cut short.
 fn parse(line: &str) -> Option<LogEntry> {
+    if line.starts_with('{') {
+        return serde_json::from_str(line).ok();
+    }
     let mut words = line.splitn(3, ' ');
     let time_ms = words.next()?.parse().ok()?;
     let level = Level::from_name(words.next()?)?;
-    Some(LogEntry { time_ms, level, text: words.next()?.to_owned() })
+    Some(LogEntry { time_ms, level, message: words.next()?.to_owned(), fields: Vec::new() })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::event::LogField;
     use super::*;
+
+    fn entry(time_ms: u64, level: Level, message: &str) -> LogEntry {
+        LogEntry { time_ms, level, message: message.to_owned(), fields: Vec::new() }
+    }
 
     #[test]
     fn a_line_cut_short_is_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.log");
         let append = |text: &str| {
-            let entry = LogEntry { time_ms: 17, level: Level::Warn, text: text.to_owned() };
-            JobLog::new(path.clone()).append(&entry);
+            JobLog::new(path.clone()).append(&entry(17, Level::Warn, text));
         };
         assert_eq!(JobLog::read(&path, 0).unwrap().entries, []);
         append("first line");
-        File::options().append(true).open(&path).unwrap().write_all(b"17 INF").unwrap();
+        File::options().append(true).open(&path).unwrap().write_all(b"{\"time_ms\":17,").unwrap();
         // The line cut short merges with the next one, and the merged line is skipped.
         append("second");
         append("third");
         let entries = JobLog::read(&path, 0).unwrap().entries;
-        let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
+        let texts: Vec<&str> = entries.iter().map(|entry| entry.message.as_str()).collect();
         assert_eq!(texts, ["first line", "third"]);
         assert!(entries.iter().all(|entry| (entry.time_ms, entry.level) == (17, Level::Warn)));
+    }
+
+    #[test]
+    fn fields_and_lines_of_earlier_versions_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        std::fs::write(&path, "12 INFO session epoch=1 workers=a,b\n13 LOUD no\n").unwrap();
+        let number = LogField { name: "layer".to_owned(), text: "4".to_owned(), number: Some(4.0) };
+        let text = LogField { name: "eta".to_owned(), text: "5s".to_owned(), number: None };
+        let fields = vec![number, text];
+        let new = LogEntry { fields, ..entry(14, Level::Error, "layer committed") };
+        JobLog::new(path.clone()).append(&new);
+        let entries = JobLog::read(&path, 0).unwrap().entries;
+        assert_eq!(entries, [entry(12, Level::Info, "session epoch=1 workers=a,b"), new]);
+        assert_eq!(entries[1].to_string(), "layer committed layer=4 eta=5s");
     }
 
     #[test]
@@ -129,8 +154,7 @@ mod tests {
         let path = folder.path().join("a.log");
         let mut log = JobLog::new(path.clone());
         for number in 0..2 * PART + 10 {
-            let text = number.to_string();
-            log.append(&LogEntry { time_ms: 1, level: Level::Info, text });
+            log.append(&entry(1, Level::Info, &number.to_string()));
         }
         let (mut next, mut sizes) = (0, Vec::new());
         loop {

@@ -10,17 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
+use strata::progress::{Field, LayerLine, Pace};
 use strata_net::printable;
 use strata_platform::Instant;
 use strata_store::HistoryLine;
 use tokio::sync::watch;
 
-use super::event::{JobEvent, Level, LogEntry};
+use super::event::{JobEvent, Level, LogEntry, LogField};
 use super::job_log::{JobLog, LogPart};
 use crate::entry::JobProgress;
-
-/// Time without a log entry after which a running session logs that it still runs.
-const LOG_HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// End of the name of a log file.
 const LOG_SUFFIX: &str = ".log";
@@ -85,8 +83,18 @@ struct Progress {
     workers: usize,
     /// Why the queue does not go on with the job.
     paused: Option<String>,
-    /// Time of the last log entry.
-    last_entry: Option<Instant>,
+    /// Pace of the progress lines, from the first layer that the queue ran.
+    pace: Option<(Instant, Pace)>,
+    /// The last layer, when it was complete, and whether the log has it.
+    last_line: Option<(LayerLine, Instant, bool)>,
+}
+
+impl Progress {
+    /// Whether a progress line is due.
+    fn is_line_due(&mut self, longest: Duration) -> bool {
+        let pace = self.pace.get_or_insert_with(|| (Instant::now(), Pace::new(longest)));
+        pace.1.is_due(pace.0.elapsed())
+    }
 }
 
 /// State of a job that the queue runs, at one moment.
@@ -243,7 +251,10 @@ impl JobView {
 
     /// Marks the job as run by the queue, with its progress in the journal.
     pub(crate) fn activate(&self, saved: Option<JobProgress>) {
-        self.progress().live = Some(LiveLayers::saved(saved));
+        let mut progress = self.progress();
+        progress.live = Some(LiveLayers::saved(saved));
+        (progress.pace, progress.last_line) = (None, None);
+        drop(progress);
         self.active.store(true, Ordering::Release);
     }
 
@@ -268,34 +279,72 @@ impl JobView {
             Level::Warn => tracing::warn!(job, "{text}"),
             Level::Error => tracing::error!(job, "{text}"),
         }
+        self.record(level, text, Vec::new());
+    }
+
+    /// Adds a log entry to the job's file and to the events. Writes a file.
+    pub(crate) fn record(&self, level: Level, message: &str, fields: Vec<Field>) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let text = text.replace(['\n', '\r'], " ");
+        let plain = |text: &str| printable(&text.replace(['\n', '\r'], " ")).into_owned();
+        let fields = fields
+            .into_iter()
+            .map(|field| LogField { text: plain(&field.text), ..LogField::from(field) });
         let entry = LogEntry {
             time_ms: now.as_millis() as u64,
             level,
-            text: printable(&text).into_owned(),
+            message: plain(message),
+            fields: fields.collect(),
         };
         // Held until the event is there: events have the order of the file.
         let mut log = self.log_file();
         log.append(&entry);
         let mut progress = self.progress();
         progress.events.push(JobEvent::Log(entry));
-        progress.last_entry = Some(Instant::now());
         drop(progress);
         drop(log);
         self.changed();
     }
 
-    /// Logs that the session still runs, if the last entry is old. Without the entry, a wide layer
-    /// could be mistaken for a hang.
-    pub(crate) fn log_if_quiet(&self) {
-        let progress = self.progress();
-        let quiet = progress.last_entry.is_none_or(|last| last.elapsed() > LOG_HEARTBEAT);
-        let last = progress.live.as_ref().and_then(|live| live.progress.as_ref());
-        let Some(last) = last.filter(|_| quiet) else { return };
-        let (depth, states) = (last.depth, last.layer_states);
+    /// Shows a complete layer: in the log if a progress line is due, else in the process's log, for
+    /// debugging. `longest` is the longest time between two lines.
+    pub(crate) fn show_layer(&self, line: LayerLine, longest: Duration) {
+        let mut progress = self.progress();
+        let is_due = progress.is_line_due(longest);
+        progress.last_line = Some((line.clone(), Instant::now(), is_due));
         drop(progress);
-        self.log(Level::Info, &format!("still searching after layer={depth} states={states}"));
+        if is_due {
+            self.log_layer(&line, LayerLine::COMMITTED);
+        } else {
+            line.log(&self.id, tracing::Level::DEBUG, LayerLine::COMMITTED);
+        }
+    }
+
+    /// Logs the last layer if the log does not have it: a search ends with a progress line.
+    pub(crate) fn show_last_layer(&self) {
+        let last = self.progress().last_line.take();
+        if let Some((line, _, false)) = last {
+            self.log_layer(&line, LayerLine::COMMITTED);
+        }
+    }
+
+    /// Logs that the session still runs, if a progress line is due. Without the line, a wide layer
+    /// could be mistaken for a hang.
+    pub(crate) fn show_if_quiet(&self, longest: Duration) {
+        let mut progress = self.progress();
+        let Some((mut line, complete, _)) = progress.last_line.clone() else { return };
+        if !progress.is_line_due(longest) {
+            return;
+        }
+        drop(progress);
+        line.elapsed += complete.elapsed().as_secs_f64();
+        // The estimate is that of the layer's end.
+        line.eta = None;
+        self.log_layer(&line, LayerLine::SEARCHING);
+    }
+
+    fn log_layer(&self, line: &LayerLine, message: &str) {
+        line.log(&self.id, tracing::Level::INFO, message);
+        self.record(Level::Info, message, line.fields());
     }
 
     /// The job's state now; `None` if the queue does not run it: then the journal has all of it.

@@ -398,6 +398,6 @@ mod tests {
         };
         assert!(why.starts_with("the space nowhere cannot be opened: "), "{why}");
         let log = cluster.job(&job.id).log_entries(0).unwrap().entries;
-        assert!(log[0].text.contains(&why), "{log:?}");
+        assert!(log[0].message.contains(&why), "{log:?}");
     }
 }

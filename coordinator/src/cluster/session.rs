@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use strata::progress::Field;
 use strata::{
     DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
     Tracked, Tracker,
@@ -20,7 +21,7 @@ use strata_store::HistoryLine;
 use super::checkpoint_sink::JournalSink;
 use super::context::Cluster;
 use super::error::ClusterError;
-use super::event::{FROM_CHECKPOINT, Level, ROLLED_BACK};
+use super::event::{Level, ROLLED_BACK};
 use super::job_view::JobView;
 use super::space_info::SpaceInfo;
 use super::worker_pool::{PoolWorker, RemotePool, RestoreOrders};
@@ -30,6 +31,9 @@ use crate::server::options::keep_layers_to;
 /// How long the running layer may take after a shutdown is requested. Supervisors allow 30 seconds,
 /// and the checkpoint takes part of them.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
+
+/// Text of the line about the start of a session.
+const SESSION_STARTED: &str = "session started";
 
 /// Runs a session of a job with these owners by shard.
 ///
@@ -72,11 +76,13 @@ fn failed(error: impl Into<ClusterError>) -> DriveError<ClusterError> {
 
 fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, workers: &[PoolWorker]) {
     let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
-    let from = entry.checkpoint.as_ref().map_or_else(
-        || "from the start".to_owned(),
-        |checkpoint| format!("{FROM_CHECKPOINT}{}", checkpoint.depth),
-    );
-    job.log(Level::Info, &format!("session epoch={epoch} workers={} {from}", names.join(",")));
+    let workers = names.join(",");
+    // None: from the start.
+    let from_layer = entry.checkpoint.as_ref().map(|checkpoint| checkpoint.depth);
+    tracing::info!(job = entry.id, epoch, %workers, from_layer, "{SESSION_STARTED}");
+    let fields = [Field::count("epoch", epoch), Field::text("workers", workers)];
+    let from = from_layer.map(|depth| Field::count("from_layer", depth.into()));
+    job.record(Level::Info, SESSION_STARTED, fields.into_iter().chain(from).collect());
 }
 
 /// Whether a session should stop waiting for its workers, some time after a shutdown request. Also
@@ -84,7 +90,7 @@ fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, workers: &[PoolWorker]
 fn should_abort(cluster: Arc<Cluster>, job: Arc<JobView>) -> Box<dyn Fn() -> bool + Send> {
     let requested = Mutex::new(None::<Instant>);
     Box::new(move || {
-        job.log_if_quiet();
+        job.show_if_quiet(cluster.options.log_interval);
         if !cluster.is_shutting_down() {
             return false;
         }

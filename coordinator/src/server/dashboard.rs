@@ -241,12 +241,13 @@ impl Source for ClusterSource {
         let part = part.map_err(|error| SourceError::Unavailable(error.to_string()))?;
         let mut before = None;
         let entries = part.entries.into_iter().map(|entry| {
-            let mark = mark(&entry.text, before);
+            let text = entry.to_string();
+            let mark = mark(&text, before);
             before = mark.map(|(kind, _)| kind);
             LogEntry {
                 time_ms: entry.time_ms,
                 level: entry.level.name().to_owned(),
-                text: entry.text,
+                text,
                 mark,
             }
         });

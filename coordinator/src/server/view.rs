@@ -5,7 +5,7 @@ use strata_net::convert;
 use strata_proto::v1;
 
 use super::options::options_to;
-use crate::cluster::event::LogEntry;
+use crate::cluster::event::{LogEntry, LogField};
 use crate::cluster::job_view::JobSnapshot;
 use crate::cluster::membership::MemberView;
 use crate::entry::{JobEntry, JobProgress, JobState, WorkerEntry};
@@ -128,6 +128,13 @@ pub(super) fn worker(entry: &WorkerEntry, members: &[MemberView]) -> v1::WorkerI
 
 /// A log entry as a message.
 pub(super) fn log_line(entry: LogEntry) -> v1::LogLine {
-    let LogEntry { time_ms, level, text } = entry;
-    v1::LogLine { time_ms, level: level.name().to_owned(), text }
+    let text = entry.to_string();
+    let LogEntry { time_ms, level, message, fields } = entry;
+    let fields = fields.into_iter().map(|LogField { name, text, number }| v1::LogField {
+        name,
+        text,
+        number,
+    });
+    let fields = fields.collect();
+    v1::LogLine { time_ms, level: level.name().to_owned(), text, message, fields }
 }

@@ -45,7 +45,7 @@ types! {
     KeepLayers, Found, FromWorker, Hello, WorkerBeat, ToWorker, Welcome, CoordinatorBeat, Order, Peer,
     Seed, Restore, Advance, Save, Saved, Release, Answer, SavedFiles, Noted, Failure, Batch, Receipt,
     FetchRequest, FileChunk, FindRequest, JobOptions, SubmitRequest, JobRef, ListRequest, ListPart,
-    Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine,
+    Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine, LogField,
     LayerRef, LookUpRequest, LayerPart, LayersPart, WorkersRequest, WorkersReply, WorkerInfo,
     LayerRange, ListHeldJobs, HeldJobs, RemoveJobs, RemovedJobs, RemovedJob, CollectRequest,
     CollectPart, UnknownJob, EngineNeeds, PathPart, PathProgress, PathPositions, FindPathRequest,

@@ -121,11 +121,12 @@ fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
     if lease < Duration::from_millis(100) { Err(LeaseError::Short) } else { Ok(lease) }
 }
 
-/// Runs `strata coordinator` until a signal arrives.
+/// Runs `strata coordinator` until a signal arrives. Jobs log their progress at least once in
+/// `log_interval`.
 ///
 /// # Errors
 /// If an address, the token file or the journal cannot be used, or serving fails.
-pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<ExitCode, Failure> {
     let security = security(args)?;
     let runtime = node::runtime()?;
     let platform: Arc<dyn Platform> = System::new(runtime.handle());
@@ -135,6 +136,7 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, Failure> {
         checkpoint_interval: args.checkpoint_interval,
         has_store: args.store.is_some(),
         narrow: args.narrow,
+        log_interval,
         retention: Retention {
             jobs: args.retain_jobs.map(NonZeroUsize::get),
             age: args.retain_age,

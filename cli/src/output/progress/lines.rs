@@ -1,46 +1,43 @@
-//! Progress as log lines: a few layers a second, and a heartbeat when nothing else is logged.
+//! Progress as log lines: at growing intervals, and a last one; every layer for debugging.
 
 use std::time::Duration;
 
+use strata::progress::{CheckpointLine, LayerLine, Pace};
 use strata::{Tracker, memory};
-use tracing::{info, warn};
+use tracing::{Level, info, warn};
 
 use super::sink::{Sink, Throttle};
 use crate::output::events::{Checkpoint, Event, Job, Layer, Summary};
 
-/// Layer lines are at least this far apart.
-const INTERVAL: Duration = Duration::from_millis(333);
-
-/// The longest silence.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Lines about checkpoints are at least this far apart.
+const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Turns events into log lines.
 pub(super) struct Lines {
     tracker: Tracker,
     job: String,
-    layers: Throttle,
+    pace: Pace,
     checkpoints: Throttle,
-    /// The last layer, if it was not logged.
-    held_back: Option<Layer>,
-    /// The last layer's depth.
-    depth: Option<u32>,
+    /// The last layer, if no line at level `INFO` has it.
+    held_back: Option<LayerLine>,
+    /// The last line about a layer.
+    last: Option<LayerLine>,
     /// Whether a cluster searches, which makes the memory of this process irrelevant.
     remote: bool,
-    last_line: Duration,
     over: bool,
 }
 
 impl Lines {
-    pub(super) fn new(expected_layers: Option<u32>) -> Self {
+    /// Lines of a search that is known to end by a layer. `longest` is the longest time between two.
+    pub(super) fn new(expected_layers: Option<u32>, longest: Duration) -> Self {
         Lines {
             tracker: Tracker::new(expected_layers),
             job: String::new(),
-            layers: Throttle::new(INTERVAL),
+            pace: Pace::new(longest),
             checkpoints: Throttle::new(INTERVAL),
             held_back: None,
-            depth: None,
+            last: None,
             remote: false,
-            last_line: Duration::ZERO,
             over: false,
         }
     }
@@ -73,85 +70,82 @@ impl Lines {
 
     fn layer(&mut self, layer: &Layer, now: Duration) {
         self.tracker.layer(&layer.tracked(), now);
-        self.depth = Some(layer.depth);
         if layer.replayed {
             return;
         }
-        if self.layers.allows(now) {
-            self.layer_line(layer, now);
+        let line = self.line(layer, now);
+        self.last = Some(line.clone());
+        if self.pace.is_due(now) {
+            self.held_back = None;
+            line.log(&self.job, Level::INFO, LayerLine::COMMITTED);
         } else {
-            self.held_back = Some(layer.clone());
+            line.log(&self.job, Level::DEBUG, LayerLine::COMMITTED);
+            self.held_back = Some(line);
         }
     }
 
-    fn layer_line(&mut self, layer: &Layer, now: Duration) {
-        self.held_back = None;
-        self.last_line = now;
-        let eta = self.tracker.time_left();
-        info!(
-            job = %self.job,
-            layer = layer.depth,
-            states = layer.states,
-            generated = layer.generated,
-            dup_ratio = %format_args!("{:.3}", self.tracker.duplicate_ratio()),
-            bytes = layer.bytes,
-            total = layer.total_states,
-            elapsed = %format_args!("{:.1}s", now.as_secs_f64()),
-            rate = %format_args!("{:.0}/s", self.tracker.rate()),
-            eta = eta.map(|eta| tracing::field::display(format!("{eta:.0}s"))),
-            "layer committed"
-        );
+    fn line(&self, layer: &Layer, now: Duration) -> LayerLine {
+        LayerLine {
+            layer: layer.depth,
+            states: layer.states,
+            generated: layer.generated,
+            dup_ratio: self.tracker.duplicate_ratio(),
+            bytes: layer.bytes,
+            total: layer.total_states,
+            elapsed: now.as_secs_f64(),
+            rate: self.tracker.rate(),
+            eta: self.tracker.time_left().map(|left| format!("{left:.0}s")),
+        }
     }
 
-    /// Logs the last layer if it was not logged yet.
-    fn catch_up(&mut self, now: Duration) {
-        if let Some(layer) = self.held_back.take() {
-            self.layer_line(&layer, now);
+    /// Logs the last layer if it was not logged yet. A log of all layers has it.
+    fn catch_up(&mut self) {
+        if let Some(line) = self.held_back.take()
+            && !tracing::enabled!(Level::DEBUG)
+        {
+            line.log(&self.job, Level::INFO, LayerLine::COMMITTED);
         }
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint, now: Duration) {
-        if !self.checkpoints.allows(now) {
-            return;
+        if self.checkpoints.allows(now) {
+            let Checkpoint { depth: layer, bytes, seconds: took } = *checkpoint;
+            let line = CheckpointLine { layer, bytes, took };
+            line.log(&self.job, CheckpointLine::COMMITTED);
         }
-        self.last_line = now;
-        info!(
-            job = %self.job,
-            layer = checkpoint.depth,
-            bytes = checkpoint.bytes,
-            seconds = %format_args!("{:.3}", checkpoint.seconds),
-            "checkpoint committed"
-        );
     }
 
-    fn rolled_back(&mut self, depth: Option<u32>, now: Duration) {
+    fn rolled_back(&mut self, depth: Option<u32>) {
         self.tracker.roll_back(depth);
-        self.held_back = None;
-        self.depth = depth;
-        self.last_line = now;
-        warn!(job = %self.job, layer = depth, "search rolled back to a checkpoint");
+        (self.held_back, self.last) = (None, None);
+        warn!(job = %self.job, from_layer = depth, "search rolled back to a checkpoint");
     }
 
     fn result(&mut self, summary: &Summary) {
         info!(
             job = %self.job,
-            layers = summary.layers,
-            states = summary.states,
+            layer = summary.layers,
+            total = summary.states,
             elapsed = %format_args!("{:.1}s", summary.seconds),
             "search finished"
         );
     }
 
-    fn heartbeat(&mut self, now: Duration) {
-        self.last_line = now;
-        info!(
-            job = %self.job,
-            layer = self.depth,
-            total = self.tracker.states(),
-            elapsed = %format_args!("{:.1}s", now.as_secs_f64()),
-            memory = if self.remote { None } else { memory::current() },
-            "still searching"
-        );
+    /// Logs that the search goes on, with the last layer, or the memory before the first one.
+    fn still_searching(&mut self, now: Duration) {
+        let elapsed = now.as_secs_f64();
+        match &self.last {
+            Some(last) => {
+                let line = LayerLine { elapsed, eta: None, ..last.clone() };
+                line.log(&self.job, Level::INFO, LayerLine::SEARCHING);
+            }
+            None => info!(
+                job = %self.job,
+                elapsed = %format_args!("{elapsed:.1}s"),
+                memory = if self.remote { None } else { memory::current() },
+                "{}", LayerLine::SEARCHING
+            ),
+        }
     }
 }
 
@@ -162,28 +156,26 @@ impl Sink for Lines {
             Event::Layer(layer) => self.layer(layer, now),
             Event::Checkpoint(checkpoint) => self.checkpoint(checkpoint, now),
             Event::Result(summary) => {
-                self.catch_up(now);
+                self.catch_up();
                 self.result(summary);
                 self.over = true;
             }
             Event::Path(_) | Event::Antipodes(_) => {}
-            Event::RolledBack(back) => self.rolled_back(back.depth, now),
+            Event::RolledBack(back) => self.rolled_back(back.depth),
             Event::Stopped(_) | Event::Failed(_) => {
-                self.catch_up(now);
+                self.catch_up();
                 self.over = true;
             }
         }
     }
 
     fn tick(&mut self, now: Duration) {
-        if self.over {
+        if self.over || !self.pace.is_due(now) {
             return;
         }
-        if self.held_back.is_some() && self.layers.allows(now) {
-            self.catch_up(now);
-        }
-        if now >= self.last_line + HEARTBEAT {
-            self.heartbeat(now);
+        match self.held_back.take() {
+            Some(line) => line.log(&self.job, Level::INFO, LayerLine::COMMITTED),
+            None => self.still_searching(now),
         }
     }
 }
@@ -203,15 +195,23 @@ mod tests {
 
     /// The log lines that `act` causes, without time and level.
     fn log(act: impl FnOnce(&mut Lines)) -> Vec<String> {
+        log_at(Level::INFO, act)
+    }
+
+    /// The log lines down to a level.
+    fn log_at(level: Level, act: impl FnOnce(&mut Lines)) -> Vec<String> {
         let shared = Shared::default();
         let subscriber = tracing_subscriber::fmt()
             .with_ansi(false)
             .with_target(false)
             .without_time()
             .with_level(false)
+            .with_max_level(level)
             .with_writer(Mutex::new(shared.clone()))
             .finish();
-        tracing::subscriber::with_default(subscriber, || act(&mut Lines::new(Some(100))));
+        tracing::subscriber::with_default(subscriber, || {
+            act(&mut Lines::new(Some(100), Pace::LONGEST));
+        });
         shared.text().lines().map(|line| line.trim().to_owned()).collect()
     }
 
@@ -222,14 +222,17 @@ mod tests {
         }
     }
 
+    /// A layer of 1,000 states a second, from second 1 on.
+    fn second(depth: u32) -> Event {
+        layer(depth, 1000, 1000 * u64::from(depth + 1))
+    }
+
     #[test]
     fn lines_have_the_documented_form() {
-        let lines = log(|lines| {
+        let lines = log_at(Level::DEBUG, |lines| {
             lines.event(&job(), millis(0));
-            lines.event(&layer(0, 1000, 1000), millis(1000));
-            for depth in 1..=20_u64 {
-                let event = layer(depth as u32, 1000, 1000 * (depth + 1));
-                lines.event(&event, millis(1000 * (depth + 1)));
+            for depth in 0..=20 {
+                lines.event(&second(depth), millis(1000 * u64::from(depth + 1)));
             }
             lines.event(&Event::Result(summary()), millis(21_000));
         });
@@ -248,22 +251,31 @@ mod tests {
             "layer committed job=panex-6 layer=20 states=1000 generated=3000 dup_ratio=0.667 \
              bytes=500 total=21000 elapsed=21.0s rate=1000/s eta=84s"
         );
-        assert_eq!(lines[22], "search finished job=panex-6 layers=441 states=4078382 elapsed=0.2s");
+        assert_eq!(lines[22], "search finished job=panex-6 layer=441 total=4078382 elapsed=0.2s");
         assert_eq!(lines.len(), 23);
     }
 
     #[test]
-    fn layer_lines_are_limited() {
+    fn lines_come_at_growing_intervals_and_a_last_one_in_the_end() {
         let lines = log(|lines| {
-            for depth in 0..1100 {
-                let event = layer(depth, 10, 10 * u64::from(depth + 1));
-                lines.event(&event, millis(u64::from(depth)));
+            for depth in 0..=99 {
+                lines.event(&second(depth), millis(1000 * u64::from(depth + 1)));
             }
-            lines.event(&stopped(), millis(1100));
+            lines.event(&stopped(), millis(100_500));
         });
-        assert_eq!(lines.len(), 5, "{lines:#?}");
-        assert!(lines[3].contains(" layer=999 "));
-        assert!(lines[4].contains(" layer=1099 "));
+        let elapsed = lines.iter().map(|line| line.split_once(" elapsed=").unwrap().1);
+        let elapsed: Vec<&str> = elapsed.map(|rest| rest.split_once(' ').unwrap().0).collect();
+        assert_eq!(elapsed, ["2.0s", "6.0s", "14.0s", "30.0s", "60.0s", "90.0s", "100.0s"]);
+    }
+
+    #[test]
+    fn a_short_search_has_the_line_of_its_last_layer() {
+        let lines = log(|lines| {
+            (0..3).for_each(|depth| lines.event(&second(depth), millis(u64::from(depth))));
+            lines.event(&Event::Result(summary()), millis(10));
+        });
+        assert_eq!(lines.len(), 2, "{lines:#?}");
+        assert!(lines[0].contains(" layer=2 ") && lines[1].starts_with("search finished"));
     }
 
     #[test]
@@ -271,18 +283,22 @@ mod tests {
         let lines = log(|lines| {
             lines.event(&layer(0, 1, 1), millis(0));
             lines.event(&layer(1, 1, 2), millis(1));
-            lines.tick(millis(200));
-            lines.tick(millis(400));
-            lines.tick(millis(600));
+            for now in (200..3000).step_by(200) {
+                lines.tick(millis(now));
+            }
         });
-        assert_eq!(lines.len(), 2, "{lines:#?}");
-        assert!(lines[1].contains(" layer=1 "));
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(
+            lines[0].contains(" layer=1 ") && lines[0].contains(" elapsed=0.0s "),
+            "{lines:#?}"
+        );
     }
 
     #[test]
-    fn a_heartbeat_is_logged_every_ten_seconds() {
+    fn a_long_layer_is_logged_as_still_searching() {
         let lines = log(|lines| {
             lines.event(&job(), millis(0));
+            lines.tick(millis(2000));
             lines.event(&layer(0, 5, 5), millis(3000));
             for now in (3200..33_400).step_by(200) {
                 lines.tick(millis(now));
@@ -290,9 +306,12 @@ mod tests {
             lines.event(&Event::Result(summary()), millis(33_400));
             lines.tick(millis(60_000));
         });
-        let beats = lines.iter().filter(|line| line.starts_with("still searching"));
-        assert_eq!(beats.count(), 3, "{lines:#?}");
-        assert!(lines[2].starts_with("still searching job=panex-6 layer=0 total=5 elapsed=13.0s"));
+        assert!(lines[1].starts_with("still searching job=panex-6 elapsed=2.0s"), "{lines:#?}");
+        assert!(lines[2].starts_with("layer committed job=panex-6 layer=0 "), "{lines:#?}");
+        let beat = "still searching job=panex-6 layer=0 states=5 generated=15 dup_ratio=0.667 \
+                    bytes=2 total=5 elapsed=14.0s rate=2/s";
+        assert_eq!(lines[3], beat);
+        assert_eq!(lines.len(), 6, "{lines:#?}");
     }
 
     #[test]
@@ -314,8 +333,8 @@ mod tests {
         let lines = log(|lines| {
             lines.event(&Event::Job(remote), millis(0));
             lines.event(&layer(0, 5, 5), millis(1000));
-            lines.event(&layer(1, 5, 10), millis(1001));
-            lines.event(&Event::RolledBack(RolledBack { depth: Some(0) }), millis(1002));
+            lines.event(&layer(1, 5, 10), millis(2001));
+            lines.event(&Event::RolledBack(RolledBack { depth: Some(0) }), millis(2002));
             lines.tick(millis(11_002));
         });
         assert_eq!(
@@ -323,8 +342,9 @@ mod tests {
             "job followed job=panex-6 space=panex params={\"k\":3,\"level\":6} \
              engine=explicit shards=64 workers=3"
         );
-        assert_eq!(lines[2], "search rolled back to a checkpoint job=panex-6 layer=0");
-        assert_eq!(lines[3], "still searching job=panex-6 layer=0 total=5 elapsed=11.0s");
+        assert!(lines[1].contains(" layer=1 "), "{lines:#?}");
+        assert_eq!(lines[2], "search rolled back to a checkpoint job=panex-6 from_layer=0");
+        assert_eq!(lines[3], "still searching job=panex-6 elapsed=11.0s");
         assert_eq!(lines.len(), 4, "{lines:#?}");
     }
 
@@ -337,9 +357,6 @@ mod tests {
             lines.event(&checkpoint, millis(10));
             lines.event(&checkpoint, millis(20));
         });
-        assert_eq!(
-            lines[1..],
-            ["checkpoint committed job=panex-6 layer=7 bytes=1000 seconds=0.013"]
-        );
+        assert_eq!(lines[1..], ["checkpoint committed job=panex-6 layer=7 bytes=1000 took=0.013s"]);
     }
 }

@@ -113,7 +113,7 @@ impl Progress {
 fn screen(console: &Console, expected_layers: Option<u32>) -> Vec<Box<dyn Sink>> {
     match console.display {
         Display::Bar => vec![Box::new(Bar::new(&console.screen, expected_layers))],
-        Display::Lines => vec![Box::new(Lines::new(expected_layers))],
+        Display::Lines => vec![Box::new(Lines::new(expected_layers, console.log_interval))],
         Display::None => Vec::new(),
     }
 }

@@ -264,7 +264,7 @@ impl Target {
             *effects.entry(what.to_owned()).or_default() += count as u32;
         };
         let log = self.cluster.log(COORDINATOR);
-        add("sessions", log.matches("session epoch=").count());
+        add("sessions", log.matches("session started").count());
         add("sessions that ended early", log.matches("back to the last checkpoint").count());
         add("pauses without a journal", log.matches("paused at the last checkpoint").count());
         for proxy in self.control.iter().chain(&self.exchange) {

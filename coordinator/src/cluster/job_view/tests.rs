@@ -98,7 +98,7 @@ fn the_log_survives_a_restart() {
     };
     write("first\nline");
     let entries = write("second");
-    let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
+    let texts: Vec<&str> = entries.iter().map(|entry| entry.message.as_str()).collect();
     assert_eq!(texts, ["first line", "second"]);
 }
 
@@ -116,7 +116,7 @@ fn a_log_that_grows_is_read_once() {
             next = part.next;
             for entry in part.entries {
                 let number = seen.fetch_add(1, Ordering::Relaxed);
-                assert_eq!(entry.text, number.to_string());
+                assert_eq!(entry.message, number.to_string());
             }
         }
     });

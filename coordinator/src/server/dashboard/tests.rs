@@ -125,8 +125,8 @@ fn entries_of_the_log_mark_the_charts() {
         "session epoch=1 workers=w1 from the start".to_owned(),
         "checkpoint layer=7 bytes=10 took=0.1s".to_owned(),
         format!("{ROLLED_BACK}7"),
-        format!("session epoch=2 workers=w1 {FROM_CHECKPOINT}7"),
-        format!("session epoch=3 workers=w1,w2 {FROM_CHECKPOINT}9"),
+        format!("session started epoch=2 workers=w1{FROM_CHECKPOINT}7"),
+        format!("session started epoch=3 workers=w1,w2{FROM_CHECKPOINT}9"),
         "checkpoint layer=x".to_owned(),
     ] {
         view.log(Level::Info, &text);
