@@ -33,6 +33,22 @@ command() {
     status=$?
     echo "$status" >"$results/$1.code"
 }
+# interrupted NUMBER SECONDS TEXT: runs a search and interrupts it some time after its start. With job
+# control, a command in the background does not ignore the signal.
+interrupted() {
+    set -m
+    eval "$3" >"$results/$1.out" 2>&1 &
+    for _ in $(seq 600); do
+        ! grep -q "job started" "$results/$1.out" && kill -0 $! 2>/dev/null || break
+        sleep 0.1
+    done
+    sleep "$2"
+    kill -INT -- -$! 2>/dev/null
+    wait $!
+    status=$?
+    set +m
+    echo "$status" >"$results/$1.code"
+}
 # node NUMBER TEXT: starts a node and waits until it is ready.
 node() {
     eval "$2" >"$results/$1.out" 2>&1 &
@@ -119,15 +135,16 @@ impl Folder {
             if command.shown.is_none() && !command.is_node() {
                 text = format!("set -e\n{text}\nset +e");
             }
-            if let Some(after) = command.interrupt() {
-                text = format!("timeout --signal INT --foreground {} {text}", after.as_secs_f64());
-            }
             if command.text.starts_with("strata coordinator") && !text.contains("--listen") {
                 text = format!("STRATA_LISTEN=127.0.0.1{} {text}", self.ports[0].1);
             }
-            let run = if command.is_node() { "node" } else { "command" };
             let text = text.replace('\'', r"'\''");
-            writeln!(script, "{run} {number} '{text}'").unwrap();
+            let run = match command.interrupt() {
+                Some(after) => format!("interrupted {number} {}", after.as_secs_f64()),
+                None if command.is_node() => format!("node {number}"),
+                None => format!("command {number}"),
+            };
+            writeln!(script, "{run} '{text}'").unwrap();
         }
         let mut shell = Process::new("bash");
         for (name, _) in std::env::vars_os() {

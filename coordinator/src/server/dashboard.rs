@@ -244,12 +244,7 @@ impl Source for ClusterSource {
             let text = entry.to_string();
             let mark = mark(&text, before);
             before = mark.map(|(kind, _)| kind);
-            LogEntry {
-                time_ms: entry.time_ms,
-                level: entry.level.name().to_owned(),
-                text,
-                mark,
-            }
+            LogEntry { time_ms: entry.time_ms, level: entry.level.name().to_owned(), text, mark }
         });
         Ok(LogPart { entries: entries.collect(), next: part.next, more: part.more })
     }
