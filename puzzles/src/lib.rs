@@ -1,6 +1,7 @@
 //! The puzzles that ship with Strata, as state spaces: pure functions without I/O or threads.
 #![forbid(unsafe_code)]
 
+mod drawing;
 mod hanoi;
 pub mod panex;
 pub mod permutation;

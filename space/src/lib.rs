@@ -40,6 +40,7 @@
 
 pub mod dense;
 mod digest;
+mod drawing;
 mod error;
 mod keyed;
 pub mod nested;
@@ -51,6 +52,7 @@ mod stats;
 mod tabled;
 
 pub use digest::{Digest, MODULI, Weight, mix};
+pub use drawing::DrawingTheme;
 pub use error::SpaceError;
 pub use keyed::{KeySpace, Keyed, Seed};
 pub use parameter::{

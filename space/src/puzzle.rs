@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::dense::{DenseSize, DenseSpace};
+use crate::drawing::DrawingTheme;
 use crate::error::SpaceError;
 use crate::nested::NestedSpace;
 use crate::parameter::{Parameter, ParameterReader, Parameters};
@@ -137,6 +138,14 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// before; None if one is not. By default a move is named by the position it leads to.
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         path.split_first().map(|(_, moves)| moves.to_vec())
+    }
+
+    /// Drawing of a position in text form: an SVG document without scripts and styles, of the same
+    /// size for all positions of the puzzle, with the text form as its title. None if `position` is
+    /// no position of the puzzle. By default there are no drawings.
+    fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
+        let _ = (position, theme);
+        None
     }
 
     /// Message of the error if the symbolic engine is requested and there is no [`NestedPuzzle`].

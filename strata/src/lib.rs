@@ -63,8 +63,8 @@ pub use search::report::Report;
 /// [`space::nested::NestedSpace`] needs.
 pub use strata_space as space;
 pub use strata_space::{
-    KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
-    State, Tabled,
+    DrawingTheme, KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed,
+    SpaceError, State, Tabled,
 };
 pub use strata_symbolic::{Options as SymbolicOptions, StepError};
 pub use tracker::{Tracked, Tracker};

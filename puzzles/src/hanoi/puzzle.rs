@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
-use strata_space::{NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError};
+use strata_space::{DrawingTheme, NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError};
 
 use super::dense::DenseHanoi;
+use super::drawing;
 use super::nested::NestedHanoi;
 use super::state_space::Hanoi;
 
@@ -45,6 +46,12 @@ impl Puzzle for Hanoi {
 
     fn distance_name(&self) -> String {
         format!("H({} discs, {} pegs)", self.discs(), self.pegs())
+    }
+
+    fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
+        let discs = self.discs();
+        let stacks = drawing::read(discs, self.pegs() as usize, position)?;
+        Some(drawing::draw(discs, &stacks, position, theme))
     }
 
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {

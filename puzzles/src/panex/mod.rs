@@ -15,6 +15,7 @@
 
 mod bounds;
 mod config;
+mod drawing;
 mod free;
 mod group;
 mod nested;

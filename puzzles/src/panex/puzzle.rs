@@ -1,11 +1,13 @@
 //! The Panex puzzle by name and parameters, and the names of its moves.
 
 use strata_space::{
-    Chain, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace,
+    Chain, DrawingTheme, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, SpaceError,
+    StateSpace,
 };
 
 use super::bounds::upper_bound;
 use super::config::{PanexConfig, SymmetryUse};
+use super::drawing;
 use super::nested::NestedPanex;
 use super::position::Position;
 use super::state_space::Panex;
@@ -127,6 +129,12 @@ impl Puzzle for Panex {
             MOVES.into_iter().find(leads).map(move_name)
         };
         positions.windows(2).map(between).collect()
+    }
+
+    fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
+        let level = self.config().level;
+        let position = Position::parse(level, position).ok()?;
+        Some(drawing::draw(level, &position, theme))
     }
 }
 

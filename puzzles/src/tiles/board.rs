@@ -169,6 +169,11 @@ impl Board {
         self.shape
     }
 
+    /// The tiles of each row, 0 for the blank.
+    pub(super) fn rows(&self) -> Vec<&[u8]> {
+        self.tiles.chunks(self.shape.columns.into()).collect()
+    }
+
     /// The board after the blank has moved some rows down and columns to the right; None if it
     /// would leave the board.
     pub(super) fn moved(&self, down: i8, right: i8) -> Option<Board> {

@@ -15,6 +15,7 @@
 //! that begins or ends with the blank in a corner.
 
 mod board;
+mod drawing;
 mod numbering;
 mod puzzle;
 mod scatter;

@@ -1,8 +1,11 @@
 //! Sliding tiles by name and parameters, and the names of their moves.
 
-use strata_space::{Chain, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace};
+use strata_space::{
+    Chain, DrawingTheme, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace,
+};
 
 use super::board::{Board, Shape};
+use super::drawing;
 use super::state_space::{Tiles, TilesConfig};
 
 /// The word for the tiles in order.
@@ -85,6 +88,10 @@ impl Puzzle for Tiles {
     fn moves_along(&self, _: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
         let boards = self.unfold(chain)?;
         boards.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
+    }
+
+    fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
+        Some(drawing::draw(&Board::parse(self.shape(), position).ok()?, theme))
     }
 
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {

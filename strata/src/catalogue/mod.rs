@@ -12,6 +12,6 @@ mod space;
 pub use registry::{Entry, Registry};
 pub use space::{NestedForm, Space};
 pub use strata_space::{
-    KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
-    Tabled,
+    DrawingTheme, KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed,
+    SpaceError, Tabled,
 };

@@ -25,7 +25,7 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
-    use strata_space::Parameters;
+    use strata_space::{DrawingTheme, Parameters};
 
     use super::*;
 
@@ -91,6 +91,17 @@ mod tests {
         let two = ["4".to_string(), "5".to_string()];
         let error = shipped.parameters("panex", &two, &[]).unwrap_err();
         assert_eq!(error.to_string(), "panex takes level (2 given): strata solve panex LEVEL");
+    }
+
+    #[test]
+    fn positions_have_the_drawings_of_their_puzzle() {
+        let draw = |name: &str, pairs: &[(&str, &str)], position: &str| {
+            let space = Registry::shipped().open(name, &given(pairs)).unwrap();
+            space.drawing(position, DrawingTheme::Dark)
+        };
+        let board = draw("tiles", &[("size", "2x2")], "1 2 / 3 _").unwrap();
+        assert_eq!(board.matches("<rect").count(), 3);
+        assert_eq!(draw("pancake", &[("n", "4")], "1 2 3 4"), None);
     }
 
     #[test]

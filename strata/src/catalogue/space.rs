@@ -6,8 +6,8 @@ use std::sync::Arc;
 use strata_explicit::Engine;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SpaceError, StateSpace,
-    Tabled, check_tabled,
+    Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SpaceError,
+    StateSpace, Tabled, check_tabled,
 };
 use strata_symbolic::{AnySearch, Options, StepError};
 
@@ -153,6 +153,12 @@ impl Space {
         self.0.moves_between(path)
     }
 
+    /// Drawing of a position in text form, as an SVG document; None if the puzzle has no drawings, or
+    /// the text is no position.
+    pub fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
+        self.0.drawing(position, theme)
+    }
+
     /// The explicit engine for the space.
     pub fn engine(self, shards: u32) -> Engine {
         self.0.engine(shards)
@@ -212,6 +218,7 @@ trait AnySpace: Send + Sync {
     fn moves(&self, chain: &Chain) -> Option<Vec<String>>;
     fn positions(&self, chain: &Chain) -> Option<Vec<String>>;
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
+    fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String>;
     fn engine(self: Box<Self>, shards: u32) -> Engine;
     fn nested(&self) -> Result<NestedForm, SpaceError>;
     fn check_explicit(&self) -> Result<(), SpaceError>;
@@ -337,6 +344,10 @@ impl<E: Explicit> AnySpace for Opened<E> {
 
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         self.explicit.puzzle().moves_between(path)
+    }
+
+    fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
+        self.explicit.puzzle().drawing(position, theme)
     }
 
     fn engine(self: Box<Self>, shards: u32) -> Engine {
