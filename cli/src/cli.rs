@@ -15,6 +15,7 @@ use crate::commands::nodes::tls_init::TlsInitArgs;
 use crate::commands::nodes::worker::WorkerArgs;
 use crate::commands::panex::args::PanexCommand;
 use crate::commands::path::PathJobArgs;
+use crate::commands::plot::args::PlotArgs;
 use crate::commands::puzzle::args::PuzzleCommand;
 use crate::commands::replay::ReplayArgs;
 use crate::commands::rm::RmArgs;
@@ -93,6 +94,9 @@ pub(crate) enum Command {
     /// Print the layer table of a finished or running job
     #[command(after_help = exit::help_table())]
     Stats(StatsArgs),
+    /// Draw a chart of a finished or running job, in the terminal or as an SVG or PNG file
+    #[command(after_help = exit::help_table())]
+    Plot(Box<PlotArgs>),
     /// Count or list the states of a layer of a job in a folder
     #[command(after_help = exit::help_table())]
     Layer(LayerArgs),
@@ -135,6 +139,7 @@ impl Command {
     pub(crate) fn places_mut(&mut self) -> Option<&mut Places> {
         match self {
             Command::Stats(args) => Some(&mut args.target.places),
+            Command::Plot(args) => Some(&mut args.target.places),
             Command::Layer(args) => Some(&mut args.target.places),
             Command::Verify(args) => Some(&mut args.target.places),
             Command::Resume(args) => Some(&mut args.target.places),
@@ -146,7 +151,7 @@ impl Command {
 
 /// The groups of commands in the help of the program.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Search on this machine", &["solve", "stats", "layer", "verify", "replay"]),
+    ("Search on this machine", &["solve", "stats", "plot", "layer", "verify", "replay"]),
     (
         "Jobs of a cluster",
         &["submit", "list", "status", "watch", "logs", "cancel", "resume", "rm", "gc", "path"],

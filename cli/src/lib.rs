@@ -26,8 +26,8 @@ use strata::catalogue::{KeySpace, Puzzle, Registry};
 use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;
 use crate::commands::{
-    completions, domains, gc, health, jobs, layer, man, nodes, panex, path, puzzle, replay, rm,
-    solve, stats, submit, tiles, verify,
+    completions, domains, gc, health, jobs, layer, man, nodes, panex, path, plot, puzzle, replay,
+    rm, solve, stats, submit, tiles, verify,
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -112,6 +112,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Gc(args) => gc::run(args, &console),
         Command::Path(args) => path::run(args, &console),
         Command::Stats(args) => stats::run::run(args, &console),
+        Command::Plot(args) => plot::run::run(args, &console),
         Command::Layer(args) => layer::run(args, &console),
         Command::Replay(args) => replay::run(args, &console),
         Command::Verify(args) => verify::run(args, &console),

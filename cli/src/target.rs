@@ -102,22 +102,9 @@ impl TargetArgs {
     /// Finds the job.
     ///
     /// # Errors
-    /// `NoSuchJob` if there is none, `Usage` if the word means several jobs, `Unreachable` if only the
-    /// cluster may have it and cannot be reached; or as a call to the cluster.
+    /// As [`Places::find`].
     pub(crate) fn find(&self) -> Result<Target<'_>, Failure> {
-        match self.places.look_for(&self.job)? {
-            Found::Folder(folder) => Ok(Target::Folder(folder)),
-            Found::No(looked) => {
-                let remote = Remote::connect(&self.places.client);
-                let found = remote.and_then(|remote| {
-                    let job = remote.status(&self.job.to_string_lossy())?;
-                    Ok(ClusterJob { remote, job })
-                });
-                let found =
-                    found.map_err(|failure| self.places.not_found(&self.job, &looked, failure))?;
-                Ok(Target::Cluster(Box::new(found)))
-            }
-        }
+        self.places.find(&self.job)
     }
 }
 
@@ -131,6 +118,26 @@ pub(crate) enum Found {
 }
 
 impl Places {
+    /// Finds a job.
+    ///
+    /// # Errors
+    /// `NoSuchJob` if there is none, `Usage` if the word means several jobs, `Unreachable` if only the
+    /// cluster may have it and cannot be reached; or as a call to the cluster.
+    pub(crate) fn find(&self, word: &Path) -> Result<Target<'_>, Failure> {
+        match self.look_for(word)? {
+            Found::Folder(folder) => Ok(Target::Folder(folder)),
+            Found::No(looked) => {
+                let remote = Remote::connect(&self.client);
+                let found = remote.and_then(|remote| {
+                    let job = remote.status(&word.to_string_lossy())?;
+                    Ok(ClusterJob { remote, job })
+                });
+                let found = found.map_err(|failure| self.not_found(word, &looked, failure))?;
+                Ok(Target::Cluster(Box::new(found)))
+            }
+        }
+    }
+
     /// Looks for a job in folders.
     ///
     /// # Errors

@@ -548,6 +548,9 @@ fn logs_and_layers_are_shown() {
     assert_eq!(growth, "0 1\n1 2\n2 3\n");
     let table = expect(0, &mut at(&fake, "stats panex-3-aaaaaa")).stdout;
     assert!(table.ends_with("total: 6 states, 300 bytes, 1.00 s\n"), "{table}");
+    let plot = expect(0, &mut at(&fake, "plot panex --what time --json"));
+    let curve = plot.event("curve");
+    assert_eq!((&curve["name"], &curve["points"][2][1]), (&"panex-3-aaaaaa".into(), &0.5.into()));
 }
 
 #[test]

@@ -32,7 +32,8 @@ impl Projection {
         let marks = chart.marks.iter().map(|mark| mark.x).filter(|x| x.is_finite());
         marks.for_each(|x| xs.add(x));
         let (left, right) = xs.ends(0.0, 1.0);
-        let x = Projection::new(left, right, Scale::Linear);
+        // Depths and times begin with zero, even if the first point is later.
+        let x = Projection::new(left.min(0.0), right, Scale::Linear);
         (x, vertical(&chart.y, &ys))
     }
 

@@ -181,12 +181,14 @@ fn horizontal_axis(chart: &Chart, x: &Projection, left: usize, columns: usize) -
     lines
 }
 
-/// The text, cut to a number of characters.
+/// The text, cut to a number of characters. Control characters are replaced: a name cannot change the
+/// terminal.
 fn cut(text: &str, width: usize) -> String {
+    let plain = text.chars().map(|symbol| if symbol.is_control() { '\u{fffd}' } else { symbol });
     if text.chars().count() <= width {
-        return text.to_owned();
+        return plain.collect();
     }
-    text.chars().take(width - 1).chain(['…']).collect()
+    plain.take(width - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -196,6 +198,12 @@ mod tests {
     use super::*;
     use crate::chart::Scale;
     use crate::chart::tests::sample;
+
+    #[test]
+    fn names_cannot_change_the_terminal() {
+        assert_eq!(cut("a\u{1b}[2J\nb", 20), "a\u{fffd}[2J\u{fffd}b");
+        assert_eq!(cut("a long name", 6), "a lon…");
+    }
 
     proptest! {
         #[test]

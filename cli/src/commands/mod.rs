@@ -10,6 +10,7 @@ pub(crate) mod man;
 pub(crate) mod nodes;
 pub(crate) mod panex;
 pub(crate) mod path;
+pub(crate) mod plot;
 pub(crate) mod puzzle;
 pub(crate) mod replay;
 pub(crate) mod rm;

@@ -21,7 +21,7 @@ pub(crate) struct GlobalArgs {
     #[arg(env = "STRATA_PROGRESS", hide_env_values = true)]
     pub(crate) progress: ProgressMode,
 
-    /// Colour the log (auto: on a terminal, unless NO_COLOR is set)
+    /// Colour the log and charts (auto: on a terminal, unless NO_COLOR is set)
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     #[arg(env = "STRATA_COLOR", hide_env_values = true)]
     pub(crate) color: ColorMode,

@@ -29,6 +29,8 @@ pub(crate) enum Display {
 pub(crate) struct Console {
     /// Whether standard output is JSON lines.
     pub(crate) json: bool,
+    /// Whether results on standard output may have colours.
+    pub(crate) colours: bool,
     /// How progress is shown.
     pub(crate) display: Display,
     /// Longest time between two lines about progress.
@@ -46,19 +48,20 @@ impl Console {
             Display::Bar => ProgressDrawTarget::stderr(),
             Display::Lines | Display::None => ProgressDrawTarget::hidden(),
         };
-        let console = Console {
-            json: global.json,
-            display,
-            log_interval: global.log_interval,
-            screen: MultiProgress::with_draw_target(target),
-        };
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let ansi = match global.color {
+        let coloured = |terminal: bool| match global.color {
             ColorMode::Auto => terminal && !plain,
             ColorMode::Always => true,
             ColorMode::Never => false,
         };
-        start_logging(global, ansi, console.screen.clone());
+        let console = Console {
+            json: global.json,
+            colours: coloured(io::stdout().is_terminal() && !variable_is("TERM", "dumb")),
+            display,
+            log_interval: global.log_interval,
+            screen: MultiProgress::with_draw_target(target),
+        };
+        start_logging(global, coloured(terminal), console.screen.clone());
         console
     }
 }

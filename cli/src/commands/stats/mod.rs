@@ -1,4 +1,5 @@
 //! `strata stats`: the layer table of a job.
 
+pub(crate) mod rows;
 pub(crate) mod run;
-mod table;
+pub(crate) mod table;

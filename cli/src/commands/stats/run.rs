@@ -1,18 +1,13 @@
 //! Arguments and run of `strata stats`.
 
-use std::path::Path;
-
 use clap::Args;
-use strata::verify;
 
-use super::table::{self, Row, TableFormat};
-use crate::client::record;
-use crate::folder::open;
+use super::rows::rows;
+use super::table::{self, TableFormat};
 use crate::output::console::Console;
-use crate::output::events::counted;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
-use crate::target::{ClusterJob, Target, TargetArgs};
+use crate::target::TargetArgs;
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
@@ -39,49 +34,9 @@ impl StatsArgs {
 /// # Errors
 /// If there is no such job, or its history cannot be read.
 pub(crate) fn run(args: &StatsArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let rows = match args.target.find()? {
-        Target::Folder(folder) => rows_of_folder(&folder)?,
-        Target::Cluster(found) => rows_of_cluster(&found)?,
-    };
+    let rows = rows(&args.target.find()?)?;
     stdout::print(|out| table::write(&rows, args.format(console.json), out))?;
     Ok(ExitCode::Done)
-}
-
-/// The layer table of a job in a folder, which may be running.
-fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
-    let (folder, manifest) = open(dir)?;
-    let (_, view) = verify::with_current(&folder, manifest, |manifest| {
-        let record = manifest.checkpoint.as_ref().map(|checkpoint| &checkpoint.history);
-        folder.read_history(record)
-    })?;
-    let mut end = 0.0;
-    let rows = view.lines.into_iter().map(|line| Row {
-        depth: line.depth,
-        states: line.states,
-        positions: counted(line.positions, line.states),
-        generated: line.generated,
-        regions: line.regions,
-        bytes: line.bytes,
-        digest: line.digest.to_string(),
-        seconds: line.seconds - std::mem::replace(&mut end, line.seconds),
-    });
-    Ok(rows.collect())
-}
-
-/// The layer table of a cluster's job.
-fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<Vec<Row>, Failure> {
-    let mut end = 0.0;
-    let rows = found.remote.layers(&found.job.id)?.into_iter().map(|line| Row {
-        depth: line.depth,
-        states: line.states,
-        positions: counted(line.positions, line.states),
-        generated: line.generated,
-        regions: line.regions,
-        bytes: line.bytes,
-        digest: record::digest(line.digest),
-        seconds: record::duration(line.seconds, std::mem::replace(&mut end, line.seconds)),
-    });
-    Ok(rows.collect())
 }
 
 #[cfg(test)]

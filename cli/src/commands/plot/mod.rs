@@ -1,0 +1,5 @@
+//! `strata plot`: charts of jobs.
+
+pub(crate) mod args;
+mod event;
+pub(crate) mod run;
