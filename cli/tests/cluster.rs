@@ -4,6 +4,8 @@
 
 #[path = "cluster/answers.rs"]
 mod answers;
+#[path = "cluster/beside.rs"]
+mod beside;
 #[path = "cluster/chaos/mod.rs"]
 mod chaos;
 #[path = "cluster/clients.rs"]

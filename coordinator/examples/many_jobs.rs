@@ -74,8 +74,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..jobs {
         let name = format!("job-{number}-{}", std::process::id());
         let (created, options) = (u64::from(number), JobOptions::default());
-        let (job, _) =
-            journal.submit("panex-4", Some(&name), spec.clone(), options, created, Some(LAYERS))?;
+        let (job, _) = journal.submit(
+            "panex-4",
+            Some((&*name).into()),
+            spec.clone(),
+            options,
+            created,
+            Some(LAYERS),
+        )?;
         journal.checkpoint(&job.id, &lines, |entry| {
             entry.state = JobState::Done;
             entry.checkpoint = Some(checkpoint());

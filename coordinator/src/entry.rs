@@ -20,6 +20,9 @@ pub struct JobOptions {
     pub disk_limit: Option<u64>,
     /// Layers that stay on disk.
     pub keep: KeepLayers,
+    /// Jobs of a greater priority start first. Never changes.
+    #[serde(default)]
+    pub priority: i32,
     /// How the engine was chosen.
     #[serde(default, skip_serializing_if = "EngineRecord::is_empty")]
     pub engine: EngineRecord,
@@ -220,7 +223,8 @@ pub struct JobEntry {
     pub id: String,
     /// The name it was submitted with. Never changes.
     pub name: Option<String>,
-    /// Its place in the queue: jobs run in ascending order. A resumed job goes to the end.
+    /// Its place among the queued jobs of its priority: they start in ascending order. A resumed job
+    /// goes to the end.
     pub order: u64,
     /// The search. Never changes, but for the engine and the shards before the first layer, if the
     /// engine was chosen while there was no worker.
@@ -261,12 +265,15 @@ pub struct WorkerEntry {
     pub number: WorkerNumber,
     /// The id in its data directory.
     pub id: String,
-    /// Its name, for messages.
+    /// Its name, for messages. No other worker has it.
     pub name: String,
     /// The URL at which other workers reach it.
     pub address: String,
     /// Time of its first registration, in seconds since 1970.
     pub first_seen: u64,
+    /// The name of its host, if it has no given name.
+    #[serde(default)]
+    pub host: Option<String>,
 }
 
 /// Limits by their names in the journal.
@@ -348,12 +355,16 @@ mod tests {
             disk_limit: None,
             keep: KeepLayers::Every(NonZeroU32::new(5).unwrap()),
             engine: EngineRecord::default(),
+            priority: 0,
         };
         let text = serde_json::to_string(&options).unwrap();
-        let expected =
+        // Earlier versions had no priorities.
+        let earlier =
             r#"{"checkpoint_interval":2500,"max_layers":3,"disk_limit":null,"keep":{"every":5}}"#;
-        assert_eq!(text, expected);
-        assert_eq!(serde_json::from_str::<JobOptions>(&text).unwrap(), options);
+        assert_eq!(text, earlier.replace("}}", "},\"priority\":0}"));
+        for text in [&*text, earlier] {
+            assert_eq!(serde_json::from_str::<JobOptions>(text).unwrap(), options);
+        }
         let auto = AutoEngine { files: Some("--keep-layers".to_owned()), ..AutoEngine::default() };
         let engine = EngineRecord { reason: "it fits".to_owned(), auto: Some(auto) };
         let options = JobOptions { engine, ..options };

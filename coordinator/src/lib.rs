@@ -1,15 +1,16 @@
 //! The coordinator of a cluster: membership, job queue, journal and servers.
 //!
-//! A [`Coordinator`] serves workers and clients over gRPC, and health, metrics and a web page over HTTP. One
-//! thread, the queue, runs one job at a time. It drives the [plan](strata::Plan) of the search with
-//! the same [`Driver`](strata::Driver) that an embedded search uses; only the
-//! [workers](strata::WorkerPool) and the [checkpoints](strata::CheckpointSink) are the cluster's.
-//! The [`Journal`] holds everything that survives a restart.
+//! A [`Coordinator`] serves workers and clients over gRPC, and health, metrics and a web page over
+//! HTTP. One thread, the queue, starts jobs, and each running job has a thread. It drives the
+//! [plan](strata::Plan) of the search with the same [`Driver`](strata::Driver) that an embedded search
+//! uses; only the [workers](strata::WorkerPool) and the [checkpoints](strata::CheckpointSink) are the
+//! cluster's. The [`Journal`] holds everything that survives a restart.
 #![forbid(unsafe_code)]
 
 mod cluster;
 mod entry;
 mod journal;
+mod scheduling;
 mod server;
 
 pub use cluster::context::{ClusterOptions, DashboardOptions, Retention};
@@ -19,7 +20,9 @@ pub use entry::{
 };
 pub use journal::ended::EndedJob;
 pub use journal::error::JournalError;
-pub use journal::operations::Journal;
+pub use journal::names::WorkerName;
+pub use journal::operations::{JobName, Journal};
 pub use journal::setup::JournalSetup;
+pub use journal::workers::Registered;
 pub use server::coordinator::Coordinator;
 pub use server::error::ServerError;

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use strata::{KeepLayers, StopReason};
-use strata_coordinator::{JobEntry, JobOptions, JobState, Journal, JournalError};
+use strata_coordinator::{JobEntry, JobName, JobOptions, JobState, Journal, JournalError};
 use strata_store::HistoryLine;
 
 mod common;
@@ -69,20 +69,69 @@ fn a_submission_with_a_name_is_idempotent() {
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let job = submit(&journal, Some("big"), 6);
     let options = JobOptions { keep: KeepLayers::All, ..JobOptions::default() };
-    let again = journal.submit("other", Some("big"), spec(6), options.clone(), 9, None).unwrap();
+    let again =
+        journal.submit("other", Some("big".into()), spec(6), options.clone(), 9, None).unwrap();
     assert_eq!(again, (job.clone(), false));
-    let refused = journal.submit("other", Some("big"), spec(7), options, 9, None).unwrap_err();
+    let refused =
+        journal.submit("other", Some("big".into()), spec(7), options, 9, None).unwrap_err();
     assert_eq!(
         refused.to_string(),
         format!(r#"the name "big" belongs to job {}, which differs: n is "6", not "7""#, job.id)
     );
     assert_eq!(journal.jobs().unwrap(), [job]);
     for bad in ["", "a/b", "..", &"x".repeat(65)] {
-        let refused = journal.submit("panex", Some(bad), spec(6), JobOptions::default(), 0, None);
+        let name = Some(bad.into());
+        let refused = journal.submit("panex", name, spec(6), JobOptions::default(), 0, None);
         assert!(matches!(refused, Err(JournalError::Name { .. })), "{bad:?}");
         let refused = journal.submit(bad, None, spec(6), JobOptions::default(), 0, None);
         assert!(matches!(refused, Err(JournalError::Name { .. })), "{bad:?}");
     }
+}
+
+#[test]
+fn the_name_of_a_job_that_has_ended_is_used_again_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let journal = Journal::open(&path).unwrap();
+    let again = |journal: &Journal, again: bool| {
+        let name = Some(JobName { name: "big", again });
+        journal.submit("other", name, spec(6), JobOptions::default(), 9, None)
+    };
+    let first = submit(&journal, Some("big"), 6).id;
+    let refused = again(&journal, true).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        format!(
+            "job {first} has the name \"big\" and has not ended: cancel it first, or omit --new"
+        )
+    );
+    cancel(&journal, &first);
+    let refused = again(&journal, false).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        format!(
+            "the name \"big\" belongs to job {first}, which has ended (cancelled): \"watch big\" \
+             shows it, --new starts another job of that name, \"resume big\" goes on with it"
+        )
+    );
+    journal.update(&first, |job| job.state = JobState::Done).unwrap();
+    let refused = again(&journal, false).unwrap_err().to_string();
+    assert!(refused.ends_with("--new starts another job of that name"), "{refused}");
+    let (second, is_new) = again(&journal, true).unwrap();
+    assert!(is_new);
+    assert_eq!(again(&journal, false).unwrap(), (second.clone(), false));
+    // The name means the newest.
+    assert_eq!(journal.find("big").unwrap(), second);
+    assert_eq!(journal.find(&first).unwrap().name.as_deref(), Some("big"));
+    // It stays when an older job of the name is removed, and is free without the newest.
+    journal.remove(&first).unwrap();
+    drop(journal);
+    let journal = Journal::open(&path).unwrap();
+    assert_eq!(journal.find("big").unwrap(), second);
+    cancel(&journal, &second.id);
+    journal.remove(&second.id).unwrap();
+    assert!(matches!(journal.find("big"), Err(JournalError::NoSuchJob { .. })));
+    submit(&journal, Some("big"), 6);
 }
 
 #[test]
@@ -191,7 +240,8 @@ fn threads_share_a_journal() {
                 for round in 0..5 {
                     let epoch = journal.next_epoch().unwrap();
                     assert!(epochs.lock().unwrap().insert(epoch));
-                    journal.register(&format!("{thread}-{round}"), "w", "a:1", |_| false).unwrap();
+                    let id = format!("{thread}-{round}");
+                    journal.register(&id, &*id, "a:1", |_| false).unwrap();
                     submit(journal, None, thread);
                     content(journal).unwrap();
                 }
@@ -207,7 +257,8 @@ fn threads_share_a_journal() {
 fn run_all_operations(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
     let mut epoch = 0;
     for worker in 0..3 {
-        journal.register(&format!("id-{worker}"), &format!("w{worker}"), "h:1", |_| false).unwrap();
+        let (id, name) = (format!("id-{worker}"), format!("w{worker}"));
+        journal.register(&id, &*name, "h:1", |_| false).unwrap();
         seen(journal, epoch);
     }
     for n in 0..4 {

@@ -1,14 +1,15 @@
 //! Tests of the journal against a model.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 use strata::StopReason;
 use strata_coordinator::{
-    EndState, EndedJob, JobEntry, JobOptions, JobProgress, JobState, Journal, JournalError,
-    JournalSetup,
+    EndState, EndedJob, JobEntry, JobName, JobOptions, JobProgress, JobState, Journal,
+    JournalError, JournalSetup, Registered,
 };
 use strata_store::HistoryLine;
 
@@ -28,7 +29,7 @@ fn open(path: &Path) -> Result<Journal, JournalError> {
 enum Op {
     Register { id: u8, address: u8 },
     Epoch,
-    Submit { n: u8, name: Option<u8> },
+    Submit { n: u8, name: Option<u8>, again: bool },
     Update { job: usize, seconds: f64 },
     Checkpoint { job: usize, first: u32, lines: u32, salt: u64 },
     Requeue { job: usize },
@@ -43,7 +44,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         2 => (0..5u8, 0..2u8).prop_map(|(id, address)| Op::Register { id, address }),
         2 => Just(Op::Epoch),
-        3 => (0..3u8, prop::option::of(0..3u8)).prop_map(|(n, name)| Op::Submit { n, name }),
+        3 => (0..3u8, prop::option::of(0..3u8), any::<bool>())
+            .prop_map(|(n, name, again)| Op::Submit { n, name, again }),
         2 => (job(), -1e9..1e9).prop_map(|(job, seconds)| Op::Update { job, seconds }),
         5 => (job(), 0..12u32, 0..6u32, any::<u64>())
             .prop_map(|(job, first, lines, salt)| Op::Checkpoint { job, first, lines, salt }),
@@ -58,6 +60,8 @@ fn op() -> impl Strategy<Value = Op> {
 /// The expected content of the journal.
 struct Model {
     content: Content,
+    /// The newest job of each name.
+    names: BTreeMap<String, String>,
     epoch: u64,
     order: u64,
 }
@@ -69,28 +73,45 @@ impl Model {
     }
 
     fn register(&mut self, journal: &Journal, id: &str, address: &str) {
-        let worker = journal.register(id, "w", address, |_| false).unwrap();
+        let Registered { entry: worker, renamed } =
+            journal.register(id, id, address, |_| false).unwrap();
+        assert_eq!(renamed, []);
         let workers = &mut self.content.workers;
         if let Some(known) = workers.iter_mut().find(|worker| worker.id == id) {
             known.address = address.to_owned();
             assert_eq!(worker, *known);
         } else {
             assert_eq!(usize::from(worker.number), workers.len());
-            assert_eq!((&*worker.id, &*worker.name, &*worker.address), (id, "w", address));
+            assert_eq!((&*worker.id, &*worker.name, &*worker.address), (id, id, address));
             workers.push(worker);
         }
     }
 
-    fn submit(&mut self, journal: &Journal, n: u32, name: Option<&str>) {
-        let result = journal.submit("job", name, spec(n), JobOptions::default(), 1, None);
-        let known = |job: &&JobEntry| name.is_some() && job.name.as_deref() == name;
-        match (self.content.jobs.iter().find(known), result) {
-            (Some(known), Ok(found)) => assert_eq!(found, (known.clone(), false)),
-            (Some(known), Err(JournalError::NameTaken { job, .. })) => {
-                assert_ne!(known.spec, spec(n));
+    fn submit(&mut self, journal: &Journal, n: u32, name: Option<&str>, again: bool) {
+        let wished = name.map(|name| JobName { name, again });
+        let result = journal.submit("job", wished, spec(n), JobOptions::default(), 1, None);
+        let known = name.and_then(|name| self.names.get(name));
+        let known = known.and_then(|id| self.content.jobs.iter().find(|job| job.id == *id));
+        match (known, result) {
+            (Some(known), Err(JournalError::NameInUse { job, .. })) => {
+                assert!(again && !known.state.has_ended());
                 assert_eq!(known.id, job);
             }
-            (None, Ok((entry, true))) => {
+            (Some(known), Err(JournalError::NameEnded { job, .. })) => {
+                assert!(!again && known.state.has_ended());
+                assert_eq!(known.id, job);
+            }
+            (Some(known), Ok(found)) if !known.state.has_ended() => {
+                assert_eq!(found, (known.clone(), false))
+            }
+            (Some(known), Err(JournalError::NameTaken { job, .. })) => {
+                assert_ne!(known.spec, spec(n));
+                assert!(!again && !known.state.has_ended());
+                assert_eq!(known.id, job);
+            }
+            (known, Ok((entry, true))) => {
+                assert!(known.is_none() || again);
+                self.names.extend(name.map(|name| (name.to_owned(), entry.id.clone())));
                 assert_eq!((&entry.spec, entry.name.as_deref()), (&spec(n), name));
                 assert_eq!(entry.order, self.place());
                 self.content.layers.insert(entry.id.clone(), Vec::new());
@@ -147,8 +168,9 @@ impl Model {
                 self.epoch += 1;
                 assert_eq!(journal.next_epoch().unwrap(), self.epoch);
             }
-            Op::Submit { n, name } => {
-                self.submit(journal, n.into(), name.map(|name| format!("n-{name}")).as_deref());
+            Op::Submit { n, name, again } => {
+                let name = name.map(|name| format!("n-{name}"));
+                self.submit(journal, n.into(), name.as_deref(), again);
             }
             Op::Update { job, seconds } if job < jobs => {
                 let entry = &mut self.content.jobs[job];
@@ -205,7 +227,7 @@ proptest! {
         let mut generation = 0;
         let mut journal = open(&path(0)).unwrap();
         let content_now = content(&journal).unwrap();
-        let mut model = Model { content: content_now, epoch: 0, order: 0 };
+        let mut model = Model { content: content_now, names: BTreeMap::new(), epoch: 0, order: 0 };
         for op in ops {
             match op {
                 Op::Reopen => {

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     }
     let (next, failed) = (AtomicU64::new(args.from), AtomicU64::new(0));
+    let together = AtomicU64::new(0);
     let faults = Mutex::new(BTreeMap::<String, u32>::new());
     let simulate = || {
         loop {
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
                     if args.seeds == 1 {
                         println!("{outcome:?}");
                     }
+                    together.fetch_add(u64::from(outcome.together > 1), Ordering::Relaxed);
                     let mut sums = faults.lock().unwrap_or_else(PoisonError::into_inner);
                     for (kind, count) in outcome.faults {
                         *sums.entry(kind).or_default() += count;
@@ -62,6 +64,10 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| (0..args.threads).for_each(|_| drop(scope.spawn(simulate))));
     let faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
     let failed = failed.load(Ordering::Relaxed);
-    println!("{} seeds, {failed} failed; faults: {faults:?}", args.seeds);
+    let together = together.into_inner();
+    println!(
+        "{} seeds, {failed} failed, {together} with jobs beside others; faults: {faults:?}",
+        args.seeds
+    );
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -36,6 +36,7 @@ pub(crate) async fn run(platform: SimulatedPlatform) -> Result<(), Status> {
         memory_bytes: 1 << 30,
         journal: String::new(),
         epoch: 0,
+        named: true,
     }));
     let attending = client.attend(UnboundedReceiverStream::new(receiver)).await?;
     let mut incoming = attending.into_inner();

@@ -91,6 +91,29 @@ impl Faults {
     }
 }
 
+/// Jobs that run at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct Together(Mutex<(BTreeSet<u64>, usize)>);
+
+impl Together {
+    /// Records that a client sees its job run on workers, or not run.
+    fn set(&self, number: u64, runs: bool) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, most) = &mut *state;
+        if runs {
+            now.insert(number)
+        } else {
+            now.remove(&number)
+        };
+        *most = now.len().max(*most);
+    }
+
+    /// The most jobs that ran at the same time, as far as their clients have seen.
+    pub(crate) fn most(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+}
+
 /// A job whose numbers are checked.
 #[derive(Debug)]
 pub(crate) struct Checked {
@@ -103,6 +126,7 @@ pub(crate) struct Checked {
 /// A client with one job.
 #[derive(Debug)]
 pub(crate) struct Job {
+    number: u64,
     puzzle: Puzzle,
     name: String,
     /// Jobs submitted after the first: earlier ones were lost.
@@ -114,11 +138,13 @@ pub(crate) struct Job {
     /// Whether to remove it in the end.
     remove: bool,
     checkpoint_interval_ms: u64,
+    priority: i32,
     shards: u32,
     engine: &'static str,
     random: Random,
     platform: SimulatedPlatform,
     faults: Arc<Faults>,
+    together: Arc<Together>,
 }
 
 impl Job {
@@ -128,13 +154,19 @@ impl Job {
         world: &Arc<World>,
         platform: SimulatedPlatform,
         faults: &Arc<Faults>,
+        together: &Arc<Together>,
     ) -> Job {
         let random = world.part("job", 0, 0);
         let intervals = [0, 1, 20, 200, 5000];
         let puzzle = PUZZLES[random.below(PUZZLES.len() as u64) as usize];
         let is_dense = world.part("engine", 0, 0).one_in(5);
         let (puzzle, engine) = if is_dense { (DENSE, "dense") } else { (puzzle, "explicit") };
+        // Jobs of one shard run beside others.
+        let one = world.part("shards", number as HostId, 0).one_in(2);
+        let most = if is_dense { BLOCKS } else { 8 };
+        let shards = (1 + random.below(8) as u32).min(if one { 1 } else { most });
         Job {
+            number,
             puzzle,
             engine,
             name: format!("job-{number}"),
@@ -143,10 +175,12 @@ impl Job {
             is_cancelled: false,
             remove: world.part("removal", number as HostId, 0).one_in(2),
             checkpoint_interval_ms: intervals[random.below(intervals.len() as u64) as usize],
-            shards: (1 + random.below(8) as u32).min(if is_dense { BLOCKS } else { 8 }),
+            priority: world.part("priority", number as HostId, 0).below(3) as i32 - 1,
+            shards,
             random,
             platform,
             faults: Arc::clone(faults),
+            together: Arc::clone(together),
         }
     }
 
@@ -164,11 +198,16 @@ impl Job {
                     Err(status) if status.code() == Code::InvalidArgument => {
                         return Err(format!("{} is refused: {}", self.name, status.message()));
                     }
+                    // The answer of an earlier call was lost, and the job has ended.
+                    Err(status) if status.code() == Code::AlreadyExists => true,
                     Err(_) => false,
                 };
                 continue;
             }
-            match self.status().await {
+            let status = self.status().await;
+            let runs = status.as_ref().is_ok_and(|job| job.state() == v1::JobState::Running);
+            self.together.set(self.number, runs);
+            match status {
                 Ok(job) => match job.state() {
                     v1::JobState::Done => {
                         let id = job.id.clone();
@@ -275,6 +314,7 @@ impl Job {
         };
         let options = v1::JobOptions {
             checkpoint_interval_ms: self.checkpoint_interval_ms,
+            priority: self.priority,
             ..v1::JobOptions::default()
         };
         let request = v1::SubmitRequest {

@@ -132,6 +132,7 @@ impl Host {
         NodeOptions {
             coordinator: coordinator_url(),
             name: format!("w{}", self.id),
+            is_named: true,
             data_dir: self.disk.data(),
             threads: 1,
             memory: MEMORY,

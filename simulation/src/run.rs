@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::byzantine;
 use crate::disk::Disk;
 use crate::fault::{Event, Fault, Kind, Schedule};
-use crate::job::{Checked, Faults, Job};
+use crate::job::{Checked, Faults, Job, Together};
 use crate::network::Network;
 use crate::node::{COORDINATOR, Host, Settings};
 use crate::platform::SimulatedPlatform;
@@ -52,6 +52,8 @@ pub struct Outcome {
     pub time: Duration,
     /// The jobs, which are done.
     pub jobs: Vec<String>,
+    /// The most jobs that ran at the same time, as far as their clients have seen.
+    pub together: usize,
     /// Numbers of faults, by kind.
     pub faults: BTreeMap<String, u32>,
 }
@@ -168,11 +170,12 @@ impl Cluster {
     async fn run(&mut self) -> Result<Outcome, String> {
         self.start().await.map_err(|error| error.to_string())?;
         let mut jobs = JoinSet::new();
-        let count = 1 + self.world.random.below(3);
+        let together = Arc::new(Together::default());
+        let count = 1 + self.world.random.below(4);
         for number in 0..count {
             let client = self.platform(CLIENT + number as HostId);
             let client = client.map_err(|error| error.to_string())?;
-            let job = Job::new(number, &self.world, client, &self.faults);
+            let job = Job::new(number, &self.world, client, &self.faults, &together);
             let begins = self.world.random.time(Duration::from_secs(2));
             jobs.spawn(async move {
                 tokio::time::sleep(begins).await;
@@ -207,7 +210,8 @@ impl Cluster {
         self.check_removed(&removed).await?;
         done.sort_unstable();
         let (trace, time) = (self.world.digest(), self.world.now());
-        Ok(Outcome { trace, time, jobs: done, faults: self.counts.clone() })
+        let (together, faults) = (together.most(), self.counts.clone());
+        Ok(Outcome { trace, time, jobs: done, together, faults })
     }
 
     /// Waits until no worker holds files of removed jobs.

@@ -15,6 +15,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Code, Status};
 
 use crate::error::NodeError;
+use crate::options::NodeOptions;
 use crate::orders::{EpochId, OrderStatus};
 use crate::removal;
 use crate::state::NodeState;
@@ -100,11 +101,7 @@ async fn connect(
     state.enter(&welcome.journal, welcome.incarnation);
     state.number.store(welcome.number, Ordering::Release);
     state.lease_ms.store(lease.as_millis() as u64, Ordering::Release);
-    tracing::info!(
-        number = welcome.number,
-        "connected to the coordinator at {}",
-        options.coordinator
-    );
+    log_welcome(options, &welcome);
     *attempts = Attempts::default();
     state.orders.set_outbound(Some(outbound.clone()));
     let mut heartbeats = tokio::time::interval(lease / 3);
@@ -142,6 +139,20 @@ async fn connect(
     }
 }
 
+fn log_welcome(options: &NodeOptions, welcome: &v1::Welcome) {
+    let v1::Welcome { number, name, .. } = welcome;
+    tracing::info!(
+        worker = name,
+        number,
+        "connected to the coordinator at {}",
+        options.coordinator
+    );
+    if options.is_named && options.name != *name {
+        let wished = &options.name;
+        tracing::warn!("another worker has the name {wished}: this one is named {name}");
+    }
+}
+
 fn hello(state: &NodeState) -> v1::Hello {
     let journal = state.seen_journal();
     v1::Hello {
@@ -150,6 +161,7 @@ fn hello(state: &NodeState) -> v1::Hello {
         worker_id: state.identity.worker.clone(),
         instance: state.identity.instance.clone(),
         name: state.options.name.clone(),
+        named: state.options.is_named,
         address: state.address.clone(),
         threads: state.options.threads as u32,
         memory_bytes: state.options.memory,

@@ -13,6 +13,9 @@ pub struct NodeOptions {
     pub coordinator: String,
     /// Name in logs and listings.
     pub name: String,
+    /// Whether a user has given the name. Else it is the host's, and the coordinator adds the port
+    /// where the host has several workers.
+    pub is_named: bool,
     /// Data directory: it has a folder for each job.
     pub data_dir: PathBuf,
     /// Search threads.

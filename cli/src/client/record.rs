@@ -139,6 +139,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         checkpoint: Option<u32>,
         expected_layers: Option<u32>,
         queue_position: u32,
+        priority: i32,
         waiting_for: &'a [String],
         workers: u32,
         error: Option<&'a str>,
@@ -172,6 +173,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         checkpoint: job.checkpoint,
         expected_layers: job.expected_layers,
         queue_position: job.queue_position,
+        priority: options.priority,
         waiting_for: &job.waiting_for,
         workers: job.workers,
         error: text(&job.error),
@@ -285,7 +287,7 @@ pub(crate) mod tests {
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
              \"keep_layers\":\"last\",\"created\":1795266000,\"ended\":null,\"seconds\":0.0,\"depth\":null,\
              \"layer_states\":0,\"states\":0,\"positions\":0,\"checkpoint\":null,\"expected_layers\":null,\
-             \"queue_position\":0,\"waiting_for\":[],\"workers\":0,\"error\":null,\
+             \"queue_position\":0,\"priority\":0,\"waiting_for\":[],\"workers\":0,\"error\":null,\
              \"exit_code\":null,\"result\":null}\n"
         );
         let result = v1::JobResult { moves: Some(42), layers: 21, ..Default::default() };

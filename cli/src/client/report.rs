@@ -19,7 +19,7 @@ enum Side {
     Right,
 }
 
-/// Writes an aligned table.
+/// Writes an aligned table. Columns without a heading and without content are left out.
 fn table<const N: usize>(
     columns: [(&str, Side); N],
     rows: &[[String; N]],
@@ -36,7 +36,8 @@ fn table<const N: usize>(
     let header = columns.map(|(name, _)| name.to_owned());
     for row in std::iter::once(&header).chain(rows) {
         let mut line = String::new();
-        for ((cell, width), (_, side)) in row.iter().zip(widths).zip(columns) {
+        let cells = row.iter().zip(widths).zip(columns).filter(|((_, width), _)| *width > 0);
+        for ((cell, width), (_, side)) in cells {
             line += &match side {
                 Side::Left => format!("{cell:<width$}  "),
                 Side::Right => format!("{cell:>width$}  "),
@@ -68,8 +69,13 @@ fn depth(depth: Option<u32>) -> String {
     depth.map_or("-".to_owned(), |depth| units::count(u64::from(depth)))
 }
 
+fn priority(job: &v1::Job) -> i32 {
+    job.options.as_ref().map_or(0, |options| options.priority)
+}
+
 /// The table of jobs.
 pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> io::Result<()> {
+    let shown = if jobs.iter().all(|job| priority(job) == 0) { "" } else { "priority" };
     let rows = jobs.iter().map(|job| {
         [
             job.id.clone(),
@@ -78,6 +84,7 @@ pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> i
             depth(job.depth),
             units::count(job.states),
             age(job.created, now),
+            if shown.is_empty() { String::new() } else { priority(job).to_string() },
             job.name.clone(),
         ]
     });
@@ -91,6 +98,7 @@ pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> i
         ("depth", Side::Right),
         ("states", Side::Right),
         ("age", Side::Right),
+        (shown, Side::Right),
         (name, Side::Left),
     ];
     table(columns, &rows, out)?;
@@ -233,6 +241,9 @@ fn options(options: &v1::JobOptions) -> String {
     if let Some(limit) = options.disk_limit_bytes {
         words.push(format!("disk-limit={limit}B"));
     }
+    if options.priority != 0 {
+        words.push(format!("priority={}", options.priority));
+    }
     if options.checkpoint_interval_ms > 0 {
         let interval = Duration::from_millis(options.checkpoint_interval_ms);
         let interval = humantime::format_duration(interval).to_string().replace(' ', "");
@@ -310,6 +321,20 @@ mod tests {
         let table = text(|out| jobs(&[running, named], now(), out));
         assert!(table.lines().next().unwrap().ends_with("  age  name"), "{table}");
         assert!(table.ends_with("   2h  night\n"), "{table}");
+    }
+
+    #[test]
+    fn priorities_are_shown_where_there_are_some() {
+        let of = |priority| {
+            let options = Some(v1::JobOptions { priority, ..v1::JobOptions::default() });
+            v1::Job { options, ..example(v1::JobState::Queued) }
+        };
+        let listed = text(|out| jobs(&[of(0), of(-3)], now(), out));
+        let last = |line: usize| listed.lines().nth(line).unwrap().split_whitespace().last();
+        assert_eq!([0, 1, 2].map(last), [Some("priority"), Some("0"), Some("-3")], "{listed}");
+        assert!(!text(|out| jobs(&[of(0)], now(), out)).contains("priority"));
+        assert!(text(|out| job(&of(-3), now(), out)).contains("priority=-3"));
+        assert!(!text(|out| job(&of(0), now(), out)).contains("priority"));
     }
 
     #[test]

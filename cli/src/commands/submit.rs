@@ -26,10 +26,20 @@ pub(crate) struct SubmitArgs {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
 
-    /// Name of the job; if a job has this name already, that job is followed
+    /// Name of the job; if a job of this name waits or runs, that job is followed
     #[arg(long, value_name = "NAME", env = "STRATA_NAME", hide_env_values = true)]
     #[arg(value_parser = parse_name)]
     name: Option<String>,
+
+    /// Start another job although one of that name has ended; the name then means the new one
+    #[arg(long, requires = "name", env = "STRATA_NEW", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    new: bool,
+
+    /// Jobs of a greater priority start first; it may be negative
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(env = "STRATA_PRIORITY", hide_env_values = true)]
+    priority: i32,
 
     /// Print the job's id and exit
     #[arg(long, env = "STRATA_DETACH", hide_env_values = true)]
@@ -93,6 +103,7 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
         options: Some(options),
         name: args.name.clone().unwrap_or_default(),
         auto,
+        again: args.new,
     };
     let remote = Remote::connect(&args.client)?;
     let job = remote.submit(request)?;
@@ -121,6 +132,7 @@ fn options(args: &SubmitArgs) -> v1::JobOptions {
         max_layers: args.search.max_layers,
         disk_limit_bytes: args.search.disk_limit,
         keep: Some(v1::KeepLayers { which: Some(keep) }),
+        priority: args.priority,
     }
 }
 
@@ -142,8 +154,8 @@ mod tests {
     #[test]
     fn submit_accepts_the_flags_of_solve() {
         let args = submit(
-            "strata submit hanoi 10 --pegs 4 --exhaust --shards 8 --name ten --detach \
-             --checkpoint-interval 2s --max-layers 9 --disk-limit 1GiB --keep-layers all",
+            "strata submit hanoi 10 --pegs 4 --exhaust --shards 8 --name ten --new --detach \
+             --priority -3 --checkpoint-interval 2s --max-layers 9 --disk-limit 1GiB --keep-layers all",
         );
         let search = &args.search;
         assert_eq!((&*search.domain, &*search.args), ("hanoi", &["10".to_owned()][..]));
@@ -156,13 +168,19 @@ mod tests {
         );
         assert_eq!(args.checkpoint_interval, Some(Duration::from_secs(2)));
         assert_eq!(args.client.coordinator, "http://127.0.0.1:7070");
-        assert!(args.detach);
+        assert!(args.detach && args.new);
+        assert_eq!(super::options(&args).priority, -3);
+        assert_eq!(submit("strata submit hanoi 3").priority, 0);
     }
 
     #[test]
     fn malformed_values_are_refused() {
         for name in ["a/b", "..", ".x", "", &"x".repeat(65)] {
             let line = format!("strata submit panex 3 --name={name}");
+            let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+        for line in ["strata submit panex 3 --new", "strata submit panex 3 --priority high"] {
             let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");
         }

@@ -33,9 +33,8 @@ fn a_name_identifies_a_job() {
     assert_eq!(follower.job(), first);
     fails(2, &mut cluster.client("submit panex 5 --name nightly --detach"), "nightly");
     follower.expect_answer();
-    // The job is done: nothing is searched again.
-    let ran = cluster.follow("submit panex 6 --name nightly").expect_answer();
-    assert_eq!(ran.event("job")["job"], first);
+    // The job is done: its result is not taken for a new one.
+    fails(2, &mut cluster.client("submit panex 6 --name nightly"), "which has ended (done)");
     assert_eq!(expect(0, &mut cluster.client("list --json")).events("job_status").len(), 1);
     assert_eq!(cluster.status("nightly")["job"], first);
     fails(11, &mut cluster.client("status weekly"), "weekly");

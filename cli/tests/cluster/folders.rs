@@ -16,7 +16,8 @@ fn a_worker_that_lost_its_folder_is_a_new_worker() {
     cluster.start("w2");
     cluster.await_log(COORDINATOR, mark, "worker connected worker=\"w2\" number=3");
     let ran = follower.expect(5);
-    assert!(ran.stderr.contains("w2 did not reconnect within 3 s"), "{}", ran.stderr);
+    // The new worker has the name: the lost one is told apart by its number.
+    assert!(ran.stderr.contains("w2#1 did not reconnect within 3 s"), "{}", ran.stderr);
     // The new worker takes part in the next job.
     let mark = cluster.mark(COORDINATOR);
     cluster.follow("submit panex 6").expect_answer();

@@ -13,6 +13,8 @@ use crate::entry::{ClusterCheckpoint, WorkerEntry, WorkerNumber};
 pub(crate) struct ClusterState<'a> {
     /// Workers with a valid lease that are not leaving, ascending.
     pub(crate) live: &'a [WorkerNumber],
+    /// Those of them that can own shards, ascending: the others work for other jobs.
+    pub(crate) usable: &'a [WorkerNumber],
     /// All workers that have ever registered.
     pub(crate) known: &'a [WorkerEntry],
     /// The checkpoint to resume from.
@@ -36,7 +38,7 @@ pub(crate) struct ClusterState<'a> {
 pub(crate) enum Admission {
     /// Start, with these owners by shard.
     Start(Vec<WorkerNumber>),
-    /// Wait for the workers of these names, or for any worker if there are none.
+    /// Wait for the workers of these names, or for any usable worker if there are none.
     Wait(Vec<String>),
     /// Fail the job: the workers of these names hold needed files and timed out.
     Fail(Vec<String>),
@@ -45,13 +47,13 @@ pub(crate) enum Admission {
 /// Decides whether a session can start.
 ///
 /// 1. Workers that hold checkpoint files must be live, unless a shared store has the files and the
-///    timeout has passed.
+///    timeout has passed. They may work for other jobs: they send files meanwhile.
 /// 2. During the grace period all known workers are awaited.
-/// 3. A layer narrower than `narrow` goes to the live worker that owns most shards. Otherwise the
+/// 3. A layer narrower than `narrow` goes to the usable worker that owns most shards. Otherwise the
 ///    shards are balanced with as few moves as possible.
 pub(crate) fn admit(state: &ClusterState<'_>) -> Admission {
-    let ClusterState { live, known, checkpoint, .. } = state;
-    let absent = absent_holders(state);
+    let ClusterState { live, usable, known, checkpoint, .. } = state;
+    let absent = absent_holders(live, *checkpoint);
     let from_store = state.has_store && state.timed_out;
     if !absent.is_empty() && !from_store {
         let names = names(known, &absent);
@@ -64,25 +66,28 @@ pub(crate) fn admit(state: &ClusterState<'_>) -> Admission {
             return Admission::Wait(names(known, &late));
         }
     }
-    let Some(first) = live.first() else {
+    let Some(first) = usable.first() else {
         return Admission::Wait(Vec::new());
     };
     let before = checkpoint.map_or(&[][..], |checkpoint| &checkpoint.owners);
     if state.width >= state.narrow {
-        return Admission::Start(assign(state.shards, before, live));
+        return Admission::Start(assign(state.shards, before, usable));
     }
     // The worker that owns most needs the fewest copies.
-    let most = live.iter().max_by_key(|worker| (owned(before, **worker), Reverse(**worker)));
+    let most = usable.iter().max_by_key(|worker| (owned(before, **worker), Reverse(**worker)));
     Admission::Start(vec![*most.unwrap_or(first); state.shards as usize])
 }
 
 /// Workers that are not live and have checkpoint files that a resume reads, ascending.
-fn absent_holders(state: &ClusterState<'_>) -> Vec<WorkerNumber> {
-    let checkpoints = state.checkpoint.iter();
+pub(crate) fn absent_holders(
+    live: &[WorkerNumber],
+    checkpoint: Option<&ClusterCheckpoint>,
+) -> Vec<WorkerNumber> {
+    let checkpoints = checkpoint.iter();
     let records = checkpoints.flat_map(|checkpoint| CheckpointFile::needed(&checkpoint.records));
     let holders: BTreeSet<WorkerNumber> =
         records.map(|record| record.worker as WorkerNumber).collect();
-    holders.into_iter().filter(|number| !state.live.contains(number)).collect()
+    holders.into_iter().filter(|number| !live.contains(number)).collect()
 }
 
 fn names(known: &[WorkerEntry], numbers: &[WorkerNumber]) -> Vec<String> {
@@ -106,6 +111,7 @@ mod tests {
             name: format!("worker-{number}"),
             address: String::new(),
             first_seen: 0,
+            host: None,
         };
         numbers.iter().map(entry).collect()
     }
@@ -135,6 +141,7 @@ mod tests {
     fn state<'a>(live: &'a [u16], known: &'a [WorkerEntry]) -> ClusterState<'a> {
         ClusterState {
             live,
+            usable: live,
             known,
             checkpoint: None,
             width: 100,
@@ -177,6 +184,11 @@ mod tests {
         // The store has the files too, so other workers take over.
         let stored = ClusterState { has_store: true, ..timed_out };
         assert_eq!(admit(&stored), Admission::Start(vec![0, 0, 2, 2]));
+        // All holders are there, but worker 1 works for another job.
+        let busy = ClusterState { usable: &[0, 2], ..state(&[0, 1, 2], &known) };
+        let busy = ClusterState { checkpoint: Some(&from), ..busy };
+        assert_eq!(admit(&busy), Admission::Start(vec![0, 0, 2, 2]));
+        assert_eq!(admit(&ClusterState { usable: &[], ..busy }), Admission::Wait(Vec::new()));
         // Worker 1 has no file with states, so it is not awaited.
         let from = checkpoint(&[0, 1, 2, 2], &[0, 2]);
         let free = ClusterState { checkpoint: Some(&from), ..state(&[0, 2], &known) };

@@ -15,10 +15,15 @@ use super::context::Cluster;
 use super::error::ClusterError;
 use super::event::Level;
 use super::job_view::JobView;
+use super::schedule::Grant;
 use crate::entry::{ClusterCheckpoint, JobEntry, JobState, WorkerNumber};
 
 /// Minimum duration of a session before it ends so that a session with more workers can start.
 const MIN_SESSION: Duration = Duration::from_secs(5);
+
+/// Such a session also lasts at least this many times as long as its start took, so that moving takes
+/// a small part of the time.
+const MIN_STARTS: u32 = 10;
 
 /// Sink of one session.
 pub(crate) struct JournalSink {
@@ -34,6 +39,8 @@ pub(crate) struct JournalSink {
     /// Layers that no checkpoint holds yet.
     unsaved: Vec<HistoryLine>,
     started: Instant,
+    /// Time until its first layer was made or loaded; none before.
+    start_took: Option<Duration>,
     /// Search time of earlier sessions, in seconds.
     seconds_before: f64,
     tracker: Tracker,
@@ -61,6 +68,7 @@ impl JournalSink {
             members,
             unsaved: Vec::new(),
             started: Instant::now(),
+            start_took: None,
             seconds_before: entry.seconds,
             tracker,
         }
@@ -71,15 +79,22 @@ impl JournalSink {
     }
 
     /// Whether the next layer, of about `width` states, should run on other workers.
-    fn should_move(&self, width: u64) -> bool {
+    fn should_move(&mut self, width: u64) -> bool {
+        let (age, start) = (self.started.elapsed(), self.start_took);
+        let start = *self.start_took.insert(start.unwrap_or(age));
         let available = self.cluster.membership.available();
         if self.members.iter().any(|member| !available.contains(member)) {
             // A worker that is leaving needs a checkpoint before it exits.
             return true;
         }
+        let Grant { workers, usable } = self.cluster.schedule.grant(&self.id, &available);
+        if self.members.iter().any(|member| !workers.contains(member)) {
+            // Another job waits for it. At least as much time is searched as is spent on moves.
+            return age >= 2 * start;
+        }
         // No more workers than shards can take part.
-        let possible = available.len().min(self.owners.len());
-        let is_settled = self.started.elapsed() > MIN_SESSION;
+        let possible = usable.len().min(self.owners.len());
+        let is_settled = age > MIN_SESSION.max(MIN_STARTS * start);
         fits_others(self.members.len(), possible, width, self.narrow, is_settled)
     }
 
@@ -136,8 +151,9 @@ impl CheckpointSink for JournalSink {
     fn publish(&mut self, publication: Publication) -> Result<(), ClusterError> {
         let Publication { depth, records, totals, ending } = publication;
         let seconds = self.seconds();
-        let members = self.cluster.membership.members();
-        let peak_rss = members.iter().map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
+        let members = self.cluster.membership.members().into_iter();
+        let own = members.filter(|member| self.members.contains(&member.entry.number));
+        let peak_rss = own.map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
         let owners = self.owners.clone();
         let change = |entry: &mut JobEntry| {
             entry.seconds = seconds;

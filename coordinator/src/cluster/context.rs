@@ -1,8 +1,8 @@
 //! Shared state of a coordinator.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use strata::catalogue::Registry;
@@ -12,11 +12,13 @@ use strata_store::JobSpec;
 
 use super::job_view::{JobView, JobViews};
 use super::membership::Membership;
-use super::notifier::Notifier;
+use super::notifier::{Notifier, Waiter};
 use super::pace::Pace;
 use super::removal_messages::Removals;
+use super::schedule::Schedule;
 use crate::journal::operations::Journal;
 use crate::journal::setup::JournalSetup;
+use crate::scheduling::Need;
 
 /// How long jobs that are done, failed or cancelled stay. By default they stay until they are removed
 /// by hand.
@@ -113,13 +115,17 @@ pub(crate) struct Cluster {
     pub(crate) removals: Removals,
     /// Pace of the workers, for the web page.
     pub(crate) pace: Pace,
+    /// The jobs that run.
+    pub(crate) schedule: Schedule,
+    /// Held while a worker registers and the names of workers change.
+    pub(crate) registrations: Mutex<()>,
     pub(crate) started: Instant,
     /// Random number of this process, in all orders: the journal may be an older copy, whose epochs
     /// were issued before.
     pub(crate) incarnation: u64,
     views: JobViews,
     shutdown: AtomicBool,
-    /// Wakes the queue.
+    /// Wakes the queue and the threads of jobs.
     queue: Notifier,
 }
 
@@ -134,6 +140,8 @@ impl Cluster {
             membership: Membership::new(options.lease),
             removals: Removals::default(),
             pace: Pace::default(),
+            schedule: Schedule::default(),
+            registrations: Mutex::default(),
             options,
             journal,
             views,
@@ -170,23 +178,23 @@ impl Cluster {
         now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
     }
 
-    /// The number of states below which a layer runs on one worker. Every layer of a symbolic job
-    /// runs on one worker.
+    /// The number of states below which a layer runs on one worker: every layer, of a job that can use
+    /// only one.
     pub(crate) fn narrow(&self, spec: &JobSpec) -> u64 {
-        if spec.engine.is_symbolic() { u64::MAX } else { self.options.narrow }
+        if Need::of(spec) == Need::One { u64::MAX } else { self.options.narrow }
     }
 
-    /// Makes the queue check for changes at once.
+    /// Makes the queue and all running jobs check for changes at once.
     pub(crate) fn wake_queue(&self) {
         self.queue.notify();
     }
 
-    /// Waits for [`Self::wake_queue`], at most for `timeout`.
-    pub(crate) fn wait(&self, timeout: Duration) {
-        self.queue.wait(self.platform(), timeout);
+    /// A place for a thread that waits for [`Self::wake_queue`].
+    pub(crate) fn waiter(&self) -> Waiter {
+        self.queue.waiter()
     }
 
-    /// Blocks the thread of the queue for a time.
+    /// Blocks the thread of the queue or of a job for a time.
     pub(crate) fn sleep(&self, time: Duration) {
         self.platform().wait(async { tokio::time::sleep(time).await });
     }
@@ -196,7 +204,7 @@ impl Cluster {
         &*self.options.platform
     }
 
-    /// Stops the running job at the next layer, with a checkpoint, and starts no other.
+    /// Stops the running jobs at their next layers, with a checkpoint, and starts no other.
     pub(crate) fn shut_down(&self) {
         self.shutdown.store(true, Ordering::Release);
         self.wake_queue();

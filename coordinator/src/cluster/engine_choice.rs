@@ -142,7 +142,7 @@ mod tests {
 
     fn worker(number: u16) -> WorkerEntry {
         let (id, name, address) = (String::new(), String::new(), String::new());
-        WorkerEntry { number, id, name, address, first_seen: 0 }
+        WorkerEntry { number, id, name, address, first_seen: 0, host: None }
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_job_of_the_same_name_may_have_another_chosen_engine() {
         let (_folder, cluster, entry) = cluster();
-        let (journal, name) = (&cluster.journal, Some("ten"));
+        let (journal, name) = (&cluster.journal, Some("ten".into()));
         let submit = |spec: JobSpec, options: &JobOptions| {
             journal.submit("panex-10", name, spec, options.clone(), 0, None)
         };

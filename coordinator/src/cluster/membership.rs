@@ -76,7 +76,10 @@ struct State {
     members: BTreeMap<WorkerNumber, Member>,
     /// Number of connections so far.
     connections: u64,
-    session: Option<Session>,
+    /// A worker is a member of one at most.
+    sessions: Vec<Session>,
+    /// Names of the workers that registered since the start.
+    names: BTreeMap<WorkerNumber, String>,
 }
 
 #[derive(Debug)]
@@ -88,16 +91,18 @@ struct Session {
 
 impl State {
     fn notify_session(&self, worker: WorkerNumber, event: WorkerEvent) {
-        if let Some(session) = &self.session
-            && session.members.contains(&worker)
-        {
+        if let Some(session) = self.session_of(worker) {
             // Fails if the session is over; the event is not needed then.
             let _ = session.events.send(event);
         }
     }
+
+    fn session_of(&self, worker: WorkerNumber) -> Option<&Session> {
+        self.sessions.iter().find(|session| session.members.contains(&worker))
+    }
 }
 
-/// All workers that connected since the start, and the session that runs.
+/// All workers that connected since the start, and the sessions that run.
 #[derive(Debug)]
 pub(crate) struct Membership {
     lease: Duration,
@@ -119,10 +124,36 @@ impl Membership {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Sets the names of workers, which may be connected or not.
+    pub(crate) fn set_names<'a>(&self, workers: impl IntoIterator<Item = &'a WorkerEntry>) {
+        let mut state = self.state();
+        for WorkerEntry { number, name, .. } in workers {
+            state.names.insert(*number, name.clone());
+            if let Some(member) = state.members.get_mut(number) {
+                member.entry.name.clone_from(name);
+            }
+        }
+    }
+
+    /// The name of a worker that has registered since the start, else its number.
+    pub(crate) fn name(&self, number: WorkerNumber) -> String {
+        let name = self.state().names.get(&number).cloned();
+        name.unwrap_or_else(|| format!("number {number}"))
+    }
+
     /// Registers a new connection of a worker, and sends its outstanding order again if it is the
     /// same process within its lease. Returns the connection's number.
-    pub(crate) fn connect(&self, entry: WorkerEntry, hello: v1::Hello, outbound: Outbound) -> u64 {
+    pub(crate) fn connect(
+        &self,
+        mut entry: WorkerEntry,
+        hello: v1::Hello,
+        outbound: Outbound,
+    ) -> u64 {
         let mut state = self.state();
+        // Another worker may have registered since.
+        if let Some(name) = state.names.get(&entry.number) {
+            entry.name.clone_from(name);
+        }
         state.connections += 1;
         let connection = state.connections;
         let number = entry.number;
@@ -206,7 +237,7 @@ impl Membership {
         // Late and repeated answers do not fit, and are dropped.
         if fits {
             let state = self.state();
-            if state.session.as_ref().is_some_and(|session| session.epoch == answer.epoch) {
+            if state.session_of(number).is_some_and(|session| session.epoch == answer.epoch) {
                 state.notify_session(
                     number,
                     WorkerEvent::Answer { worker: number, answer: Box::new(answer) },
@@ -233,7 +264,7 @@ impl Membership {
         }
     }
 
-    /// Starts a session, which replaces the one before. Events about its workers go to `events`.
+    /// Starts a session of workers that are in no other. Events about them go to `events`.
     pub(crate) fn start_session(
         &self,
         epoch: u64,
@@ -248,12 +279,12 @@ impl Membership {
                 let _ = events.send(WorkerEvent::Lost { worker: *worker, why });
             }
         }
-        state.session = Some(Session { epoch, members, events });
+        state.sessions.push(Session { epoch, members, events });
     }
 
-    /// Ends the session.
-    pub(crate) fn end_session(&self) {
-        self.state().session = None;
+    /// Ends the session with this epoch.
+    pub(crate) fn end_session(&self, epoch: u64) {
+        self.state().sessions.retain(|session| session.epoch != epoch);
     }
 
     /// Sends an order to a worker, now or when it reconnects.
@@ -307,10 +338,8 @@ impl Membership {
     /// workers that are not leaving.
     pub(crate) fn is_dismissed(&self, number: WorkerNumber) -> bool {
         let state = self.state();
-        let in_session = |session: &Session| session.members.contains(&number);
         let is_leaving = |member: &Member| member.beat.leaving;
-        state.members.get(&number).is_some_and(is_leaving)
-            && !state.session.as_ref().is_some_and(in_session)
+        state.members.get(&number).is_some_and(is_leaving) && state.session_of(number).is_none()
     }
 
     /// Whether a worker's lease is valid.
@@ -321,9 +350,7 @@ impl Membership {
     /// Workers with a valid lease that are not leaving and in no session, by number.
     pub(crate) fn idle(&self) -> Vec<MemberView> {
         let state = self.state();
-        let in_session = |number: &WorkerNumber| {
-            state.session.as_ref().is_some_and(|session| session.members.contains(number))
-        };
+        let in_session = |number: &WorkerNumber| state.session_of(*number).is_some();
         let idle = state
             .members
             .iter()

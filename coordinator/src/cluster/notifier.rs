@@ -1,22 +1,42 @@
-//! Wake-up of a waiting thread.
+//! Wake-up of waiting threads.
 
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use strata_platform::Platform;
 use tokio::sync::Notify;
 
-/// Wakes one waiting thread. A notification without a waiter is kept for the next one.
+/// Wakes all threads that have a [`Waiter`], in the order in which they got it.
 #[derive(Debug, Default)]
 pub(crate) struct Notifier {
-    notified: Notify,
+    waiters: Mutex<Vec<Weak<Notify>>>,
+}
+
+/// A thread's place at a [`Notifier`]. A notification while it does not wait is kept for its next
+/// wait.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    notified: Arc<Notify>,
 }
 
 impl Notifier {
-    /// Ends the current wait, or the next one.
-    pub(crate) fn notify(&self) {
-        self.notified.notify_one();
+    /// A place for a thread.
+    pub(crate) fn waiter(&self) -> Waiter {
+        let notified = Arc::new(Notify::new());
+        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        waiters.retain(|waiter| waiter.strong_count() > 0);
+        waiters.push(Arc::downgrade(&notified));
+        Waiter { notified }
     }
 
+    /// Ends the current wait of each waiter, or its next one.
+    pub(crate) fn notify(&self) {
+        let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        waiters.iter().filter_map(Weak::upgrade).for_each(|waiter| waiter.notify_one());
+    }
+}
+
+impl Waiter {
     /// Blocks the thread until a notification, at most for `timeout`.
     pub(crate) fn wait(&self, platform: &dyn Platform, timeout: Duration) {
         platform.wait_at_most(timeout, self.notified.notified());
@@ -25,7 +45,6 @@ impl Notifier {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Instant;
 
     use strata_platform::System;
@@ -34,18 +53,19 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_notification_without_a_waiter_ends_the_next_wait() {
+    async fn a_notification_ends_the_next_wait_of_each_waiter() {
         let system: Arc<dyn Platform> = System::new(&Handle::current());
         let waits = Arc::clone(&system);
         let thread = system.start(
             "waits",
             Box::new(move || {
                 let notifier = Notifier::default();
+                let waiters = [notifier.waiter(), notifier.waiter()];
                 notifier.notify();
                 let start = Instant::now();
-                notifier.wait(&*waits, Duration::from_secs(60));
+                waiters.iter().for_each(|waiter| waiter.wait(&*waits, Duration::from_secs(60)));
                 assert!(start.elapsed() < Duration::from_secs(30));
-                notifier.wait(&*waits, Duration::from_millis(1));
+                waiters[0].wait(&*waits, Duration::from_millis(1));
             }),
         );
         thread.unwrap().await.unwrap();

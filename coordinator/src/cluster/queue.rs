@@ -1,55 +1,41 @@
-//! Job queue: runs one job at a time in queue order, in as many sessions as the job needs.
+//! Job queue: starts jobs for which there is room, in the order of the queue, each on a thread.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::{DriveError, Outcome, Refusal, Retryable, StopReason};
-use strata_platform::Instant;
-use strata_proto::v1::FailureKind;
+use strata_platform::{Instant, Thread};
 
-use super::admission::{Admission, ClusterState, admit};
 use super::context::Cluster;
 use super::engine_choice::settle;
-use super::error::ClusterError;
-use super::event::Level;
-use super::job_view::JobView;
+use super::job_runner::{ErrorLog, NEVER, POLL_INTERVAL, run_until_ended};
 use super::removal::remove_logs;
 use super::retention;
-use super::session;
-use super::space_info::SpaceInfo;
-use crate::entry::{JobEntry, JobState, WorkerNumber};
 use crate::journal::error::JournalError;
-
-/// Time between two polls of the cluster if no notification arrives.
-const POLL_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Pause before a session is repeated: a lost worker may reconnect at once.
-const BACKOFF: Duration = Duration::from_millis(200);
-
-/// First pause of a job whose journal cannot be written.
-const FIRST_RETRY: Duration = Duration::from_secs(1);
-
-/// Longest such pause.
-const LAST_RETRY: Duration = Duration::from_secs(60);
+use crate::scheduling::Need;
 
 /// Time between two removals of jobs that are not retained, while no job ends.
 const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Minimum time between two equal errors in the log.
-const LOG_INTERVAL: Duration = Duration::from_secs(60);
+/// A job that runs.
+struct Running {
+    id: String,
+    thread: Thread,
+}
 
-/// No write is recent enough to show that the journal can be written.
-const NEVER: Duration = Duration::ZERO;
-
-/// Longest grace period after a start, in which known workers reconnect.
-const GRACE_PERIOD: Duration = Duration::from_secs(3);
-
-/// Runs jobs until the coordinator shuts down.
+/// Runs jobs until the coordinator shuts down, and all of them have stopped.
+///
+/// # Panics
+/// If the thread of a job panicked.
 pub(crate) fn run(cluster: &Arc<Cluster>) {
-    let mut last_error = (String::new(), Instant::now());
+    let waiter = cluster.waiter();
+    let mut errors = ErrorLog::default();
+    let mut running = Vec::new();
     // None if retention is to be applied now.
     let mut retained = None::<Instant>;
     while !cluster.is_shutting_down() {
+        if join_ended(cluster, &mut running) {
+            retained = None;
+        }
         if retained.is_none_or(|last| last.elapsed() >= RETENTION_INTERVAL) {
             retained = Some(Instant::now());
             if let Err(error) = retention::apply(cluster).and_then(|()| remove_logs(cluster))
@@ -58,346 +44,100 @@ pub(crate) fn run(cluster: &Arc<Cluster>) {
                 tracing::error!("jobs that are not retained: {error}");
             }
         }
-        let ran = match next_job(cluster) {
-            Ok(Some(entry)) => {
-                retained = None;
-                run_job(cluster, &entry)
+        if let Err(error) = start_jobs(cluster, &mut running) {
+            errors.log(&error);
+        }
+        waiter.wait(cluster.platform(), POLL_INTERVAL);
+    }
+    running.into_iter().for_each(|job| join(cluster, job));
+}
+
+/// Starts the jobs for which there is room.
+fn start_jobs(cluster: &Arc<Cluster>, running: &mut Vec<Running>) -> Result<(), JournalError> {
+    let room = cluster.schedule.room(cluster.membership.available().len());
+    let has_started = |id: &str| cluster.schedule.has(id);
+    let jobs = cluster.journal.unended(|jobs| jobs.startable(room, has_started))?;
+    for (id, need) in jobs {
+        // A job whose engine depends on the workers waits for one in the queue.
+        let Some(entry) = settle(cluster, cluster.journal.find(&id)?)? else { break };
+        if Need::of(&entry.spec) != need {
+            // It has another engine now: there may be no room for it.
+            cluster.wake_queue();
+            break;
+        }
+        match start(cluster, &id, need) {
+            Ok(thread) => running.push(Running { id, thread }),
+            Err(error) => {
+                cluster.schedule.end(&id);
+                tracing::error!(job = id, "cannot start a thread: {error}");
+                // The end of the job has woken this thread already.
+                cluster.sleep(POLL_INTERVAL);
+                break;
             }
-            Ok(None) => {
-                cluster.wait(POLL_INTERVAL);
-                // Nothing else may write, and end a fault.
-                cluster.journal.fault().map_or(Ok(()), |_| cluster.journal.check_writable(NEVER))
-            }
-            Err(error) => Err(error),
-        };
-        let Err(error) = ran else { continue };
-        // The journal logs its own faults.
-        let text = error.to_string();
-        let is_new = last_error.0 != text || last_error.1.elapsed() > LOG_INTERVAL;
-        if is_new && !error.is_unavailable() {
-            tracing::error!("{text}");
-            last_error = (text, Instant::now());
-        }
-        cluster.wait(POLL_INTERVAL);
-    }
-}
-
-/// The job that ran when the coordinator ended, or else the first in the queue.
-fn next_job(cluster: &Cluster) -> Result<Option<JobEntry>, JournalError> {
-    let next = cluster.journal.unended(|jobs| jobs.next().map(str::to_owned))?;
-    let entry = next.map(|id| cluster.journal.find(&id)).transpose()?;
-    // A job whose engine depends on the workers waits for one in the queue.
-    entry.map_or(Ok(None), |entry| settle(cluster, entry))
-}
-
-/// Runs a job until it ends or the coordinator shuts down.
-fn run_job(cluster: &Arc<Cluster>, entry: &JobEntry) -> Result<(), JournalError> {
-    let job = cluster.job(&entry.id);
-    job.activate(entry.progress.clone());
-    let mut retry = Retry::new();
-    let ended = loop {
-        match run_to_end(cluster, &job, entry) {
-            Err(error) if error.is_unavailable() => {
-                if !pause(cluster, &job, &error, retry.wait()) {
-                    break Ok(());
-                }
-                retry.went_on();
-            }
-            ended => break ended,
-        }
-    };
-    job.set_workers(0, Vec::new());
-    job.deactivate();
-    ended
-}
-
-/// Pauses of a job whose journal cannot be written.
-struct Retry {
-    /// The next pause.
-    wait: Duration,
-    /// Time at which the job continued.
-    since: Option<Instant>,
-}
-
-impl Retry {
-    fn new() -> Retry {
-        Retry { wait: FIRST_RETRY, since: None }
-    }
-
-    /// The least length of the next pause. It doubles if the job has not run for long since the
-    /// last one: there may be room for a small write, but not for a checkpoint.
-    fn wait(&mut self) -> Duration {
-        self.wait = match self.since {
-            Some(since) if since.elapsed() < LAST_RETRY => (2 * self.wait).min(LAST_RETRY),
-            _ => FIRST_RETRY,
-        };
-        self.wait
-    }
-
-    fn went_on(&mut self) {
-        self.since = Some(Instant::now());
-    }
-}
-
-/// Waits until the journal can be written, at least for a time. False on shutdown.
-fn pause(cluster: &Cluster, job: &JobView, error: &JournalError, least: Duration) -> bool {
-    let begun = Instant::now();
-    job.set_workers(0, Vec::new());
-    job.set_paused(Some(error.to_string()));
-    job.log(Level::Warn, &format!("paused at the last checkpoint: {error}"));
-    while !cluster.is_shutting_down() {
-        cluster.wait(FIRST_RETRY);
-        if begun.elapsed() < least {
-            continue;
-        }
-        match cluster.journal.check_writable(NEVER) {
-            Ok(()) => {
-                job.set_paused(None);
-                return true;
-            }
-            Err(error) => job.set_paused(Some(error.to_string())),
         }
     }
-    false
-}
-
-fn run_to_end(
-    cluster: &Arc<Cluster>,
-    job: &Arc<JobView>,
-    entry: &JobEntry,
-) -> Result<(), JournalError> {
-    let space = SpaceInfo::open(&cluster.options.puzzles, &entry.spec);
-    // One transaction, like a cancellation, so that neither can undo the other.
-    let (entry, ()) = cluster.journal.update(&entry.id, |entry| {
-        if entry.state == JobState::Queued {
-            entry.state = JobState::Running;
-        }
-        if let Ok(space) = &space {
-            entry.expected_layers = space.expected_layers;
-        }
-        job.set_cancelled(entry.cancel);
-    })?;
-    job.notify_state();
-    if entry.state != JobState::Running {
-        return Ok(());
-    }
-    let end = match space {
-        Ok(space) => run_sessions(cluster, job, &entry.id, space)?,
-        Err(error) => {
-            let why = format!("the space {} cannot be opened: {error}", entry.spec.space);
-            Some(JobState::Failed { corrupt: false, why })
-        }
-    };
-    // Without an end the job stays `Running`, and resumes when the coordinator starts again.
-    if let Some(state) = end {
-        log_end(job, &state);
-        set_state(cluster, job, &entry.id, state)?;
+    if cluster.schedule.is_empty() && cluster.journal.fault().is_some() {
+        // Nothing else may write, and end a fault.
+        cluster.journal.check_writable(NEVER)?;
     }
     Ok(())
 }
 
-fn set_state(
-    cluster: &Cluster,
-    job: &JobView,
-    id: &str,
-    state: JobState,
-) -> Result<(), JournalError> {
-    cluster.journal.update(id, |entry| {
-        if entry.state != JobState::Done {
-            entry.state = state;
-        }
-    })?;
-    job.notify_state();
-    Ok(())
+/// Ends a job in the schedule when it is dropped, also by a panic.
+struct Active {
+    cluster: Arc<Cluster>,
+    id: String,
 }
 
-fn log_end(job: &JobView, state: &JobState) {
-    match state {
-        JobState::Done => job.log(Level::Info, "done"),
-        JobState::Cancelled => job.log(Level::Info, "cancelled; it can be resumed"),
-        JobState::Stopped(reason) => {
-            job.log(Level::Warn, &format!("stopped: {reason}; it can be resumed"));
-        }
-        JobState::Failed { why, .. } => job.log(Level::Error, &format!("failed: {why}")),
-        JobState::Queued | JobState::Running => {}
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.cluster.schedule.end(&self.id);
+        self.cluster.wake_queue();
     }
 }
 
-/// Runs session after session. Returns how the job ends, or `None` on shutdown.
-fn run_sessions(
-    cluster: &Arc<Cluster>,
-    job: &Arc<JobView>,
-    id: &str,
-    space: SpaceInfo,
-) -> Result<Option<JobState>, JournalError> {
-    loop {
-        let entry = cluster.journal.find(id)?;
-        if entry.state == JobState::Done {
-            return Ok(Some(JobState::Done));
-        }
-        if job.is_cancelled() {
-            return Ok(Some(JobState::Cancelled));
-        }
-        let owners = match wait_for_workers(cluster, job, &entry)? {
-            Readiness::Ready(owners) => owners,
-            Readiness::Cancelled => continue,
-            Readiness::Shutdown => return Ok(None),
-            Readiness::Failed(why) => {
-                return Ok(Some(JobState::Failed { corrupt: false, why }));
-            }
-        };
-        match session::run(cluster, job, &entry, space, owners) {
-            Ok(Outcome::Stopped(StopReason::Moving)) => {}
-            Ok(Outcome::Stopped(StopReason::Interrupted)) => {
-                if cluster.is_shutting_down() {
-                    return Ok(None);
-                }
-            }
-            Ok(Outcome::Stopped(reason)) => return Ok(Some(JobState::Stopped(reason))),
-            Ok(Outcome::Goal(_) | Outcome::Exhausted) => return Ok(Some(JobState::Done)),
-            Err(DriveError::Failed(ClusterError::Shutdown)) => return Ok(None),
-            Err(DriveError::Failed(error)) if error.is_transient() => {
-                job.log(Level::Warn, &format!("{error}: back to the last checkpoint"));
-                cluster.sleep(BACKOFF);
-            }
-            Err(DriveError::Failed(ClusterError::Journal(error))) => return Err(error),
-            Err(DriveError::Failed(error)) => {
-                let Some(reason) = error.exhausted() else {
-                    return Ok(Some(failure(DriveError::Failed(error))));
-                };
-                job.log(Level::Error, &error.to_string());
-                return Ok(Some(JobState::Stopped(reason)));
-            }
-            Err(error) => return Ok(Some(failure(error))),
-        }
-    }
+fn start(cluster: &Arc<Cluster>, id: &str, need: Need) -> std::io::Result<Thread> {
+    cluster.schedule.start(id, need);
+    let active = Active { cluster: Arc::clone(cluster), id: id.to_owned() };
+    let work = Box::new(move || run_until_ended(&active.cluster, &active.id));
+    cluster.platform().start("job", work)
 }
 
-fn failure(error: DriveError<ClusterError>) -> JobState {
-    match error {
-        DriveError::Failed(error) => {
-            let corrupt = matches!(error, ClusterError::Failed { kind: FailureKind::Corrupt, .. });
-            JobState::Failed { corrupt, why: error.to_string() }
-        }
-        DriveError::Refused(refusal) => {
-            let corrupt = matches!(refusal, Refusal::Differs { .. });
-            JobState::Failed { corrupt, why: refusal.to_string() }
-        }
-    }
+/// Joins the threads of jobs that are no longer active. Whether there were any.
+fn join_ended(cluster: &Cluster, running: &mut Vec<Running>) -> bool {
+    let ended = running.extract_if(.., |job| !cluster.schedule.has(&job.id));
+    let ended: Vec<Running> = ended.collect();
+    let any = !ended.is_empty();
+    ended.into_iter().for_each(|job| join(cluster, job));
+    any
 }
 
-/// Result of waiting for workers.
-enum Readiness {
-    /// A session can start, with these owners by shard.
-    Ready(Vec<WorkerNumber>),
-    Cancelled,
-    Shutdown,
-    Failed(String),
-}
-
-fn wait_for_workers(
-    cluster: &Cluster,
-    job: &JobView,
-    entry: &JobEntry,
-) -> Result<Readiness, JournalError> {
-    let since = Instant::now();
-    let timeout = cluster.options.worker_timeout;
-    let grace_period = cluster.options.lease.min(GRACE_PERIOD);
-    let mut logged = None;
-    loop {
-        if cluster.is_shutting_down() {
-            return Ok(Readiness::Shutdown);
-        }
-        if job.is_cancelled() {
-            return Ok(Readiness::Cancelled);
-        }
-        let state = ClusterState {
-            live: &cluster.membership.available(),
-            known: &cluster.journal.workers()?,
-            checkpoint: entry.checkpoint.as_ref(),
-            width: entry.progress.as_ref().map_or(0, |progress| progress.layer_states),
-            narrow: cluster.narrow(&entry.spec),
-            shards: entry.spec.shards,
-            in_grace_period: cluster.started.elapsed() < grace_period,
-            has_store: cluster.options.has_store,
-            timed_out: since.elapsed() >= timeout,
-        };
-        let names = match admit(&state) {
-            Admission::Start(owners) => return Ok(Readiness::Ready(owners)),
-            Admission::Wait(names) => names,
-            Admission::Fail(names) => {
-                let seconds = timeout.as_secs_f64();
-                let why = format!("{} did not reconnect within {seconds:.0} s", names.join(", "));
-                return Ok(Readiness::Failed(why));
-            }
-        };
-        if logged.as_ref() != Some(&names) && !state.in_grace_period {
-            let awaited = if names.is_empty() { "a worker".to_owned() } else { names.join(", ") };
-            job.log(Level::Warn, &format!("waiting for {awaited}"));
-            logged = Some(names.clone());
-        }
-        job.set_workers(0, names);
-        cluster.wait(POLL_INTERVAL);
+fn join(cluster: &Cluster, job: Running) {
+    let Running { id, thread } = job;
+    if let Err(panicked) = cluster.platform().wait(thread) {
+        panic!("job {id}: {panicked}");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use strata::catalogue::Registry;
-    use strata_store::{EngineKind, JobSpec};
-    use tempfile::TempDir;
 
     use super::*;
     use crate::cluster::context::ClusterOptions;
     use crate::cluster::job_view::JobViews;
-    use crate::entry::JobOptions;
     use crate::journal::operations::Journal;
 
-    fn cluster() -> (TempDir, Arc<Cluster>) {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_panic_of_a_job_is_one_of_the_queue() {
         let folder = tempfile::tempdir().unwrap();
         let options = ClusterOptions::for_tests(Registry::shipped());
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
-        let views = JobViews::new(folder.path());
-        (folder, Cluster::new(options, journal, views, 1))
-    }
-
-    fn submit(cluster: &Cluster, space: &str) -> JobEntry {
-        let spec = JobSpec {
-            space: space.to_owned(),
-            params: Default::default(),
-            shards: 1,
-            engine: EngineKind::Explicit,
-        };
-        cluster.journal.submit(space, None, spec, JobOptions::default(), 0, None).unwrap().0
-    }
-
-    #[test]
-    fn a_job_cancelled_while_the_queue_starts_it_stays_cancelled() {
-        let (_folder, cluster) = cluster();
-        let taken = submit(&cluster, "panex");
-        let cancel = |entry: &mut JobEntry| {
-            entry.cancel = true;
-            entry.state = JobState::Cancelled;
-        };
-        cluster.journal.update(&taken.id, cancel).unwrap();
-        // If the job started anyway, the shutdown would end its wait for workers.
-        cluster.shut_down();
-        run_job(&cluster, &taken).unwrap();
-        assert_eq!(cluster.journal.find(&taken.id).unwrap().state, JobState::Cancelled);
-        assert!(!cluster.job(&taken.id).is_active());
-    }
-
-    #[test]
-    fn a_job_fails_with_the_error_of_a_space_that_cannot_be_opened() {
-        let (_folder, cluster) = cluster();
-        let job = submit(&cluster, "nowhere");
-        run_job(&cluster, &job).unwrap();
-        let JobState::Failed { corrupt: false, why } = cluster.journal.find(&job.id).unwrap().state
-        else {
-            panic!("the job has not failed");
-        };
-        assert!(why.starts_with("the space nowhere cannot be opened: "), "{why}");
-        let log = cluster.job(&job.id).log_entries(0).unwrap().entries;
-        assert!(log[0].message.contains(&why), "{log:?}");
+        let cluster = Cluster::new(options, journal, JobViews::new(folder.path()), 1);
+        let thread = cluster.platform().start("job", Box::new(|| panic!("bug {}", 7))).unwrap();
+        let shared = Arc::clone(&cluster);
+        let job = Running { id: "panex-3".to_owned(), thread };
+        let joined = cluster.platform().start("queue", Box::new(move || join(&shared, job)));
+        assert_eq!(joined.unwrap().await.unwrap_err().message, "job panex-3: bug 7");
     }
 }

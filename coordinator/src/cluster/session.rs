@@ -24,7 +24,7 @@ use super::error::ClusterError;
 use super::event::{Level, ROLLED_BACK};
 use super::job_view::JobView;
 use super::space_info::SpaceInfo;
-use super::worker_pool::{PoolWorker, RemotePool, RestoreOrders};
+use super::worker_pool::{RemotePool, RestoreOrders};
 use crate::entry::{JobEntry, JobProgress, WorkerNumber};
 use crate::server::options::keep_layers_to;
 
@@ -47,13 +47,16 @@ pub(crate) fn run(
     space: SpaceInfo,
     owners: Vec<WorkerNumber>,
 ) -> Result<Outcome, DriveError<ClusterError>> {
+    // The workers are taken: their next epoch is greater than all that they had.
     let epoch = cluster.journal.next_epoch().map_err(failed)?;
     let lines = cluster.journal.layers(&entry.id).map_err(failed)?;
     if let Some(Some(depth)) = job.roll_back(JobProgress::of_lines(&lines)) {
         job.log(Level::Warn, &format!("{ROLLED_BACK}{depth}"));
     }
-    let workers = workers(cluster, &owners);
-    log_start(job, entry, epoch, &workers);
+    let workers = workers(&owners);
+    let names: Vec<String> =
+        workers.iter().map(|worker| cluster.membership.name(*worker)).collect();
+    log_start(job, entry, epoch, &names);
     job.set_workers(workers.len(), Vec::new());
     let plan = plan(entry, &lines, workers.len(), space.rule);
     let restore = restore_orders(entry, &lines);
@@ -74,8 +77,7 @@ fn failed(error: impl Into<ClusterError>) -> DriveError<ClusterError> {
     DriveError::Failed(error.into())
 }
 
-fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, workers: &[PoolWorker]) {
-    let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
+fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, names: &[String]) {
     let workers = names.join(",");
     // None: from the start.
     let from_layer = entry.checkpoint.as_ref().map(|checkpoint| checkpoint.depth);
@@ -100,18 +102,11 @@ fn should_abort(cluster: Arc<Cluster>, job: Arc<JobView>) -> Box<dyn Fn() -> boo
 }
 
 /// The workers that own a shard, by number.
-fn workers(cluster: &Cluster, owners: &[WorkerNumber]) -> Vec<PoolWorker> {
-    let members = cluster.membership.members().into_iter();
-    let names: HashMap<WorkerNumber, String> =
-        members.map(|member| (member.entry.number, member.entry.name)).collect();
+fn workers(owners: &[WorkerNumber]) -> Vec<WorkerNumber> {
     let mut numbers = owners.to_vec();
     numbers.sort_unstable();
     numbers.dedup();
-    let worker = |number: WorkerNumber| {
-        let name = names.get(&number).cloned().unwrap_or_else(|| format!("number {number}"));
-        PoolWorker { number, name }
-    };
-    numbers.into_iter().map(worker).collect()
+    numbers
 }
 
 /// A tracker with the layers of earlier sessions.

@@ -40,19 +40,11 @@ impl RestoreOrders {
     }
 }
 
-/// A worker of the pool.
-#[derive(Clone, Debug)]
-pub(crate) struct PoolWorker {
-    pub(crate) number: WorkerNumber,
-    /// Its name, for messages.
-    pub(crate) name: String,
-}
-
 /// Remote workers of one session. A worker's index in the plan is its index in the pool.
 pub(crate) struct RemotePool {
     cluster: Arc<Cluster>,
     epoch: u64,
-    workers: Vec<PoolWorker>,
+    workers: Vec<WorkerNumber>,
     /// Number of the last order.
     last_order: u64,
     /// Time at which it was sent.
@@ -71,13 +63,12 @@ impl RemotePool {
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         epoch: u64,
-        workers: Vec<PoolWorker>,
+        workers: Vec<WorkerNumber>,
         restore: Option<RestoreOrders>,
         should_abort: Box<dyn Fn() -> bool + Send>,
     ) -> RemotePool {
         let (sender, events) = unbounded_channel();
-        let numbers = workers.iter().map(|worker| worker.number).collect();
-        cluster.membership.start_session(epoch, numbers, sender);
+        cluster.membership.start_session(epoch, workers.clone(), sender);
         RemotePool {
             cluster,
             epoch,
@@ -106,17 +97,17 @@ impl RemotePool {
     /// Ends the session and releases the workers.
     pub(crate) fn release(mut self) {
         self.send(|_| What::Release(v1::Release {}));
-        self.cluster.membership.end_session();
+        self.cluster.membership.end_session(self.epoch);
     }
 
     fn send(&mut self, what: impl Fn(WorkerNumber) -> What) {
         self.last_order += 1;
         self.sent = Instant::now();
         for worker in &self.workers {
-            let what = Some(what(worker.number));
+            let what = Some(what(*worker));
             let (epoch, number) = (self.epoch, self.last_order);
             let order = v1::Order { epoch, number, what, incarnation: self.cluster.incarnation };
-            self.cluster.membership.send_order(worker.number, order);
+            self.cluster.membership.send_order(*worker, order);
         }
     }
 
@@ -143,7 +134,8 @@ impl RemotePool {
             if answer.order != self.last_order || repeated {
                 continue;
             }
-            let done = done(&self.workers[worker], *answer);
+            // It may have been renamed since the session began.
+            let done = done(number, &self.cluster.membership.name(number), *answer);
             let failed = done.is_err();
             if let Ok(Done::Layer { part, .. }) = &done {
                 let states = part.stats.states;
@@ -159,21 +151,19 @@ impl RemotePool {
     }
 
     fn index(&self, number: WorkerNumber) -> Option<usize> {
-        self.workers.iter().position(|worker| worker.number == number)
+        self.workers.iter().position(|worker| *worker == number)
     }
 
     fn lost(&self, number: WorkerNumber, why: &str) -> ClusterError {
-        let known = self.index(number).map(|index| self.workers[index].name.clone());
-        let name = known.unwrap_or_else(|| number.to_string());
+        let name = self.cluster.membership.name(number);
         ClusterError::Lost { worker: number, name, why: why.to_owned() }
     }
 }
 
 /// Converts a worker's answer.
-fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
-    let PoolWorker { number, name } = worker;
-    let own = u32::from(*number);
-    let malformed = |why: String| ClusterError::Malformed { name: name.clone(), why };
+fn done(number: WorkerNumber, name: &str, answer: v1::Answer) -> Result<Done, ClusterError> {
+    let own = u32::from(number);
+    let malformed = |why: String| ClusterError::Malformed { name: name.to_owned(), why };
     match answer.outcome {
         Some(Outcome::Layer(report)) => {
             let (depth, waiting) = (report.depth, report.waiting as usize);
@@ -209,8 +199,8 @@ fn done(worker: &PoolWorker, answer: v1::Answer) -> Result<Done, ClusterError> {
         }
         Some(Outcome::Noted(_)) => Ok(Done::Acknowledged),
         Some(Outcome::Failure(failure)) => Err(ClusterError::Failed {
-            worker: *number,
-            name: name.clone(),
+            worker: number,
+            name: name.to_owned(),
             kind: failure.kind(),
             message: printable(&failure.message).into_owned(),
         }),

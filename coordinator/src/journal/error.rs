@@ -90,6 +90,28 @@ pub enum JournalError {
         /// The differences: name, the existing job's value, the new job's value.
         differences: Vec<(String, String, String)>,
     },
+    /// The job of that name has ended.
+    #[error(
+        "the name {name:?} belongs to job {job}, which has ended ({state}): \"watch {name}\" shows it, \
+         --new starts another job of that name{}",
+        if state.may_resume() { format!(", \"resume {name}\" goes on with it") } else { String::new() }
+    )]
+    NameEnded {
+        /// The name.
+        name: String,
+        /// The job that has it.
+        job: String,
+        /// The job's state.
+        state: JobState,
+    },
+    /// The job of that name waits or runs, and another one of the name is to start.
+    #[error("job {job} has the name {name:?} and has not ended: cancel it first, or omit --new")]
+    NameInUse {
+        /// The name.
+        name: String,
+        /// The job that has it.
+        job: String,
+    },
     /// A name or prefix is invalid.
     #[error(
         "{name:?} is not a valid {what}: use 1 to {} letters, digits, dots, dashes and underscores, \

@@ -14,6 +14,7 @@ use super::ended::{end_time, set_end};
 use super::error::JournalError;
 use super::file::Store;
 use super::index::{by_name, has_job, unended, was_removed};
+use super::names::{Registration, WorkerName};
 use super::queue::{QueueIndex, Unended};
 use super::records::{
     COUNTS, Counts, ENDED, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, TOMBSTONES,
@@ -23,7 +24,7 @@ use super::setup::JournalSetup;
 use super::table::Writing;
 use super::tombstones::TombstoneIndex;
 use super::upgrade::upgrade;
-use super::workers::{MAX_WORKERS, Registration, WorkerIndex, workers};
+use super::workers::{MAX_WORKERS, Registered, WorkerIndex, workers};
 use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
 
 type Result<T> = std::result::Result<T, JournalError>;
@@ -33,6 +34,22 @@ const CHECK_BYTES: usize = 16 << 10;
 
 /// Key in [`META`] of a text without a meaning, which [`Journal::check_writable`] writes.
 const CHECK: &str = "check";
+
+/// Name of a new job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobName<'a> {
+    /// 1 to 64 letters, digits, dots, dashes and underscores, no dot at the start.
+    pub name: &'a str,
+    /// Whether to use the name of a job that has ended again.
+    pub again: bool,
+}
+
+impl<'a> From<&'a str> for JobName<'a> {
+    /// A name that no job has, or one that has not ended.
+    fn from(name: &'a str) -> JobName<'a> {
+        JobName { name, again: false }
+    }
+}
 
 /// An open journal. The file is locked until the value is dropped.
 ///
@@ -110,20 +127,25 @@ impl Journal {
         &self.id
     }
 
-    /// Registers a worker. A known id keeps its number and gets the new name and address. A new id
+    /// Registers a worker. A known id keeps its number and gets the new address. A new id
     /// gets the next number. At the limit of 4,096 it gets the number of a worker that holds no file
     /// of a checkpoint or kept layer, for which `is_alive` is false, and which has not registered
     /// for a minute. That worker is forgotten: if it returns, it is a new one.
     ///
+    /// No two workers have the same name. A worker without a given name has its host's, and the port
+    /// of its address where the host has several workers, which are then renamed, too. A given name
+    /// that another worker has which is alive gets the worker's number at its end.
+    ///
     /// # Errors
     /// `TooManyWorkers` if there are 4,096 and none of them can be forgotten.
-    pub fn register(
+    pub fn register<'a>(
         &self,
-        id: &str,
-        name: &str,
-        address: &str,
+        id: &'a str,
+        name: impl Into<WorkerName<'a>>,
+        address: &'a str,
         is_alive: impl Fn(WorkerNumber) -> bool,
-    ) -> Result<WorkerEntry> {
+    ) -> Result<Registered> {
+        let name = name.into();
         self.register_within(MAX_WORKERS, Registration { id, name, address }, is_alive)
     }
 
@@ -132,12 +154,12 @@ impl Journal {
         limit: WorkerNumber,
         worker: Registration,
         is_alive: impl Fn(WorkerNumber) -> bool,
-    ) -> Result<WorkerEntry> {
-        // Held until the number is there: two workers cannot get the same one.
+    ) -> Result<Registered> {
+        // Held until the number is there: two workers cannot get the same number or name.
         let mut index = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = self.store.write(|tx| index.register(tx, limit, worker, is_alive))?;
-        index.registered(&entry);
-        Ok(entry)
+        let registered = self.store.write(|tx| index.register(tx, limit, worker, is_alive))?;
+        index.registered(&registered);
+        Ok(registered)
     }
 
     /// All workers that have registered and were not forgotten, by number.
@@ -230,28 +252,28 @@ impl Journal {
     }
 
     /// Queues a job and returns it with `true`. Its id is `id_prefix` and six random letters. If a
-    /// job of that name has the same specification, returns that job unchanged, with `false`.
-    /// `expected_layers` is what lists show.
+    /// job of that name waits or runs and has the same specification, returns that job unchanged,
+    /// with `false`. A name means the newest job that has it. `expected_layers` is what lists show.
     ///
     /// # Errors
-    /// `NameTaken` if the job of that name has another specification; `Name` for names and prefixes
-    /// that are empty, longer than 64 characters or cannot be a folder's name; `Unwritable` for
-    /// values that JSON cannot hold.
+    /// `NameTaken` if the job of that name has another specification; `NameEnded` if it has ended and
+    /// `name` is not to be used again, `NameInUse` if it has not ended and `name` is to be used again;
+    /// `Name` for names and prefixes that are empty, longer than 64 characters or cannot be a
+    /// folder's name; `Unwritable` for values that JSON cannot hold.
     pub fn submit(
         &self,
         id_prefix: &str,
-        name: Option<&str>,
+        name: Option<JobName<'_>>,
         spec: JobSpec,
         options: JobOptions,
         created: u64,
         expected_layers: Option<u32>,
     ) -> Result<(JobEntry, bool)> {
         check("prefix of a job id", id_prefix)?;
-        name.map_or(Ok(()), |name| check("name of a job", name))?;
+        name.map_or(Ok(()), |JobName { name, .. }| check("name of a job", name))?;
         self.change(|tx| {
             let mut counts = counts(tx)?;
-            let same_name = name.map(|name| by_name(tx, name)).transpose()?.flatten();
-            if let Some(job) = same_name {
+            if let Some(job) = name.map(|name| unended_of(tx, name)).transpose()?.flatten() {
                 return same_spec(job, &spec, &options).map(|job| (job, false));
             }
             let id = loop {
@@ -263,7 +285,7 @@ impl Journal {
             };
             let entry = JobEntry {
                 id,
-                name: name.map(str::to_owned),
+                name: name.map(|JobName { name, .. }| name.to_owned()),
                 order: counts.order,
                 spec,
                 options,
@@ -287,7 +309,8 @@ impl Journal {
     /// Changes a job, and returns it with the result of `change`, which must not call the journal.
     ///
     /// # Errors
-    /// `NoSuchJob`; `Fixed` if the id, name, place, specification or time of submission changes;
+    /// `NoSuchJob`; `Fixed` if the id, name, place, specification, priority or time of submission
+    /// changes;
     /// `Unwritable` for values that JSON cannot hold, such as an infinite time.
     pub fn update<T>(
         &self,
@@ -351,6 +374,7 @@ pub(super) fn apply<T>(
         ("name", old.name == new.name),
         ("place in the queue", old.order == new.order),
         ("specification", old.spec == new.spec || may_change_engine(&old, new)),
+        ("priority", old.options.priority == new.options.priority),
         ("time of submission", old.created == new.created),
         ("time of the end", old.ended == new.ended),
     ];
@@ -364,6 +388,20 @@ pub(super) fn apply<T>(
     };
     set_end(tx, Some(&old), Some(new))?;
     Ok(result)
+}
+
+/// The job of a name that has not ended.
+fn unended_of(tx: &Writing, name: JobName<'_>) -> Result<Option<JobEntry>> {
+    let JobName { name, again } = name;
+    let Some(job) = by_name(tx, name)? else { return Ok(None) };
+    match (job.state.has_ended(), again) {
+        (false, false) => Ok(Some(job)),
+        (true, true) => Ok(None),
+        (true, false) => {
+            Err(JournalError::NameEnded { name: name.to_owned(), job: job.id, state: job.state })
+        }
+        (false, true) => Err(JournalError::NameInUse { name: name.to_owned(), job: job.id }),
+    }
 }
 
 /// Whether the specifications of a job before and after a change differ in what its engine

@@ -1,24 +1,31 @@
 //! Index of the jobs that have not ended, in memory.
 //!
-//! The queue and every status need the next job and the number of jobs before another one. With the
-//! index neither reads all jobs. It is built when the journal is opened, and again
+//! The queue and every status need the jobs to start and the number of jobs before another one. With
+//! the index neither reads all jobs. It is built when the journal is opened, and again
 //! after a transaction of which it is unknown whether it took effect.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
+use strata_store::JobSpec;
 
 use super::error::JournalError;
-use crate::entry::{JobEntry, JobState};
+use crate::entry::{JobEntry, JobOptions, JobState};
+use crate::scheduling::{Need, Room, start_order};
 
 type Result<T> = std::result::Result<T, JournalError>;
+
+/// Place in the queue: jobs of a greater priority first, then in the order in which they were queued.
+type Place = (Reverse<i32>, u64);
 
 /// A job that has not ended.
 #[derive(Clone, Debug)]
 struct Unfinished {
     id: String,
     created: u64,
+    need: Need,
     is_running: bool,
 }
 
@@ -29,6 +36,8 @@ pub(super) struct Queued {
     order: u64,
     created: u64,
     state: JobState,
+    spec: JobSpec,
+    options: JobOptions,
 }
 
 impl Queued {
@@ -39,41 +48,44 @@ impl Queued {
 
 impl From<&JobEntry> for Queued {
     fn from(entry: &JobEntry) -> Queued {
-        let JobEntry { id, order, created, state, .. } = entry;
-        Queued { id: id.clone(), order: *order, created: *created, state: state.clone() }
+        let JobEntry { id, order, created, state, spec, options, .. } = entry.clone();
+        Queued { id, order, created, state, spec, options }
     }
+}
+
+fn place(options: &JobOptions, order: u64) -> Place {
+    (Reverse(options.priority), order)
 }
 
 /// Places of the queued jobs at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    running: usize,
-    /// Of those that wait, ascending.
-    queued: Vec<u64>,
+    before: BTreeMap<Place, usize>,
 }
 
 impl Places {
-    /// Number of jobs that end before the queued job at a place starts.
-    pub(crate) fn before(&self, order: u64) -> usize {
-        self.running + self.queued.partition_point(|place| *place < order)
+    /// Number of jobs that start before a queued job, those that run included.
+    pub(crate) fn before(&self, job: &JobEntry) -> usize {
+        self.before.get(&place(&job.options, job.order)).copied().unwrap_or(0)
     }
 }
 
 /// The jobs that have not ended, by their place in the queue.
 #[derive(Debug, Default)]
 pub(crate) struct Unended {
-    jobs: BTreeMap<u64, Unfinished>,
+    jobs: BTreeMap<Place, Unfinished>,
 }
 
 impl Unended {
     /// Adds, changes or removes a job.
     pub(super) fn set(&mut self, job: Queued) {
-        let Queued { id, order, created, state } = job;
+        let Queued { id, order, created, state, spec, options } = job;
+        let place = place(&options, order);
         if state.has_ended() {
-            self.jobs.remove(&order);
+            self.jobs.remove(&place);
         } else {
-            let is_running = state == JobState::Running;
-            self.jobs.insert(order, Unfinished { id, created, is_running });
+            let (need, is_running) = (Need::of(&spec), state == JobState::Running);
+            self.jobs.insert(place, Unfinished { id, created, need, is_running });
         }
     }
 
@@ -84,32 +96,49 @@ impl Unended {
         jobs.into_iter().map(|job| job.id.clone()).collect()
     }
 
-    /// The places of those that wait.
-    pub(crate) fn places(&self) -> Places {
-        let queued = self.jobs.iter().filter(|(_, job)| !job.is_running).map(|(place, _)| *place);
-        let queued: Vec<u64> = queued.collect();
-        Places { running: self.jobs.len() - queued.len(), queued }
+    /// The places of those that wait, on a cluster of so many workers.
+    pub(crate) fn places(&self, workers: usize) -> Places {
+        let needs = |is_running: bool| -> Vec<Need> {
+            let jobs = self.jobs.values().filter(|job| job.is_running == is_running);
+            jobs.map(|job| job.need).collect()
+        };
+        let running = needs(true);
+        let order = start_order(workers, &running, &needs(false));
+        let waiting = self.jobs.iter().filter(|(_, job)| !job.is_running);
+        let before = order.into_iter().map(|before| running.len() + before);
+        Places { before: waiting.map(|(place, _)| *place).zip(before).collect() }
     }
 
-    /// The running job.
-    pub(crate) fn running(&self) -> Option<&str> {
-        self.jobs.values().find(|job| job.is_running).map(|job| job.id.as_str())
+    /// Ids of the running jobs, in the order of the queue.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &str> {
+        self.jobs.values().filter(|job| job.is_running).map(|job| job.id.as_str())
     }
 
-    /// The running job, or else the first that waits.
-    pub(crate) fn next(&self) -> Option<&str> {
-        self.running().or_else(|| self.jobs.values().next().map(|job| job.id.as_str()))
+    /// The jobs to start: those that ran when the coordinator ended, and those that wait and for which
+    /// there is room. `has_started` says whether a job is active.
+    pub(crate) fn startable(
+        &self,
+        mut room: Room,
+        has_started: impl Fn(&str) -> bool,
+    ) -> Vec<(String, Need)> {
+        let (running, waiting): (Vec<&Unfinished>, Vec<&Unfinished>) =
+            self.jobs.values().filter(|job| !has_started(&job.id)).partition(|job| job.is_running);
+        running.iter().for_each(|job| room.occupy(job.need));
+        let mut start = running;
+        for job in waiting {
+            if room.is_full() {
+                break;
+            }
+            if room.take(job.need) {
+                start.push(job);
+            }
+        }
+        start.into_iter().map(|job| (job.id.clone(), job.need)).collect()
     }
 
     /// Number of jobs that wait.
     pub(crate) fn queued(&self) -> usize {
         self.jobs.values().filter(|job| !job.is_running).count()
-    }
-
-    /// Number of jobs that end before the queued job at a place starts.
-    pub(crate) fn before(&self, order: u64) -> usize {
-        let later = self.jobs.range(order..).filter(|(_, job)| job.is_running);
-        self.jobs.range(..order).count() + later.count()
     }
 }
 
@@ -172,21 +201,24 @@ mod tests {
     use crate::entry::JobOptions;
     use crate::journal::operations::Journal;
 
-    fn submit(journal: &Journal) -> JobEntry {
+    fn submit(journal: &Journal, shards: u32, priority: i32) -> JobEntry {
         let spec = JobSpec {
             space: "hanoi".to_owned(),
             params: Default::default(),
-            shards: 1,
+            shards,
             engine: EngineKind::Explicit,
         };
-        journal.submit("hanoi", None, spec, JobOptions::default(), 0, None).unwrap().0
+        let options = JobOptions { priority, ..JobOptions::default() };
+        journal.submit("hanoi", None, spec, options, 0, None).unwrap().0
     }
 
-    /// The index of an open journal, and what a journal that is opened again has.
-    fn next_and_before(journal: &Journal, order: u64) -> (Option<String>, usize, usize) {
-        journal
-            .unended(|jobs| (jobs.next().map(str::to_owned), jobs.before(order), jobs.queued()))
-            .unwrap()
+    /// What starts on one worker if nothing runs, and the number of jobs before `job`.
+    fn next_and_before(journal: &Journal, job: &JobEntry) -> (Option<String>, usize, usize) {
+        let next = |jobs: &Unended| {
+            let start = jobs.startable(Room::new(1, []), |_| false).into_iter().next();
+            (start.map(|(id, _)| id), jobs.places(1).before(job), jobs.queued())
+        };
+        journal.unended(next).unwrap()
     }
 
     fn set(journal: &Journal, job: &JobEntry, state: JobState) {
@@ -198,10 +230,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path: &Path = &folder.path().join("journal");
         let mut journal = Journal::open(path).unwrap();
-        let jobs: Vec<JobEntry> = (0..4).map(|_| submit(&journal)).collect();
-        let last = jobs[3].order;
+        let jobs: Vec<JobEntry> = (0..4).map(|_| submit(&journal, 1, 0)).collect();
         let is = |journal: &Journal, next: &JobEntry, before: usize, queued: usize| {
-            assert_eq!(next_and_before(journal, last), (Some(next.id.clone()), before, queued));
+            let expected = (Some(next.id.clone()), before, queued);
+            assert_eq!(next_and_before(journal, &jobs[3]), expected);
         };
         is(&journal, &jobs[0], 3, 4);
         set(&journal, &jobs[1], JobState::Running);
@@ -218,5 +250,36 @@ mod tests {
         drop(journal);
         journal = Journal::open(path).unwrap();
         is(&journal, &jobs[1], 1, 1);
+    }
+
+    #[test]
+    fn jobs_of_a_greater_priority_start_first_and_those_of_one_worker_beside_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let [wide, single, urgent, other] = [(8, 0), (1, 0), (8, 5), (1, -1)]
+            .map(|(shards, priority)| submit(&journal, shards, priority));
+        let start = |workers: usize, active: &[&JobEntry]| -> Vec<String> {
+            let started = |id: &str| active.iter().any(|job| job.id == id);
+            let mut room = Room::new(workers, []);
+            active.iter().for_each(|job| room.occupy(Need::of(&job.spec)));
+            let start = journal.unended(|jobs| jobs.startable(room, started)).unwrap();
+            start.into_iter().map(|(id, _)| id).collect()
+        };
+        assert_eq!(start(1, &[]), [&*urgent.id]);
+        assert_eq!(start(2, &[]), [&*urgent.id, &*single.id]);
+        assert_eq!(start(2, &[&urgent]), [&*single.id]);
+        assert_eq!(start(4, &[]), [&*urgent.id, &*single.id, &*other.id]);
+        assert_eq!(start(1, &[&single]), [""; 0]);
+        let before = |workers: usize| {
+            let places = journal.unended(|jobs| jobs.places(workers)).unwrap();
+            [&wide, &single, &urgent, &other].map(|job| places.before(job))
+        };
+        assert_eq!(before(1), [1, 2, 0, 3]);
+        assert_eq!(before(2), [2, 1, 0, 3]);
+        set(&journal, &urgent, JobState::Running);
+        assert_eq!(before(1), [1, 2, 0, 3]);
+        // Those that ran when the coordinator ended start whether there is room or not.
+        set(&journal, &single, JobState::Running);
+        assert_eq!(start(1, &[]), [&*urgent.id, &*single.id]);
     }
 }

@@ -227,7 +227,12 @@ fn remove_records(tx: &Writing, id: &str) -> Result<Option<JobEntry>> {
     tx.put(META, COUNTS, &counts)?;
     tx.remove_all(LAYERS, (0..layers).map(|depth| layer_key(id, depth)))?;
     tx.remove_all(SUBMITTED, [submission_key(submitted)])?;
-    tx.remove_all(NAMES, entry.name.clone())?;
+    // A newer job may have the name.
+    if let Some(name) = &entry.name
+        && tx.get::<String>(NAMES, name)?.as_deref() == Some(id)
+    {
+        tx.remove_all(NAMES, [name.clone()])?;
+    }
     tx.remove_all(JOBS, [id.to_owned()])?;
     set_end(tx, Some(&entry), None)?;
     Ok(Some(entry))

@@ -3,7 +3,7 @@
 //! Numbers name files and messages, so they stay small: they count up from 0 without a gap. At the
 //! limit a new worker gets the number of one that is gone and holds nothing that the journal names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,6 +12,7 @@ use strata_platform::Instant;
 use strata_store::HistoryLine;
 
 use super::error::JournalError;
+use super::names::{Names, Registration, WorkerName, assign};
 use super::records::{COUNTS, Counts, JOBS, JobRecord, LAYERS, META, WORKERS, counts};
 use super::table::{ALL, Access, Tx, Writing};
 use crate::entry::{WorkerEntry, WorkerNumber};
@@ -29,25 +30,25 @@ const LEAST_AGE: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub(super) struct WorkerIndex {
     numbers: HashMap<String, WorkerNumber>,
+    workers: BTreeMap<WorkerNumber, WorkerEntry>,
     /// Last registration of each worker, of those that registered since the journal was opened.
     registered: HashMap<WorkerNumber, Instant>,
 }
 
-/// A worker that registers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Registration<'a> {
-    /// The id in its data directory.
-    pub(crate) id: &'a str,
-    /// Its name, for messages.
-    pub(crate) name: &'a str,
-    /// The URL at which other workers reach it.
-    pub(crate) address: &'a str,
+/// Result of a registration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registered {
+    /// The worker.
+    pub entry: WorkerEntry,
+    /// Other workers, which have another name now.
+    pub renamed: Vec<WorkerEntry>,
 }
 
 impl WorkerIndex {
     pub(super) fn new(workers: Vec<WorkerEntry>) -> WorkerIndex {
-        let numbers = workers.into_iter().map(|worker| (worker.id, worker.number)).collect();
-        WorkerIndex { numbers, ..WorkerIndex::default() }
+        let numbers = workers.iter().map(|worker| (worker.id.clone(), worker.number)).collect();
+        let workers = workers.into_iter().map(|worker| (worker.number, worker)).collect();
+        WorkerIndex { numbers, workers, ..WorkerIndex::default() }
     }
 
     /// Registers a worker in a transaction. [`Self::registered`] follows once that is durable.
@@ -57,38 +58,57 @@ impl WorkerIndex {
         limit: WorkerNumber,
         worker: Registration,
         is_alive: impl Fn(WorkerNumber) -> bool,
-    ) -> Result<WorkerEntry> {
-        let number = match self.numbers.get(worker.id) {
-            Some(number) => return update(tx, *number, worker),
-            None => {
-                let mut counts = counts(tx)?;
-                if counts.workers < limit {
-                    counts.workers += 1;
-                    tx.put(META, COUNTS, &counts)?;
-                    counts.workers - 1
-                } else {
-                    self.reuse(tx, limit, is_alive)?
-                }
-            }
+    ) -> Result<Registered> {
+        let (number, first_seen) = match self.numbers.get(worker.id) {
+            Some(number) => (*number, first_seen(tx, *number)?),
+            None => (self.new_number(tx, limit, &is_alive)?, now()),
         };
+        let Names { own, renamed } = assign(&self.workers, number, &worker, is_alive);
+        let WorkerName { name, is_given } = worker.name;
         let entry = WorkerEntry {
             number,
             id: worker.id.to_owned(),
-            name: worker.name.to_owned(),
+            name: own,
             address: worker.address.to_owned(),
-            first_seen: now(),
+            first_seen,
+            host: (!is_given).then(|| name.to_owned()),
         };
-        tx.put(WORKERS, &worker_key(number), &entry)?;
-        Ok(entry)
+        let others = renamed.into_iter().filter_map(|(number, name)| {
+            let known = self.workers.get(&number)?;
+            Some(WorkerEntry { name, ..known.clone() })
+        });
+        let renamed: Vec<WorkerEntry> = others.collect();
+        for entry in renamed.iter().chain([&entry]) {
+            tx.put(WORKERS, &worker_key(entry.number), entry)?;
+        }
+        Ok(Registered { entry, renamed })
+    }
+
+    fn new_number(
+        &self,
+        tx: &Writing,
+        limit: WorkerNumber,
+        is_alive: impl Fn(WorkerNumber) -> bool,
+    ) -> Result<WorkerNumber> {
+        let mut counts = counts(tx)?;
+        if counts.workers >= limit {
+            return self.reuse(tx, limit, is_alive);
+        }
+        counts.workers += 1;
+        tx.put(META, COUNTS, &counts)?;
+        Ok(counts.workers - 1)
     }
 
     /// Records a durable registration.
-    pub(super) fn registered(&mut self, entry: &WorkerEntry) {
+    pub(super) fn registered(&mut self, registered: &Registered) {
+        let Registered { entry, renamed } = registered;
         self.registered.insert(entry.number, Instant::now());
         if self.numbers.get(&entry.id) != Some(&entry.number) {
             self.numbers.retain(|_, number| *number != entry.number);
             self.numbers.insert(entry.id.clone(), entry.number);
         }
+        let changed = renamed.iter().chain([entry]);
+        self.workers.extend(changed.map(|worker| (worker.number, worker.clone())));
     }
 
     /// The number of a worker that is gone and holds nothing. Searches again each time: a worker
@@ -110,15 +130,12 @@ impl WorkerIndex {
     }
 }
 
-/// Gives a known worker its new name and address.
-fn update(tx: &Writing, number: WorkerNumber, worker: Registration) -> Result<WorkerEntry> {
+/// When a known worker registered for the first time.
+fn first_seen(tx: &Writing, number: WorkerNumber) -> Result<u64> {
     let key = worker_key(number);
     let known = tx.get::<WorkerEntry>(WORKERS, &key)?;
     let known = known.ok_or_else(|| tx.corrupt(WORKERS, &key, "it is missing"))?;
-    let entry =
-        WorkerEntry { name: worker.name.to_owned(), address: worker.address.to_owned(), ..known };
-    tx.put(WORKERS, &key, &entry)?;
-    Ok(entry)
+    Ok(known.first_seen)
 }
 
 /// The workers that hold a file of a checkpoint or a kept layer of any job. Reads all layers.

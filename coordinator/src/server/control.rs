@@ -1,7 +1,7 @@
 //! `ControlService`: registration, heartbeats, orders and answers of workers.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use strata_net::{limits, protocol};
@@ -17,6 +17,8 @@ use super::status::blocking;
 use crate::cluster::context::Cluster;
 use crate::entry::{WorkerEntry, WorkerNumber};
 use crate::journal::error::JournalError;
+use crate::journal::names::WorkerName;
+use crate::journal::workers::Registered;
 
 /// Time in which a new connection must send its hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
@@ -66,10 +68,11 @@ impl ControlService for Control {
             lease_ms: cluster.membership.lease().as_millis() as u64,
             journal: cluster.journal.id().to_owned(),
             incarnation: cluster.incarnation,
+            name: entry.name.clone(),
         };
         let _ = outbound.send(message(v1::to_worker::Message::Welcome(welcome)));
         let number = entry.number;
-        let (name, address) = (hello.name.clone(), hello.address.clone());
+        let (name, address) = (entry.name.clone(), hello.address.clone());
         tracing::info!(worker = name, number, address, threads = hello.threads, "worker connected");
         let connection = cluster.membership.connect(entry, hello, outbound.clone());
         cluster.wake_queue();
@@ -90,9 +93,22 @@ fn message(message: v1::to_worker::Message) -> v1::ToWorker {
 
 /// Registers a worker. Epochs that it has seen are not issued again.
 fn register(cluster: &Cluster, hello: &v1::Hello) -> Result<WorkerEntry, JournalError> {
-    let v1::Hello { worker_id, name, address, journal, epoch, .. } = hello;
+    let v1::Hello { worker_id, name: wished, named, address, journal, epoch, .. } = hello;
     let is_alive = |number| cluster.membership.is_alive(number);
-    let entry = cluster.journal.register(worker_id, name, address, is_alive)?;
+    let name = WorkerName { name: wished, is_given: *named };
+    // Names change in the order of the registrations.
+    let order = cluster.registrations.lock().unwrap_or_else(PoisonError::into_inner);
+    let Registered { entry, renamed } =
+        cluster.journal.register(worker_id, name, address, is_alive)?;
+    cluster.membership.set_names(renamed.iter().chain([&entry]));
+    drop(order);
+    for WorkerEntry { number, name, .. } in &renamed {
+        tracing::info!(worker = name, number, "the worker has another name now");
+    }
+    let name = &entry.name;
+    if *named && name != wished {
+        tracing::warn!("another worker has the name {wished}: the new one is named {name}");
+    }
     if journal == cluster.journal.id() {
         if let Some(last) = cluster.journal.skip_epochs(*epoch)? {
             tracing::warn!(

@@ -24,6 +24,7 @@ use crate::cluster::engine_choice::{WorkerBudget, check_options, choose};
 use crate::cluster::event::Level;
 use crate::entry::{AutoEngine, EngineRecord, JobOptions};
 use crate::journal::error::JournalError;
+use crate::journal::operations::JobName;
 
 /// Greatest number of shards.
 const MAX_SHARDS: u32 = 65_536;
@@ -71,7 +72,7 @@ impl JobService for Jobs {
         &self,
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::Job>, Status> {
-        let v1::SubmitRequest { spec, options, name, auto } = request.into_inner();
+        let v1::SubmitRequest { spec, options, name, auto, again } = request.into_inner();
         let name = (!name.is_empty()).then_some(name);
         let spec = convert::spec_from(spec).map_err(invalid)?;
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
@@ -83,7 +84,7 @@ impl JobService for Jobs {
         let cluster = Arc::clone(&self.cluster);
         let entry = blocking(self.cluster.platform(), move || {
             let now = cluster.seconds();
-            let name = name.as_deref();
+            let name = name.as_deref().map(|name| JobName { name, again });
             let (entry, new) =
                 cluster.journal.submit(&label, name, spec, options, now, expected_layers)?;
             if new {

@@ -60,10 +60,11 @@ pub(super) fn text(cluster: &Cluster) -> Result<String, MetricsError> {
     Ok(text)
 }
 
-/// Metrics of the queue and the running job.
+/// Metrics of the queue and the running jobs.
 fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), MetricsError> {
-    let (waiting, running) =
-        cluster.journal.unended(|jobs| (jobs.queued(), jobs.running().map(str::to_owned)))?;
+    let (waiting, running) = cluster
+        .journal
+        .unended(|jobs| (jobs.queued(), jobs.running().map(str::to_owned).collect::<Vec<_>>()))?;
     let queued: Gauge = Gauge::default();
     queued.set(waiting as i64);
     registry.register("jobs_queued", "Jobs in the queue", queued);
@@ -74,31 +75,31 @@ fn jobs(cluster: &Cluster, registry: &mut Registry) -> Result<(), MetricsError> 
         "Whether the last write of the journal succeeded",
         writable,
     );
-    let Some(id) = running else { return Ok(()) };
-    // The queue has the view of a job that runs.
-    let job = cluster.job_in_use(&id).and_then(|job| job.snapshot()).unwrap_or_default();
-    let label = JobLabel { job: id };
     let (layer, states) = (OfJob::<Gauge>::default(), OfJob::<Gauge>::default());
-    let seconds = OfJob::<Float>::default();
-    if let Some(last) = &job.progress {
-        layer.get_or_create(&label).set(i64::from(last.depth));
-        states.get_or_create(&label).set(last.layer_states as i64);
-        seconds.get_or_create(&label).set(last.seconds);
+    let (seconds, workers) = (OfJob::<Float>::default(), OfJob::<Gauge>::default());
+    let totals = [(); 3].map(|()| OfJob::<Counter>::default());
+    for id in running {
+        // The queue has the view of a job that runs.
+        let job = cluster.job_in_use(&id).and_then(|job| job.snapshot()).unwrap_or_default();
+        let label = JobLabel { job: id };
+        if let Some(last) = &job.progress {
+            layer.get_or_create(&label).set(i64::from(last.depth));
+            states.get_or_create(&label).set(last.layer_states as i64);
+            seconds.get_or_create(&label).set(last.seconds);
+        }
+        let sums = job.progress.unwrap_or_default();
+        for (family, sum) in totals.iter().zip([sums.generated, sums.states, sums.layer_bytes]) {
+            family.get_or_create(&label).inc_by(sum);
+        }
+        workers.get_or_create(&label).set(job.workers as i64);
     }
     registry.register("job_layer", "Depth of the last complete layer", layer);
     registry.register("layer_states", "States of the last complete layer", states);
     registry.register("job_search_seconds", "Search time of the job", seconds);
-    let total = |value: u64| {
-        let family = OfJob::<Counter>::default();
-        family.get_or_create(&label).inc_by(value);
-        family
-    };
-    let totals = job.progress.unwrap_or_default();
-    registry.register("states_generated", "Legal moves of all states", total(totals.generated));
-    registry.register("states_new", "States of all layers", total(totals.states));
-    registry.register("layer_bytes", "Bytes of layer files written", total(totals.layer_bytes));
-    let workers = OfJob::<Gauge>::default();
-    workers.get_or_create(&label).set(job.workers as i64);
+    let [generated, new, bytes] = totals;
+    registry.register("states_generated", "Legal moves of all states", generated);
+    registry.register("states_new", "States of all layers", new);
+    registry.register("layer_bytes", "Bytes of layer files written", bytes);
     registry.register("job_workers", "Workers that the job runs on; 0 while it waits", workers);
     Ok(())
 }

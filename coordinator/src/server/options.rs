@@ -27,6 +27,7 @@ pub(crate) fn options_to(options: &JobOptions) -> v1::JobOptions {
         max_layers: options.max_layers,
         disk_limit_bytes: options.disk_limit,
         keep: Some(keep_layers_to(options.keep)),
+        priority: options.priority,
     }
 }
 
@@ -53,6 +54,7 @@ pub(crate) fn options_from(options: v1::JobOptions) -> Result<JobOptions, Conver
         disk_limit: options.disk_limit_bytes,
         keep,
         engine: EngineRecord::default(),
+        priority: options.priority,
     })
 }
 
@@ -69,6 +71,7 @@ mod tests {
                 disk_limit: Some(1 << 40),
                 keep,
                 engine: EngineRecord::default(),
+                priority: -7,
             };
             assert_eq!(options_from(options_to(&options)), Ok(options));
         }

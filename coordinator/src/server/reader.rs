@@ -52,8 +52,9 @@ impl JobReader {
     pub(super) async fn list(&self, unfinished: bool) -> Result<JobList, Status> {
         let cluster = Arc::clone(&self.cluster);
         blocking(self.cluster.platform(), move || {
-            let of_queue = |jobs: &Unended| (jobs.places(), unfinished.then(|| jobs.ids()));
-            let (places, unended) = cluster.journal.unended(of_queue)?;
+            let places = places(&cluster)?;
+            let ids = |jobs: &Unended| unfinished.then(|| jobs.ids());
+            let unended = cluster.journal.unended(ids)?;
             let rest = match unended {
                 Some(ids) => Rest::Ids(ids.into_iter()),
                 None => Rest::From(Some(0)),
@@ -111,10 +112,15 @@ impl JobReader {
 /// Those of the journal.
 pub(super) fn message(cluster: &Cluster, entry: &JobEntry) -> Result<v1::Job, JournalError> {
     let before = match entry.state {
-        JobState::Queued => cluster.journal.unended(|jobs| jobs.before(entry.order))?,
+        JobState::Queued => places(cluster)?.before(entry),
         _ => 0,
     };
     Ok(view::job(entry, snapshot(cluster, &entry.id), before))
+}
+
+fn places(cluster: &Cluster) -> Result<Places, JournalError> {
+    let workers = cluster.membership.available().len();
+    cluster.journal.unended(|jobs| jobs.places(workers))
 }
 
 fn snapshot(cluster: &Cluster, id: &str) -> Option<JobSnapshot> {
@@ -150,7 +156,7 @@ impl JobList {
             let JobList { cluster, places, rest } = self;
             let (entries, rest) = rest.next(&cluster.journal)?;
             let message = |entry: &JobEntry| {
-                view::job(entry, snapshot(&cluster, &entry.id), places.before(entry.order))
+                view::job(entry, snapshot(&cluster, &entry.id), places.before(entry))
             };
             let jobs = entries.iter().map(message).collect();
             Ok::<_, JournalError>((JobList { cluster, places, rest }, jobs))

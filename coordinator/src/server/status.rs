@@ -53,7 +53,9 @@ impl From<JournalError> for ErrorStatus {
         ErrorStatus(match error {
             JournalError::NoSuchJob { .. } => Status::not_found(text),
             JournalError::Ambiguous { .. } | JournalError::Name { .. } => invalid(text),
-            JournalError::NameTaken { .. } => Status::already_exists(text),
+            JournalError::NameTaken { .. }
+            | JournalError::NameEnded { .. }
+            | JournalError::NameInUse { .. } => Status::already_exists(text),
             JournalError::NotResumable { .. } | JournalError::NotEnded { .. } => {
                 Status::failed_precondition(text)
             }

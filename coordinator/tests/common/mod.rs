@@ -53,7 +53,14 @@ pub(crate) fn checkpoint(depth: u32) -> ClusterCheckpoint {
 
 pub(crate) fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {
     let (entry, new) = journal
-        .submit(&format!("panex-{n}"), name, spec(n), JobOptions::default(), 5, None)
+        .submit(
+            &format!("panex-{n}"),
+            name.map(Into::into),
+            spec(n),
+            JobOptions::default(),
+            5,
+            None,
+        )
         .unwrap();
     assert!(new);
     entry

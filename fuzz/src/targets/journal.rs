@@ -82,8 +82,10 @@ fn fill(journal: &Journal) -> Result<(), JournalError> {
         disk_limit: Some(1 << 40),
         keep: KeepLayers::All,
         engine: EngineRecord { reason: "it fits".to_owned(), auto: Some(AutoEngine::default()) },
+        priority: 3,
     };
-    let (done, _) = journal.submit("hanoi-4-3", Some("first"), spec(), options, 5, Some(15))?;
+    let (done, _) =
+        journal.submit("hanoi-4-3", Some("first".into()), spec(), options, 5, Some(15))?;
     journal.submit("hanoi-4-3", None, spec(), JobOptions::default(), 6, None)?;
     let record = CheckpointFile {
         depth: 2,
@@ -190,7 +192,9 @@ fn exercise(journal: &Journal, id: &str) -> Vec<String> {
     note(journal.skip_epochs(1 << 47).map(drop));
     note(journal.next_epoch().map(drop));
     note(journal.register(&"00".repeat(16), "c", "http://127.0.0.1:7002", |_| false).map(drop));
-    note(journal.submit("new", Some("new"), spec(), JobOptions::default(), 7, None).map(drop));
+    note(
+        journal.submit("new", Some("new".into()), spec(), JobOptions::default(), 7, None).map(drop),
+    );
     note(journal.update(id, |entry| entry.seconds += 0.1).map(drop));
     note(journal.checkpoint(id, &[line(1), line(2), line(3)], |_| {}).map(drop));
     note(journal.requeue(id).map(drop));

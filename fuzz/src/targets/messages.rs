@@ -294,7 +294,13 @@ fn of_clients() -> Vec<Filled> {
     vec![
         one(a_line()),
         one(spec.clone().unwrap_or_default()),
-        one(v1::SubmitRequest { spec, options, name: "a".to_owned(), auto: Some(needs()) }),
+        one(v1::SubmitRequest {
+            spec,
+            options,
+            name: "a".to_owned(),
+            auto: Some(needs()),
+            again: true,
+        }),
         one(options.unwrap_or_default()),
         one(v1::LookUpRequest { layer, candidates, numbering: Some(NUMBERING) }),
         one(v1::JobEvent { event: Some(v1::job_event::Event::Layer(a_line())) }),

@@ -29,7 +29,7 @@ pub(crate) struct WorkerArgs {
     #[arg(value_parser = parse_url)]
     advertise: Option<String>,
 
-    /// Name in logs and tables [default: the host's]
+    /// Name in logs and tables [default: the host's, with the port if the host has several workers]
     #[arg(long, value_name = "NAME", env = "STRATA_NAME", hide_env_values = true)]
     name: Option<String>,
 
@@ -89,6 +89,7 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     let options = NodeOptions {
         coordinator: args.client.coordinator.clone(),
         name: args.name(),
+        is_named: args.name.is_some(),
         data_dir: args.data_dir.clone(),
         threads: args.threads,
         memory: args.memory,

@@ -60,6 +60,8 @@ struct Job {
     name: String,
     index: usize,
     next: Next,
+    /// Whether it ended while no client followed it.
+    has_ended: bool,
     /// Its id, once it has ended early.
     id: Option<String>,
     /// How often it was resumed.
@@ -86,7 +88,8 @@ impl<'a> Jobs<'a> {
     fn add(&mut self, index: usize) {
         let name = format!("chaos-{}", self.jobs.len() as u32 + self.lost + 1);
         let next = Next::Submit(Instant::now());
-        self.jobs.push(Job { name, index, next, id: None, resumes: 0, codes: Vec::new() });
+        let (has_ended, id, codes) = (false, None, Vec::new());
+        self.jobs.push(Job { name, index, next, has_ended, id, resumes: 0, codes });
     }
 
     /// Keeps two jobs in the queue.
@@ -111,7 +114,10 @@ impl<'a> Jobs<'a> {
         for job in &mut self.jobs {
             job.next = match std::mem::replace(&mut job.next, Next::Done) {
                 Next::Submit(at) if Instant::now() >= at => {
-                    let line = format!("submit {} --name {}", JOBS[job.index], job.name);
+                    let line = match job.has_ended {
+                        true => format!("watch {}", job.name),
+                        false => format!("submit {} --name {}", JOBS[job.index], job.name),
+                    };
                     Next::Follow(target.cluster.follow(&line))
                 }
                 Next::Follow(mut follower) => match follower.is_running() {
@@ -200,11 +206,16 @@ impl Job {
                 assert!(schedule.fills(super::fault::Node::Coordinator), "{last}");
                 return again();
             }
+            2 if last.contains("which has ended") => {
+                self.has_ended = true;
+                return again();
+            }
             // Another journal has another state of the job: it is followed by its name.
             2 if last.contains("cannot be resumed") && schedule.loses_jobs() => return again(),
             _ => {}
         }
         self.codes.push(code);
+        self.has_ended = false;
         assert!(schedule.permits(code), "{} ended with {code}: {}", self.name, ran.stderr);
         let id = ran.events("job").first().and_then(|job| job["job"].as_str().map(str::to_owned));
         self.id = id.or(self.id.take());

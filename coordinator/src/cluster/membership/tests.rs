@@ -13,6 +13,7 @@ fn entry(number: u16) -> WorkerEntry {
         name: format!("w{number}"),
         address: "http://127.0.0.1:1".to_owned(),
         first_seen: 0,
+        host: None,
     }
 }
 
@@ -159,6 +160,46 @@ fn a_session_with_an_absent_worker_loses_it_at_once() {
     assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 9, .. })));
 }
 
+#[test]
+fn a_worker_that_is_renamed_before_it_connects_has_the_new_name() {
+    let membership = Membership::new(LEASE);
+    let renamed = |number, name: &str| WorkerEntry { name: name.to_owned(), ..entry(number) };
+    membership.set_names([&entry(0)]);
+    membership.set_names([&renamed(0, "box:1"), &renamed(1, "box:2")]);
+    Worker::connect(&membership, 0, "a");
+    Worker::connect(&membership, 1, "a");
+    membership.set_names([&renamed(1, "box:3")]);
+    let names: Vec<String> =
+        membership.members().into_iter().map(|member| member.entry.name).collect();
+    assert_eq!(names, ["box:1", "box:3"]);
+    assert_eq!([0, 1, 7].map(|number| membership.name(number)), ["box:1", "box:3", "number 7"]);
+}
+
+#[test]
+fn sessions_of_two_jobs_hear_of_their_own_workers_only() {
+    let membership = Membership::new(LEASE);
+    let workers = [0, 1, 2].map(|number| Worker::connect(&membership, number, "a"));
+    let mut wide = session(&membership, 1, &[0, 2]);
+    let mut single = session(&membership, 2, &[1]);
+    membership.send_order(0, order(1, 1));
+    membership.send_order(1, order(2, 1));
+    assert!(membership.answer(1, workers[1].connection, noted(2, 1)));
+    assert!(matches!(single.try_recv(), Ok(WorkerEvent::Answer { worker: 1, .. })));
+    assert!(membership.answer(0, workers[0].connection, noted(1, 1)));
+    assert!(matches!(wide.try_recv(), Ok(WorkerEvent::Answer { worker: 0, .. })));
+    Worker::connect(&membership, 2, "b");
+    assert!(matches!(wide.try_recv(), Ok(WorkerEvent::Lost { worker: 2, .. })));
+    assert!(single.try_recv().is_err());
+    // Worker 2 is in a later session of the other job now.
+    membership.end_session(1);
+    let mut wide = session(&membership, 3, &[0]);
+    membership.end_session(2);
+    let mut single = session(&membership, 4, &[1, 2]);
+    Worker::connect(&membership, 2, "c");
+    assert!(matches!(single.try_recv(), Ok(WorkerEvent::Lost { worker: 2, .. })));
+    assert!(wide.try_recv().is_err());
+}
+
 /// An event between the coordinator and one of three workers.
 #[derive(Copy, Clone, Debug)]
 enum Step {
@@ -234,6 +275,7 @@ impl Simulation {
         let membership = &self.membership;
         match step {
             Step::Begin => {
+                membership.end_session(self.epoch);
                 self.epoch += 1;
                 self.events = session(membership, self.epoch, &[0, 1, 2]);
                 (self.sent, self.answers) = (0, Vec::new());
@@ -323,7 +365,7 @@ fn a_worker_that_leaves_is_dismissed_when_no_session_has_it() {
     let leaving = v1::WorkerBeat { leaving: true, ..v1::WorkerBeat::default() };
     assert!(membership.heartbeat(0, worker.connection, leaving));
     assert!(!membership.is_dismissed(0), "a checkpoint may need it");
-    membership.end_session();
+    membership.end_session(1);
     assert!(membership.is_dismissed(0));
 }
 

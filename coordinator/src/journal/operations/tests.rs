@@ -74,7 +74,7 @@ fn fill(path: &Path) -> String {
     journal.register("a", "w1", "h:1", |_| false).unwrap();
     journal.register("b", "w2", "h:2", |_| false).unwrap();
     let options = JobOptions::default();
-    let (job, _) = journal.submit("hanoi", Some("big"), spec(), options, 1, None).unwrap();
+    let (job, _) = journal.submit("hanoi", Some("big".into()), spec(), options, 1, None).unwrap();
     journal.checkpoint(&job.id, &[line(0), line(1), line(2)], |_| ()).unwrap();
     job.id
 }
@@ -103,9 +103,9 @@ fn register(
     id: &str,
     alive: &[WorkerNumber],
 ) -> std::result::Result<WorkerNumber, String> {
-    let worker = Registration { id, name: "w", address: "h:1" };
-    let entry = journal.register_within(3, worker, |number| alive.contains(&number));
-    entry.map(|entry| entry.number).map_err(|error| error.to_string())
+    let worker = Registration { id, name: id.into(), address: "h:1" };
+    let registered = journal.register_within(3, worker, |number| alive.contains(&number));
+    registered.map(|registered| registered.entry.number).map_err(|error| error.to_string())
 }
 
 fn with_three_workers(path: &Path) -> Journal {
@@ -201,7 +201,7 @@ fn a_registration_reads_no_other_worker() {
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();
     for id in ["a", "b"] {
-        journal.register(id, "w", "h:1", |_| false).unwrap();
+        journal.register(id, id, "h:1", |_| false).unwrap();
     }
     drop(journal);
     let journal = Journal::open(&path).unwrap();
@@ -209,9 +209,36 @@ fn a_registration_reads_no_other_worker() {
         .store
         .write(|tx| tx.put(WORKERS, &crate::journal::workers::worker_key(0), &"damaged".to_owned()))
         .unwrap();
-    assert_eq!(journal.register("b", "w", "h:2", |_| false).unwrap().number, 1);
-    assert_eq!(journal.register("c", "w", "h:3", |_| false).unwrap().number, 2);
-    assert!(journal.register("a", "w", "h:1", |_| false).unwrap_err().is_corrupt());
+    assert_eq!(journal.register("b", "b", "h:2", |_| false).unwrap().entry.number, 1);
+    assert_eq!(journal.register("c", "c", "h:3", |_| false).unwrap().entry.number, 2);
+    assert!(journal.register("a", "a", "h:1", |_| false).unwrap_err().is_corrupt());
+}
+
+#[test]
+fn workers_of_one_host_are_renamed_durably_when_the_second_one_registers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.redb");
+    let register = |journal: &Journal, id: &str, address: &str| {
+        let name = WorkerName { name: "box", is_given: false };
+        journal.register(id, name, address, |_| true).unwrap()
+    };
+    let names = |journal: &Journal| -> Vec<String> {
+        journal.workers().unwrap().into_iter().map(|worker| worker.name).collect()
+    };
+    let journal = Journal::open(&path).unwrap();
+    assert_eq!(register(&journal, "a", "http://10.0.0.1:7071").renamed, []);
+    assert_eq!(names(&journal), ["box"]);
+    let second = register(&journal, "b", "http://10.0.0.1:7072");
+    assert_eq!(second.entry.name, "box:7072");
+    let renamed: Vec<_> = second.renamed.iter().map(|w| (w.number, &*w.name)).collect();
+    assert_eq!(renamed, [(0, "box:7071")]);
+    drop(journal);
+    let journal = Journal::open(&path).unwrap();
+    assert_eq!(names(&journal), ["box:7071", "box:7072"]);
+    // The first one does not lose its port when it comes back.
+    assert_eq!(register(&journal, "a", "http://10.0.0.1:7071").entry.name, "box:7071");
+    let given = journal.register("c", "box:7071", "http://10.0.0.2:7071", |_| true).unwrap();
+    assert_eq!(given.entry.name, "box:7071#2");
 }
 
 #[test]
@@ -287,8 +314,9 @@ fn a_submission_and_a_search_read_no_other_job() {
     let expected = (0..10).map(|copy| format!("copy-{copy:06}")).collect::<Vec<_>>().join(", ");
     let expected = format!(r#""copy-" is the beginning of several jobs: {expected} and others"#);
     assert_eq!(several, expected);
-    let submit = |name| {
+    let submit = |name: Option<&str>| {
         let options = JobOptions::default();
+        let name = name.map(Into::into);
         journal.submit("new", name, like.spec.clone(), options, 1, None).map(|(job, _)| job)
     };
     assert_eq!(submit(Some("name-000007")).unwrap().id, "copy-000007");

@@ -22,7 +22,8 @@ fn ended(journal: &Journal, name: &str, state: JobState) -> String {
         shards: 1,
         engine: EngineKind::Explicit,
     };
-    let job = journal.submit("hanoi", Some(name), spec, JobOptions::default(), 0, None).unwrap().0;
+    let job =
+        journal.submit("hanoi", Some(name.into()), spec, JobOptions::default(), 0, None).unwrap().0;
     journal.update(&job.id, |entry| entry.state = state).unwrap();
     job.id
 }
@@ -77,7 +78,9 @@ fn only_jobs_that_have_ended_are_removed() {
     let ids = [running.clone(), "nothing".to_owned(), done.clone()];
     let removed = journal.remove_ended(&ids).unwrap();
     assert_eq!(removed.into_iter().map(|job| job.id).collect::<Vec<_>>(), [done]);
-    assert_eq!(journal.unended(|jobs| jobs.next().map(str::to_owned)).unwrap(), Some(running));
+    let unended = journal.unended(|jobs| jobs.running().map(str::to_owned).collect()).unwrap();
+    let unended: Vec<String> = unended;
+    assert_eq!(unended, [running]);
 }
 
 #[test]

@@ -1,0 +1,227 @@
+//! Names of workers, of which no two are equal.
+//!
+//! A worker without a given name has its host's. Where several workers are on a host, each has the
+//! host's name and its port.
+
+use std::collections::BTreeMap;
+
+use crate::entry::{WorkerEntry, WorkerNumber};
+
+/// Name that a worker asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerName<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Whether a user has given it; else it is the host's.
+    pub is_given: bool,
+}
+
+impl<'a> From<&'a str> for WorkerName<'a> {
+    /// A given name.
+    fn from(name: &'a str) -> WorkerName<'a> {
+        WorkerName { name, is_given: true }
+    }
+}
+
+/// A worker that registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registration<'a> {
+    /// The id in its data directory.
+    pub(crate) id: &'a str,
+    /// The name that it asks for.
+    pub(crate) name: WorkerName<'a>,
+    /// The URL at which other workers reach it.
+    pub(crate) address: &'a str,
+}
+
+/// Names that a registration gives.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Names {
+    /// The name of the worker that registers.
+    pub(super) own: String,
+    /// Other workers that get another name.
+    pub(super) renamed: Vec<(WorkerNumber, String)>,
+}
+
+/// Names worker `number`, which registers, among the known ones.
+///
+/// The name of a worker that is gone, or whose address the new one has, is free: that worker gets its
+/// number behind its name. If a worker is alive that has the name, the new one gets its number behind
+/// the name.
+pub(super) fn assign(
+    known: &BTreeMap<WorkerNumber, WorkerEntry>,
+    number: WorkerNumber,
+    worker: &Registration<'_>,
+    is_alive: impl Fn(WorkerNumber) -> bool,
+) -> Names {
+    let others = || known.values().filter(|other| other.number != number);
+    let mut names: BTreeMap<WorkerNumber, String> =
+        others().map(|other| (other.number, other.name.clone())).collect();
+    let mut own = worker.name.name.to_owned();
+    if !worker.name.is_given {
+        let host = worker.name.name;
+        let same_host = || {
+            others().filter(|other| {
+                other.host.as_deref() == Some(host) && other.address != worker.address
+            })
+        };
+        if same_host().next().is_some() {
+            own = with_port(host, worker.address);
+            for other in same_host().filter(|other| other.name == host) {
+                names.insert(other.number, with_port(host, &other.address));
+            }
+        }
+    }
+    let is_replaced = |other: &WorkerNumber| {
+        !is_alive(*other) || known.get(other).is_some_and(|other| other.address == worker.address)
+    };
+    // Each step makes a name longer, and names that end in different numbers differ.
+    loop {
+        // Ports repeat, too, if hosts of one name have different addresses.
+        if let Some(double) = names.keys().copied().find(|other| is_double(&names, *other)) {
+            number_name(&mut names, double);
+        } else if let Some(other) = holder(&names, &own) {
+            if is_replaced(&other) {
+                number_name(&mut names, other);
+            } else {
+                own = format!("{own}#{number}");
+            }
+        } else {
+            break;
+        }
+    }
+    let is_new = |(number, name): &(WorkerNumber, String)| {
+        known.get(number).is_some_and(|other| other.name != *name)
+    };
+    Names { own, renamed: names.into_iter().filter(is_new).collect() }
+}
+
+fn holder(names: &BTreeMap<WorkerNumber, String>, name: &str) -> Option<WorkerNumber> {
+    names.iter().find(|(_, other)| *other == name).map(|(number, _)| *number)
+}
+
+/// Whether a worker of a smaller number has a worker's name.
+fn is_double(names: &BTreeMap<WorkerNumber, String>, number: WorkerNumber) -> bool {
+    let name = &names[&number];
+    names.range(..number).any(|(_, other)| other == name)
+}
+
+/// Puts the number of a worker behind its name.
+fn number_name(names: &mut BTreeMap<WorkerNumber, String>, number: WorkerNumber) {
+    if let Some(name) = names.get_mut(&number) {
+        *name = format!("{name}#{number}");
+    }
+}
+
+/// The host's name with the port of an address.
+fn with_port(host: &str, address: &str) -> String {
+    let authority = address.split_once("://").map_or(address, |(_, rest)| rest);
+    match authority.rsplit_once(':') {
+        Some((_, port)) if port.bytes().all(|b| b.is_ascii_digit()) => format!("{host}:{port}"),
+        _ => format!("{host}:{authority}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Workers by number, as registrations leave them.
+    #[derive(Default)]
+    struct Known(BTreeMap<WorkerNumber, WorkerEntry>);
+
+    impl Known {
+        /// Registers a worker on 10.0.0.1, or at an address.
+        fn register(&mut self, number: u16, name: &str, is_given: bool, port: &str, alive: &[u16]) {
+            let address = match port.contains(':') {
+                true => format!("http://{port}"),
+                false => format!("http://10.0.0.1:{port}"),
+            };
+            let name = WorkerName { name, is_given };
+            let worker = Registration { id: "", name, address: &address };
+            let names = assign(&self.0, number, &worker, |number| alive.contains(&number));
+            for (other, name) in names.renamed {
+                self.0.get_mut(&other).unwrap().name = name;
+            }
+            let host = (!is_given).then(|| name.name.to_owned());
+            let (id, name) = (number.to_string(), names.own);
+            let entry = WorkerEntry { number, id, name, address, first_seen: 0, host };
+            self.0.insert(number, entry);
+        }
+
+        fn names(&self) -> Vec<&str> {
+            self.0.values().map(|worker| &*worker.name).collect()
+        }
+    }
+
+    #[test]
+    fn workers_of_one_host_have_its_name_and_their_ports() {
+        let mut known = Known::default();
+        known.register(0, "box", false, "7071", &[]);
+        known.register(1, "other", false, "7071", &[0]);
+        assert_eq!(known.names(), ["box", "other"]);
+        known.register(2, "box", false, "7072", &[0, 1]);
+        assert_eq!(known.names(), ["box:7071", "other", "box:7072"]);
+        // Names stay when workers come back.
+        known.register(0, "box", false, "7071", &[1, 2]);
+        known.register(2, "box", false, "7072", &[0, 1]);
+        assert_eq!(known.names(), ["box:7071", "other", "box:7072"]);
+    }
+
+    #[test]
+    fn a_worker_with_a_new_data_directory_keeps_the_name() {
+        let mut known = Known::default();
+        known.register(0, "box", false, "7071", &[]);
+        known.register(1, "box", false, "7071", &[0]);
+        assert_eq!(known.names(), ["box#0", "box"]);
+        let mut known = Known::default();
+        known.register(0, "w1", true, "7071", &[]);
+        known.register(1, "w1", true, "9999", &[]);
+        assert_eq!(known.names(), ["w1#0", "w1"]);
+    }
+
+    #[test]
+    fn a_given_name_that_a_live_worker_has_gets_a_number() {
+        let mut known = Known::default();
+        known.register(0, "w1", true, "7071", &[]);
+        known.register(1, "w1", true, "7072", &[0]);
+        assert_eq!(known.names(), ["w1", "w1#1"]);
+        // A given name and a host's may be equal.
+        known.register(2, "w1", false, "7073", &[0, 1]);
+        assert_eq!(known.names(), ["w1", "w1#1", "w1#2"]);
+        known.register(3, "w1#3", true, "7074", &[0, 1, 2]);
+        known.register(3, "w1", true, "7074", &[0, 1, 2]);
+        assert_eq!(known.names()[3], "w1#3");
+    }
+
+    #[test]
+    fn hosts_of_one_name_and_port_are_told_apart() {
+        let mut known = Known::default();
+        known.register(0, "box", false, "10.0.0.1:7071", &[]);
+        known.register(1, "box", false, "10.0.0.2:7071", &[0]);
+        assert_eq!(known.names(), ["box:7071", "box:7071#1"]);
+        known.register(2, "box", false, "[fe80::1]", &[0, 1]);
+        assert_eq!(known.names()[2], "box:[fe80::1]");
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_unique(
+            steps in prop::collection::vec((0..6_u16, 0..3_u8, any::<bool>(), 0..3_u8, any::<u8>()), 1..30),
+        ) {
+            let mut known = Known::default();
+            for (number, name, is_given, port, alive) in steps {
+                let alive: Vec<u16> = (0..6).filter(|bit| alive >> bit & 1 == 1).collect();
+                let name = ["a", "a:1", "a#2"][usize::from(name)];
+                known.register(number, name, is_given, &port.to_string(), &alive);
+                let names = known.names();
+                let distinct: BTreeSet<&str> = names.iter().copied().collect();
+                prop_assert_eq!(distinct.len(), names.len(), "{:?}", names);
+            }
+        }
+    }
+}
