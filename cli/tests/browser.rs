@@ -155,7 +155,7 @@ async fn a_result_is_readable_on_all_screens() {
     let browser = signed_in(&cluster).await;
     browser.click("tbody a", "example").await;
     browser.sees(".result h2", "X(4) = 128").await;
-    browser.sees(".result code", "strata solve panex 4").await;
+    browser.sees(".search code", "strata solve panex 4").await;
     let charts =
         "return [...document.querySelectorAll('.chart img')].filter((i) => i.naturalWidth).length";
     browser.until("all charts", charts, |count| count.as_u64() >= Some(3)).await;
@@ -168,6 +168,15 @@ async fn a_result_is_readable_on_all_screens() {
     browser.picture("result-dark").await;
     browser.page.set_window_size(390, 844).await.unwrap();
     browser.picture("result-narrow").await;
+    browser.click(".solution button", "Show the solution").await;
+    browser.sees(".move", "Start").await;
+    browser.click(".controls button", "›").await;
+    browser.sees(".move", "Move 1 of 128").await;
+    browser.click(".controls button", "Play").await;
+    browser.sees(".move", "Move 3 of 128").await;
+    browser.click(".controls button", "»").await;
+    browser.sees(".move", "Move 128 of 128").await;
+    browser.picture("solution-narrow").await;
     browser.click(".back a", "").await;
     browser.sees("h1", "Cluster").await;
     browser.picture("overview-narrow").await;

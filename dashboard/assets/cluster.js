@@ -105,7 +105,7 @@ function jobTable() {
   const { whole, body, row } = table("Jobs", [
     { title: "Job" }, { title: "State" }, { title: "Engine" }, { title: "Progress" },
     { title: "Depth", number: true }, { title: "States a second", number: true },
-    { title: "Time left", number: true }, { title: "Result" },
+    { title: "Time left", number: true }, { title: "Result", wide: true },
   ]);
   const empty = el("p", { class: "muted" }, "No jobs yet. ", el("code", {}, "strata submit panex 7"), " submits one.");
   const more = el("p", { class: "muted", hidden: true }, "Older jobs are not listed here: strata list shows all.");

@@ -63,7 +63,7 @@ export function keyed(parent, items, key, create, update) {
 }
 
 /**
- * A table with a caption. `columns` have a title, and `number` for right-aligned values. On a narrow
+ * A table with a caption. `columns` have a title, `number` for right-aligned values, `wide` for long texts. On a narrow
  * screen rows become cards, for which cells know their titles; roles keep it a table for screen readers.
  */
 export function table(caption, columns) {
@@ -77,7 +77,7 @@ export function table(caption, columns) {
     el(at === 0 ? "th" : "td", {
       scope: at === 0 && "row",
       role: at === 0 ? "rowheader" : "cell",
-      class: column.number && "number",
+      class: column.number ? "number" : column.wide && "wide",
       "data-label": column.title,
     })));
   return { whole, body, row };

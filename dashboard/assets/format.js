@@ -64,7 +64,7 @@ export function range(seconds) {
 export function percent(share) {
   if (share == null) return "–";
   const value = 100 * share;
-  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)}\u00a0%`;
 }
 
 /** A time of day with its date. */

@@ -24,6 +24,7 @@ export function jobPage(id) {
     chart(id, "bytes", "Bytes of each layer", true),
   ];
   const result = resultCard(id);
+  const search = searchCard(id);
   const log = logCard();
   const node = el("div", { class: "page" },
     el("p", { class: "back" }, el("a", { href: "#/" }, "← Overview")),
@@ -31,7 +32,7 @@ export function jobPage(id) {
     subtitle, note, actions.message, progress.node, result.node, figures.node,
     el("section", { class: "card", "aria-label": "Main chart" }, main.node),
     el("section", { class: "charts", "aria-label": "More charts" }, ...others.map((one) => one.node)),
-    log.node);
+    search.node, log.node);
   return {
     node,
     title: id,
@@ -50,6 +51,7 @@ export function jobPage(id) {
       progress.update(job);
       figures.update(job);
       result.update(job);
+      search.update(job);
       for (const one of [main, ...others]) one.update(charts, job.depth);
     },
     log: log.update,
@@ -146,24 +148,15 @@ function resultCard(id) {
     ["widest", "Widest layer"], ["disk", "Most disk"], ["memory", "Most memory of a worker"],
   ]);
   const digest = copied("Digest");
-  const command = copied("Search it again with");
-  const path = `/api/jobs/${encodeURIComponent(id)}/layers`;
-  const downloads = el("p", { class: "downloads" }, "Layers: ",
-    el("a", { href: `${path}/csv`, download: true }, "CSV"), " ",
-    el("a", { href: `${path}/json`, download: true }, "JSON lines"));
   const solution = solutionPanel(id);
-  const outcomePart = el("div", {}, title, list, digest.node);
   const node = el("section", { class: "card result", "aria-label": "Result", hidden: true },
-    outcomePart, command.node, downloads, solution.node);
+    title, list, digest.node, solution.node);
   return {
     node,
     end: solution.end,
     update(job) {
       const result = job.result;
-      show(node, Boolean(job.command || result));
-      show(outcomePart, Boolean(result));
-      command.update(job.command);
-      show(downloads, job.depth != null);
+      show(node, Boolean(result));
       solution.update(job);
       if (!result) return;
       setText(title, result.title);
@@ -174,6 +167,24 @@ function resultCard(id) {
       setText(values.disk, format.bytes(result.disk_peak_bytes));
       setText(values.memory, format.bytes(result.peak_rss_bytes));
       digest.update(result.digest);
+    },
+  };
+}
+
+/** The command that repeats the search, and downloads. */
+function searchCard(id) {
+  const command = copied("Search it again with");
+  const path = `/api/jobs/${encodeURIComponent(id)}/layers`;
+  const downloads = el("p", {}, "Layers: ", el("a", { href: `${path}/csv`, download: true }, "CSV"), " ",
+    el("a", { href: `${path}/json`, download: true }, "JSON lines"));
+  const node = el("section", { class: "card search", "aria-label": "Command and downloads", hidden: true },
+    command.node, downloads);
+  return {
+    node,
+    update(job) {
+      show(node, Boolean(job.command || job.depth != null));
+      command.update(job.command);
+      show(downloads, job.depth != null);
     },
   };
 }

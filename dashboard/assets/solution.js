@@ -52,8 +52,8 @@ function playerOf(id, { moves, has_positions: hasPositions, has_drawings: hasDra
   const shown = el("p", { class: "move", "aria-live": "polite" });
   const play = button("Play", () => (timer === null ? start() : stop()), "primary");
   const controls = el("div", { class: "controls" },
-    labelled("⏮", "First position", () => go(0)), labelled("◀", "One move back", () => go(step - 1)), play,
-    labelled("▶", "One move on", () => go(step + 1)), labelled("⏭", "Last position", () => go(moves.length)));
+    labelled("«", "First position", () => go(0)), labelled("‹", "One move back", () => go(step - 1)), play,
+    labelled("›", "One move on", () => go(step + 1)), labelled("»", "Last position", () => go(moves.length)));
   const list = el("details", {}, el("summary", {}, `All ${count(moves.length)} moves`),
     el("pre", { class: "moves", tabindex: "0" }, moves.join("\n")));
   const node = el("div", { class: "player" }, hasDrawings ? image : null, hasPositions ? text : null,

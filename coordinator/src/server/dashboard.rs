@@ -140,6 +140,7 @@ fn job(message: v1::Job) -> Job {
         positions: message.positions,
         queue_position: message.queue_position,
         waiting_for: message.waiting_for,
+        mean_rate: (message.seconds > 0.0).then(|| message.states as f64 / message.seconds),
         workers: message.workers,
         error: message.error,
         may_change: true,

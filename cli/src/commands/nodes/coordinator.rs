@@ -1,6 +1,7 @@
 //! `strata coordinator`: the coordinator of a cluster.
 
-use std::net::SocketAddr;
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::node;
 use crate::args::cluster::SecurityArgs;
 use crate::output::exit::{ExitCode, Failure};
 use crate::signals::Signals;
-use crate::spaces::presenter::PuzzlePresenter;
+use crate::spaces::presenter::{PathCommand, PuzzlePresenter};
 use crate::spaces::program;
 
 /// Arguments of `coordinator`.
@@ -145,7 +146,7 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
         journal: JournalSetup::on(&platform),
         dashboard: DashboardOptions {
             host_names: args.http_names.clone(),
-            presenter: Arc::new(PuzzlePresenter),
+            presenter: Arc::new(PuzzlePresenter { path: path_command(args) }),
         },
         platform,
     };
@@ -160,6 +161,41 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
         tracing::info!("coordinator has ended");
         Ok(ExitCode::Done)
     })
+}
+
+/// How the web page finds moves: `strata path` with this coordinator's own files. None if its address is
+/// not known before it listens.
+fn path_command(args: &CoordinatorArgs) -> Option<PathCommand> {
+    let program = std::env::current_exe().ok()?;
+    let mut addr = args.listen;
+    if addr.port() == 0 {
+        return None;
+    }
+    if addr.ip().is_unspecified() {
+        addr.set_ip(if addr.is_ipv4() {
+            Ipv4Addr::LOCALHOST.into()
+        } else {
+            Ipv6Addr::LOCALHOST.into()
+        });
+    }
+    let SecurityArgs { token_file, tls_ca, tls_cert, tls_key, insecure } = &args.security;
+    let scheme = if tls_cert.is_some() { "https" } else { "http" };
+    let mut words: Vec<OsString> =
+        ["path", "--json", "--progress", "none"].map(OsString::from).to_vec();
+    words.push(format!("--coordinator={scheme}://{addr}").into());
+    let files = [
+        ("--token-file", token_file),
+        ("--tls-ca", tls_ca),
+        ("--tls-cert", tls_cert),
+        ("--tls-key", tls_key),
+    ];
+    for (flag, file) in files {
+        words.extend(file.iter().flat_map(|file| [flag.into(), file.into()]));
+    }
+    if *insecure {
+        words.push("--insecure".into());
+    }
+    Some(PathCommand { program, words, data_dir: args.data_dir.clone() })
 }
 
 /// Reads the token file, or creates it with `--create-token`, and the certificates.
