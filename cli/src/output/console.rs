@@ -66,6 +66,15 @@ impl Console {
     }
 }
 
+impl Console {
+    /// Prints a line to standard error, above a live display.
+    pub(crate) fn notice(&self, text: &str) {
+        // Without a reader nobody misses it.
+        let print = || writeln!(io::stderr(), "{text}");
+        let _ = self.screen.suspend(print);
+    }
+}
+
 fn variable_is(name: &str, value: &str) -> bool {
     std::env::var_os(name).is_some_and(|actual| actual == value)
 }

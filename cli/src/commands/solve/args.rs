@@ -1,6 +1,7 @@
 //! Arguments of `strata solve`.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,6 +63,11 @@ pub(crate) struct SolveArgs {
     #[arg(long, env = "STRATA_NO_DIGEST", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) no_digest: bool,
+
+    /// Serve a web page of the search at a loopback address [default: a free port], until Ctrl-C
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "127.0.0.1:0", env = "STRATA_UI", hide_env_values = true)]
+    pub(crate) ui: Option<SocketAddr>,
 
     /// The moves of a shortest solution.
     #[command(flatten)]

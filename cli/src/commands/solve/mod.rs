@@ -10,3 +10,4 @@ mod prepared;
 mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
+mod ui;

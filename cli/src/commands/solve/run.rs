@@ -11,6 +11,7 @@ use strata_store::{DataDir, JobDir};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
+use super::ui::Ui;
 use super::{antipodes, in_memory, path, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -42,6 +43,10 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     };
     let signals = SignalToken::listen();
     let progress = Progress::start(console, prepared.request.expected_layers());
+    let ui = Ui::start(args, &prepared, console)?;
+    if let Some(ui) = &ui {
+        progress.add_page(ui.page.clone());
+    }
     let run = Run {
         prepared: &prepared,
         args,
@@ -68,6 +73,9 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     };
     progress.finish()?;
     drop(data);
+    if let Some(ui) = ui.filter(|_| matches!(code, ExitCode::Done | ExitCode::NoGoal)) {
+        ui.keep(console, signals.token());
+    }
     Ok(code)
 }
 

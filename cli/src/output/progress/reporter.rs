@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::bar::Bar;
 use super::json::JsonLines;
 use super::lines::Lines;
+use super::page::{PageSink, SearchPage};
 use super::sink::Sink;
 use super::text::{ResultText, StopNotice};
 use crate::output::console::{Console, Display};
@@ -72,6 +73,11 @@ impl Progress {
             // Without the thread, output is late but complete.
             ticker: thread.ok().map(|thread| (sender, thread)),
         }
+    }
+
+    /// Adds the web page to the displays.
+    pub(crate) fn add_page(&self, page: SearchPage) {
+        self.shared.sinks().push(Box::new(PageSink(page)));
     }
 
     /// Passes an event to every display.

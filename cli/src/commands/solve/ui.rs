@@ -1,0 +1,85 @@
+//! `solve --ui`: the web page of a search in this process.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use strata::CancelToken;
+use strata_dashboard::Dashboard;
+use strata_net::{NetError, Security, TlsFiles, Token};
+use strata_platform::{Platform, System};
+use tokio::runtime::{Builder, Runtime};
+
+use super::args::SolveArgs;
+use super::prepared::Prepared;
+use crate::output::console::Console;
+use crate::output::exit::{ExitCode, Failure};
+use crate::output::progress::SearchPage;
+use crate::spaces::presenter;
+
+/// The page of a search, served until it is dropped.
+pub(super) struct Ui {
+    pub(super) page: SearchPage,
+    /// Its address with the token.
+    link: String,
+    _runtime: Runtime,
+}
+
+impl Ui {
+    /// Starts the page of the command line; none without `--ui`. Prints its address.
+    ///
+    /// # Errors
+    /// If the address is beyond this machine, or taken.
+    pub(super) fn start(
+        args: &SolveArgs,
+        prepared: &Prepared,
+        console: &Console,
+    ) -> Result<Option<Ui>, Failure> {
+        let Some(addr) = args.ui else { return Ok(None) };
+        if !addr.ip().to_canonical().is_loopback() {
+            let message = format!(
+                "--ui={addr} is beyond this machine, where the page and its token would be sent \
+                 unencrypted: use a loopback address and, from elsewhere, an SSH tunnel"
+            );
+            return Err(Failure::usage(message));
+        }
+        let spec = prepared.request.spec();
+        let command = presenter::command(&spec.space, &spec.params, spec.engine.name());
+        let expected = prepared.request.expected_layers();
+        let page = SearchPage::new(expected, command, args.checkpoint_interval);
+        let (token, secret) = Token::random().map_err(Failure::usage)?;
+        let security = Security::open(Some(token), &TlsFiles::default()).map_err(Failure::usage)?;
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Failure::new(ExitCode::Unexpected, format!("cannot start the page: {error}"))
+        })?;
+        let serving = serve(&runtime, addr, security, page.clone());
+        let bound = runtime.block_on(serving).map_err(Failure::usage)?;
+        let link = format!("http://{bound}/#token={secret}");
+        console.notice(&format!("page: {link}"));
+        Ok(Some(Ui { page, link, _runtime: runtime }))
+    }
+
+    /// Keeps the page until the search's token is cancelled, which Ctrl-C does.
+    pub(super) fn keep(&self, console: &Console, cancel: &CancelToken) {
+        console.notice(&format!("the page stays until Ctrl-C: {}", self.link));
+        while !cancel.is_cancelled() {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    }
+}
+
+/// Serves a page on the threads of a runtime. Returns the bound address.
+async fn serve(
+    runtime: &Runtime,
+    addr: SocketAddr,
+    security: Security,
+    page: SearchPage,
+) -> Result<SocketAddr, NetError> {
+    let platform: Arc<dyn Platform> = System::new(runtime.handle());
+    let (listener, bound) = strata_net::listen(&*platform, addr).await?;
+    let dashboard =
+        Dashboard { source: Arc::new(page), platform, security, host_names: Vec::new() };
+    let router = dashboard.router()?;
+    runtime.spawn(strata_dashboard::serve(listener, router, None));
+    Ok(bound)
+}
