@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command as Definition};
 
-/// Headings of the flags of `solve` and `submit`, besides those that their definitions have.
+/// Headings of the flags of commands that search, besides those that their definitions have.
 const HEADINGS: [(&str, &[&str]); 4] = [
     ("Job", &["name", "new", "detach", "priority"]),
     ("Search", &["dry-run", "engine", "exhaust", "symmetry", "shards", "verify", "no-digest"]),
@@ -10,7 +10,7 @@ const HEADINGS: [(&str, &[&str]); 4] = [
     ("Stops and checkpoints", &["max-layers", "resume", "checkpoint-interval", "keep-layers"]),
 ];
 
-/// Flags of `solve` and `submit` that `-h` shows. Help of other commands shows all of theirs.
+/// Flags of commands that search that `-h` shows. Help of other commands shows all of theirs.
 const SHORT: [&str; 12] = [
     "engine",
     "exhaust",
@@ -44,10 +44,10 @@ const LONG_ONLY: [&str; 12] = [
 
 /// Whether a command searches, and so has most of the flags.
 fn searches(command: &str) -> bool {
-    command == "solve" || command == "submit"
+    ["solve", "submit", "resume"].contains(&command)
 }
 
-/// The definition with the flags of `solve` and `submit` under headings.
+/// The definition with the flags of commands that search under headings.
 pub(crate) fn grouped(definition: Definition) -> Definition {
     definition.mut_subcommands(|command| {
         if !searches(command.get_name()) {
