@@ -82,8 +82,11 @@ fn a_job_whose_worker_is_gone_waits_while_others_run() {
     let single = cluster.follow(&format!("submit {SLOW} {SINGLE}"));
     single.until_depth(50);
     let log = cluster.log(COORDINATOR);
-    let worker =
-        ["w1", "w2", "w3"].into_iter().find(|worker| log.contains(&format!("workers={worker} ")));
+    let has = |worker: &&str| {
+        let word = format!("workers={worker}");
+        log.lines().any(|line| line.split_whitespace().any(|found| found == word))
+    };
+    let worker = ["w1", "w2", "w3"].into_iter().find(has);
     let worker = worker.expect("a session of one worker");
     cluster.kill(worker);
     let job = single.job();
