@@ -53,6 +53,7 @@ fn checkpoint() -> ClusterCheckpoint {
         owners: (0..64).map(|shard| shard % WORKERS as u16).collect(),
         disk_peak: 1 << 20,
         spilled: 0,
+        made: None,
     }
 }
 

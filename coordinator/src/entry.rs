@@ -164,6 +164,9 @@ pub struct ClusterCheckpoint {
     pub disk_peak: u64,
     /// Bytes of exits that were spilled to disk.
     pub spilled: u64,
+    /// When it was made, in seconds since 1970; `None` for a checkpoint of an earlier version.
+    #[serde(default)]
+    pub made: Option<u64>,
 }
 
 /// Sums over the layers of a job that the journal has. With them a list needs no layers.

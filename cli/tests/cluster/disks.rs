@@ -204,6 +204,10 @@ fn a_full_disk_of_the_coordinator_pauses_the_job() {
     assert!(list.contains("  paused  ") && list.contains(reason), "{list}");
     let (code, text) = cluster.get("/readyz", "");
     assert!(code == 503 && text.contains("No space left"), "{code} {text}");
+    let (_, metrics) = cluster.get("/metrics", "");
+    let has = |line: &str| assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
+    has("strata_journal_writable 0");
+    has("strata_jobs{state=\"waiting\"} 1");
     let why = "is full: cannot write the journal";
     fails(4, &mut cluster.client("submit panex 3 --detach"), why);
     // A refused cancellation has no effect later: the job ends with its result.

@@ -403,6 +403,14 @@ impl Cluster {
 
     /// A GET request to the coordinator's HTTP port: status and body.
     pub(crate) fn get(&self, path: &str, headers: &str) -> (u16, String) {
+        let text = self.page(path, headers);
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head.split(' ').nth(1).expect("a status line").parse().unwrap();
+        (status, body.to_owned())
+    }
+
+    /// Response of the coordinator's HTTP server, headers included.
+    pub(crate) fn page(&self, path: &str, headers: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.http)).unwrap();
         stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         write!(
@@ -412,9 +420,7 @@ impl Cluster {
         .unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
-        let status = head.split(' ').nth(1).expect("a status line").parse().unwrap();
-        (status, body.to_owned())
+        text
     }
 }
 

@@ -22,34 +22,52 @@ fn health_and_metrics() {
     assert_eq!(cluster.get("/readyz", ""), (200, "ready\n".to_owned()));
     assert_eq!(cluster.get("/nothing", "").0, 404);
     let (_, idle) = cluster.get("/metrics", "");
-    assert_eq!(metric(&idle, "strata_jobs_queued"), Some(0.0), "{idle}");
+    assert_eq!(metric(&idle, "strata_jobs{state=\"queued\"}"), Some(0.0), "{idle}");
     let follower = cluster.follow(&format!("submit {SLOW}"));
     let (job, queued) = (follower.job(), cluster.submit("panex 5"));
     let depth = follower.until_depth(200);
     let (status, text) = cluster.get("/metrics", "");
     assert_eq!(status, 200);
-    assert!(text.ends_with("# EOF\n"), "{text}");
-    let of_job = |name: &str| metric(&text, &format!("strata_{name}{{job=\"{job}\"}}"));
-    assert!(of_job("job_layer").unwrap() >= depth as f64, "{text}");
-    assert!(of_job("layer_states").unwrap() > 1000.0);
-    assert!(of_job("states_new_total").unwrap() > 100_000.0);
-    assert!(of_job("states_generated_total") > of_job("states_new_total"));
-    assert!(of_job("layer_bytes_total").unwrap() > 1000.0);
-    assert!(of_job("job_search_seconds").unwrap() > 0.0);
-    assert_eq!(of_job("job_workers"), Some(2.0), "{text}");
-    assert_eq!(metric(&text, "strata_jobs_queued"), Some(1.0));
+    let of_job =
+        |text: &str, name: &str| metric(text, &format!("strata_{name}{{search_job=\"{job}\"}}"));
+    let now = |name: &str| of_job(&text, name);
+    assert!(now("job_depth").unwrap() >= depth as f64, "{text}");
+    assert!(now("job_layer_states").unwrap() > 1000.0);
+    assert!(now("job_states").unwrap() > 100_000.0);
+    assert!(now("states_new_total").unwrap() > 100_000.0);
+    assert!(now("states_generated_total") > now("states_new_total"));
+    assert!(now("layer_bytes_total").unwrap() > 1000.0);
+    assert!(now("job_search_seconds").unwrap() > 0.0);
+    assert!(now("sessions_total").unwrap() >= 1.0);
+    assert!(now("checkpoints_total").unwrap() >= 1.0);
+    assert!(now("checkpoint_duration_seconds_total").unwrap() > 0.0);
+    assert!(now("job_last_checkpoint_bytes").unwrap() > 0.0);
+    assert!(now("job_last_checkpoint_timestamp_seconds").unwrap() > 1.7e9);
+    assert_eq!(now("job_checkpoint_interval_seconds"), Some(0.001));
+    assert_eq!(now("job_workers"), Some(2.0), "{text}");
+    assert_eq!(metric(&text, "strata_jobs{state=\"queued\"}"), Some(1.0));
+    assert_eq!(metric(&text, "strata_jobs{state=\"running\"}"), Some(1.0));
     for worker in ["w1", "w2"] {
         let of_worker =
             |name: &str| metric(&text, &format!("strata_{name}{{worker=\"{worker}\"}}"));
         assert_eq!(of_worker("worker_alive"), Some(1.0), "{text}");
         assert!(of_worker("worker_resident_bytes").unwrap() > 1e6);
         assert!(of_worker("worker_disk_free_bytes").unwrap() > 0.0);
+        assert!(of_worker("worker_memory_budget_bytes").unwrap() > 1e6);
         assert!(of_worker("worker_last_heartbeat_timestamp_seconds").unwrap() > 1.7e9);
     }
-    let exchanged = |text: &str, way: &str| {
-        metric(text, &format!("strata_exchange_bytes_total{{direction=\"{way}\"}}")).unwrap()
+    let exchanged = |text: &str, way: &str| -> f64 {
+        let name = |worker: &str| {
+            format!("strata_exchange_bytes_total{{worker=\"{worker}\",direction=\"{way}\"}}")
+        };
+        ["w1", "w2"].iter().map(|worker| metric(text, &name(worker)).unwrap()).sum()
     };
     follower.expect_answer();
+    let (_, ended) = cluster.get("/metrics", "");
+    assert_eq!(of_job(&ended, "job_result_moves"), Some(881.0), "{ended}");
+    assert!(of_job(&ended, "job_ended_timestamp_seconds").unwrap() > 1.7e9);
+    let done = format!("strata_job_state{{search_job=\"{job}\",state=\"done\"}}");
+    assert_eq!(metric(&ended, &done), Some(1.0), "{ended}");
     cluster.follow(&format!("watch {queued}")).expect(0);
     eventually("the last heartbeats count all bytes", || {
         let (_, text) = cluster.get("/metrics", "");
@@ -63,6 +81,18 @@ fn health_and_metrics() {
     });
     let text = expect(0, &mut cluster.client("status")).stdout;
     assert!(text.contains("1 of 2 workers alive"), "{text}");
+}
+
+#[test]
+fn metrics_have_the_format_that_is_asked_for() {
+    let cluster = Cluster::empty("");
+    let page = |headers: &str| cluster.page("/metrics", headers);
+    let classic = page("");
+    assert!(classic.contains("content-type: text/plain; version=0.0.4"), "{classic}");
+    assert!(classic.contains("# TYPE strata_sessions_total counter\n"), "{classic}");
+    let open = page("accept: application/openmetrics-text; version=1.0.0\r\n");
+    assert!(open.contains("content-type: application/openmetrics-text; version=1.0.0"), "{open}");
+    assert!(open.contains("# TYPE strata_sessions counter\n") && open.ends_with("# EOF\n"));
 }
 
 #[test]

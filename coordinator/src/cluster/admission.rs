@@ -135,6 +135,7 @@ mod tests {
             owners: owners.to_vec(),
             disk_peak: 0,
             spilled: 0,
+            made: None,
         }
     }
 

@@ -143,6 +143,7 @@ impl CheckpointSink for JournalSink {
     fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), ClusterError> {
         let line = layer.into_line(self.seconds());
         self.log_layer(&line, totals);
+        self.cluster.work.add_layer(&self.id, &line);
         self.unsaved.push(line.clone());
         self.job.add_layer(line);
         Ok(())
@@ -155,6 +156,7 @@ impl CheckpointSink for JournalSink {
         let own = members.filter(|member| self.members.contains(&member.entry.number));
         let peak_rss = own.map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
         let owners = self.owners.clone();
+        let made = self.cluster.seconds();
         let change = |entry: &mut JobEntry| {
             entry.seconds = seconds;
             entry.peak_rss_bytes = entry.peak_rss_bytes.max(peak_rss);
@@ -164,6 +166,7 @@ impl CheckpointSink for JournalSink {
                 owners,
                 disk_peak: totals.disk_peak,
                 spilled: totals.spilled,
+                made: Some(made),
             });
             let moves = match ending {
                 Some(Outcome::Goal(moves)) => Some(moves),
@@ -190,6 +193,7 @@ impl CheckpointSink for JournalSink {
         let line = CheckpointLine { layer: depth, bytes, took: took.as_secs_f64() };
         line.log(&self.id, CheckpointLine::COMMITTED);
         self.job.record(Level::Info, CheckpointLine::COMMITTED, line.fields());
+        self.cluster.work.add_checkpoint(&self.id, bytes, took);
         self.job.add_checkpoint(depth, bytes, took);
     }
 }

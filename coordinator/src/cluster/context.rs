@@ -16,6 +16,7 @@ use super::notifier::{Notifier, Waiter};
 use super::pace::Pace;
 use super::removal_messages::Removals;
 use super::schedule::Schedule;
+use super::work::Work;
 use crate::journal::operations::Journal;
 use crate::journal::setup::JournalSetup;
 use crate::scheduling::Need;
@@ -119,6 +120,8 @@ pub(crate) struct Cluster {
     pub(crate) schedule: Schedule,
     /// Held while a worker registers and the names of workers change.
     pub(crate) registrations: Mutex<()>,
+    /// Work since the start, for metrics.
+    pub(crate) work: Work,
     pub(crate) started: Instant,
     /// Random number of this process, in all orders: the journal may be an older copy, whose epochs
     /// were issued before.
@@ -142,6 +145,7 @@ impl Cluster {
             pace: Pace::default(),
             schedule: Schedule::default(),
             registrations: Mutex::default(),
+            work: Work::default(),
             options,
             journal,
             views,

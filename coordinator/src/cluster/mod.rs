@@ -20,4 +20,5 @@ pub(crate) mod retention;
 pub(crate) mod schedule;
 pub(crate) mod session;
 pub(crate) mod space_info;
+pub(crate) mod work;
 pub(crate) mod worker_pool;

@@ -57,6 +57,7 @@ pub(crate) fn run(
     let names: Vec<String> =
         workers.iter().map(|worker| cluster.membership.name(*worker)).collect();
     log_start(job, entry, epoch, &names);
+    cluster.work.add_session(&entry.id);
     job.set_workers(workers.len(), Vec::new());
     let plan = plan(entry, &lines, workers.len(), space.rule);
     let restore = restore_orders(entry, &lines);
@@ -269,6 +270,7 @@ mod tests {
             owners: owners.to_vec(),
             disk_peak: 0,
             spilled: 0,
+            made: None,
         });
         let views = JobViews::new(folder.path());
         let options = ClusterOptions::for_tests(Registry::shipped());

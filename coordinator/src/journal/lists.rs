@@ -3,6 +3,8 @@
 //! Names and the order of submission have tables of their own, so that no operation but
 //! [`Journal::jobs`] reads more jobs than it returns.
 
+use std::ops::ControlFlow;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use strata_store::{JobResult, JobSpec};
@@ -133,6 +135,23 @@ impl Journal {
         })
     }
 
+    /// The number of ended jobs by state. Reads the index of all that ended.
+    ///
+    /// # Errors
+    /// None besides those that all methods return, see [`Journal`].
+    pub(crate) fn ended_counts(&self) -> Result<[(EndState, u64); 4]> {
+        let states = [EndState::Stopped, EndState::Cancelled, EndState::Failed, EndState::Done];
+        let mut counts = states.map(|state| (state, 0));
+        self.store().read(|tx| {
+            tx.each::<EndedJob>(ENDED, ALL, |_, job| {
+                let count = counts.iter_mut().find(|(state, _)| *state == job.state);
+                count.into_iter().for_each(|(_, count)| *count += 1);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok(counts)
+        })
+    }
+
     fn part<R>(&self, first: u64) -> Result<JobPart>
     where
         R: DeserializeOwned + Into<(u64, JobEntry)>,
@@ -199,6 +218,8 @@ struct ListedCheckpoint {
     depth: u32,
     disk_peak: u64,
     spilled: u64,
+    #[serde(default)]
+    made: Option<u64>,
 }
 
 impl From<ListedRecord> for (u64, JobEntry) {
@@ -210,6 +231,7 @@ impl From<ListedRecord> for (u64, JobEntry) {
             owners: Vec::new(),
             disk_peak: checkpoint.disk_peak,
             spilled: checkpoint.spilled,
+            made: checkpoint.made,
         });
         let entry = JobEntry {
             id: entry.id,

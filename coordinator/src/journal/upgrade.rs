@@ -19,7 +19,8 @@ const ENDS: u32 = 4;
 /// Adds what earlier versions did not store: the journal's id (format 1), and the progress of jobs
 /// and the tables by name and submission (formats 1 and 2); the times at which jobs ended, for which
 /// the present is taken, and the tables of ended and removed jobs (formats 1 to 3). Layers of formats
-/// 1 to 4 have no counts of positions, and jobs of formats 1 to 5 no reasons of their engines.
+/// 1 to 4 have no counts of positions; jobs of formats 1 to 5 no reasons of their engines, and their
+/// checkpoints no time.
 ///
 /// # Errors
 /// None besides those that all methods return, see [`Journal`](super::operations::Journal).

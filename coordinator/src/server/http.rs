@@ -14,6 +14,7 @@ use strata_net::Security;
 
 use super::dashboard::ClusterSource;
 use super::metrics;
+use super::metrics::format::TextFormat;
 use crate::cluster::context::Cluster;
 
 #[derive(Clone)]
@@ -78,10 +79,11 @@ async fn show_metrics(State(shared): State<Shared>, headers: HeaderMap) -> Respo
         return (StatusCode::UNAUTHORIZED, "a bearer token is needed\n").into_response();
     }
     let cluster = Arc::clone(&shared.cluster);
-    match shared.cluster.platform().blocking(move || metrics::text(&cluster)).await {
+    let format = TextFormat::of_request(&headers);
+    match shared.cluster.platform().blocking(move || metrics::text(&cluster, format)).await {
         Ok(Ok(text)) => {
-            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-            ([(header::CONTENT_TYPE, kind)], text).into_response()
+            let vary = (header::VARY, "accept");
+            ([(header::CONTENT_TYPE, format.content_type()), vary], text).into_response()
         }
         Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),

@@ -48,7 +48,7 @@ pub(crate) fn checkpoint(depth: u32) -> ClusterCheckpoint {
         seal: Hex64(99),
     };
     let (records, owners) = (vec![record], vec![0; 64]);
-    ClusterCheckpoint { depth, records, owners, disk_peak: 1, spilled: 2 }
+    ClusterCheckpoint { depth, records, owners, disk_peak: 1, spilled: 2, made: Some(3) }
 }
 
 pub(crate) fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {

@@ -105,6 +105,7 @@ fn fill(journal: &Journal) -> Result<(), JournalError> {
         owners: vec![0, 1, 0, 1],
         disk_peak: 1000,
         spilled: 0,
+        made: None,
     };
     let result = JobResult {
         moves: Some(2),

@@ -167,7 +167,8 @@ fn hold_files(journal: &Journal, keeper: u32, holder: u32) {
         seal,
     };
     let (records, owners) = (vec![record], vec![2; 4]);
-    let checkpoint = ClusterCheckpoint { depth: 0, records, owners, disk_peak: 1, spilled: 0 };
+    let checkpoint =
+        ClusterCheckpoint { depth: 0, records, owners, disk_peak: 1, spilled: 0, made: None };
     journal.checkpoint(&job.id, &[first], |job| job.checkpoint = Some(checkpoint)).unwrap();
 }
 
@@ -288,11 +289,11 @@ fn another_format_is_refused() {
             more: u8,
         }
         let _later = Store::open(&path, JournalSetup::default(), |tx| {
-            tx.put(META, COUNTS, &Later { format: 6, more: 1 })
+            tx.put(META, COUNTS, &Later { format: FORMAT + 1, more: 1 })
         });
     }
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Format { expected: 5, found: 6, .. }), "{error}");
+    assert!(matches!(error, JournalError::Format { expected: 6, found: 7, .. }), "{error}");
 }
 
 #[test]
@@ -340,6 +341,7 @@ fn a_listed_job_lacks_only_files_and_owners() {
                 owners: vec![0, 1, 0, 1],
                 disk_peak: 5,
                 spilled: 6,
+                made: Some(7),
             });
             job.result = Some(strata_store::JobResult {
                 moves: Some(2),

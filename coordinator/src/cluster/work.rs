@@ -1,0 +1,153 @@
+//! Work that sessions did since the coordinator started, by job: totals that never fall.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use strata_store::HistoryLine;
+
+/// Most jobs whose totals are kept. The job that changed least recently makes room.
+const JOBS: usize = 256;
+
+/// Totals of one job. A layer that is searched again after a rollback counts again.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct JobWork {
+    /// Sessions that began.
+    pub(crate) sessions: u64,
+    /// States of complete layers.
+    pub(crate) states: u64,
+    /// Legal moves of these states.
+    pub(crate) generated: u64,
+    /// Bytes of layer files.
+    pub(crate) layer_bytes: u64,
+    /// Durable checkpoints.
+    pub(crate) checkpoints: u64,
+    /// Bytes of their files.
+    pub(crate) checkpoint_bytes: u64,
+    /// Time that they took, from the order to save until they were durable.
+    pub(crate) checkpoint_time: Duration,
+    /// Bytes and time of the last one; `None` before the first.
+    pub(crate) last_checkpoint: Option<(u64, Duration)>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By id, with the number of its last change.
+    jobs: BTreeMap<String, (u64, JobWork)>,
+    changes: u64,
+}
+
+/// Totals of all jobs.
+#[derive(Debug, Default)]
+pub(crate) struct Work(Mutex<State>);
+
+impl Work {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, id: &str, change: impl FnOnce(&mut JobWork)) {
+        let mut state = self.state();
+        state.changes += 1;
+        let number = state.changes;
+        if let Some((last, work)) = state.jobs.get_mut(id) {
+            *last = number;
+            change(work);
+            return;
+        }
+        if state.jobs.len() >= JOBS {
+            let oldest = state.jobs.iter().min_by_key(|(_, (last, _))| *last);
+            if let Some(oldest) = oldest.map(|(id, _)| id.clone()) {
+                state.jobs.remove(&oldest);
+            }
+        }
+        let mut work = JobWork::default();
+        change(&mut work);
+        state.jobs.insert(id.to_owned(), (number, work));
+    }
+
+    /// Counts a session of a job.
+    pub(crate) fn add_session(&self, id: &str) {
+        self.change(id, |work| work.sessions += 1);
+    }
+
+    /// Counts a complete layer of a job.
+    pub(crate) fn add_layer(&self, id: &str, line: &HistoryLine) {
+        self.change(id, |work| {
+            work.states = work.states.saturating_add(line.states);
+            work.generated = work.generated.saturating_add(line.generated);
+            work.layer_bytes = work.layer_bytes.saturating_add(line.bytes);
+        });
+    }
+
+    /// Counts a durable checkpoint of a job.
+    pub(crate) fn add_checkpoint(&self, id: &str, bytes: u64, took: Duration) {
+        self.change(id, |work| {
+            work.checkpoints += 1;
+            work.checkpoint_bytes = work.checkpoint_bytes.saturating_add(bytes);
+            work.checkpoint_time = work.checkpoint_time.saturating_add(took);
+            work.last_checkpoint = Some((bytes, took));
+        });
+    }
+
+    /// The totals of a job; `None` if it had no session since the start.
+    pub(crate) fn of(&self, id: &str) -> Option<JobWork> {
+        self.state().jobs.get(id).map(|(_, work)| *work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::Hex128;
+
+    use super::*;
+
+    fn line(depth: u32) -> HistoryLine {
+        HistoryLine {
+            depth,
+            states: 10,
+            positions: 10,
+            generated: 30,
+            regions: 1,
+            bytes: 100,
+            digest: Hex128([0, 0]),
+            seconds: 0.0,
+            kept: None,
+        }
+    }
+
+    #[test]
+    fn a_repeated_layer_counts_again() {
+        let work = Work::default();
+        assert_eq!(work.of("a"), None);
+        for _ in 0..2 {
+            work.add_session("a");
+            work.add_layer("a", &line(0));
+        }
+        work.add_checkpoint("a", 7, Duration::from_millis(500));
+        work.add_checkpoint("a", 8, Duration::from_millis(250));
+        let expected = JobWork {
+            sessions: 2,
+            states: 20,
+            generated: 60,
+            layer_bytes: 200,
+            checkpoints: 2,
+            checkpoint_bytes: 15,
+            checkpoint_time: Duration::from_millis(750),
+            last_checkpoint: Some((8, Duration::from_millis(250))),
+        };
+        assert_eq!(work.of("a"), Some(expected));
+    }
+
+    #[test]
+    fn the_job_that_changed_least_recently_makes_room() {
+        let work = Work::default();
+        for number in 0..JOBS {
+            work.add_session(&number.to_string());
+        }
+        work.add_session("0");
+        work.add_session("new");
+        assert!(work.of("0").is_some() && work.of("new").is_some());
+        assert_eq!((work.of("1"), work.state().jobs.len()), (None, JOBS));
+    }
+}
