@@ -120,7 +120,8 @@ fn every_fault_names_tests_that_exist() {
 fn every_fault_of_the_containers_is_on_the_page() {
     let page = std::fs::read_to_string(root().join("docs/recovery.md")).unwrap();
     // These inject no fault.
-    let without = ["access", "backup", "certificates", "more_workers", "path", "submit", "undisturbed"];
+    let without =
+        ["access", "backup", "certificates", "more_workers", "path", "submit", "undisturbed"];
     let faults = compose_checks().into_iter();
     let faults = faults.filter(|check| !without.iter().any(|name| check.ends_with(name)));
     let missing: Vec<String> =
