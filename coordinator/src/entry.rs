@@ -243,6 +243,12 @@ pub struct JobEntry {
     /// A depth at which the search is known to end at the latest, if one is known.
     #[serde(default)]
     pub expected_layers: Option<u32>,
+    /// States that the search is expected to find, if that is known.
+    #[serde(default)]
+    pub expected_states: Option<f64>,
+    /// Share of the expected work that the last checkpoint has, from 0 to 1, if that is known.
+    #[serde(default)]
+    pub work_done: Option<f64>,
     /// Sums over its layers; none before the first. The journal keeps them.
     #[serde(default)]
     pub progress: Option<JobProgress>,

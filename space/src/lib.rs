@@ -46,6 +46,7 @@ mod keyed;
 pub mod nested;
 mod parameter;
 mod puzzle;
+mod size;
 mod state;
 mod state_space;
 mod stats;
@@ -60,6 +61,7 @@ pub use parameter::{
     usage,
 };
 pub use puzzle::{NestedPuzzle, Puzzle};
+pub use size::{Curve, ExplicitSize, NestedSize, SearchSize};
 pub use state::{Chain, Finish, Local, RegionKey, State};
 pub use state_space::StateSpace;
 pub use stats::LayerStats;

@@ -7,6 +7,7 @@ use crate::drawing::DrawingTheme;
 use crate::error::SpaceError;
 use crate::nested::NestedSpace;
 use crate::parameter::{Parameter, ParameterReader, Parameters};
+use crate::size::SearchSize;
 use crate::state::Chain;
 use crate::state_space::StateSpace;
 
@@ -102,9 +103,10 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         format!("distance({})", self.label())
     }
 
-    /// A depth by which the search is known to end, if there is a bound.
-    fn expected_layers(&self) -> Option<u32> {
-        None
+    /// What is known of the size of the search, for forecasts of its time, memory and disk. By
+    /// default nothing.
+    fn search_size(&self) -> SearchSize {
+        SearchSize::default()
     }
 
     /// Start and goal in text form, if the parameters `start` and `goal` accept any state. If

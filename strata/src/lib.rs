@@ -13,6 +13,7 @@ pub mod catalogue;
 mod dense_memory;
 mod engine;
 mod error;
+pub mod forecast;
 mod job;
 mod keep_layers;
 mod local;
@@ -67,4 +68,4 @@ pub use strata_space::{
     SpaceError, State, Tabled,
 };
 pub use strata_symbolic::{Options as SymbolicOptions, StepError};
-pub use tracker::{Tracked, Tracker};
+pub use tracker::{Figures, Tracked, Tracker};

@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Time span of the rate.
-const WINDOW: Duration = Duration::from_secs(10);
+use crate::forecast::{Forecast, PlanePasses, Range, RemainingTime};
 
-/// Samples are at least this far apart, so that the window holds few of them.
-const SAMPLE: Duration = Duration::from_millis(100);
+/// Time span of the rate, in seconds.
+const WINDOW: f64 = 10.0;
 
-/// Fewest layers for an estimate of the rest.
-const MIN_DEPTH: u32 = 8;
+/// Samples are at least this far apart, in seconds, so that the window holds few of them.
+const SAMPLE: f64 = 0.1;
+
+/// Share of a dense space from which its growth tells how its time is estimated.
+const DENSE_START: f64 = 0.01;
 
 /// A layer as the tracker needs it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,6 +27,8 @@ pub struct Tracked {
     pub bytes: u64,
     /// States of all layers up to it.
     pub total_states: u64,
+    /// Seconds of search that it took.
+    pub seconds: f64,
     /// Whether it was searched in an earlier run.
     pub replayed: bool,
 }
@@ -37,32 +41,84 @@ struct Total {
     bytes: u64,
 }
 
-/// Sums up the layers of a run.
+/// States searched by a run after some time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    /// Seconds of search, of all runs.
+    seconds: f64,
+    /// States searched by this run.
+    searched: u64,
+}
+
+impl Sample {
+    /// States a second since an earlier sample.
+    fn rate_since(&self, earlier: &Sample) -> f64 {
+        let span = self.seconds - earlier.seconds;
+        if span > 0.0 { (self.searched - earlier.searched) as f64 / span } else { 0.0 }
+    }
+}
+
+/// Rates and estimates of a run at some time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// States a second over the last few seconds.
+    pub rate: f64,
+    /// States a second of the run.
+    pub mean_rate: f64,
+    /// Share of the expected work that is done, from 0 to 1, if the work is known.
+    pub share_of_work: Option<f64>,
+    /// Time left in seconds, if there is a basis for it.
+    pub time_left: Option<Range>,
+}
+
+impl Figures {
+    /// The figures some time later, while no layer was added.
+    #[must_use]
+    pub fn after(self, passed: Duration) -> Figures {
+        let time_left = self.time_left.map(|left| left.after(passed.as_secs_f64()));
+        Figures { time_left, ..self }
+    }
+}
+
+/// Sums up the layers of a run, and estimates what is left.
 #[derive(Debug)]
 pub struct Tracker {
-    expected_layers: Option<u32>,
+    forecast: Forecast,
     /// Sums up to each depth.
     totals: Vec<Total>,
-    /// States searched by this run, without replayed ones.
-    searched: u64,
-    /// Time and `searched` at some layers of the last few seconds, the newest last.
-    samples: VecDeque<(Duration, u64)>,
-    newest: (Duration, u64),
+    /// The first sample of this run.
+    first: Sample,
+    /// Samples of the last few seconds, the newest last.
+    samples: VecDeque<Sample>,
+    newest: Sample,
+    /// Whether the last layer was searched in an earlier run.
+    in_earlier_run: bool,
+    remaining: RemainingTime,
+    passes: PlanePasses,
+    /// When the last layer was added.
+    added: Duration,
 }
 
 impl Tracker {
-    /// A tracker of a search. `expected_layers` is a depth by which it is known to end.
-    pub fn new(expected_layers: Option<u32>) -> Self {
+    /// A tracker of a search of which this is known.
+    pub fn new(forecast: Forecast) -> Self {
+        let first = Sample::default();
+        let mut remaining = RemainingTime::default();
+        remaining.restart(0.0, forecast.share_of_work(0, 0, 0));
         Tracker {
-            expected_layers,
+            forecast,
             totals: Vec::new(),
-            searched: 0,
-            samples: VecDeque::from([(Duration::ZERO, 0)]),
-            newest: (Duration::ZERO, 0),
+            first,
+            samples: VecDeque::from([first]),
+            newest: first,
+            in_earlier_run: false,
+            remaining,
+            passes: PlanePasses::default(),
+            added: Duration::ZERO,
         }
     }
 
-    /// Adds a layer that was complete `now` after the start of the run.
+    /// Adds a layer that was complete `now`, a time that is also given to [`Self::time_left`].
     pub fn layer(&mut self, layer: &Tracked, now: Duration) {
         let known = self.total();
         let before = layer.total_states.saturating_sub(layer.states);
@@ -73,27 +129,56 @@ impl Tracker {
             generated: generated + layer.generated,
             bytes: bytes + layer.bytes,
         });
+        self.added = now;
+        if let Some(all) = self.forecast.dense_states() {
+            self.passes.add(layer.states, layer.total_states, all, layer.seconds);
+        }
+        let seconds = self.newest.seconds + layer.seconds.max(0.0);
+        let share = self.share_of_work();
         if layer.replayed {
             // The rate is measured from the last replayed layer on.
-            self.samples = VecDeque::from([(now, 0)]);
-            self.newest = (now, 0);
+            self.restart_rate(seconds);
+            self.in_earlier_run = true;
+            self.remaining.add(seconds, share);
             return;
         }
-        self.searched += layer.states;
-        self.newest = (now, self.searched);
-        if self.samples.back().is_none_or(|&(last, _)| now >= last + SAMPLE) {
+        if std::mem::take(&mut self.in_earlier_run) {
+            let share = self.forecast.share_of_work(layer.depth.saturating_sub(1), 0, before);
+            self.remaining.restart(self.newest.seconds, share);
+        }
+        self.remaining.add(seconds, share);
+        let searched = self.newest.searched + layer.states;
+        self.newest = Sample { seconds, searched };
+        if self.samples.back().is_none_or(|last| seconds >= last.seconds + SAMPLE) {
             self.samples.push_back(self.newest);
         }
         // The oldest sample left is the last one outside the window: a layer that takes longer
         // than the window still has a rate.
-        while self.samples.get(1).is_some_and(|&(next, _)| next + WINDOW <= now) {
+        while self.samples.get(1).is_some_and(|next| next.seconds + WINDOW <= seconds) {
             self.samples.pop_front();
         }
+    }
+
+    fn restart_rate(&mut self, seconds: f64) {
+        self.first = Sample { seconds, searched: 0 };
+        self.samples = VecDeque::from([self.first]);
+        self.newest = self.first;
     }
 
     /// Drops the layers after a depth, or all of them, because they will be searched again.
     pub fn roll_back(&mut self, depth: Option<u32>) {
         self.totals.truncate(depth.map_or(0, |depth| depth as usize + 1));
+        let share = match self.last() {
+            Some(_) => self.share_of_work(),
+            None => self.forecast.share_of_work(0, 0, 0),
+        };
+        self.remaining.restart(self.newest.seconds, share);
+        self.passes = PlanePasses::default();
+    }
+
+    /// What is known of the search.
+    pub fn forecast(&self) -> &Forecast {
+        &self.forecast
     }
 
     /// The sums over all layers.
@@ -131,156 +216,213 @@ impl Tracker {
 
     /// States a second over the last few seconds.
     pub fn rate(&self) -> f64 {
-        let (oldest, before) = self.samples.front().copied().unwrap_or(self.newest);
-        let (newest, after) = self.newest;
-        let span = (newest - oldest).as_secs_f64();
-        if span > 0.0 { (after - before) as f64 / span } else { 0.0 }
+        self.newest.rate_since(self.samples.front().unwrap_or(&self.newest))
     }
 
-    /// Estimate of the states of the whole search. They grow as a power of the depth; the deeper
-    /// half of the layers so far gives the exponent. None without a known end.
-    fn expected_states(&self) -> Option<f64> {
-        let end = self.expected_layers?;
-        let depth = u32::try_from(self.totals.len()).ok()?.checked_sub(1)?;
-        if depth < MIN_DEPTH || depth >= end {
-            return None;
-        }
-        let (half, whole) = (self.totals[depth as usize / 2].states, self.states());
-        let doubling = f64::from(depth) / f64::from(depth / 2);
-        let power = (whole as f64 / half.max(1) as f64).log2() / doubling.log2();
-        // Exponents outside this range come from the irregular first layers of a search.
-        let power = power.clamp(1.0, 4.0);
-        Some(whole as f64 * (f64::from(end) / f64::from(depth)).powf(power))
+    /// States a second of this run.
+    pub fn mean_rate(&self) -> f64 {
+        self.newest.rate_since(&self.first)
     }
 
-    /// Estimated share of the work that is done, in states, from 0 to 1.
+    /// Estimated share of the work that is done, from 0 to 1.
     pub fn share_of_work(&self) -> Option<f64> {
-        Some(self.states() as f64 / self.expected_states()?)
+        let (depth, width) = self.last()?;
+        self.forecast.share_of_work(depth, width, self.states())
     }
 
-    /// Estimated time left, in seconds.
-    pub fn time_left(&self) -> Option<f64> {
-        let left = self.expected_states()? - self.states() as f64;
-        let rate = self.rate();
-        (rate > 0.0).then(|| left / rate)
+    /// Rates and estimates when the last layer was added.
+    pub fn figures(&self) -> Figures {
+        Figures {
+            rate: self.rate(),
+            mean_rate: self.mean_rate(),
+            share_of_work: self.share_of_work(),
+            time_left: self.left(),
+        }
+    }
+
+    /// Estimated time left when the last layer was added. Dense searches of few layers are estimated
+    /// by their passes: their first layers take longer than their states suggest.
+    fn left(&self) -> Option<Range> {
+        let is_dense = self.forecast.dense_states().is_some();
+        let is_early = self.share_of_work().is_none_or(|share| share < DENSE_START);
+        match self.passes.left() {
+            None if is_dense && (is_early || self.passes.is_fast()) => None,
+            None => self.remaining.left(),
+            left => left,
+        }
+    }
+
+    /// Estimated time left `now`, in seconds. None without a basis.
+    pub fn time_left(&self, now: Duration) -> Option<Range> {
+        Some(self.left()?.after(now.saturating_sub(self.added).as_secs_f64()))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use strata_space::{Curve, NestedSize, SearchSize};
+    use strata_store::EngineKind;
+
     use super::*;
 
-    fn millis(value: u64) -> Duration {
-        Duration::from_millis(value)
-    }
-
-    fn layer(depth: u32, states: u64, total_states: u64) -> Tracked {
+    fn layer(depth: u32, states: u64, total_states: u64, seconds: f64) -> Tracked {
         let (generated, bytes) = (3 * states, states / 2);
-        Tracked { depth, states, generated, bytes, total_states, replayed: false }
+        Tracked { depth, states, generated, bytes, total_states, seconds, replayed: false }
     }
 
-    fn feed(tracker: &mut Tracker, layer: Tracked, now: Duration, replayed: bool) {
-        tracker.layer(&Tracked { replayed, ..layer }, now);
+    fn replayed(layer: Tracked) -> Tracked {
+        Tracked { replayed: true, ..layer }
     }
 
-    /// Layers as wide as they are deep, `rate` states a second.
-    fn linear(tracker: &mut Tracker, depth: u64, rate: f64) {
-        let mut total = 0;
-        for depth in 0..=depth {
-            total += depth + 1;
-            let now = Duration::from_secs_f64(total as f64 / rate);
-            feed(tracker, layer(depth as u32, depth + 1, total), now, false);
+    fn add(tracker: &mut Tracker, layer: Tracked) {
+        let now = Duration::from_secs_f64(tracker.newest.seconds + layer.seconds);
+        tracker.layer(&layer, now);
+    }
+
+    /// Layers as wide as they are deep, `rate` states a second, from the next one to `depth`.
+    fn linear(tracker: &mut Tracker, depth: u32, rate: f64) {
+        let next = tracker.last().map_or(0, |(last, _)| last + 1);
+        for depth in next..=depth {
+            let states = u64::from(depth) + 1;
+            let total = tracker.states() + states;
+            add(tracker, layer(depth, states, total, states as f64 / rate));
         }
     }
 
+    /// A search of so many states.
+    fn states(states: u64) -> Forecast {
+        let size = SearchSize { states: Some(states), ..SearchSize::default() };
+        Forecast::of(size, None, EngineKind::Explicit, None)
+    }
+
+    fn tracker() -> Tracker {
+        Tracker::new(Forecast::default())
+    }
+
+    #[track_caller]
+    fn assert_left(tracker: &Tracker, expected: f64) {
+        let left = tracker.time_left(tracker.added).expect("an estimate");
+        assert!(left.low < expected && expected < left.high, "{left:?}, not {expected}");
+    }
+
     #[test]
-    fn the_end_of_a_linear_search_is_predicted() {
-        let mut tracker = Tracker::new(Some(1000));
+    fn the_end_of_a_search_of_known_size_is_predicted() {
+        // 1000 layers as wide as they are deep: 501,501 states.
+        let mut tracker = Tracker::new(states(501_501));
         linear(&mut tracker, 250, 1000.0);
-        let share = tracker.share_of_work().unwrap();
-        assert!((share - 1.0 / 16.0).abs() < 0.002, "{share}");
         assert!((tracker.rate() - 1000.0).abs() < 1.0);
-        let left = tracker.time_left().unwrap();
-        assert!((left - 470.0).abs() < 20.0, "{left}");
+        assert!((tracker.mean_rate() - 1000.0).abs() < 1.0);
+        assert_left(&tracker, (501_501 - 31_626) as f64 / 1000.0);
+        // Half a minute later.
+        let left = tracker.time_left(tracker.added).unwrap();
+        let later = tracker.time_left(tracker.added + Duration::from_secs(30)).unwrap();
+        assert!((left.low - later.low - 30.0).abs() < 1e-6);
     }
 
     #[test]
-    fn there_is_no_estimate_without_a_bound_or_beyond_it() {
-        for expected in [None, Some(250), Some(100)] {
-            let mut tracker = Tracker::new(expected);
-            linear(&mut tracker, 250, 1000.0);
-            assert_eq!(tracker.share_of_work(), None, "{expected:?}");
-            assert_eq!(tracker.time_left(), None);
+    fn the_work_of_diagrams_follows_the_depth() {
+        let nested = NestedSize { nodes: None, work_by_depth: Some(Curve(&[0.0, 0.25, 1.0])) };
+        let size = SearchSize { layers: Some(100), nested: Some(nested), ..SearchSize::default() };
+        let mut tracker = Tracker::new(Forecast::of(size, None, EngineKind::Symbolic, None));
+        for depth in 0..=50 {
+            add(&mut tracker, layer(depth, 1, u64::from(depth) + 1, 1.0));
         }
-        assert_eq!(Tracker::new(Some(100)).time_left(), None);
+        assert!((tracker.share_of_work().unwrap() - 0.25).abs() < 1e-6);
+        assert_left(&tracker, 153.0);
+    }
+
+    #[test]
+    fn there_is_no_estimate_without_a_size_or_beyond_it() {
+        for forecast in [Forecast::default(), states(20_000)] {
+            let mut tracker = Tracker::new(forecast);
+            linear(&mut tracker, 250, 1000.0);
+            assert_eq!(tracker.share_of_work(), None);
+            assert_eq!(tracker.time_left(Duration::ZERO), None);
+        }
+        assert_eq!(Tracker::new(states(100)).time_left(Duration::ZERO), None);
     }
 
     #[test]
     fn the_rate_covers_the_last_seconds_only() {
-        let mut tracker = Tracker::new(None);
-        feed(&mut tracker, layer(0, 1_000_000, 1_000_000), millis(1000), false);
+        let mut tracker = tracker();
+        add(&mut tracker, layer(0, 1_000_000, 1_000_000, 1.0));
         assert!((tracker.rate() - 1e6).abs() < 1.0);
-        for second in 2..40_u64 {
-            let total = 1_000_000 + 100 * (second - 1);
-            let now = millis(1000 * second);
-            feed(&mut tracker, layer(second as u32 - 1, 100, total), now, false);
+        for depth in 1..40 {
+            add(&mut tracker, layer(depth, 100, 1_000_000 + 100 * u64::from(depth), 1.0));
         }
         assert!((tracker.rate() - 100.0).abs() < 1.0, "{}", tracker.rate());
+        assert!((tracker.mean_rate() - 25_097.5).abs() < 1.0, "{}", tracker.mean_rate());
         assert!(tracker.samples.len() < 20);
     }
 
     #[test]
     fn layers_longer_than_the_window_have_a_rate() {
-        let mut tracker = Tracker::new(None);
-        for depth in 0..5_u32 {
-            let now = millis(60_000 * u64::from(depth + 1));
-            let total = 6000 * u64::from(depth + 1);
-            feed(&mut tracker, layer(depth, 6000, total), now, false);
+        let mut tracker = tracker();
+        for depth in 0..5 {
+            add(&mut tracker, layer(depth, 6000, 6000 * u64::from(depth + 1), 60.0));
             assert!((tracker.rate() - 100.0).abs() < 1.0);
         }
     }
 
     #[test]
-    fn replayed_layers_count_but_were_not_fast() {
-        let mut tracker = Tracker::new(None);
-        feed(&mut tracker, layer(0, 1000, 1000), millis(10), true);
-        feed(&mut tracker, layer(1, 1000, 2000), millis(11), true);
-        assert_eq!(tracker.rate(), 0.0);
-        feed(&mut tracker, layer(2, 500, 2500), millis(1011), false);
+    fn replayed_layers_count_but_were_not_searched_now() {
+        let mut tracker = tracker();
+        add(&mut tracker, replayed(layer(0, 1000, 1000, 1.0)));
+        add(&mut tracker, replayed(layer(1, 1000, 2000, 1.0)));
+        assert_eq!((tracker.rate(), tracker.mean_rate()), (0.0, 0.0));
+        add(&mut tracker, layer(2, 500, 2500, 1.0));
         assert_eq!(tracker.states(), 2500);
         assert!((tracker.rate() - 500.0).abs() < 1.0);
     }
 
     #[test]
+    fn a_resumed_search_is_estimated_from_the_earlier_run() {
+        let mut tracker = Tracker::new(states(501_501));
+        for depth in 0..=250 {
+            let width = u64::from(depth) + 1;
+            let total = tracker.states() + width;
+            add(&mut tracker, replayed(layer(depth, width, total, width as f64 / 1000.0)));
+        }
+        assert_left(&tracker, 470.0);
+        // Twice as many threads: at first that is not known.
+        linear(&mut tracker, 251, 2000.0);
+        assert_left(&tracker, 470.0);
+        linear(&mut tracker, 400, 2000.0);
+        assert_left(&tracker, (501_501 - 80_601) as f64 / 2000.0);
+    }
+
+    #[test]
     fn ratios() {
-        let mut tracker = Tracker::new(None);
+        let mut tracker = tracker();
         assert_eq!(tracker.duplicate_ratio(), 0.0);
         assert_eq!(tracker.bytes_per_state(), 0.0);
-        feed(&mut tracker, layer(0, 1000, 1000), millis(1), false);
+        add(&mut tracker, layer(0, 1000, 1000, 0.001));
         assert!((tracker.duplicate_ratio() - 2.0 / 3.0).abs() < 1e-9);
         assert!((tracker.bytes_per_state() - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn layers_that_come_again_count_once() {
-        let (mut tracker, mut straight) = (Tracker::new(None), Tracker::new(None));
-        linear(&mut tracker, 20, 1000.0);
-        assert_eq!(tracker.last(), Some((20, 21)));
+        let (mut tracker, mut straight) = (Tracker::new(states(20_100)), tracker());
+        linear(&mut tracker, 100, 1000.0);
+        assert_left(&tracker, 15.0);
         tracker.roll_back(Some(11));
         assert_eq!((tracker.states(), tracker.last()), (78, Some((11, 12))));
+        assert_left(&tracker, 20.0);
         linear(&mut straight, 12, 1000.0);
-        feed(&mut tracker, layer(12, 13, 91), millis(500), false);
+        linear(&mut tracker, 12, 1000.0);
         assert_eq!(tracker.states(), straight.states());
         assert_eq!(tracker.duplicate_ratio(), straight.duplicate_ratio());
         assert_eq!(tracker.bytes_per_state(), straight.bytes_per_state());
         tracker.roll_back(None);
         assert_eq!((tracker.states(), tracker.last()), (0, None));
+        assert_left(&tracker, 20.1);
     }
 
     #[test]
     fn a_run_may_begin_deep() {
-        let mut tracker = Tracker::new(Some(1000));
-        feed(&mut tracker, layer(100, 10, 5000), millis(500), false);
+        let mut tracker = Tracker::new(states(501_501));
+        add(&mut tracker, layer(100, 10, 5000, 0.5));
         assert_eq!(tracker.states(), 5000);
         assert_eq!(tracker.totals.len(), 101);
         assert!(tracker.share_of_work().is_some());

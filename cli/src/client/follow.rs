@@ -252,7 +252,7 @@ impl<'a> Follower<'a> {
     }
 
     fn begin(&mut self, job: v1::Job) {
-        let progress = Progress::start(self.console, job.expected_layers);
+        let progress = Progress::start(self.console, &record::forecast(&job));
         // The id is permanent; a name may be given to another job later.
         self.job.clone_from(&job.id);
         let job_events = JobEvents::new(job, self.cluster);

@@ -6,12 +6,15 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use strata::forecast::Forecast;
 use strata_proto::v1;
+use strata_space::SearchSize;
 use strata_store::{EngineKind, Hex128};
 
 use crate::output::events::{Outcome, Summary, counted};
 use crate::output::json;
 use crate::output::json::write_line;
+use crate::spaces::program;
 use crate::spaces::request::{self, Naming};
 
 /// Last second that the time format can express.
@@ -39,6 +42,20 @@ pub(crate) fn spec(job: &v1::Job) -> Spec<'_> {
     // The engine may be one of a later version.
     let engine = EngineKind::find(&spec.engine).unwrap_or_default();
     Spec { space: &spec.space, parameters: parameters.collect(), shards: spec.shards, engine }
+}
+
+/// What is known of a job's search. A puzzle that this program does not have, or one of another
+/// version, has the depth that the coordinator knows.
+pub(crate) fn forecast(job: &v1::Job) -> Forecast {
+    let max_layers = job.options.and_then(|options| options.max_layers);
+    let Spec { space, parameters, engine, .. } = spec(job);
+    match program::puzzles().open(space, &parameters) {
+        Ok(space) => Forecast::new(&space, engine, max_layers),
+        Err(_) => {
+            let size = SearchSize { layers: job.expected_layers, ..SearchSize::default() };
+            Forecast::of(size, None, engine, max_layers)
+        }
+    }
 }
 
 /// Name of the job's state.
@@ -113,6 +130,30 @@ pub(crate) fn keep(options: &v1::JobOptions) -> String {
     }
 }
 
+/// Expected work, remaining time and rates of a job.
+#[derive(Serialize)]
+struct Estimates {
+    expected_states: Option<f64>,
+    work_done: Option<f64>,
+    eta_low_seconds: Option<f64>,
+    eta_high_seconds: Option<f64>,
+    states_per_second: Option<f64>,
+    mean_states_per_second: Option<f64>,
+}
+
+impl Estimates {
+    fn of(job: &v1::Job) -> Estimates {
+        Estimates {
+            expected_states: job.expected_states,
+            work_done: job.work_done,
+            eta_low_seconds: job.eta_low_seconds,
+            eta_high_seconds: job.eta_high_seconds,
+            states_per_second: job.states_per_second,
+            mean_states_per_second: job.mean_states_per_second,
+        }
+    }
+}
+
 /// Writes a job.
 pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
@@ -138,6 +179,8 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         positions: Option<u64>,
         checkpoint: Option<u32>,
         expected_layers: Option<u32>,
+        #[serde(flatten)]
+        estimates: Estimates,
         queue_position: u32,
         priority: i32,
         waiting_for: &'a [String],
@@ -172,6 +215,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         positions: counted(job.positions, job.states),
         checkpoint: job.checkpoint,
         expected_layers: job.expected_layers,
+        estimates: Estimates::of(job),
         queue_position: job.queue_position,
         priority: options.priority,
         waiting_for: &job.waiting_for,
@@ -287,6 +331,8 @@ pub(crate) mod tests {
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
              \"keep_layers\":\"last\",\"created\":1795266000,\"ended\":null,\"seconds\":0.0,\"depth\":null,\
              \"layer_states\":0,\"states\":0,\"positions\":0,\"checkpoint\":null,\"expected_layers\":null,\
+             \"expected_states\":null,\"work_done\":null,\"eta_low_seconds\":null,\"eta_high_seconds\":null,\
+             \"states_per_second\":null,\"mean_states_per_second\":null,\
              \"queue_position\":0,\"priority\":0,\"waiting_for\":[],\"workers\":0,\"error\":null,\
              \"exit_code\":null,\"result\":null}\n"
         );

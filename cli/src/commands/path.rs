@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use strata::forecast::Forecast;
 use strata::{numbering, trace_dense};
 use strata_explicit::Trace;
 use strata_net::convert;
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
         Failure::new(ExitCode::Unexpected, message)
     };
     let moves = moves.ok_or_else(apart)?;
-    let progress = Progress::start(console, None);
+    let progress = Progress::start(console, &Forecast::default());
     puzzle.show(&moves, result.moves, &args.form, false, &progress)?;
     progress.finish()?;
     Ok(ExitCode::Done)

@@ -114,8 +114,8 @@ pub(crate) struct Layer {
 impl Layer {
     /// The figures of the progress tracker.
     pub(crate) fn tracked(&self) -> Tracked {
-        let Layer { depth, states, generated, bytes, total_states, replayed, .. } = *self;
-        Tracked { depth, states, generated, bytes, total_states, replayed }
+        let Layer { depth, states, generated, bytes, total_states, seconds, replayed, .. } = *self;
+        Tracked { depth, states, generated, bytes, total_states, seconds, replayed }
     }
 }
 

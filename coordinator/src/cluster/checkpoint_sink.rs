@@ -44,6 +44,8 @@ pub(crate) struct JournalSink {
     /// Search time of earlier sessions, in seconds.
     seconds_before: f64,
     tracker: Tracker,
+    /// Search time when the last layer was complete, in seconds.
+    layer_end: f64,
 }
 
 impl JournalSink {
@@ -71,6 +73,7 @@ impl JournalSink {
             start_took: None,
             seconds_before: entry.seconds,
             tracker,
+            layer_end: entry.seconds,
         }
     }
 
@@ -98,21 +101,28 @@ impl JournalSink {
         fits_others(self.members.len(), possible, width, self.narrow, is_settled)
     }
 
-    fn log_layer(&mut self, line: &HistoryLine, totals: &Totals) {
-        let HistoryLine { depth, states, generated, bytes, seconds, .. } = *line;
+    fn track_layer(&mut self, line: &HistoryLine, totals: &Totals) {
+        let HistoryLine { depth, states, generated, bytes, .. } = *line;
+        let seconds = line.seconds - std::mem::replace(&mut self.layer_end, line.seconds);
         let total_states = totals.states;
-        let tracked = Tracked { depth, states, generated, bytes, total_states, replayed: false };
+        let tracked =
+            Tracked { depth, states, generated, bytes, total_states, seconds, replayed: false };
         self.tracker.layer(&tracked, self.started.elapsed());
+    }
+
+    fn show_layer(&self, line: &HistoryLine, total: u64) {
+        let HistoryLine { depth, states, generated, bytes, seconds, .. } = *line;
+        let left = self.tracker.time_left(self.started.elapsed());
         let line = LayerLine {
             layer: depth,
             states,
             generated,
             dup_ratio: self.tracker.duplicate_ratio(),
             bytes,
-            total: total_states,
+            total,
             elapsed: seconds,
             rate: self.tracker.rate(),
-            eta: self.tracker.time_left().map(|left| format!("{left:.0}s")),
+            eta: left.map(|left| left.to_string()),
         };
         self.job.show_layer(line, self.cluster.options.log_interval);
     }
@@ -142,10 +152,11 @@ impl CheckpointSink for JournalSink {
 
     fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), ClusterError> {
         let line = layer.into_line(self.seconds());
-        self.log_layer(&line, totals);
+        self.track_layer(&line, totals);
+        self.show_layer(&line, totals.states);
         self.cluster.work.add_layer(&self.id, &line);
         self.unsaved.push(line.clone());
-        self.job.add_layer(line);
+        self.job.add_layer(line, self.tracker.figures());
         Ok(())
     }
 
@@ -157,8 +168,10 @@ impl CheckpointSink for JournalSink {
         let peak_rss = own.map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
         let owners = self.owners.clone();
         let made = self.cluster.seconds();
+        let work_done = self.tracker.share_of_work();
         let change = |entry: &mut JobEntry| {
             entry.seconds = seconds;
+            entry.work_done = work_done;
             entry.peak_rss_bytes = entry.peak_rss_bytes.max(peak_rss);
             entry.checkpoint = Some(ClusterCheckpoint {
                 depth,

@@ -161,7 +161,7 @@ fn run_to_end(
     job: &Arc<JobView>,
     entry: &JobEntry,
 ) -> Result<(), JournalError> {
-    let space = SpaceInfo::open(&cluster.options.puzzles, &entry.spec);
+    let space = SpaceInfo::open(&cluster.options.puzzles, &entry.spec, &entry.options);
     // One transaction, like a cancellation, so that neither can undo the other.
     let (entry, ()) = cluster.journal.update(&entry.id, |entry| {
         if entry.state == JobState::Queued {
@@ -169,6 +169,7 @@ fn run_to_end(
         }
         if let Ok(space) = &space {
             entry.expected_layers = space.expected_layers;
+            entry.expected_states = space.forecast.states();
         }
         job.set_cancelled(entry.cancel);
     })?;
@@ -177,7 +178,7 @@ fn run_to_end(
         return Ok(());
     }
     let end = match space {
-        Ok(space) => run_sessions(cluster, waiter, job, &entry.id, space)?,
+        Ok(space) => run_sessions(cluster, waiter, job, &entry.id, &space)?,
         Err(error) => {
             let why = format!("the space {} cannot be opened: {error}", entry.spec.space);
             Some(JobState::Failed { corrupt: false, why })
@@ -224,7 +225,7 @@ fn run_sessions(
     waiter: &Waiter,
     job: &Arc<JobView>,
     id: &str,
-    space: SpaceInfo,
+    space: &SpaceInfo,
 ) -> Result<Option<JobState>, JournalError> {
     loop {
         let entry = cluster.journal.find(id)?;

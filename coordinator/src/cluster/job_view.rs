@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
+use strata::Figures;
 use strata::progress::{Field, LayerLine, Pace};
 use strata_net::printable;
 use strata_platform::Instant;
@@ -64,12 +65,14 @@ struct LiveLayers {
     unsaved: Vec<HistoryLine>,
     /// Sums over all of them.
     progress: Option<JobProgress>,
+    /// Rates and time left after the last of them, and when it was added.
+    figures: Option<(Figures, Instant)>,
 }
 
 impl LiveLayers {
     fn saved(progress: Option<JobProgress>) -> LiveLayers {
         let saved = progress.as_ref().map_or(0, |progress| progress.depth + 1);
-        LiveLayers { saved, unsaved: Vec::new(), progress }
+        LiveLayers { saved, unsaved: Vec::new(), progress, figures: None }
     }
 }
 
@@ -108,6 +111,8 @@ pub(crate) struct JobSnapshot {
     pub(crate) workers: usize,
     /// Why the queue does not go on with it.
     pub(crate) paused: Option<String>,
+    /// Rates and time left; none before the first layer of a session.
+    pub(crate) figures: Option<Figures>,
 }
 
 /// Layers that only the view has, and the place of the events that follow them.
@@ -167,12 +172,13 @@ impl JobView {
         self.changed();
     }
 
-    /// Adds a complete layer.
-    pub(crate) fn add_layer(&self, layer: HistoryLine) {
+    /// Adds a complete layer, and the session's figures after it.
+    pub(crate) fn add_layer(&self, layer: HistoryLine, figures: Figures) {
         let mut progress = self.progress();
         let live = progress.live.get_or_insert_default();
         live.progress.get_or_insert_default().add(&layer);
         live.unsaved.push(layer.clone());
+        live.figures = Some((figures, Instant::now()));
         progress.events.push(JobEvent::Layer(layer));
         drop(progress);
         self.changed();
@@ -356,6 +362,7 @@ impl JobView {
             waiting_for: progress.waiting_for.clone(),
             workers: progress.workers,
             paused: progress.paused.clone(),
+            figures: live.figures.map(|(figures, added)| figures.after(added.elapsed())),
         })
     }
 

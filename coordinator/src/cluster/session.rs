@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use strata::forecast::Forecast;
 use strata::progress::Field;
 use strata::{
     DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
@@ -44,7 +45,7 @@ pub(crate) fn run(
     cluster: &Arc<Cluster>,
     job: &Arc<JobView>,
     entry: &JobEntry,
-    space: SpaceInfo,
+    space: &SpaceInfo,
     owners: Vec<WorkerNumber>,
 ) -> Result<Outcome, DriveError<ClusterError>> {
     // The workers are taken: their next epoch is greater than all that they had.
@@ -64,7 +65,7 @@ pub(crate) fn run(
     let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);
     let should_abort = should_abort(Arc::clone(cluster), Arc::clone(job));
     let mut pool = RemotePool::new(Arc::clone(cluster), epoch, workers, restore, should_abort);
-    let tracker = tracker(space.expected_layers, &lines);
+    let tracker = tracker(space.forecast.clone(), &lines);
     let sink = JournalSink::new(Arc::clone(cluster), Arc::clone(job), entry, owners, tracker);
     let prepared = pool.prepare(|number| prepare.order(number));
     let interval = entry.options.checkpoint_interval.unwrap_or(cluster.options.checkpoint_interval);
@@ -111,13 +112,15 @@ fn workers(owners: &[WorkerNumber]) -> Vec<WorkerNumber> {
 }
 
 /// A tracker with the layers of earlier sessions.
-fn tracker(expected_layers: Option<u32>, lines: &[HistoryLine]) -> Tracker {
-    let mut tracker = Tracker::new(expected_layers);
-    let mut total_states = 0;
+fn tracker(forecast: Forecast, lines: &[HistoryLine]) -> Tracker {
+    let mut tracker = Tracker::new(forecast);
+    let (mut total_states, mut end) = (0, 0.0);
     for line in lines {
         let HistoryLine { depth, states, generated, bytes, .. } = *line;
         total_states += states;
-        let tracked = Tracked { depth, states, generated, bytes, total_states, replayed: true };
+        let seconds = line.seconds - std::mem::replace(&mut end, line.seconds);
+        let tracked =
+            Tracked { depth, states, generated, bytes, total_states, seconds, replayed: true };
         tracker.layer(&tracked, Duration::ZERO);
     }
     tracker

@@ -1,16 +1,21 @@
 //! Properties of a job's space that the coordinator needs.
 
 use strata::catalogue::Registry;
+use strata::forecast::Forecast;
 use strata_space::{Finish, SpaceError};
 use strata_store::JobSpec;
 
+use crate::entry::JobOptions;
+
 /// Properties of a job's space that a session needs.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SpaceInfo {
     /// When the search is over.
     pub(crate) rule: Finish<()>,
     /// A depth at which the search ends at the latest, if one is known.
     pub(crate) expected_layers: Option<u32>,
+    /// What is known of the size of the search.
+    pub(crate) forecast: Forecast,
 }
 
 impl SpaceInfo {
@@ -18,7 +23,11 @@ impl SpaceInfo {
     ///
     /// # Errors
     /// If the space does not exist, refuses its parameters, or is none for the engine.
-    pub(crate) fn open(puzzles: &Registry, spec: &JobSpec) -> Result<SpaceInfo, SpaceError> {
+    pub(crate) fn open(
+        puzzles: &Registry,
+        spec: &JobSpec,
+        options: &JobOptions,
+    ) -> Result<SpaceInfo, SpaceError> {
         let space = puzzles.open(&spec.space, &spec.params)?;
         if spec.engine.is_explicit() {
             space.check_explicit()?;
@@ -29,7 +38,8 @@ impl SpaceInfo {
         } else {
             space.finish().rule()
         };
-        Ok(SpaceInfo { rule, expected_layers: space.expected_layers() })
+        let forecast = Forecast::new(&space, spec.engine, options.max_layers);
+        Ok(SpaceInfo { rule, expected_layers: space.expected_layers(), forecast })
     }
 }
 
@@ -47,7 +57,8 @@ mod tests {
             shards: 1,
             engine: EngineKind::Explicit,
         };
-        let open = |spec: &JobSpec| SpaceInfo::open(&Registry::shipped(), spec);
+        let options = JobOptions::default();
+        let open = |spec: &JobSpec| SpaceInfo::open(&Registry::shipped(), spec, &options);
         assert!(open(&spec).unwrap_err().to_string().contains("nowhere"));
         "hanoi".clone_into(&mut spec.space);
         spec.params.insert("discs".to_owned(), "3".to_owned());

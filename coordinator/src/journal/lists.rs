@@ -203,6 +203,10 @@ struct ListedEntry {
     created: u64,
     seconds: f64,
     expected_layers: Option<u32>,
+    #[serde(default)]
+    expected_states: Option<f64>,
+    #[serde(default)]
+    work_done: Option<f64>,
     progress: Option<JobProgress>,
     checkpoint: Option<ListedCheckpoint>,
     result: Option<JobResult>,
@@ -243,6 +247,8 @@ impl From<ListedRecord> for (u64, JobEntry) {
             created: entry.created,
             seconds: entry.seconds,
             expected_layers: entry.expected_layers,
+            expected_states: entry.expected_states,
+            work_done: entry.work_done,
             progress: entry.progress,
             checkpoint,
             result: entry.result,

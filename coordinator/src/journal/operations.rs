@@ -293,6 +293,8 @@ impl Journal {
                 created,
                 seconds: 0.0,
                 expected_layers,
+                expected_states: None,
+                work_done: None,
                 progress: None,
                 checkpoint: None,
                 result: None,

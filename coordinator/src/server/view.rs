@@ -26,6 +26,7 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
     let last = now.progress.as_ref();
     let waiting = now.workers == 0 && entry.state == JobState::Running;
     let queued = entry.state == JobState::Queued;
+    let left = now.figures.and_then(|figures| figures.time_left).filter(|_| !waiting);
     let (state, exit_code) = state(entry, waiting);
     let error = match &entry.state {
         JobState::Failed { why, .. } => why.clone(),
@@ -56,6 +57,12 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         limit: limit(&entry.state).into(),
         ended: entry.ended,
         engine_reason: entry.options.engine.reason.clone(),
+        expected_states: entry.expected_states,
+        work_done: now.figures.and_then(|figures| figures.share_of_work).or(entry.work_done),
+        eta_low_seconds: left.map(|left| left.low),
+        eta_high_seconds: left.map(|left| left.high),
+        states_per_second: now.figures.map(|figures| figures.rate),
+        mean_states_per_second: now.figures.map(|figures| figures.mean_rate),
     }
 }
 

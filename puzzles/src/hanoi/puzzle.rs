@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
-use strata_space::{DrawingTheme, NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError};
+use strata_space::{
+    Curve, DrawingTheme, NestedPuzzle, NestedSize, Parameter, Parameters, Puzzle, SearchSize,
+    SpaceError,
+};
 
 use super::dense::DenseHanoi;
 use super::drawing;
@@ -48,6 +51,22 @@ impl Puzzle for Hanoi {
         format!("H({} discs, {} pegs)", self.discs(), self.pegs())
     }
 
+    /// All states are nearer to the start than the goal, or nearly all with more than three pegs.
+    fn search_size(&self) -> SearchSize {
+        let states = u64::from(self.pegs()).checked_pow(self.discs());
+        if self.pegs() > 3 {
+            let nested = NestedSize { nodes: None, work_by_depth: None };
+            return SearchSize { states, nested: Some(nested), ..SearchSize::default() };
+        }
+        let layers = 1_u32.checked_shl(self.discs()).map(|moves| moves - 1);
+        let nested = NestedSize {
+            // Some two for each layer; all layers take as long.
+            nodes: layers.map(|layers| 2 * u64::from(layers)),
+            work_by_depth: Some(Curve(&[])),
+        };
+        SearchSize { layers, states, nested: Some(nested), ..SearchSize::default() }
+    }
+
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         let discs = self.discs();
         let stacks = drawing::read(discs, self.pegs() as usize, position)?;
@@ -74,6 +93,19 @@ impl NestedPuzzle for Hanoi {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_size_of_a_search_is_known() {
+        let size = |discs: &str, pegs: &str| {
+            let pairs = [("discs", discs), ("pegs", pegs)];
+            let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let SearchSize { layers, states, .. } =
+                Hanoi::open(&pairs.into()).unwrap().search_size();
+            (layers, states)
+        };
+        assert_eq!(size("16", "3"), (Some(65_535), Some(43_046_721)));
+        assert_eq!(size("12", "4"), (None, Some(16_777_216)));
+    }
 
     #[test]
     fn numbers_out_of_range_are_named_as_given() {

@@ -15,6 +15,7 @@
 
 mod bounds;
 mod config;
+mod curves;
 mod drawing;
 mod free;
 mod group;
@@ -23,6 +24,7 @@ mod numbering;
 mod position;
 mod puzzle;
 mod route;
+mod size;
 mod state_space;
 mod tables;
 mod text;

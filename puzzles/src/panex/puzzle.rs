@@ -1,15 +1,15 @@
 //! The Panex puzzle by name and parameters, and the names of its moves.
 
 use strata_space::{
-    Chain, DrawingTheme, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, SpaceError,
-    StateSpace,
+    Chain, DrawingTheme, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, SearchSize,
+    SpaceError, StateSpace,
 };
 
-use super::bounds::upper_bound;
 use super::config::{PanexConfig, SymmetryUse};
 use super::drawing;
 use super::nested::NestedPanex;
 use super::position::Position;
+use super::size::search_size;
 use super::state_space::Panex;
 use super::tile::MOVES;
 use super::tokens::CentreTop;
@@ -98,16 +98,8 @@ impl Puzzle for Panex {
         }
     }
 
-    fn expected_layers(&self) -> Option<u32> {
-        let config = self.config();
-        if config.exhaust || !config.exchanges_towers() {
-            return None;
-        }
-        let bound = upper_bound(config.level)?;
-        match config.symmetry {
-            SymmetryUse::On => Some(bound.div_ceil(2) as u32),
-            SymmetryUse::Off => Some(bound as u32),
-        }
+    fn search_size(&self) -> SearchSize {
+        search_size(&self.config())
     }
 
     fn ends(&self) -> Option<[String; 2]> {
@@ -248,12 +240,15 @@ mod tests {
 
     #[test]
     fn only_an_exchange_of_towers_has_a_bound() {
-        assert_eq!(open(&[("level", "3")]).unwrap().expected_layers(), Some(21));
+        assert_eq!(open(&[("level", "3")]).unwrap().search_size().layers, Some(21));
         let off = open(&[("level", "3"), ("symmetry", "off")]).unwrap();
-        assert_eq!(off.expected_layers(), Some(42));
-        assert_eq!(open(&[("level", "3"), ("exhaust", "true")]).unwrap().expected_layers(), None);
+        assert_eq!(off.search_size().layers, Some(42));
+        assert_eq!(
+            open(&[("level", "3"), ("exhaust", "true")]).unwrap().search_size().layers,
+            None
+        );
         let other = open(&[("level", "2"), ("start", "b2 / - / o1 b1 o2")]).unwrap();
-        assert_eq!(other.expected_layers(), None);
+        assert_eq!(other.search_size().layers, None);
         assert_eq!(other.distance_name(), "distance(b2 / - / o1 b1 o2 to o1 o2 / - / b1 b2)");
     }
 }

@@ -1,7 +1,8 @@
 //! Sliding tiles by name and parameters, and the names of their moves.
 
 use strata_space::{
-    Chain, DrawingTheme, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace,
+    Chain, DrawingTheme, ExplicitSize, Parameter, ParameterReader, Parameters, Puzzle, SearchSize,
+    SpaceError, StateSpace,
 };
 
 use super::board::{Board, Shape};
@@ -10,6 +11,22 @@ use super::state_space::{Tiles, TilesConfig};
 
 /// The word for the tiles in order.
 const SORTED: &str = "sorted";
+
+/// Greatest distances from the sorted board, as counted (docs/tiles.md); 4x4 as published by Brüngger,
+/// Marzetta, Fukuda and Nievergelt, 1999.
+const RADII: [(&str, u32); 11] = [
+    ("2x2", 6),
+    ("2x3", 21),
+    ("3x2", 21),
+    ("2x4", 36),
+    ("4x2", 36),
+    ("3x3", 31),
+    ("2x5", 55),
+    ("3x4", 53),
+    ("4x3", 53),
+    ("2x6", 80),
+    ("4x4", 80),
+];
 
 impl Puzzle for Tiles {
     const NAME: &'static str = "tiles";
@@ -79,6 +96,24 @@ impl Puzzle for Tiles {
     fn distance_name(&self) -> String {
         let goal = self.goal().map_or_else(|| "anywhere".into(), ToString::to_string);
         format!("distance({} to {goal})", self.start())
+    }
+
+    /// Known of whole spaces only: how far two boards are apart is not known before.
+    fn search_size(&self) -> SearchSize {
+        if self.goal().is_some() || self.symmetry() {
+            return SearchSize::default();
+        }
+        let shape = self.shape();
+        // Half of the arrangements can be reached.
+        let states = (3..=u64::from(shape.squares())).try_fold(1_u64, u64::checked_mul);
+        let is_sorted = *self.start() == Board::goal(shape);
+        let radius = RADII.iter().find(|(board, _)| *board == shape.to_string());
+        SearchSize {
+            layers: radius.filter(|_| is_sorted).map(|(_, radius)| *radius),
+            states,
+            explicit: Some(ExplicitSize { states_per_second: 15e6, bytes_per_state: 0.5 }),
+            ..SearchSize::default()
+        }
     }
 
     fn ends(&self) -> Option<[String; 2]> {
@@ -188,6 +223,20 @@ mod tests {
         assert_eq!(on(&[("size", "3x3")]), "on");
         assert_eq!(on(&[("size", "3x3"), ("exhaust", "true")]), "off");
         assert_eq!(on(&[("size", "3x3"), ("exhaust", "true"), ("symmetry", "on")]), "on");
+    }
+
+    #[test]
+    fn the_size_of_a_whole_space_is_known() {
+        let size = |pairs: &[(&str, &str)]| {
+            let SearchSize { layers, states, .. } = open(pairs).unwrap().search_size();
+            (layers, states)
+        };
+        let whole = ("exhaust", "true");
+        assert_eq!(size(&[("size", "3x4"), whole]), (Some(53), Some(239_500_800)));
+        let middle = ("start", "1 2 3 / 4 _ 5");
+        assert_eq!(size(&[("size", "2x3"), whole, middle]), (None, Some(360)));
+        assert_eq!(size(&[("size", "5x5"), whole]), (None, None));
+        assert_eq!(size(&[("size", "3x4")]), (None, None));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use strata_explicit::Engine;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SpaceError,
-    StateSpace, Tabled, check_tabled,
+    Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SearchSize,
+    SpaceError, StateSpace, Tabled, check_tabled,
 };
 use strata_symbolic::{AnySearch, Options, StepError};
 
@@ -110,9 +110,14 @@ impl Space {
         self.state_space().finish()
     }
 
+    /// What is known of the size of the search.
+    pub fn search_size(&self) -> SearchSize {
+        self.0.search_size()
+    }
+
     /// Depth at which the search is expected to end at the latest, where a bound is known.
     pub fn expected_layers(&self) -> Option<u32> {
-        self.0.expected_layers()
+        self.search_size().layers
     }
 
     /// The space as functions of states.
@@ -210,7 +215,7 @@ trait AnySpace: Send + Sync {
     fn label(&self) -> String;
     fn distance_name(&self) -> String;
     fn table_bytes(&self) -> usize;
-    fn expected_layers(&self) -> Option<u32>;
+    fn search_size(&self) -> SearchSize;
     fn state_space(&self) -> &dyn StateSpace;
     fn ends(&self) -> Option<[String; 2]>;
     fn both_ends(&self) -> &'static [(&'static str, &'static str)];
@@ -314,8 +319,8 @@ impl<E: Explicit> AnySpace for Opened<E> {
         self.explicit.table_bytes()
     }
 
-    fn expected_layers(&self) -> Option<u32> {
-        self.explicit.puzzle().expected_layers()
+    fn search_size(&self) -> SearchSize {
+        self.explicit.puzzle().search_size()
     }
 
     fn state_space(&self) -> &dyn StateSpace {

@@ -8,6 +8,7 @@ use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 use crate::catalogue::Space;
 use crate::dense_memory::DenseMemory;
 use crate::error::{Error, Result};
+use crate::forecast::{Expected, Forecast, Resources};
 use crate::keep_layers::{KeepLayers, KeepLayersError};
 use crate::local::budget::Budget;
 use crate::local::dense::DenseSetup;
@@ -101,7 +102,7 @@ impl Default for RunOptions {
 pub struct Request {
     pub(crate) spec: JobSpec,
     pub(crate) label: String,
-    pub(crate) expected_layers: Option<u32>,
+    pub(crate) forecast: Forecast,
     pub(crate) options: RunOptions,
     /// Division of the memory budget; None for engines that divide it themselves.
     pub(crate) budget: Option<Budget>,
@@ -170,12 +171,13 @@ impl Request {
     /// As [`Request::new`].
     pub fn with_spec(space: &Space, spec: JobSpec, options: RunOptions) -> Result<Request> {
         check_threads(&spec, &options)?;
-        let (label, expected_layers) = (space.label(), space.expected_layers());
+        let label = space.label();
+        let forecast = Forecast::new(space, spec.engine, options.max_layers);
         let mut request = Request {
             paths_need_layers: spec.engine.is_explicit(),
             spec,
             label,
-            expected_layers,
+            forecast,
             options,
             budget: None,
             is_directed: false,
@@ -226,9 +228,16 @@ impl Request {
         &self.label
     }
 
-    /// Depth at which the search is expected to end at the latest, where a bound is known.
-    pub fn expected_layers(&self) -> Option<u32> {
-        self.expected_layers
+    /// What is known of the size of the search.
+    pub fn forecast(&self) -> &Forecast {
+        &self.forecast
+    }
+
+    /// What the search is expected to cost with its resources.
+    pub fn expected(&self) -> Expected {
+        let RunOptions { threads, workers, memory, keep_layers, .. } = self.options;
+        let threads = threads * workers;
+        self.forecast.expected(&Resources { threads, memory, keep: keep_layers })
     }
 
     /// Whether shortest paths are traced back through kept layers, and not searched in memory.

@@ -80,7 +80,7 @@ pub(crate) fn search(
     let resumes = Job::unfinished(&data, request.spec()).is_some();
     let job = if resumes { Job::resume(&data, request)? } else { create(&data, request)? };
     let signals = SignalToken::listen();
-    let progress = Progress::on_screen(console, request.expected_layers());
+    let progress = Progress::on_screen(console, request.forecast());
     let run = Run {
         prepared: &prepared,
         args: &args,

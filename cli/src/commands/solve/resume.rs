@@ -109,7 +109,7 @@ pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<Ex
     let data = lock_data_dir(data_dir)?;
     let job = Job::open(&data, &manifest.job)?;
     let signals = SignalToken::listen();
-    let progress = Progress::start(console, prepared.request.expected_layers());
+    let progress = Progress::start(console, prepared.request.forecast());
     let control = RunControl {
         cancel: signals.token(),
         on_event: &mut |event: &Event| {

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
         create(&data, &prepared.request)?
     };
     let signals = SignalToken::listen();
-    let progress = Progress::start(console, prepared.request.expected_layers());
+    let progress = Progress::start(console, prepared.request.forecast());
     let ui = Ui::start(args, &prepared, console)?;
     if let Some(ui) = &ui {
         progress.add_page(ui.page.clone());

@@ -44,7 +44,7 @@ impl Ui {
         }
         let spec = prepared.request.spec();
         let command = presenter::command(&spec.space, &spec.params, spec.engine.name());
-        let expected = prepared.request.expected_layers();
+        let expected = prepared.request.forecast().layers();
         let page = SearchPage::new(expected, command, args.checkpoint_interval);
         let (token, secret) = Token::random().map_err(Failure::usage)?;
         let security = Security::open(Some(token), &TlsFiles::default()).map_err(Failure::usage)?;

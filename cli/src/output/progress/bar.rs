@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use strata::forecast::Forecast;
 use strata::{Tracker, memory};
 
 use super::sink::{Sink, Throttle};
@@ -17,14 +18,14 @@ const REDRAW: Duration = Duration::from_millis(100);
 pub(super) struct Bar {
     bar: ProgressBar,
     tracker: Tracker,
-    expected_layers: Option<u32>,
     /// Whether a cluster searches, which makes the memory of this process irrelevant.
     remote: bool,
     redraw: Throttle,
 }
 
 impl Bar {
-    pub(super) fn new(screen: &MultiProgress, expected_layers: Option<u32>) -> Self {
+    pub(super) fn new(screen: &MultiProgress, forecast: Forecast) -> Self {
+        let expected_layers = forecast.layers();
         let bar = match expected_layers {
             Some(layers) => ProgressBar::new(u64::from(layers)),
             None => ProgressBar::no_length(),
@@ -38,8 +39,7 @@ impl Bar {
         }
         Bar {
             bar: screen.add(bar),
-            tracker: Tracker::new(expected_layers),
-            expected_layers,
+            tracker: Tracker::new(forecast),
             remote: false,
             redraw: Throttle::new(REDRAW),
         }
@@ -68,7 +68,7 @@ impl Bar {
             return "starting".to_owned();
         };
         let mut text = format!("layer {}", units::count(u64::from(depth)));
-        if let Some(end) = self.expected_layers {
+        if let Some(end) = self.tracker.forecast().layers() {
             text += &format!(" of at most {}", units::count(u64::from(end)));
         }
         text += &format!(
@@ -85,8 +85,8 @@ impl Bar {
         if let Some(share) = self.tracker.share_of_work() {
             text += &format!("   about {:.0}% of the work", 100.0 * share);
         }
-        if let Some(left) = self.tracker.time_left() {
-            text += &format!(", {} left", units::seconds(left));
+        if let Some(left) = self.tracker.time_left(now) {
+            text += &format!(", {left} left");
         }
         text
     }
@@ -122,14 +122,18 @@ impl Sink for Bar {
 #[cfg(test)]
 mod tests {
     use indicatif::ProgressDrawTarget;
+    use strata_space::SearchSize;
+    use strata_store::EngineKind;
 
     use super::*;
     use crate::output::events::RolledBack;
     use crate::output::events::tests::{job, layer, summary};
 
-    fn bar(expected_layers: Option<u32>) -> Bar {
+    fn bar(layers: Option<u32>) -> Bar {
         let screen = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Bar::new(&screen, expected_layers)
+        let states = layers.map(|_| 50_500_000);
+        let size = SearchSize { layers, states, ..SearchSize::default() };
+        Bar::new(&screen, Forecast::of(size, None, EngineKind::Explicit, None))
     }
 
     fn run(bar: &mut Bar, layers: u32) {
@@ -151,8 +155,8 @@ mod tests {
         assert_eq!(
             text,
             "layer 99 of at most 1,095\n  \
-             width 100,000   states 5,050,000   5.0 M states/s   0.50 bytes per state\n  \
-             memory 61 MiB   1.00 s elapsed   about 1% of the work, 1m 49s left"
+             width 100,000   states 5,050,000   322 k states/s   0.50 bytes per state\n  \
+             memory 61 MiB   1.00 s elapsed   about 10% of the work, 1m47s-3m20s left"
         );
         assert!(text.lines().all(|line| line.len() < 80));
     }

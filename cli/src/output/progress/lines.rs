@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use strata::forecast::Forecast;
 use strata::progress::{CheckpointLine, LayerLine, Pace};
 use strata::{Tracker, memory};
 use tracing::{Level, info, warn};
@@ -28,10 +29,10 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Lines of a search that is known to end by a layer. `longest` is the longest time between two.
-    pub(super) fn new(expected_layers: Option<u32>, longest: Duration) -> Self {
+    /// Lines of a search of which this is known. `longest` is the longest time between two.
+    pub(super) fn new(forecast: Forecast, longest: Duration) -> Self {
         Lines {
-            tracker: Tracker::new(expected_layers),
+            tracker: Tracker::new(forecast),
             job: String::new(),
             pace: Pace::new(longest),
             checkpoints: Throttle::new(INTERVAL),
@@ -94,7 +95,7 @@ impl Lines {
             total: layer.total_states,
             elapsed: now.as_secs_f64(),
             rate: self.tracker.rate(),
-            eta: self.tracker.time_left().map(|left| format!("{left:.0}s")),
+            eta: self.tracker.time_left(now).map(|left| left.to_string()),
         }
     }
 
@@ -184,6 +185,9 @@ impl Sink for Lines {
 mod tests {
     use std::sync::Mutex;
 
+    use strata_space::SearchSize;
+    use strata_store::EngineKind;
+
     use super::*;
     use crate::output::events::RolledBack;
     use crate::output::events::tests::{job, layer, stopped, summary};
@@ -191,6 +195,12 @@ mod tests {
 
     fn millis(value: u64) -> Duration {
         Duration::from_millis(value)
+    }
+
+    /// A search of 101 layers of 1000 states.
+    fn forecast() -> Forecast {
+        let size = SearchSize { layers: Some(100), states: Some(101_000), ..SearchSize::default() };
+        Forecast::of(size, None, EngineKind::Explicit, None)
     }
 
     /// The log lines that `act` causes, without time and level.
@@ -210,7 +220,7 @@ mod tests {
             .with_writer(Mutex::new(shared.clone()))
             .finish();
         tracing::subscriber::with_default(subscriber, || {
-            act(&mut Lines::new(Some(100), Pace::LONGEST));
+            act(&mut Lines::new(forecast(), Pace::LONGEST));
         });
         shared.text().lines().map(|line| line.trim().to_owned()).collect()
     }
@@ -244,12 +254,12 @@ mod tests {
         assert_eq!(
             lines[1],
             "layer committed job=panex-6 layer=0 states=1000 generated=3000 dup_ratio=0.667 \
-             bytes=500 total=1000 elapsed=1.0s rate=1000/s"
+             bytes=500 total=1000 elapsed=1.0s rate=4000/s"
         );
         assert_eq!(
             lines[21],
             "layer committed job=panex-6 layer=20 states=1000 generated=3000 dup_ratio=0.667 \
-             bytes=500 total=21000 elapsed=21.0s rate=1000/s eta=84s"
+             bytes=500 total=21000 elapsed=21.0s rate=4000/s eta=17s-23s"
         );
         assert_eq!(lines[22], "search finished job=panex-6 layer=441 total=4078382 elapsed=0.2s");
         assert_eq!(lines.len(), 23);
@@ -322,7 +332,7 @@ mod tests {
             lines.event(&layer(2, 5, 15), millis(2000));
         });
         assert_eq!(lines.len(), 1, "{lines:#?}");
-        assert!(lines[0].contains(" layer=2 ") && lines[0].contains(" rate=5/s"));
+        assert!(lines[0].contains(" layer=2 ") && lines[0].contains(" rate=20/s"));
     }
 
     #[test]

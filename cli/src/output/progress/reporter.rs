@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use strata::forecast::Forecast;
+
 use super::bar::Bar;
 use super::json::JsonLines;
 use super::lines::Lines;
@@ -40,9 +42,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts the displays of a run, which has at most `expected_layers` layers if that is known.
-    pub(crate) fn start(console: &Console, expected_layers: Option<u32>) -> Self {
-        let mut sinks = screen(console, expected_layers);
+    /// Starts the displays of a run, of which `forecast` is known.
+    pub(crate) fn start(console: &Console, forecast: &Forecast) -> Self {
+        let mut sinks = screen(console, forecast);
         if console.json {
             sinks.push(Box::new(JsonLines::new(Output::stdout())));
         } else {
@@ -53,8 +55,8 @@ impl Progress {
     }
 
     /// Starts the displays on standard error only; the caller prints the result.
-    pub(crate) fn on_screen(console: &Console, expected_layers: Option<u32>) -> Self {
-        Progress::with_sinks(screen(console, expected_layers))
+    pub(crate) fn on_screen(console: &Console, forecast: &Forecast) -> Self {
+        Progress::with_sinks(screen(console, forecast))
     }
 
     fn with_sinks(sinks: Vec<Box<dyn Sink>>) -> Self {
@@ -116,10 +118,10 @@ impl Progress {
 }
 
 /// The sinks of standard error. They come first: the bar must be gone before the result.
-fn screen(console: &Console, expected_layers: Option<u32>) -> Vec<Box<dyn Sink>> {
+fn screen(console: &Console, forecast: &Forecast) -> Vec<Box<dyn Sink>> {
     match console.display {
-        Display::Bar => vec![Box::new(Bar::new(&console.screen, expected_layers))],
-        Display::Lines => vec![Box::new(Lines::new(expected_layers, console.log_interval))],
+        Display::Bar => vec![Box::new(Bar::new(&console.screen, forecast.clone()))],
+        Display::Lines => vec![Box::new(Lines::new(forecast.clone(), console.log_interval))],
         Display::None => Vec::new(),
     }
 }

@@ -6,6 +6,7 @@
 use std::time::Instant;
 
 use strata::catalogue::Parameters;
+use strata::forecast::Forecast;
 use strata::memory;
 use strata_tiles::{Board, Choices, Clockwise, ClockwiseError, Level, Shape, Solvability, Word};
 
@@ -142,7 +143,7 @@ impl Task {
         };
         let search = Clockwise::new(&self.goal, self.choices, run.path.is_some(), run.memory);
         let mut search = search.map_err(refused)?;
-        let progress = Progress::start(run.console, None);
+        let progress = Progress::start(run.console, &Forecast::default());
         progress.emit(&self.job(run.memory));
         let mut sums = Sums::default();
         let mut last = Instant::now();

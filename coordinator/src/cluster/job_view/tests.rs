@@ -34,13 +34,13 @@ fn repeated_layers_count_once() {
     let job = JobViews::new(folder.path()).job("a");
     let saved = JobProgress::of_lines(&lines(0..2));
     job.activate(saved.clone());
-    job.add_layer(line(2));
-    job.add_layer(line(3));
+    job.add_layer(line(2), Figures::default());
+    job.add_layer(line(3), Figures::default());
     assert_eq!(states(&job), 60);
     job.roll_back(saved.clone());
     job.roll_back(saved);
     assert_eq!(states(&job), 10);
-    job.add_layer(line(2));
+    job.add_layer(line(2), Figures::default());
     let (saved, unsaved) = job.position().layers.unwrap();
     assert_eq!((saved, unsaved.len()), (2, 1));
     let (events, next) = job.events(0).unwrap();
@@ -56,7 +56,7 @@ fn a_view_holds_the_layers_after_the_checkpoint_and_a_window_of_events() {
     job.activate(None);
     let mut saved = JobProgress::default();
     for depth in 0..LAYERS {
-        job.add_layer(line(depth));
+        job.add_layer(line(depth), Figures::default());
         saved.add(&line(depth));
         if depth % 100 == 0 {
             job.set_saved(Some(&saved));
@@ -80,7 +80,7 @@ fn views_of_jobs_that_are_not_in_use_are_dropped() {
     for number in 0..10_000 {
         let job = views.job(&number.to_string());
         job.activate(None);
-        job.add_layer(line(0));
+        job.add_layer(line(0), Figures::default());
         job.deactivate();
     }
     assert!(views.jobs().len() <= 2, "{}", views.jobs().len());

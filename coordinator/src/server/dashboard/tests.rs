@@ -109,7 +109,7 @@ fn layers_come_from_the_view_and_the_journal() {
     assert_eq!(depths(&source, 1500), (None, None));
     let view = source.cluster.job(&id);
     view.activate(entry.progress);
-    view.add_layer(line(1500));
+    view.add_layer(line(1500), strata::Figures::default());
     assert_eq!(depths(&source, 1024), (Some(1024), Some(1499)));
     assert_eq!(depths(&source, 1500), (Some(1500), Some(1500)));
     assert_eq!(depths(&source, 1501), (None, None));

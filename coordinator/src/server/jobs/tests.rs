@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use prost::Message;
+use strata::Figures;
 use strata_net::{TlsFiles, limits};
 use strata_space::file_value;
 use strata_store::{Hex128, HistoryLine};
@@ -191,7 +192,7 @@ async fn a_watcher_that_falls_behind_receives_every_layer_once() {
     };
     for first in (0..LAYERS).step_by(500) {
         let lines: Vec<HistoryLine> = (first..first + 500).map(line).collect();
-        lines.iter().for_each(|line| view.add_layer(line.clone()));
+        lines.iter().for_each(|line| view.add_layer(line.clone(), Figures::default()));
         // The last layers are in no checkpoint.
         if first + 500 < LAYERS {
             let entry = cluster.journal.checkpoint(&id, &lines, |_| ()).unwrap();
