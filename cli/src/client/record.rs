@@ -154,6 +154,11 @@ impl Estimates {
     }
 }
 
+/// A text of a message, where an empty one means that there is none.
+fn text(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
 /// Writes a job.
 pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
@@ -188,9 +193,6 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         error: Option<&'a str>,
         exit_code: Option<u32>,
         result: Option<Summary>,
-    }
-    fn text(text: &str) -> Option<&str> {
-        Some(text).filter(|text| !text.is_empty())
     }
     let (spec, options) = (spec(job), job.options.unwrap_or_default());
     let fields = Fields {
