@@ -60,7 +60,7 @@ fn a_flag_overrides_its_variable() {
     let mut command = strata("completions bash --progress none");
     let (code, script, stderr) = run(command.env("STRATA_PROGRESS", "rainbow"));
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    assert!(script.contains("--checkpoint-interval"));
+    assert!(script.contains("STRATA_COMPLETE=\"bash\""), "{script}");
 }
 
 #[test]

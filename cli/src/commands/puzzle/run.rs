@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata::{EngineChoice, EngineNeeds, choose_engine};
+use strata::{EngineChoice, EngineNeeds, choose_engine, engines_of};
 use strata_puzzles::permutation::{Definition, Format, Survey, Term};
 use strata_space::dense::DenseSize;
 use strata_space::{Parameters, SpaceError, file_value};
@@ -315,10 +315,12 @@ fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String) {
         is_exhaustive: true,
         in_cluster: false,
     };
-    let EngineChoice { engine, reason } = choose_engine(&space, &needs);
     match space.check_explicit() {
-        Err(error) if engine.is_explicit() => (None, error.to_string()),
-        _ => (Some(engine.name()), reason),
+        Err(error) if engines_of(&space).is_empty() => (None, error.to_string()),
+        _ => {
+            let EngineChoice { engine, reason } = choose_engine(&space, &needs);
+            (Some(engine.name()), reason)
+        }
     }
 }
 
