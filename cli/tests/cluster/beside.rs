@@ -7,10 +7,13 @@ use crate::common::expect;
 use crate::faults::SLOW;
 use crate::harness::{COORDINATOR, Cluster, WORKER_READY, eventually, fails, free_port};
 
-/// A slow job of several workers.
+/// A job that runs until a test cancels it.
+const LONG: &str = "panex 7 --checkpoint-interval 1ms";
+
+/// Options of a job of several workers.
 const WIDE: &str = "--engine explicit --shards 16";
 
-/// A slow job of one worker.
+/// Options of a job of one worker.
 const SINGLE: &str = "--engine explicit --shards 1";
 
 /// Waits until a job runs on so many workers.
@@ -31,14 +34,14 @@ fn three_workers() -> Cluster {
 #[test]
 fn a_job_of_one_worker_runs_beside_one_of_several() {
     let cluster = three_workers();
-    let wide = cluster.follow(&format!("submit {SLOW} {WIDE}"));
+    let wide = cluster.follow(&format!("submit {LONG} {WIDE}"));
     wide.until_depth(20);
     until_on(&cluster, &wide.job(), 3);
-    let first = cluster.follow(&format!("submit {SLOW} {SINGLE}"));
-    let second = cluster.follow(&format!("submit {SLOW} {SINGLE}"));
-    let third = cluster.submit(&format!("{SLOW} {SINGLE}"));
+    let first = cluster.follow(&format!("submit {LONG} {SINGLE}"));
+    let second = cluster.follow(&format!("submit {LONG} {SINGLE}"));
     first.until_depth(5);
     second.until_depth(5);
+    let third = cluster.submit(&format!("{SLOW} {SINGLE}"));
     until_on(&cluster, &wide.job(), 1);
     // Each running job keeps a worker.
     let status = cluster.status(&third);
@@ -51,9 +54,14 @@ fn a_job_of_one_worker_runs_beside_one_of_several() {
     for job in [&wide.job(), &first.job(), &third] {
         assert!(metrics.contains(job.as_str()), "no {job} in {metrics}");
     }
-    first.expect_answer();
     cluster.follow(&format!("watch {third}")).expect_answer();
-    wide.expect_answer();
+    // The job of several workers gets the workers of jobs that have ended.
+    until_on(&cluster, &wide.job(), 2);
+    expect(0, &mut cluster.client(&format!("cancel {}", first.job())));
+    first.expect(4);
+    until_on(&cluster, &wide.job(), 3);
+    expect(0, &mut cluster.client(&format!("cancel {}", wide.job())));
+    wide.expect(4);
     cluster.assert_no_panic();
 }
 

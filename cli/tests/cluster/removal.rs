@@ -219,7 +219,7 @@ fn jobs_that_the_journal_does_not_know_stay_until_they_are_collected() {
     eventually("the workers are back", || {
         expect(0, &mut cluster.client("status")).stdout.contains("2 of 2 workers alive")
     });
-    fails(11, &mut cluster.client(&format!("rm {unknown}")), "there is no job");
+    fails(11, &mut cluster.client(&format!("rm {unknown}")), &format!("has no job {unknown}"));
     assert_eq!(collected(&cluster, "--older-than 1h"), [""; 0]);
     assert_eq!(collected(&cluster, "--older-than 0s --state failed --dry-run"), [&*unknown]);
     assert!(folder(&cluster, "w2", &unknown).exists() && log(&cluster, &unknown).exists());
