@@ -8,7 +8,7 @@ use crate::faults::SLOW;
 use crate::harness::{COORDINATOR, Cluster, WORKER_READY, eventually, fails, free_port};
 
 /// A job that runs until a test cancels it.
-const LONG: &str = "panex 7 --checkpoint-interval 1ms";
+const LONG: &str = "panex 8 --checkpoint-interval 1ms";
 
 /// Options of a job of several workers.
 const WIDE: &str = "--engine explicit --shards 16";
