@@ -200,20 +200,23 @@ mod tests {
 
     #[test]
     fn the_engine_is_chosen_again_when_there_is_a_worker() {
-        let (_folder, cluster, entry) = cluster();
-        assert_eq!(entry.spec.engine, EngineKind::Symbolic);
-        assert_eq!(settle(&cluster, entry.clone()).unwrap(), None);
-        join(&cluster, 1 << 30);
-        let settled = settle(&cluster, entry.clone()).unwrap().unwrap();
-        assert_eq!(settled.spec.engine, EngineKind::Symbolic);
-        assert!(!settled.options.engine.is_open());
-        assert_eq!(cluster.journal.find(&entry.id).unwrap(), settled);
-        // From now on it is fixed.
-        assert_eq!(settle(&cluster, settled.clone()).unwrap(), Some(settled));
-        let changed = cluster.journal.update(&entry.id, |entry| {
-            entry.spec.engine = EngineKind::SymbolicLean;
-        });
-        assert!(matches!(changed, Err(JournalError::Fixed { .. })), "{changed:?}");
+        for (memory, engine) in [(1 << 30, EngineKind::Symbolic), (48 << 20, EngineKind::Explicit)]
+        {
+            let (_folder, cluster, entry) = cluster();
+            assert_eq!(entry.spec.engine, EngineKind::Symbolic);
+            assert_eq!(settle(&cluster, entry.clone()).unwrap(), None);
+            join(&cluster, memory);
+            let settled = settle(&cluster, entry.clone()).unwrap().unwrap();
+            assert_eq!(settled.spec.engine, engine);
+            assert!(!settled.options.engine.is_open());
+            assert_eq!(cluster.journal.find(&entry.id).unwrap(), settled);
+            // From now on it is fixed.
+            assert_eq!(settle(&cluster, settled.clone()).unwrap(), Some(settled));
+            let changed = cluster.journal.update(&entry.id, |entry| {
+                entry.spec.engine = EngineKind::SymbolicLean;
+            });
+            assert!(matches!(changed, Err(JournalError::Fixed { .. })), "{changed:?}");
+        }
     }
 
     #[test]

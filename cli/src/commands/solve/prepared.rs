@@ -105,7 +105,10 @@ mod tests {
             ("strata solve hanoi 4 --symmetry off", "hanoi has no parameter 'symmetry'"),
             ("strata solve panex 6 --workers 3 --shards 2", "3 workers cannot share 2 shards"),
             ("strata solve panex 6 --engine explicit --memory 1MiB", "too small"),
-            ("strata solve panex 6 --memory 1000KiB", "the symbolic engine takes at least 1 MiB"),
+            (
+                "strata solve panex 6 --engine symbolic --memory 1000KiB",
+                "the symbolic engine takes at least 1 MiB",
+            ),
         ] {
             let message = prepared(line).err().unwrap();
             assert!(message.contains(reason), "{line}: {message}");
