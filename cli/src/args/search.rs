@@ -1,6 +1,7 @@
 //! Flags that `solve` and `submit` share: what to search, and when to stop.
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 use strata::KeepLayers;
 
 use crate::args::domain::{CommonFlags, DomainArgs};
@@ -27,6 +28,11 @@ pub(crate) struct SearchArgs {
     /// Stop, resumably, at this depth
     #[arg(long, value_name = "N", env = "STRATA_MAX_LAYERS", hide_env_values = true)]
     pub(crate) max_layers: Option<u32>,
+
+    /// Print the expected time, memory and disk, and search nothing
+    #[arg(long, env = "STRATA_DRY_RUN", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub(crate) dry_run: bool,
 
     /// Layer files to keep: all, last (those the search needs) or every:K
     #[arg(long, value_name = "WHICH", default_value = "last")]

@@ -1,5 +1,6 @@
 //! Calls to a cluster, and its jobs and workers as events, JSON lines and text.
 
+pub(crate) mod expected;
 pub(crate) mod follow;
 pub(crate) mod job_events;
 pub(crate) mod layers;

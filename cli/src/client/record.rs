@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use strata::KeepLayers;
 use strata::forecast::Forecast;
 use strata_proto::v1;
 use strata_space::SearchSize;
@@ -117,6 +119,18 @@ pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Nam
         bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
         title: naming
             .map_or_else(String::new, |naming| naming.title(outcome, result.moves, result.layers)),
+    }
+}
+
+/// The layers that a job keeps.
+pub(crate) fn kept(options: &v1::JobOptions) -> KeepLayers {
+    use v1::keep_layers::Which;
+    match options.keep.and_then(|keep| keep.which) {
+        Some(Which::All(_)) => KeepLayers::All,
+        Some(Which::Every(step)) => {
+            NonZeroU32::new(step).map_or(KeepLayers::All, KeepLayers::Every)
+        }
+        Some(Which::Last(_)) | None => KeepLayers::Last,
     }
 }
 

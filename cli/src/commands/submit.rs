@@ -13,7 +13,7 @@ use crate::args::cluster::ClientArgs;
 use crate::args::search::SearchArgs;
 use crate::client::follow::Follower;
 use crate::client::remote::Remote;
-use crate::client::{record, report};
+use crate::client::{expected, record, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::spaces::engine::{announcement, explicit_flag, files_flag, named};
@@ -104,9 +104,17 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
         name: args.name.clone().unwrap_or_default(),
         auto,
         again: args.new,
+        dry_run: search.dry_run,
     };
     let remote = Remote::connect(&args.client)?;
     let job = remote.submit(request)?;
+    if search.dry_run {
+        expected::print(&job, &remote, console)?;
+        return Ok(ExitCode::Done);
+    }
+    if job.depth.is_none() && !record::has_ended(&job) {
+        expected::announce(&job, &remote)?;
+    }
     let url = &args.client.coordinator;
     let (engine, reason) = (record::spec(&job).engine, job.engine_reason.clone());
     let choice = EngineChoice { engine, reason };

@@ -4,6 +4,7 @@ pub(crate) mod args;
 pub(crate) mod console;
 pub(crate) mod events;
 pub(crate) mod exit;
+pub(crate) mod forecast;
 pub(crate) mod json;
 pub(crate) mod progress;
 pub(crate) mod stdout;

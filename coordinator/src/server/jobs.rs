@@ -12,7 +12,7 @@ use tonic::{Request, Response, Status};
 
 use super::changes;
 use super::layers::LayerFiles;
-use super::options::options_from;
+use super::options::{options_from, options_to};
 use super::paths::PathSearch;
 use super::reader::JobReader;
 use super::removal::{self, Collection};
@@ -72,7 +72,7 @@ impl JobService for Jobs {
         &self,
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::Job>, Status> {
-        let v1::SubmitRequest { spec, options, name, auto, again } = request.into_inner();
+        let v1::SubmitRequest { spec, options, name, auto, again, dry_run } = request.into_inner();
         let name = (!name.is_empty()).then_some(name);
         let spec = convert::spec_from(spec).map_err(invalid)?;
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
@@ -81,6 +81,15 @@ impl JobService for Jobs {
         let complete = move || complete(&puzzles, spec, options, auto, budget);
         let Submission { spec, options, label, expected_layers } =
             blocking(self.cluster.platform(), complete).await?;
+        if dry_run {
+            return Ok(Response::new(v1::Job {
+                spec: Some(convert::spec_to(&spec)),
+                engine_reason: options.engine.reason.clone(),
+                options: Some(options_to(&options)),
+                expected_layers,
+                ..v1::Job::default()
+            }));
+        }
         let cluster = Arc::clone(&self.cluster);
         let entry = blocking(self.cluster.platform(), move || {
             let now = cluster.seconds();

@@ -300,6 +300,7 @@ fn of_clients() -> Vec<Filled> {
             name: "a".to_owned(),
             auto: Some(needs()),
             again: true,
+            dry_run: true,
         }),
         one(options.unwrap_or_default()),
         one(v1::LookUpRequest { layer, candidates, numbering: Some(NUMBERING) }),

@@ -164,8 +164,7 @@ fn explicit(level: u8) -> ExplicitSize {
         6 => (13e6, 0.85),
         7 => (37e6, 0.45),
         8 => (42e6, 0.34),
-        // Regions no longer fit the caches.
-        _ => (13.3e6, 0.35),
+        _ => (44e6, 0.35),
     };
     ExplicitSize { states_per_second, bytes_per_state }
 }

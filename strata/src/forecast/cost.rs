@@ -23,6 +23,12 @@ const HELPER_SPEED: (f64, f64) = (1.3, 1.55);
 /// Bytes of a node: on one thread without digests, and what a second thread and digests add.
 const NODE_BYTES: (u64, u64, u64) = (90, 27, 40);
 
+/// Bytes of a layer in the history.
+const LINE_BYTES: u64 = 250;
+
+/// Bytes of checkpoints over all nodes: 0.9 MiB for Panex 10.
+const NODE_DISK_BYTES: f64 = 0.12;
+
 /// Memory of the process besides nodes.
 const FIXED_BYTES: u64 = 16 << 20;
 
@@ -139,6 +145,8 @@ impl Forecast {
         let node = NODE_SECONDS * if has_digests { DIGEST_TIME } else { 1.0 } / speed;
         expected.seconds = Some(Range::around(nodes * node, TIME_FACTOR));
         expected.memory_bytes = Some(FIXED_BYTES + (nodes * bytes as f64) as u64);
+        let lines = self.layers().map(|layers| u64::from(layers) * LINE_BYTES);
+        expected.disk_bytes = lines.map(|lines| lines + (nodes * NODE_DISK_BYTES) as u64);
     }
 
     /// The share of the work of the whole search that is done at its end, which may be a limit.

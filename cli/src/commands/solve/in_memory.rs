@@ -21,6 +21,12 @@ pub(super) fn run(args: &SolveArgs, console: &Console) -> Result<Option<ExitCode
         let message = format!("--{flag}: {what} are searched in memory, by one thread");
         return Err(Failure::usage(message));
     }
+    if args.search.dry_run {
+        let what = search.what;
+        let message =
+            format!("--dry-run: nothing is known of {what}, which are searched in memory");
+        return Err(Failure::usage(message));
+    }
     let given =
         request::parameters(&args.search.domain, &args.search.args, args.search.parameters())?;
     let path = args.path.wanted().then_some(&args.path.form);

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use strata::catalogue::Space;
+use strata::forecast::Expected;
 use strata::{
     CancelToken, Ended, Event, Job, KeepLayers, PathOutcome, Request, RunControl, RunOptions,
     StopReason, check_data_dir, find_path, lock_data_dir,
@@ -15,6 +16,7 @@ use super::ui::Ui;
 use super::{antipodes, in_memory, path, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::forecast;
 use crate::output::progress::Progress;
 use crate::signals::SignalToken;
 use crate::spaces::puzzle::{self, Puzzle};
@@ -33,6 +35,16 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     if antipodes > 0 {
         let options = antipodes::options(&prepared, &space);
         prepared.request = prepared.request.with_options(&space, options)?;
+    }
+    let expected = expected(args, &prepared.request, &space)?;
+    if args.search.dry_run {
+        let (engine, reason) = (prepared.request.spec().engine, &*prepared.reason);
+        let search = forecast::Search { label: prepared.request.label(), engine, reason };
+        forecast::print(&search, &expected, console)?;
+        return Ok(ExitCode::Done);
+    }
+    if !args.resume {
+        forecast::announce(&expected);
     }
     check_data_dir(&args.data_dir, args.resume)?;
     let data = lock_data_dir(&args.data_dir)?;
@@ -77,6 +89,17 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
         ui.keep(console, signals.token());
     }
     Ok(code)
+}
+
+/// What the search is expected to cost. For a path, layers are kept unless the command line says
+/// which are.
+fn expected(args: &SolveArgs, request: &Request, space: &Space) -> Result<Expected, Failure> {
+    let chosen = args.search.line.given("keep-layers");
+    if !args.path.wanted() || chosen || !request.paths_need_layers() {
+        return Ok(request.expected());
+    }
+    let options = RunOptions { keep_layers: KeepLayers::All, ..request.options().clone() };
+    Ok(request.with_options(space, options)?.expected())
 }
 
 /// What stays the same in a run of the program.
