@@ -29,6 +29,33 @@ fn panex_has_the_known_answers() {
 }
 
 #[test]
+fn a_dry_run_prints_the_expected_cost_and_writes_nothing() {
+    let dir = tempdir().unwrap();
+    let mut command = strata("solve panex 10 --engine explicit --threads 2 --dry-run");
+    let ran = expect(0, command.arg("--data-dir").arg(dir.path().join("data")));
+    assert!(ran.stdout.starts_with("panex-10: explicit engine"), "{}", ran.stdout);
+    for line in ["depth    15,769", "states   5.03e11", "memory   1.0 GiB"] {
+        assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    }
+    let json = |line: &str| {
+        let mut command = strata(&format!("solve {line} --dry-run --json"));
+        expect(0, command.arg("--data-dir").arg(dir.path().join("data"))).event("forecast")
+    };
+    // The whole search was measured: 299 s.
+    let nine = json("panex 9 --engine explicit --threads 2");
+    let [low, high] = ["seconds_low", "seconds_high"].map(|field| nine[field].as_f64().unwrap());
+    assert!((low..high).contains(&299.0), "{nine}");
+    // All layers stay for a path.
+    let all = json("panex 9 --engine explicit --threads 2 --path")["disk_bytes"].as_u64().unwrap();
+    assert!(all > 5 << 30 && nine["disk_bytes"].as_u64().unwrap() < 1 << 30, "{all} {nine}");
+    let unknown = json("tiles 3x4");
+    assert!(unknown["seconds_high"].is_null() && unknown["search"] == "tiles-3x4", "{unknown}");
+    let mut clockwise = strata("solve tiles 3x3 --moves clockwise --dry-run");
+    refused(&mut clockwise, "--dry-run: nothing is known of ");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn json_has_every_layer_and_every_field() {
     let dir = tempdir().unwrap();
     let ran = expect(0, &mut solve(dir.path(), "panex 5"));

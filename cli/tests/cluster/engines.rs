@@ -53,6 +53,29 @@ fn submit_chooses_the_engine_as_solve_does() {
 }
 
 #[test]
+fn a_dry_run_queues_nothing() {
+    let cluster = Cluster::of(1);
+    let mut client = cluster.client("submit panex 10 --engine auto --dry-run --json");
+    let forecast = expect(0, &mut client).event("forecast");
+    assert_eq!(
+        (&forecast["engine"], &forecast["search"]),
+        (&"symbolic".into(), &"panex-10".into())
+    );
+    assert_eq!(forecast["expected_layers"], 15_769);
+    assert!(forecast["engine_reason"].as_str().unwrap().starts_with("the space is nested"));
+    let mut client = cluster.client("submit panex 10 --engine explicit --dry-run");
+    let text = expect(0, &mut client).stdout;
+    assert!(text.starts_with("panex-10: explicit engine (--engine names it)\n"), "{text}");
+    assert_eq!(expect(0, &mut cluster.client("list --json")).stdout, "");
+    // The same search, queued, is announced.
+    let mut client = cluster.client("submit panex 10 --engine explicit --detach");
+    let ran = expect(0, &mut client);
+    let announced = ran.stderr.lines().find(|line| line.contains("expected: "));
+    assert!(announced.is_some_and(|line| line.contains(" of memory, ")), "{}", ran.stderr);
+    expect(0, &mut cluster.client(&format!("cancel {}", ran.stdout.trim())));
+}
+
+#[test]
 fn what_an_engine_cannot_do_is_refused_with_the_flag_that_can() {
     let cluster = Cluster::of(1);
     for flags in ["--keep-layers all", "--keep-layers every:5", "--disk-limit 1GiB", "-k 2"] {
