@@ -7,7 +7,7 @@ use crate::args::flags::{self, FlagError};
 use crate::commands::completions::{self, CompletionsArgs};
 use crate::commands::gc::GcArgs;
 use crate::commands::health::HealthArgs;
-use crate::commands::jobs::{JobArgs, ListArgs, LogsArgs, ResumeArgs, StatusArgs};
+use crate::commands::jobs::{JobArgs, LogsArgs, ResumeArgs};
 use crate::commands::layer::LayerArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::nodes::coordinator::CoordinatorArgs;
@@ -24,11 +24,12 @@ use crate::commands::stats::run::StatsArgs;
 use crate::commands::submit::SubmitArgs;
 use crate::commands::tiles::args::TilesCommand;
 use crate::commands::verify::VerifyArgs;
+use crate::commands::view::{ListArgs, StatusArgs};
 use crate::help;
 use crate::output::args::GlobalArgs;
 use crate::output::exit;
 use crate::spaces::program;
-use crate::target::Places;
+use crate::target::{Places, Typed};
 
 /// Breadth-first search of large state spaces, on disk.
 #[derive(Debug, Parser)]
@@ -57,7 +58,7 @@ pub(crate) enum Command {
     /// command reconnects.
     #[command(after_help = exit::help_table())]
     Submit(Box<SubmitArgs>),
-    /// List the jobs of a cluster, newest last
+    /// List the jobs of a cluster, or of a folder (--data-dir), newest last
     List(ListArgs),
     /// Show workers and unfinished jobs of a cluster, or one job in full
     Status(StatusArgs),
@@ -85,7 +86,7 @@ pub(crate) enum Command {
     /// A coordinator does not know a job if its journal was lost or restored from an earlier point.
     #[command(after_help = exit::help_table())]
     Gc(GcArgs),
-    /// Print the moves of a shortest solution found by a cluster's job
+    /// Print the moves of a shortest solution found by a job
     ///
     /// The moves are traced back through the layers, which the job must have kept
     /// (--keep-layers all).
@@ -135,13 +136,22 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Where a command that needs to know keeps which flags are on the command line.
+    pub(crate) fn typed_mut(&mut self) -> Option<&mut Typed> {
+        match self {
+            Command::List(args) => Some(&mut args.typed),
+            _ => self.places_mut().map(|places| &mut places.typed),
+        }
+    }
+
     /// Where the command looks for jobs, if it takes a job that may be a folder.
-    pub(crate) fn places_mut(&mut self) -> Option<&mut Places> {
+    fn places_mut(&mut self) -> Option<&mut Places> {
         match self {
             Command::Stats(args) => Some(&mut args.target.places),
             Command::Plot(args) => Some(&mut args.target.places),
             Command::Layer(args) => Some(&mut args.target.places),
             Command::Verify(args) => Some(&mut args.target.places),
+            Command::Path(args) => Some(&mut args.target.places),
             Command::Resume(args) => Some(&mut args.target.places),
             Command::Rm(args) => Some(&mut args.places),
             _ => None,

@@ -34,9 +34,9 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
     };
     if let Some((name, matches)) = matches.subcommand()
         && let Some(definition) = definition.find_subcommand(name)
-        && let Some(places) = cli.command.places_mut()
+        && let Some(typed) = cli.command.typed_mut()
     {
-        places.typed = Typed::new(definition, matches);
+        *typed = Typed::new(definition, matches);
     }
     let line = match &mut cli.command {
         Command::Solve(args) => Some(&mut args.search.line),
@@ -155,11 +155,12 @@ mod tests {
         let typed = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
             let Ok(mut cli) = parsed(&words) else { panic!("refused: {line}") };
-            let typed = &cli.command.places_mut().unwrap().typed;
+            let typed = cli.command.typed_mut().unwrap();
             typed.first_of(&["coordinator", "data-dir"])
         };
         assert_eq!(typed("strata stats job"), None);
         assert_eq!(typed("strata verify job --data-dir d"), Some("data-dir"));
+        assert_eq!(typed("strata list --data-dir d"), Some("data-dir"));
         assert_eq!(
             typed("strata rm job --data-dir d --coordinator http://c:1"),
             Some("coordinator")

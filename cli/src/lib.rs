@@ -27,7 +27,7 @@ use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;
 use crate::commands::{
     completions, domains, gc, health, jobs, layer, man, nodes, panex, path, plot, puzzle, replay,
-    rm, solve, stats, submit, tiles, verify,
+    rm, solve, stats, submit, tiles, verify, view,
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -102,8 +102,8 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Solve(args) => solve::run::run(args, &console),
         Command::Submit(args) => submit::run(args, &console),
-        Command::List(args) => jobs::list(args, &console),
-        Command::Status(args) => jobs::status(args, &console),
+        Command::List(args) => view::list(args, &console),
+        Command::Status(args) => view::status(args, &console),
         Command::Watch(args) => jobs::watch(args, &console),
         Command::Logs(args) => jobs::logs(args, &console),
         Command::Cancel(args) => jobs::cancel(args, &console),

@@ -83,22 +83,6 @@ pub(crate) struct ClusterJob<'a> {
 }
 
 impl TargetArgs {
-    /// Finds the folder of the job, for a command that takes no job of a cluster.
-    ///
-    /// # Errors
-    /// As [`Self::find`], and `Usage` for a job of a cluster.
-    pub(crate) fn folder(&self, command: &str) -> Result<PathBuf, Failure> {
-        match self.find()? {
-            Target::Folder(folder) => Ok(folder),
-            Target::Cluster(found) => {
-                let job = &found.job.id;
-                Err(Failure::usage(format!(
-                    "{command} takes a folder, not the cluster's job {job}"
-                )))
-            }
-        }
-    }
-
     /// Finds the job.
     ///
     /// # Errors

@@ -113,11 +113,11 @@ fn a_submitted_job_is_followed_to_its_result() {
         ran.stdout,
         "X(3) = 42\n  \
          engine      explicit\n  \
-         layers      21\n  \
+         depth       21\n  \
          states      253      (widest layer 22 at depth 21)\n  \
          generated   759\n  \
          time        2.50 s   (101 states/s)\n  \
-         peak memory 61 MiB\n  \
+         peak memory 61 MiB   (worker w2)\n  \
          disk        8.70 bytes per state (peak 1000 bytes)\n  \
          digest      00000000000000010000000000000002\n"
     );

@@ -48,5 +48,7 @@ mod removal;
 mod tls;
 #[path = "cluster/tokens.rs"]
 mod tokens;
+#[path = "cluster/verify.rs"]
+mod verify;
 
 mod common;

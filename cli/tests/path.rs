@@ -280,3 +280,37 @@ fn ambiguous_gold_positions_are_refused() {
     }
     refused(&mut solve(dir.path(), "hanoi 3 --gold"), "hanoi has no parameter 'gold'");
 }
+
+#[test]
+fn a_job_in_a_folder_has_the_path_of_solve() {
+    // Traced back through layers, by midpoints, and in diagrams.
+    for (line, engine) in [
+        ("panex 3 --keep-layers all", "explicit"),
+        ("panex 3", "explicit"),
+        ("panex 3", "symbolic"),
+    ] {
+        let dir = tempdir().unwrap();
+        expect(0, &mut solve(dir.path(), &format!("{line} --engine {engine}")));
+        let path = |flags: &str| {
+            let mut command = strata("path --progress none");
+            command.arg(dir.path()).args(flags.split_whitespace());
+            expect(0, &mut command)
+        };
+        let moves = path("--threads 1 --memory 64MiB").stdout;
+        assert_eq!(moves.lines().count(), 42, "{line} {engine}: {moves}");
+        let event = path("--json").event("path");
+        assert_eq!(event["moves"].as_array().unwrap().len(), 42);
+        let job = only_job(dir.path());
+        assert!(!job.join("parts").exists());
+    }
+}
+
+#[test]
+fn a_job_without_a_path_is_refused() {
+    let dir = tempdir().unwrap();
+    expect(4, &mut solve(dir.path(), "panex 4 --max-layers 9"));
+    refused(strata("path").arg(dir.path()), "is stopped: strata resume continues it");
+    let dir = tempdir().unwrap();
+    expect(0, &mut solve(dir.path(), "hanoi 3 --exhaust"));
+    refused(strata("path").arg(dir.path()), "has reached no goal");
+}

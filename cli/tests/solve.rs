@@ -22,7 +22,7 @@ fn panex_has_the_known_answers() {
         assert_eq!(first, format!("X({level}) = {moves}"));
         let shown = |line| ran.stdout.lines().nth(line).unwrap().split_whitespace();
         assert!(shown(1).eq(["engine", "symbolic"]), "{}", ran.stdout);
-        assert!(shown(2).eq(["layers", &layers.to_string()]), "{}", ran.stdout);
+        assert!(shown(2).eq(["depth", &layers.to_string()]), "{}", ran.stdout);
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
         assert!(ran.stderr.contains("INFO engine symbolic: the space is nested"), "{}", ran.stderr);
     }

@@ -256,8 +256,11 @@ pub struct JobEntry {
     pub checkpoint: Option<ClusterCheckpoint>,
     /// The result, once the job is done.
     pub result: Option<JobResult>,
-    /// Peak of the resident memory of any worker, in bytes.
+    /// Peak of the resident memory of any worker while it ran the job, in bytes.
     pub peak_rss_bytes: u64,
+    /// Name of that worker; `None` if it is not known.
+    #[serde(default)]
+    pub peak_rss_worker: Option<String>,
     /// Whether a user has requested cancellation.
     pub cancel: bool,
     /// When it ended, in seconds since 1970, and not before another job that ended earlier; `None` if

@@ -23,6 +23,10 @@ pub trait Platform: Debug + Send + Sync {
     /// Memory of the process, and free space on the file system of a folder. May block.
     fn resources(&self, data_dir: &Path) -> Resources;
 
+    /// Sets the greatest resident memory of the process to the present one, where the system permits
+    /// it. Returns whether it did.
+    fn reset_peak_memory(&self) -> bool;
+
     /// The time of day.
     fn wall_time(&self) -> SystemTime;
 

@@ -50,6 +50,10 @@ impl Platform for System {
         Resources::read(data_dir)
     }
 
+    fn reset_peak_memory(&self) -> bool {
+        Resources::reset_peak()
+    }
+
     fn wall_time(&self) -> SystemTime {
         SystemTime::now()
     }

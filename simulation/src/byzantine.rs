@@ -65,7 +65,10 @@ fn answer(random: &Random, order: v1::Order) -> Outcome {
         Some(What::Restore(restore)) => restore.depth,
         Some(What::Advance(advance)) => advance.depth,
         Some(What::Save(save)) => {
-            return Outcome::Saved(v1::SavedFiles { depth: save.depth, files: Vec::new() });
+            return Outcome::Saved(v1::SavedFiles {
+                depth: save.depth,
+                ..v1::SavedFiles::default()
+            });
         }
         _ => return Outcome::Noted(v1::Noted {}),
     };

@@ -34,6 +34,10 @@ impl Platform for SimulatedPlatform {
         Resources { rss: 64 << 20, peak_rss: 64 << 20, disk_free: 1 << 40 }
     }
 
+    fn reset_peak_memory(&self) -> bool {
+        true
+    }
+
     fn wall_time(&self) -> SystemTime {
         self.network.world.wall_time()
     }

@@ -206,6 +206,8 @@ mod tests {
         type DeliverStream = Replies<v1::Receipt>;
         type FetchStream = Replies<v1::FileChunk>;
         type FindPathStream = Replies<v1::PathPart>;
+        type CheckStream = Replies<v1::CheckPart>;
+        type ListFileStream = Replies<v1::StatesPart>;
 
         async fn deliver(
             &self,
@@ -242,6 +244,20 @@ mod tests {
             &self,
             _: Request<v1::FindPathRequest>,
         ) -> Result<Response<Self::FindPathStream>, Status> {
+            Err(Status::unimplemented("only files"))
+        }
+
+        async fn check(
+            &self,
+            _: Request<v1::CheckRequest>,
+        ) -> Result<Response<Self::CheckStream>, Status> {
+            Err(Status::unimplemented("only files"))
+        }
+
+        async fn list_file(
+            &self,
+            _: Request<v1::ListFileRequest>,
+        ) -> Result<Response<Self::ListFileStream>, Status> {
             Err(Status::unimplemented("only files"))
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct ActiveJob {
     worker: Box<dyn Work>,
     /// URLs of the other workers, by number.
     peers: HashMap<u16, String>,
+    /// Whether the peak of the memory is that of this epoch.
+    has_peak: bool,
 }
 
 impl ActiveJob {
@@ -48,6 +50,8 @@ impl ActiveJob {
         id: EpochId,
         order: v1::Prepare,
     ) -> Result<ActiveJob, OrderError> {
+        // The job before has been released.
+        let has_peak = state.platform().reset_peak_memory();
         let own = state.number.load(Ordering::Acquire) as u16;
         let spec = convert::spec_from(order.spec)?;
         let owners = convert::owners_from(order.owners, spec.shards)?;
@@ -108,7 +112,7 @@ impl ActiveJob {
         state.depth.store(0, Ordering::Relaxed);
         let (job, workers) = (epoch.folder.job(), members.len());
         tracing::info!(job, epoch = id.number, workers, "session started");
-        Ok(ActiveJob { epoch, worker, peers })
+        Ok(ActiveJob { epoch, worker, peers, has_peak })
     }
 
     /// Executes an order for this job.
@@ -144,7 +148,9 @@ impl ActiveJob {
                 let line = CheckpointLine { layer: depth, bytes, took: took.as_secs_f64() };
                 line.log(self.epoch.folder.job(), CheckpointLine::SAVED);
                 let files = records.iter().map(convert::file_to).collect();
-                Ok(Outcome::Saved(v1::SavedFiles { depth, files }))
+                let resources = state.platform().resources(&state.options.data_dir);
+                let peak_rss_bytes = if self.has_peak { resources.peak_rss } else { 0 };
+                Ok(Outcome::Saved(v1::SavedFiles { depth, files, peak_rss_bytes }))
             }
             What::Saved(_) => {
                 self.worker.saved()?;

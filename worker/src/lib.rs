@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod check;
 mod checkpoint_store;
 mod control;
 mod epoch;

@@ -18,6 +18,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::batch;
+use crate::check;
 use crate::intake::Received;
 use crate::path;
 use crate::state::NodeState;
@@ -37,6 +38,8 @@ impl ExchangeService for Exchange {
     type DeliverStream = Replies<v1::Receipt>;
     type FetchStream = Replies<v1::FileChunk>;
     type FindPathStream = Replies<v1::PathPart>;
+    type CheckStream = Replies<v1::CheckPart>;
+    type ListFileStream = Replies<v1::StatesPart>;
 
     async fn deliver(
         &self,
@@ -118,6 +121,22 @@ impl ExchangeService for Exchange {
     ) -> Result<Response<Self::FindPathStream>, Status> {
         let parts = path::find(&self.state, request.into_inner())?;
         Ok(Response::new(Box::pin(ReceiverStream::new(parts))))
+    }
+
+    async fn check(
+        &self,
+        request: Request<v1::CheckRequest>,
+    ) -> Result<Response<Self::CheckStream>, Status> {
+        let replies = check::check(&self.state, request.into_inner())?;
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+    }
+
+    async fn list_file(
+        &self,
+        request: Request<v1::ListFileRequest>,
+    ) -> Result<Response<Self::ListFileStream>, Status> {
+        let replies = check::list(&self.state, request.into_inner())?;
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
     }
 }
 

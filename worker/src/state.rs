@@ -64,6 +64,8 @@ pub(crate) struct NodeState {
     busy: watch::Sender<bool>,
     /// Requests an immediate heartbeat.
     pub(crate) heartbeat_now: tokio::sync::Notify,
+    /// Held by the check of files that runs.
+    pub(crate) checks: tokio::sync::Semaphore,
 }
 
 impl NodeState {
@@ -101,6 +103,7 @@ impl NodeState {
             leaving: AtomicBool::new(false),
             busy: watch::Sender::new(false),
             heartbeat_now: tokio::sync::Notify::new(),
+            checks: tokio::sync::Semaphore::new(1),
         })
     }
 

@@ -9,3 +9,5 @@ pub(crate) mod remote;
 pub(crate) mod removed;
 pub(crate) mod report;
 pub(crate) mod searched;
+pub(crate) mod table;
+pub(crate) mod tables;

@@ -96,9 +96,13 @@ pub(crate) fn time(milliseconds: u64) -> SystemTime {
 /// not have: making a naming opens the job's space.
 pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Naming>) -> Summary {
     let exhaustive = spec(job).parameters.get("exhaust").is_some_and(|value| value == "true");
+    let has_goal = || match naming {
+        Some(naming) => naming.has_goal,
+        None => request::has_goal(spec(job).space, &spec(job).parameters),
+    };
     let outcome = match result.moves {
         Some(_) => Outcome::Goal,
-        None if exhaustive => Outcome::Exhausted,
+        None if exhaustive || !has_goal() => Outcome::Exhausted,
         None => Outcome::NoGoal,
     };
     let bytes_per_state = result.layer_bytes as f64 / result.states as f64;
@@ -114,11 +118,13 @@ pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Nam
         digest: digest(result.digest),
         seconds: result.seconds,
         peak_rss_bytes: Some(result.peak_rss_bytes).filter(|&bytes| bytes > 0),
+        peak_rss_worker: Some(result.peak_rss_worker.clone()).filter(|name| !name.is_empty()),
         disk_peak_bytes: result.disk_peak_bytes,
         spilled_bytes: result.spilled_bytes,
         bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
-        title: naming
-            .map_or_else(String::new, |naming| naming.title(outcome, result.moves, result.layers)),
+        title: naming.map_or_else(String::new, |naming| {
+            naming.title(outcome, result.moves, result.layers, exhaustive)
+        }),
     }
 }
 
@@ -173,43 +179,47 @@ fn text(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
+/// Fields of a job's event.
+#[derive(Serialize)]
+struct JobFields<'a> {
+    job: &'a str,
+    name: Option<&'a str>,
+    state: &'a str,
+    space: &'a str,
+    params: Map<String, Value>,
+    engine: &'static str,
+    engine_reason: Option<&'a str>,
+    shards: u32,
+    checkpoint_interval_ms: Option<u64>,
+    max_layers: Option<u32>,
+    disk_limit_bytes: Option<u64>,
+    keep_layers: String,
+    created: u64,
+    ended: Option<u64>,
+    seconds: f64,
+    depth: Option<u32>,
+    layer_states: u64,
+    states: u64,
+    positions: Option<u64>,
+    checkpoint: Option<u32>,
+    checkpoint_at: Option<u64>,
+    expected_layers: Option<u32>,
+    #[serde(flatten)]
+    estimates: Estimates,
+    queue_position: u32,
+    priority: i32,
+    waiting_for: &'a [String],
+    workers: u32,
+    worker_names: &'a [String],
+    error: Option<&'a str>,
+    exit_code: Option<u32>,
+    result: Option<Summary>,
+}
+
 /// Writes a job.
 pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Fields<'a> {
-        job: &'a str,
-        name: Option<&'a str>,
-        state: &'a str,
-        space: &'a str,
-        params: Map<String, Value>,
-        engine: &'static str,
-        engine_reason: Option<&'a str>,
-        shards: u32,
-        checkpoint_interval_ms: Option<u64>,
-        max_layers: Option<u32>,
-        disk_limit_bytes: Option<u64>,
-        keep_layers: String,
-        created: u64,
-        ended: Option<u64>,
-        seconds: f64,
-        depth: Option<u32>,
-        layer_states: u64,
-        states: u64,
-        positions: Option<u64>,
-        checkpoint: Option<u32>,
-        expected_layers: Option<u32>,
-        #[serde(flatten)]
-        estimates: Estimates,
-        queue_position: u32,
-        priority: i32,
-        waiting_for: &'a [String],
-        workers: u32,
-        error: Option<&'a str>,
-        exit_code: Option<u32>,
-        result: Option<Summary>,
-    }
     let (spec, options) = (spec(job), job.options.unwrap_or_default());
-    let fields = Fields {
+    let fields = JobFields {
         job: &job.id,
         name: text(&job.name),
         state: state(job),
@@ -230,12 +240,14 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         states: job.states,
         positions: counted(job.positions, job.states),
         checkpoint: job.checkpoint,
+        checkpoint_at: job.checkpoint_at,
         expected_layers: job.expected_layers,
         estimates: Estimates::of(job),
         queue_position: job.queue_position,
         priority: options.priority,
         waiting_for: &job.waiting_for,
         workers: job.workers,
+        worker_names: &job.worker_names,
         error: text(&job.error),
         exit_code: has_ended(job).then_some(job.exit_code),
         result: job.result.as_ref().map(|result| summary(job, result, None)),
@@ -346,10 +358,11 @@ pub(crate) mod tests {
              \"shards\":64,\
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
              \"keep_layers\":\"last\",\"created\":1795266000,\"ended\":null,\"seconds\":0.0,\"depth\":null,\
-             \"layer_states\":0,\"states\":0,\"positions\":0,\"checkpoint\":null,\"expected_layers\":null,\
+             \"layer_states\":0,\"states\":0,\"positions\":0,\"checkpoint\":null,\"checkpoint_at\":null,\
+             \"expected_layers\":null,\
              \"expected_states\":null,\"work_done\":null,\"eta_low_seconds\":null,\"eta_high_seconds\":null,\
              \"states_per_second\":null,\"mean_states_per_second\":null,\
-             \"queue_position\":0,\"priority\":0,\"waiting_for\":[],\"workers\":0,\"error\":null,\
+             \"queue_position\":0,\"priority\":0,\"waiting_for\":[],\"workers\":0,\"worker_names\":[],\"error\":null,\
              \"exit_code\":null,\"result\":null}\n"
         );
         let result = v1::JobResult { moves: Some(42), layers: 21, ..Default::default() };

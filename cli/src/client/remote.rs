@@ -172,6 +172,28 @@ impl<'a> Remote<'a> {
         self.call(|mut client| async move { client.find_path(job).await })
     }
 
+    /// Makes the workers check their files of a job.
+    ///
+    /// # Errors
+    /// Like every call.
+    pub(crate) fn verify(&self, job: &str) -> Result<Streaming<v1::VerifyPart>, Failure> {
+        let job = reference(job);
+        self.call(|mut client| async move { client.verify(job).await })
+    }
+
+    /// Lists states of a layer: all, or a sample of about so many.
+    ///
+    /// # Errors
+    /// Like every call.
+    pub(crate) fn list_states(
+        &self,
+        layer: v1::LayerRef,
+        sample: Option<u64>,
+    ) -> Result<Streaming<v1::StatesPart>, Failure> {
+        let request = v1::ListStatesRequest { layer: Some(layer), sample };
+        self.call(|mut client| async move { client.list_states(request).await })
+    }
+
     /// The next item of a stream, without regard to signals.
     pub(crate) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
         let item = self.runtime.block_on(items.message());

@@ -12,147 +12,10 @@ use crate::output::exit::Failure;
 use crate::output::{stdout, units};
 use crate::spaces::request::{self, Naming};
 
-/// Alignment of a column.
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Right,
-}
-
-/// Writes an aligned table. Columns without a heading and without content are left out.
-fn table<const N: usize>(
-    columns: [(&str, Side); N],
-    rows: &[[String; N]],
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let width = |index: usize, name: &str| {
-        let cells = rows.iter().map(|row| row[index].chars().count());
-        cells.max().unwrap_or(0).max(name.len())
-    };
-    let mut widths = [0; N];
-    for (index, (name, _)) in columns.iter().enumerate() {
-        widths[index] = width(index, name);
-    }
-    let header = columns.map(|(name, _)| name.to_owned());
-    for row in std::iter::once(&header).chain(rows) {
-        let mut line = String::new();
-        let cells = row.iter().zip(widths).zip(columns).filter(|((_, width), _)| *width > 0);
-        for ((cell, width), (_, side)) in cells {
-            line += &match side {
-                Side::Left => format!("{cell:<width$}  "),
-                Side::Right => format!("{cell:>width$}  "),
-            };
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
-}
-
 /// Time since a moment, in its largest unit.
-fn age(seconds: u64, now: SystemTime) -> String {
+pub(super) fn age(seconds: u64, now: SystemTime) -> String {
     let then = time(seconds.saturating_mul(1000));
-    let age = now.duration_since(then).unwrap_or(Duration::ZERO).as_secs();
-    match age {
-        0..60 => format!("{age}s"),
-        60..3600 => format!("{}m", age / 60),
-        3600..86_400 => format!("{}h", age / 3600),
-        _ => format!("{}d", age / 86_400),
-    }
-}
-
-fn search(job: &v1::Job) -> String {
-    let spec = record::spec(job);
-    request::short(spec.space, &spec.parameters)
-}
-
-fn depth(depth: Option<u32>) -> String {
-    depth.map_or("-".to_owned(), |depth| units::count(u64::from(depth)))
-}
-
-fn priority(job: &v1::Job) -> i32 {
-    job.options.as_ref().map_or(0, |options| options.priority)
-}
-
-/// The table of jobs.
-pub(crate) fn jobs(jobs: &[v1::Job], now: SystemTime, out: &mut impl Write) -> io::Result<()> {
-    let shown = if jobs.iter().all(|job| priority(job) == 0) { "" } else { "priority" };
-    let rows = jobs.iter().map(|job| {
-        [
-            job.id.clone(),
-            state_or_paused(job).to_owned(),
-            search(job),
-            depth(job.depth),
-            units::count(job.states),
-            age(job.created, now),
-            if shown.is_empty() { String::new() } else { priority(job).to_string() },
-            job.name.clone(),
-        ]
-    });
-    let rows: Vec<_> = rows.collect();
-    // Without names the column has no heading either.
-    let name = if jobs.iter().all(|job| job.name.is_empty()) { "" } else { "name" };
-    let columns = [
-        ("job", Side::Left),
-        ("state", Side::Left),
-        ("search", Side::Left),
-        ("depth", Side::Right),
-        ("states", Side::Right),
-        ("age", Side::Right),
-        (shown, Side::Right),
-        (name, Side::Left),
-    ];
-    table(columns, &rows, out)?;
-    for job in jobs.iter().filter(|job| is_paused(job)) {
-        writeln!(out, "{} is paused{}", job.id, why(job))?;
-    }
-    Ok(())
-}
-
-/// Workers and unfinished jobs of a cluster.
-pub(crate) fn cluster(
-    url: &str,
-    workers: &[v1::WorkerInfo],
-    unfinished: &[v1::Job],
-    now: SystemTime,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let alive = workers.iter().filter(|worker| worker.alive).count();
-    writeln!(out, "{url}: {alive} of {} workers alive", workers.len())?;
-    if !workers.is_empty() {
-        let rows = workers.iter().map(|worker| {
-            let silence = Duration::from_millis(worker.silent_ms).as_secs_f64();
-            let state = match worker.alive {
-                true => "alive".to_owned(),
-                false => format!("silent for {}", units::seconds(silence)),
-            };
-            [
-                worker.number.to_string(),
-                worker.name.clone(),
-                state,
-                worker.threads.to_string(),
-                units::bytes(worker.memory_bytes),
-                units::bytes(worker.rss_bytes),
-                units::bytes(worker.disk_free_bytes),
-                worker.address.clone(),
-            ]
-        });
-        let columns = [
-            ("worker", Side::Right),
-            ("name", Side::Left),
-            ("state", Side::Left),
-            ("threads", Side::Right),
-            ("budget", Side::Right),
-            ("resident", Side::Right),
-            ("disk free", Side::Right),
-            ("address", Side::Left),
-        ];
-        table(columns, &rows.collect::<Vec<_>>(), out)?;
-    }
-    writeln!(out)?;
-    if unfinished.is_empty() {
-        return writeln!(out, "no unfinished jobs");
-    }
-    jobs(unfinished, now, out)
+    units::short_time(now.duration_since(then).unwrap_or(Duration::ZERO).as_secs_f64().floor())
 }
 
 /// All details of one job.
@@ -171,7 +34,9 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     let reason = Some(&job.engine_reason).filter(|reason| !reason.is_empty());
     let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     line("engine", &format!("{}{reason}", spec.engine.name()))?;
-    line("shards", &units::count(u64::from(spec.shards)))?;
+    if !spec.engine.is_symbolic() {
+        line("shards", &units::count(u64::from(spec.shards)))?;
+    }
     line("options", &options(&job.options.unwrap_or_default()))?;
     let submitted = humantime::format_rfc3339_seconds(time(job.created.saturating_mul(1000)));
     line("submitted", &format!("{submitted} ({} ago)", age(job.created, now)))?;
@@ -179,21 +44,19 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
         let then = humantime::format_rfc3339_seconds(time(ended.saturating_mul(1000)));
         line("ended", &format!("{then} ({} ago)", age(ended, now)))?;
     }
-    line("workers", &units::count(u64::from(job.workers)))?;
-    let mut progress = match job.depth {
+    line("workers", &workers(job))?;
+    let progress = match job.depth {
         None => "no layer yet".to_owned(),
         Some(depth) => {
             let (depth, states) = (units::count(u64::from(depth)), units::count(job.layer_states));
             format!("depth {depth}, {states} states in the last layer")
         }
     };
-    if let Some(layers) = job.expected_layers.filter(|_| !has_ended(job)) {
-        progress += &format!(", at most {} layers", units::count(u64::from(layers)));
-    }
     line("progress", &progress)?;
+    line("work", &work(job))?;
     line("states", &units::count(job.states))?;
-    let checkpoint = job.checkpoint.map(|depth| format!("depth {}", units::count(depth.into())));
-    line("checkpoint", checkpoint.as_deref().unwrap_or("none"))?;
+    line("rate", &rate(job))?;
+    line("checkpoint", &checkpoint(job, now))?;
     line("time", &units::seconds(job.seconds))?;
     if let Some(result) = &job.result {
         let naming = Naming::new(&job.id, spec.space, &spec.parameters);
@@ -206,8 +69,62 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     Ok(())
 }
 
+/// The number and the names of the job's workers.
+fn workers(job: &v1::Job) -> String {
+    let number = units::count(u64::from(job.workers));
+    match &*job.worker_names {
+        [] => number,
+        names => format!("{number} ({})", names.join(", ")),
+    }
+}
+
+/// How much of the expected work is done, and how long the rest takes; empty if nothing is known or
+/// the job has ended.
+fn work(job: &v1::Job) -> String {
+    if has_ended(job) {
+        return String::new();
+    }
+    let mut parts = Vec::new();
+    if let Some(share) = job.work_done {
+        parts.push(format!("{} of the expected work", percent(share)));
+    }
+    if let Some(left) = time_left(job) {
+        parts.push(format!("{left} left"));
+    }
+    if let Some(layers) = job.expected_layers {
+        parts.push(format!("depth {} at most", units::count(u64::from(layers))));
+    }
+    parts.join(", ")
+}
+
+/// A share as whole percent, rounded down: 100 % only at the end.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", (share.clamp(0.0, 1.0) * 100.0) as u64)
+}
+
+/// The expected time left, or its range; none if it is not known.
+pub(super) fn time_left(job: &v1::Job) -> Option<String> {
+    let (low, high) = (job.eta_low_seconds?, job.eta_high_seconds?);
+    let (low, high) = (units::short_time(low), units::short_time(high));
+    Some(if low == high { low } else { format!("{low} to {high}") })
+}
+
+/// States a second; empty if they are not known.
+fn rate(job: &v1::Job) -> String {
+    let Some(now) = job.states_per_second else { return String::new() };
+    let mean = job.mean_states_per_second.map(|mean| format!(" (mean {})", units::rate(mean)));
+    format!("{} states/s{}", units::rate(now), mean.unwrap_or_default())
+}
+
+/// Depth and age of the last checkpoint.
+fn checkpoint(job: &v1::Job, now: SystemTime) -> String {
+    let Some(depth) = job.checkpoint else { return "none".to_owned() };
+    let age = job.checkpoint_at.map(|at| format!(" ({} ago)", age(at, now)));
+    format!("depth {}{}", units::count(u64::from(depth)), age.unwrap_or_default())
+}
+
 /// Whether the job waits until the coordinator can go on with it.
-fn is_paused(job: &v1::Job) -> bool {
+pub(super) fn is_paused(job: &v1::Job) -> bool {
     job.state() == v1::JobState::Waiting && !job.error.is_empty()
 }
 
@@ -302,67 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_a_table() {
-        let running =
-            v1::Job { depth: Some(1041), states: 1_234_567, ..example(v1::JobState::Running) };
-        let queued = v1::Job { id: "x".to_owned(), ..example(v1::JobState::Queued) };
-        assert_eq!(
-            text(|out| jobs(&[running.clone(), queued.clone()], now(), out)),
-            "job             state    search   depth     states  age\n\
-             panex-3-aaaaaa  running  panex 3  1,041  1,234,567   2h\n\
-             x               queued   panex 3      -          0   2h\n"
-        );
-        let error = "no room".to_owned();
-        let paused = v1::Job { error, ..example(v1::JobState::Waiting) };
-        let table = text(|out| jobs(&[paused], now(), out));
-        assert!(table.contains("  paused  "), "{table}");
-        assert!(table.ends_with("\npanex-3-aaaaaa is paused: no room\n"), "{table}");
-        let named = v1::Job { name: "night".to_owned(), ..queued };
-        let table = text(|out| jobs(&[running, named], now(), out));
-        assert!(table.lines().next().unwrap().ends_with("  age  name"), "{table}");
-        assert!(table.ends_with("   2h  night\n"), "{table}");
-    }
-
-    #[test]
-    fn priorities_are_shown_where_there_are_some() {
+    fn a_job_shows_its_priority() {
         let of = |priority| {
             let options = Some(v1::JobOptions { priority, ..v1::JobOptions::default() });
             v1::Job { options, ..example(v1::JobState::Queued) }
         };
-        let listed = text(|out| jobs(&[of(0), of(-3)], now(), out));
-        let last = |line: usize| listed.lines().nth(line).unwrap().split_whitespace().last();
-        assert_eq!([0, 1, 2].map(last), [Some("priority"), Some("0"), Some("-3")], "{listed}");
-        assert!(!text(|out| jobs(&[of(0)], now(), out)).contains("priority"));
         assert!(text(|out| job(&of(-3), now(), out)).contains("priority=-3"));
         assert!(!text(|out| job(&of(0), now(), out)).contains("priority"));
-    }
-
-    #[test]
-    fn a_cluster_is_its_workers_and_unfinished_jobs() {
-        let worker = |number, alive| v1::WorkerInfo {
-            number,
-            name: format!("host-{number}"),
-            address: "http://a:1".to_owned(),
-            alive,
-            threads: 2,
-            memory_bytes: 1 << 30,
-            rss_bytes: 61 << 20,
-            disk_free_bytes: 5 << 30,
-            silent_ms: 42_000,
-        };
-        let workers = [worker(0, true), worker(1, false)];
-        assert_eq!(
-            text(|out| cluster("http://c:1", &workers, &[], now(), out)),
-            "http://c:1: 1 of 2 workers alive\n\
-             worker  name    state              threads   budget  resident  disk free  address\n     \
-             0  host-0  alive                    2  1.0 GiB    61 MiB    5.0 GiB  http://a:1\n     \
-             1  host-1  silent for 42.0 s        2  1.0 GiB    61 MiB    5.0 GiB  http://a:1\n\
-             \n\
-             no unfinished jobs\n"
-        );
-        let jobs = [example(v1::JobState::Running)];
-        let text = text(|out| cluster("http://c:1", &[], &jobs, now(), out));
-        assert!(text.starts_with("http://c:1: 0 of 0 workers alive\n\njob "), "{text}");
     }
 
     #[test]
@@ -373,6 +236,13 @@ mod tests {
             layer_states: 1234,
             states: 5678,
             checkpoint: Some(6),
+            checkpoint_at: Some(1_795_266_000 + 7188),
+            worker_names: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            work_done: Some(0.4299),
+            eta_low_seconds: Some(200.0),
+            eta_high_seconds: Some(500.0),
+            states_per_second: Some(19.4e6),
+            mean_states_per_second: Some(18e6),
             seconds: 192.3,
             workers: 3,
             expected_layers: Some(1095),
@@ -393,10 +263,12 @@ mod tests {
              shards      64\n  \
              options     keep-layers=last max-layers=9 checkpoint-interval=1s500ms\n  \
              submitted   2026-11-21T13:00:00Z (2h ago)\n  \
-             workers     3\n  \
-             progress    depth 7, 1,234 states in the last layer, at most 1,095 layers\n  \
+             workers     3 (a, b, c)\n  \
+             progress    depth 7, 1,234 states in the last layer\n  \
+             work        42 % of the expected work, 3m to 8m left, depth 1,095 at most\n  \
              states      5,678\n  \
-             checkpoint  depth 6\n  \
+             rate        19.4 M states/s (mean 18.0 M)\n  \
+             checkpoint  depth 6 (12s ago)\n  \
              time        3m 12s\n"
         );
     }

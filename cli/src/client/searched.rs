@@ -24,7 +24,7 @@ pub(crate) fn positions(
     let mut parts = remote.find_path(&job.id)?;
     let mut positions = Vec::new();
     let mut shown = (String::new(), None::<Instant>);
-    let moves = job.result.and_then(|result| result.moves).unwrap_or_default();
+    let moves = job.result.as_ref().and_then(|result| result.moves).unwrap_or_default();
     while let Some(v1::PathPart { part }) = remote.next(&mut parts)? {
         match part {
             Some(Part::Progress(progress)) => {

@@ -1,6 +1,4 @@
-//! `strata list`, `status`, `watch`, `logs`, `cancel` and `resume`: the jobs of a cluster.
-
-use std::time::SystemTime;
+//! `strata watch`, `logs`, `cancel` and `resume`: the jobs of a cluster; also folders, for `resume`.
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
@@ -20,25 +18,6 @@ use crate::target::{ClusterJob, Target, TargetArgs};
 pub(crate) struct JobArgs {
     /// Job: its id, a unique prefix of the id, or its name
     job: String,
-
-    /// The cluster.
-    #[command(flatten)]
-    client: ClientArgs,
-}
-
-/// Arguments of `list`.
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// The cluster.
-    #[command(flatten)]
-    pub(crate) client: ClientArgs,
-}
-
-/// Arguments of `status`.
-#[derive(Debug, Args)]
-pub(crate) struct StatusArgs {
-    /// Job: its id, a unique prefix of the id, or its name
-    job: Option<String>,
 
     /// The cluster.
     #[command(flatten)]
@@ -115,42 +94,6 @@ pub(crate) fn cancel(args: &JobArgs, console: &Console) -> Result<ExitCode, Fail
     let job = Remote::connect(&args.client)?.cancel(&args.job)?;
     stdout::print(|out| {
         if console.json { record::write_job(&job, out) } else { report::cancelled(&job, out) }
-    })?;
-    Ok(ExitCode::Done)
-}
-
-/// Runs `strata list`.
-pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let jobs = Remote::connect(&args.client)?.list(false)?;
-    stdout::print(|out| {
-        if console.json {
-            jobs.iter().try_for_each(|job| record::write_job(job, out))
-        } else {
-            report::jobs(&jobs, SystemTime::now(), out)
-        }
-    })?;
-    Ok(ExitCode::Done)
-}
-
-/// Runs `strata status`.
-pub(crate) fn status(args: &StatusArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let remote = Remote::connect(&args.client)?;
-    let now = SystemTime::now();
-    if let Some(job) = &args.job {
-        let job = remote.status(job)?;
-        stdout::print(|out| {
-            if console.json { record::write_job(&job, out) } else { report::job(&job, now, out) }
-        })?;
-        return Ok(ExitCode::Done);
-    }
-    let (workers, jobs) = (remote.workers()?, remote.list(true)?);
-    stdout::print(|out| {
-        if console.json {
-            workers.iter().try_for_each(|worker| record::write_worker(worker, out))?;
-            jobs.iter().try_for_each(|job| record::write_job(job, out))
-        } else {
-            report::cluster(&args.client.coordinator, &workers, &jobs, now, out)
-        }
     })?;
     Ok(ExitCode::Done)
 }

@@ -6,15 +6,19 @@ use std::ops::ControlFlow;
 use clap::Args;
 use serde::Serialize;
 use strata::size::parse_size;
-use strata::{ListedState, open_layer};
+use strata::{LayerView, ListedState, open_layer, search_layer};
+use strata_net::printable;
+use strata_proto::v1;
 
+use crate::client::record::{self, Spec};
 use crate::folder;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
-use crate::target::TargetArgs;
+use crate::spaces::program;
+use crate::target::{ClusterJob, Target, TargetArgs};
 
 /// Arguments of `layer`.
 #[derive(Debug, Args)]
@@ -60,14 +64,76 @@ impl LayerArgs {
 }
 
 /// Runs `strata layer`.
+///
+/// # Errors
+/// If there is no such job or layer, its files do not hold the layer, or a file is damaged.
 pub(crate) fn run(args: &LayerArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (folder, manifest) = folder::open(&args.target.folder("layer")?)?;
-    let space = folder::space(&folder, &manifest)?;
-    let layer = open_layer(&folder, manifest, space, args.depth, args.memory)?;
+    let layer = match args.target.find()? {
+        Target::Folder(folder) => {
+            let (folder, manifest) = folder::open(&folder)?;
+            let space = folder::space(&folder, &manifest)?;
+            open_layer(&folder, manifest, space, args.depth, args.memory)?
+        }
+        Target::Cluster(found) => match searched_again(args, &found.job)? {
+            Some(layer) => layer,
+            None => return of_workers(args, &found, console),
+        },
+    };
     match args.selection() {
         Selection::Count => count(args, console, layer.states()),
         Selection::All => list(|print| layer.visit(print)),
         Selection::Sample(number) => list(|print| layer.sample(number, print)),
+    }
+}
+
+/// A layer of a cluster's symbolic job, searched again in this process: its workers have no files of
+/// layers. None for a job of another engine.
+///
+/// # Errors
+/// If the job has not reached the layer, or the layer does not fit the memory.
+fn searched_again(args: &LayerArgs, job: &v1::Job) -> Result<Option<LayerView>, Failure> {
+    let Spec { space, parameters, engine, .. } = record::spec(job);
+    if !engine.is_symbolic() {
+        return Ok(None);
+    }
+    if job.depth.is_none_or(|last| last < args.depth) {
+        let last = job.depth.map_or("none".to_owned(), |depth| depth.to_string());
+        let message = format!("job {} has no layer {} (the last is {last})", job.id, args.depth);
+        return Err(Failure::usage(message));
+    }
+    let space = program::puzzles().open(space, &parameters).map_err(Failure::usage)?;
+    Ok(Some(search_layer(&space, engine, args.depth, args.memory)?))
+}
+
+/// Counts or lists a layer by the files of a cluster's workers.
+fn of_workers(
+    args: &LayerArgs,
+    found: &ClusterJob<'_>,
+    console: &Console,
+) -> Result<ExitCode, Failure> {
+    let ClusterJob { remote, job } = found;
+    let sample = match args.selection() {
+        Selection::Count => Some(0),
+        Selection::All => None,
+        Selection::Sample(number) => Some(number),
+    };
+    let layer = v1::LayerRef { job: job.id.clone(), depth: args.depth };
+    let mut parts = remote.list_states(layer, sample)?;
+    let mut total = None;
+    let mut output = stdout::Output::stdout();
+    while let Some(part) = remote.next(&mut parts)? {
+        total.get_or_insert(part.total);
+        output.write_with(|out| {
+            part.states.iter().try_for_each(|state| writeln!(out, "{}", printable(state)))
+        });
+        if output.is_closed() {
+            break;
+        }
+    }
+    output.finish().map_err(stdout::failure)?;
+    match sample {
+        Some(0) => count(args, console, total.unwrap_or(0)),
+        _ => Ok(ExitCode::Done),
     }
 }
 

@@ -1,9 +1,7 @@
-//! `strata path`: the moves of a shortest solution found by a cluster's job.
+//! `strata path`: the moves of a shortest solution found by a job, here that of a cluster.
 //!
 //! The moves are traced back through the kept layers. Where the engine has no files of layers, a worker
 //! searches again.
-
-use std::path::PathBuf;
 
 use clap::Args;
 use strata::forecast::Forecast;
@@ -14,47 +12,52 @@ use strata_proto::v1;
 use strata_space::dense::DenseState;
 use strata_store::EngineKind;
 
-use crate::args::cluster::ClientArgs;
 use crate::args::path::PathForm;
 use crate::client::layers::RemoteLayers;
 use crate::client::remote::Remote;
 use crate::client::{record, searched};
+use crate::commands::local_path::{self, PathResources};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
 use crate::spaces::program;
 use crate::spaces::puzzle::Puzzle;
+use crate::target::{ClusterJob, Target, TargetArgs};
 
 /// Arguments of `path`.
 #[derive(Debug, Args)]
 pub(crate) struct PathJobArgs {
-    /// Job: its id, a unique prefix of the id, or its name
-    job: String,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 
     /// Form and destination of the moves.
     #[command(flatten)]
     form: PathForm,
 
-    /// Folder for the last two layers, if they do not fit 256 MiB of memory
-    #[arg(long, value_name = "DIR", default_value = "./strata-data")]
-    #[arg(env = "STRATA_DATA_DIR", hide_env_values = true)]
-    data_dir: PathBuf,
-
-    /// The cluster.
+    /// Resources of a search for the path.
     #[command(flatten)]
-    client: ClientArgs,
+    resources: PathResources,
 }
 
 /// Runs `strata path`.
 pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Failure> {
     args.form.check()?;
-    let remote = Remote::connect(&args.client)?;
-    let job = remote.status(&args.job)?;
+    let ClusterJob { remote, job } = match args.target.find()? {
+        Target::Folder(folder) => {
+            return local_path::run(&folder, &args.form, &args.resources, console);
+        }
+        Target::Cluster(found) => *found,
+    };
+    if let Some(flag) = args.target.places.typed.first_of(&PathResources::FLAGS) {
+        let message = format!("--{flag} is for a job in a folder: {} is the cluster's", job.id);
+        return Err(Failure::usage(message));
+    }
     let result = found(&job)?;
     let spec = convert::spec_from(job.spec.clone())
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
     let puzzle = Puzzle::open(&spec)?;
-    let mut layers = RemoteLayers::new(&remote, &job.id, &args.data_dir);
+    let mut layers = RemoteLayers::new(&remote, &job.id, &args.target.places.data_dir);
     let unreached = || {
         let message = format!("the layers of job {} do not lead to the goal", job.id);
         Failure::new(ExitCode::Corrupt, message)
@@ -92,7 +95,7 @@ fn found(job: &v1::Job) -> Result<v1::JobResult, Failure> {
     let id = &job.id;
     let kept = record::keep(&job.options.unwrap_or_default());
     let needs_layers = !record::spec(job).engine.is_symbolic();
-    match job.result {
+    match job.result.clone() {
         None => Err(Failure::usage(format!("job {id} is {}: it has no path", record::state(job)))),
         Some(result) if result.moves.is_none() => {
             Err(Failure::usage(format!("job {id} has reached no goal: there is no path")))

@@ -1,18 +1,24 @@
-//! `strata verify`: reads the folder of a job, which may be running, and checks it.
+//! `strata verify`: reads the files of a job, which may be running, and checks them. Workers check those
+//! of a cluster's job.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
 use strata::verify::{self, Verified};
-use strata_store::RunState;
+use strata_net::convert;
+use strata_proto::v1;
+use strata_space::Weight;
+use strata_store::{Hex128, RunState};
 
+use crate::client::record;
 use crate::folder::{open, space};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::{stdout, units};
-use crate::target::TargetArgs;
+use crate::target::{ClusterJob, Target, TargetArgs};
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
@@ -27,16 +33,60 @@ pub(crate) struct VerifyArgs {
 /// # Errors
 /// If there is no such job, or its files are damaged.
 pub(crate) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let (folder, manifest) = open(&args.target.folder("verify")?)?;
-    let space = space(&folder, &manifest)?;
-    Report::new(&verify::verify(&folder, manifest, space)?).show(console)
+    match args.target.find()? {
+        Target::Folder(folder) => {
+            let (folder, manifest) = open(&folder)?;
+            let space = space(&folder, &manifest)?;
+            Report::new(&verify::verify(&folder, manifest, space)?).show(console)
+        }
+        Target::Cluster(found) => of_cluster(&found)?.show(console),
+    }
+}
+
+/// Makes the workers check a job's files.
+///
+/// # Errors
+/// At the first damage, which names the worker, the file and the offset; if a worker cannot be reached.
+fn of_cluster<'a>(found: &'a ClusterJob<'_>) -> Result<Report<'a>, Failure> {
+    let ClusterJob { remote, job } = found;
+    let mut digest = Weight::ZERO;
+    let mut layers = 0;
+    for line in remote.layers(&job.id)? {
+        let of_layer = convert::digest_from(line.digest);
+        digest += of_layer.map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
+        layers += 1;
+    }
+    let mut report = Report {
+        job: &job.id,
+        state: record::state(job),
+        checkpoint_depth: job.checkpoint,
+        layers,
+        states: job.states,
+        digest: Hex128(digest.0).to_string(),
+        files: 0,
+        file_bytes: 0,
+        file_states: 0,
+        workers: Some(0),
+    };
+    let mut workers = BTreeSet::new();
+    let mut parts = remote.verify(&job.id)?;
+    while let Some(v1::VerifyPart { worker, file }) = remote.next(&mut parts)? {
+        let file = file.unwrap_or_default();
+        tracing::debug!("worker {worker}: {} is intact", file.file);
+        workers.insert(worker);
+        report.files += 1;
+        report.file_bytes += file.bytes;
+        report.file_states += file.states;
+    }
+    report.workers = Some(workers.len());
+    Ok(report)
 }
 
 /// Result of `strata verify`, and the fields of its JSON event.
 #[derive(Serialize)]
 struct Report<'a> {
     job: &'a str,
-    state: RunState,
+    state: &'static str,
     checkpoint_depth: Option<u32>,
     layers: usize,
     states: u64,
@@ -44,6 +94,8 @@ struct Report<'a> {
     files: u64,
     file_bytes: u64,
     file_states: u64,
+    /// Workers that have files of it; none for a folder.
+    workers: Option<usize>,
 }
 
 impl<'a> Report<'a> {
@@ -58,7 +110,11 @@ impl<'a> Report<'a> {
         let Verified { manifest, history, read } = verified;
         Report {
             job: &manifest.job,
-            state: manifest.state,
+            state: match manifest.state {
+                RunState::Running => "running",
+                RunState::Stopped => "stopped",
+                RunState::Done => "done",
+            },
             checkpoint_depth: manifest.checkpoint.as_ref().map(|checkpoint| checkpoint.depth),
             layers: history.lines().len(),
             states: history.totals().states,
@@ -66,16 +122,12 @@ impl<'a> Report<'a> {
             files: read.files,
             file_bytes: read.bytes,
             file_states: read.states,
+            workers: None,
         }
     }
 
     fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        let state = match self.state {
-            RunState::Running => "running",
-            RunState::Stopped => "stopped",
-            RunState::Done => "done",
-        };
-        writeln!(out, "{}: {state}, intact", self.job)?;
+        writeln!(out, "{}: {}, intact", self.job, self.state)?;
         let Some(depth) = self.checkpoint_depth else {
             return writeln!(out, "  no checkpoint yet");
         };
@@ -83,7 +135,13 @@ impl<'a> Report<'a> {
         writeln!(out, "  checkpoint  depth {}", units::count(u64::from(depth)))?;
         writeln!(out, "  history     {} layers, {states} states", units::count(layers))?;
         let (bytes, held) = (units::bytes(self.file_bytes), units::count(self.file_states));
-        writeln!(out, "  files       {} ({bytes}, {held} states)", units::count(self.files))?;
+        let places = match self.workers {
+            None => String::new(),
+            Some(1) => " at 1 worker".to_owned(),
+            Some(workers) => format!(" at {workers} workers"),
+        };
+        let files = units::count(self.files);
+        writeln!(out, "  files       {files}{places} ({bytes}, {held} states)")?;
         writeln!(out, "  digest      {}", self.digest)
     }
 }

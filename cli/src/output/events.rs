@@ -166,8 +166,10 @@ pub(crate) struct Summary {
     pub(crate) digest: String,
     /// Time of this run, without runs before a resume; of a job of a cluster the time of all runs.
     pub(crate) seconds: f64,
-    /// Peak resident memory of this process, or of the cluster's largest worker.
+    /// Peak resident memory during the job: of this process, or of the cluster's largest worker.
     pub(crate) peak_rss_bytes: Option<u64>,
+    /// Name of that worker; none without a cluster.
+    pub(crate) peak_rss_worker: Option<String>,
     /// Peak of the bytes on disk.
     pub(crate) disk_peak_bytes: u64,
     /// Bytes written to disk because the memory budget was full.
@@ -359,6 +361,7 @@ pub(crate) mod tests {
             digest: "00112233445566778899aabbccddeeff".to_owned(),
             seconds: 0.21,
             peak_rss_bytes: Some(61 << 20),
+            peak_rss_worker: None,
             disk_peak_bytes: 1_258_291,
             spilled_bytes: 0,
             bytes_per_state: Some(0.36),
@@ -450,7 +453,7 @@ pub(crate) mod tests {
             "{\"v\":1,\"event\":\"result\",\"outcome\":\"goal\",\"moves\":881,\"layers\":441,\
              \"states\":4078382,\"positions\":8156764,\"generated\":11827307,\"widest\":23273,\
              \"widest_depth\":370,\"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.21,\
-             \"peak_rss_bytes\":63963136,\"disk_peak_bytes\":1258291,\"spilled_bytes\":0,\
+             \"peak_rss_bytes\":63963136,\"peak_rss_worker\":null,\"disk_peak_bytes\":1258291,\"spilled_bytes\":0,\
              \"bytes_per_state\":0.36}\n"
         );
     }

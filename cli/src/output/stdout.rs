@@ -41,6 +41,11 @@ impl<W: Write> Output<W> {
         self.write_with(BufWriter::flush);
     }
 
+    /// Whether an error has occurred: nothing is written any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.out.is_none()
+    }
+
     /// Flushes the buffer.
     ///
     /// # Errors

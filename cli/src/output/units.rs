@@ -60,6 +60,16 @@ pub(crate) fn seconds(value: f64) -> String {
     humantime::format_duration(Duration::from_secs(rounded)).to_string()
 }
 
+/// A time in its largest unit: `42s`, `3m`, `5h`, `2d`.
+pub(crate) fn short_time(seconds: f64) -> String {
+    match seconds.max(0.0).round() as u64 {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3600 => format!("{}m", seconds / 60),
+        seconds @ 3600..86_400 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}
+
 /// `value` in the largest of `units` that leaves at least one, one decimal below ten.
 fn scaled(mut value: f64, base: f64, units: &[&str]) -> String {
     let mut unit = 0;
@@ -121,6 +131,12 @@ mod tests {
         assert_eq!(seconds(192.3), "3m 12s");
         assert_eq!(seconds(7_384.0), "2h 3m");
         assert_eq!(seconds(187_200.0), "2days 4h");
+    }
+
+    #[test]
+    fn short_times_have_one_unit() {
+        let times = [0.0, 59.4, 59.6, 7199.0, 86_399.0, 200_000.0, -1.0].map(short_time);
+        assert_eq!(times, ["0s", "59s", "1m", "1h", "23h", "2d", "0s"]);
     }
 
     proptest! {

@@ -70,13 +70,13 @@ impl Presenter for PuzzlePresenter {
     fn texts(&self, job: &Job) -> Texts {
         let title = job.result.as_ref().map_or_else(String::new, |result| {
             let is_exhaustive = job.params.get("exhaust").is_some_and(|value| value == "true");
+            let naming = Naming::new(&job.id, &job.space, &job.params);
             let outcome = match result.moves {
                 Some(_) => Outcome::Goal,
-                None if is_exhaustive => Outcome::Exhausted,
+                None if is_exhaustive || !naming.has_goal => Outcome::Exhausted,
                 None => Outcome::NoGoal,
             };
-            let naming = Naming::new(&job.id, &job.space, &job.params);
-            naming.title(outcome, result.moves, result.depth)
+            naming.title(outcome, result.moves, result.depth, is_exhaustive)
         });
         Texts { title, command: command(&job.space, &job.params, &job.engine) }
     }

@@ -157,12 +157,19 @@ pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> Strin
     words.join(" ")
 }
 
+/// Whether a search has a goal; true if the space cannot be opened here.
+pub(crate) fn has_goal(space: &str, parameters: &BTreeMap<String, String>) -> bool {
+    program::puzzles().open(space, parameters).map_or(true, |space| space.has_goal())
+}
+
 /// Names of a search and its result.
 pub(crate) struct Naming {
     /// Space and size as one word.
     pub(crate) label: String,
     /// Name of the length of a shortest solution.
     distance: String,
+    /// Whether there is a goal: without one, the whole space is searched.
+    pub(crate) has_goal: bool,
 }
 
 impl Naming {
@@ -170,7 +177,11 @@ impl Naming {
     pub(crate) fn new(job: &str, space: &str, parameters: &BTreeMap<String, String>) -> Naming {
         match program::puzzles().open(space, parameters) {
             Ok(space) => Naming::of(&space, None),
-            Err(_) => Naming { label: job.to_owned(), distance: format!("distance({job})") },
+            Err(_) => Naming {
+                label: job.to_owned(),
+                distance: format!("distance({job})"),
+                has_goal: true,
+            },
         }
     }
 
@@ -183,18 +194,25 @@ impl Naming {
             Some(format!("distance({} to {})", (form.show)(&start)?, (form.show)(&goal)?))
         });
         let distance = distance.unwrap_or(own_name);
-        Naming { label: space.label(), distance }
+        Naming { label: space.label(), distance, has_goal: space.has_goal() }
     }
 
-    /// The result in one line.
-    pub(crate) fn title(&self, outcome: Outcome, moves: Option<u64>, layers: u32) -> String {
+    /// The result in one line. `exhaust` tells whether the whole space was asked for.
+    pub(crate) fn title(
+        &self,
+        outcome: Outcome,
+        moves: Option<u64>,
+        layers: u32,
+        exhaust: bool,
+    ) -> String {
         let label = &self.label;
         match (outcome, moves) {
             (Outcome::NoGoal, _) => {
                 format!("{label}: the goal cannot be reached, radius {layers}")
             }
             (_, Some(moves)) => format!("{} = {moves}", self.distance),
-            (_, None) => format!("{label}: whole space, radius {layers}"),
+            (_, None) if exhaust => format!("{label}: whole space, radius {layers}"),
+            (_, None) => format!("{label}: no goal given, whole space, radius {layers}"),
         }
     }
 }
@@ -230,9 +248,15 @@ mod tests {
     #[test]
     fn titles() {
         let panex = Naming::new("job", "panex", &parameters(&[("level", "3")]));
-        assert_eq!(panex.title(Outcome::Goal, Some(42), 21), "X(3) = 42");
-        assert_eq!(panex.title(Outcome::Exhausted, None, 9), "panex-3: whole space, radius 9");
+        assert_eq!(panex.title(Outcome::Goal, Some(42), 21, false), "X(3) = 42");
+        assert_eq!(
+            panex.title(Outcome::Exhausted, None, 9, true),
+            "panex-3: whole space, radius 9"
+        );
+        let without = panex.title(Outcome::Exhausted, None, 9, false);
+        assert_eq!(without, "panex-3: no goal given, whole space, radius 9");
+        assert!(panex.has_goal);
         let title = Naming::new("job", "chess", &parameters(&[]));
-        assert_eq!(title.title(Outcome::Goal, Some(7), 7), "distance(job) = 7");
+        assert_eq!(title.title(Outcome::Goal, Some(7), 7, false), "distance(job) = 7");
     }
 }

@@ -86,6 +86,8 @@ impl JobService for Service {
     type ListStream = ReceiverStream<Result<v1::ListPart, Status>>;
     type LayersStream = ReceiverStream<Result<v1::LayersPart, Status>>;
     type CollectStream = ReceiverStream<Result<v1::CollectPart, Status>>;
+    type VerifyStream = ReceiverStream<Result<v1::VerifyPart, Status>>;
+    type ListStatesStream = ReceiverStream<Result<v1::StatesPart, Status>>;
 
     async fn submit(&self, request: Request<v1::SubmitRequest>) -> Answer<v1::Job> {
         let mut script = self.script();
@@ -171,6 +173,17 @@ impl JobService for Service {
     async fn find_path(&self, request: Request<v1::JobRef>) -> Answer<Self::FindPathStream> {
         self.find(request)?;
         Err(Status::out_of_range("the script has no memory"))
+    }
+
+    async fn verify(&self, _: Request<v1::JobRef>) -> Answer<Self::VerifyStream> {
+        Err(Status::unavailable("the script has no workers"))
+    }
+
+    async fn list_states(
+        &self,
+        _: Request<v1::ListStatesRequest>,
+    ) -> Answer<Self::ListStatesStream> {
+        Err(Status::unavailable("the script has no workers"))
     }
 
     async fn workers(&self, _: Request<v1::WorkersRequest>) -> Answer<v1::WorkersReply> {
@@ -308,6 +321,7 @@ pub(crate) fn done(depth: u32) -> v1::Job {
         spilled_bytes: 0,
         layer_bytes: 100 * (u64::from(depth) + 1),
         peak_rss_bytes: 61 << 20,
+        peak_rss_worker: "w2".to_owned(),
         seconds: 2.5,
     };
     v1::Job { depth: Some(depth), result: Some(result), ..job(v1::JobState::Done) }

@@ -140,6 +140,16 @@ fn fits_others(members: usize, possible: usize, width: u64, narrow: u64, is_sett
     }
 }
 
+impl JournalSink {
+    /// The most memory that one of the session's workers took, and that worker's name.
+    fn peak(&self) -> (u64, Option<String>) {
+        let members = self.cluster.membership.members().into_iter();
+        let own = members.filter(|member| self.members.contains(&member.entry.number));
+        let greatest = own.max_by_key(|member| member.beat.peak_rss_bytes);
+        greatest.map_or((0, None), |member| (member.beat.peak_rss_bytes, Some(member.entry.name)))
+    }
+}
+
 impl CheckpointSink for JournalSink {
     type Error = ClusterError;
 
@@ -163,16 +173,16 @@ impl CheckpointSink for JournalSink {
     fn publish(&mut self, publication: Publication) -> Result<(), ClusterError> {
         let Publication { depth, records, totals, ending } = publication;
         let seconds = self.seconds();
-        let members = self.cluster.membership.members().into_iter();
-        let own = members.filter(|member| self.members.contains(&member.entry.number));
-        let peak_rss = own.map(|member| member.beat.peak_rss_bytes).max().unwrap_or(0);
+        let (peak_rss, peak_worker) = self.peak();
         let owners = self.owners.clone();
         let made = self.cluster.seconds();
         let work_done = self.tracker.share_of_work();
         let change = |entry: &mut JobEntry| {
             entry.seconds = seconds;
             entry.work_done = work_done;
-            entry.peak_rss_bytes = entry.peak_rss_bytes.max(peak_rss);
+            if peak_rss > entry.peak_rss_bytes {
+                (entry.peak_rss_bytes, entry.peak_rss_worker) = (peak_rss, peak_worker);
+            }
             entry.checkpoint = Some(ClusterCheckpoint {
                 depth,
                 records,

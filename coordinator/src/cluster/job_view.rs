@@ -84,6 +84,8 @@ struct Progress {
     /// Names of workers that the job waits for.
     waiting_for: Vec<String>,
     workers: usize,
+    /// Names of the workers of the last session.
+    worker_names: Vec<String>,
     /// Why the queue does not go on with the job.
     paused: Option<String>,
     /// Pace of the progress lines, from the first layer that the queue ran.
@@ -109,6 +111,8 @@ pub(crate) struct JobSnapshot {
     pub(crate) waiting_for: Vec<String>,
     /// Number of workers that it runs on.
     pub(crate) workers: usize,
+    /// Their names.
+    pub(crate) worker_names: Vec<String>,
     /// Why the queue does not go on with it.
     pub(crate) paused: Option<String>,
     /// Rates and time left; none before the first layer of a session.
@@ -232,6 +236,11 @@ impl JobView {
         progress.events.push(JobEvent::StateChanged);
         drop(progress);
         self.changed();
+    }
+
+    /// Sets the names of the workers that the job runs on.
+    pub(crate) fn set_worker_names(&self, names: Vec<String>) {
+        self.progress().worker_names = names;
     }
 
     /// Sets why the queue has paused the job; none if it has not.
@@ -361,6 +370,10 @@ impl JobView {
             progress: live.progress.clone(),
             waiting_for: progress.waiting_for.clone(),
             workers: progress.workers,
+            worker_names: match progress.workers {
+                0 => Vec::new(),
+                _ => progress.worker_names.clone(),
+            },
             paused: progress.paused.clone(),
             figures: live.figures.map(|(figures, added)| figures.after(added.elapsed())),
         })

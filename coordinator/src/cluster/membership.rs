@@ -141,6 +141,14 @@ impl Membership {
         name.unwrap_or_else(|| format!("number {number}"))
     }
 
+    /// Sets the greatest memory that a worker has taken in its epoch, in bytes. It is newer than that
+    /// of the last heartbeat, which may be of the time before the epoch.
+    pub(crate) fn set_peak(&self, worker: WorkerNumber, bytes: u64) {
+        if let Some(member) = self.state().members.get_mut(&worker) {
+            member.beat.peak_rss_bytes = bytes;
+        }
+    }
+
     /// Registers a new connection of a worker, and sends its outstanding order again if it is the
     /// same process within its lease. Returns the connection's number.
     pub(crate) fn connect(

@@ -60,6 +60,7 @@ pub(crate) fn run(
     log_start(job, entry, epoch, &names);
     cluster.work.add_session(&entry.id);
     job.set_workers(workers.len(), Vec::new());
+    job.set_worker_names(names);
     let plan = plan(entry, &lines, workers.len(), space.rule);
     let restore = restore_orders(entry, &lines);
     let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);

@@ -134,6 +134,9 @@ impl RemotePool {
             if answer.order != self.last_order || repeated {
                 continue;
             }
+            if let Some(Outcome::Saved(saved)) = &answer.outcome {
+                self.cluster.membership.set_peak(number, saved.peak_rss_bytes);
+            }
             // It may have been renamed since the session began.
             let done = done(number, &self.cluster.membership.name(number), *answer);
             let failed = done.is_err();

@@ -211,6 +211,8 @@ struct ListedEntry {
     checkpoint: Option<ListedCheckpoint>,
     result: Option<JobResult>,
     peak_rss_bytes: u64,
+    #[serde(default)]
+    peak_rss_worker: Option<String>,
     cancel: bool,
     #[serde(default)]
     ended: Option<u64>,
@@ -253,6 +255,7 @@ impl From<ListedRecord> for (u64, JobEntry) {
             checkpoint,
             result: entry.result,
             peak_rss_bytes: entry.peak_rss_bytes,
+            peak_rss_worker: entry.peak_rss_worker,
             cancel: entry.cancel,
             ended: entry.ended,
         };

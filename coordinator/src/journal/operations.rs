@@ -299,6 +299,7 @@ impl Journal {
                 checkpoint: None,
                 result: None,
                 peak_rss_bytes: 0,
+                peak_rss_worker: None,
                 cancel: false,
                 ended: None,
             };

@@ -18,6 +18,7 @@ use super::reader::JobReader;
 use super::removal::{self, Collection};
 use super::status::{blocking, invalid};
 use super::streams::{Messages, WatchedJob, send_jobs, send_layers, stream};
+use super::verify::{Verification, list_states};
 use super::view;
 use crate::cluster::context::Cluster;
 use crate::cluster::engine_choice::{WorkerBudget, check_options, choose};
@@ -67,6 +68,8 @@ impl JobService for Jobs {
     type ListStream = Messages<v1::ListPart>;
     type LayersStream = Messages<v1::LayersPart>;
     type CollectStream = Messages<v1::CollectPart>;
+    type VerifyStream = Messages<v1::VerifyPart>;
+    type ListStatesStream = Messages<v1::StatesPart>;
 
     async fn submit(
         &self,
@@ -214,6 +217,28 @@ impl JobService for Jobs {
         let (cluster, security) = (Arc::clone(&self.cluster), self.security.clone());
         let search = PathSearch::new(cluster, security, entry)?;
         Ok(stream(|parts| search.run(parts)))
+    }
+
+    async fn verify(
+        &self,
+        request: Request<v1::JobRef>,
+    ) -> Result<Response<Self::VerifyStream>, Status> {
+        let entry = self.reader.find(request.into_inner().job).await?;
+        let (reader, security) = (self.reader.clone(), self.security.clone());
+        Ok(stream(|parts| Verification { reader, security, entry, parts }.run()))
+    }
+
+    async fn list_states(
+        &self,
+        request: Request<v1::ListStatesRequest>,
+    ) -> Result<Response<Self::ListStatesStream>, Status> {
+        let v1::ListStatesRequest { layer, sample } = request.into_inner();
+        let v1::LayerRef { job, depth } = layer.ok_or_else(|| invalid("layer is missing"))?;
+        let entry = self.reader.find(job).await?;
+        let line = self.reader.layer(&entry.id, depth).await?;
+        let (cluster, security) = (Arc::clone(&self.cluster), self.security.clone());
+        let layer = (entry, line, depth);
+        Ok(stream(|parts| list_states(cluster, security, layer, sample, parts)))
     }
 
     async fn workers(

@@ -34,10 +34,15 @@ impl LayerFiles {
         line: Option<&HistoryLine>,
         depth: u32,
     ) -> Result<LayerFiles, Status> {
-        let job = entry.id.clone();
         let JobState::Done = entry.state else {
-            return Err(Status::failed_precondition(format!("job {job} is {}", entry.state)));
+            let text = format!("job {} is {}", entry.id, entry.state);
+            return Err(Status::failed_precondition(text));
         };
+        LayerFiles::of(entry, line, depth)
+    }
+
+    fn of(entry: &JobEntry, line: Option<&HistoryLine>, depth: u32) -> Result<LayerFiles, Status> {
+        let job = entry.id.clone();
         let searched = entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records);
         let searched = searched.filter(|record| record.depth == depth).map(convert::file_to);
         let mut files: Vec<v1::LayerFile> = searched.collect();
@@ -49,6 +54,35 @@ impl LayerFiles {
             files = kept.iter().map(|kept| convert::kept_to(kept, depth)).collect();
         }
         Ok(LayerFiles { job, files })
+    }
+
+    /// Like [`Self::new`], of a job that has ended, or a layer that stays while it runs.
+    ///
+    /// # Errors
+    /// `FAILED_PRECONDITION` if the job has no files of the layer, or they may change.
+    pub(super) fn of_ended_or_kept(
+        entry: &JobEntry,
+        line: Option<&HistoryLine>,
+        depth: u32,
+    ) -> Result<LayerFiles, Status> {
+        let is_kept = line.is_some_and(|line| line.kept.is_some());
+        if !entry.state.has_ended() && !is_kept {
+            let text = format!(
+                "job {} is {}, and does not keep layer {depth}: see --keep-layers",
+                entry.id, entry.state
+            );
+            return Err(Status::failed_precondition(text));
+        }
+        if line.is_none() {
+            let text = format!("job {} has no layer {depth}", entry.id);
+            return Err(Status::failed_precondition(text));
+        }
+        LayerFiles::of(entry, line, depth)
+    }
+
+    /// The files.
+    pub(super) fn into_files(self) -> Vec<v1::LayerFile> {
+        self.files
     }
 
     /// Finds a state of the layer among candidates.
@@ -106,14 +140,14 @@ impl LayerFiles {
 }
 
 /// A connection to a worker.
-struct Worker {
-    name: String,
-    client: ExchangeServiceClient<Connection>,
+pub(super) struct Worker {
+    pub(super) name: String,
+    pub(super) client: ExchangeServiceClient<Connection>,
 }
 
 impl Worker {
     /// Connects to the worker that has a file.
-    async fn connect(
+    pub(super) async fn connect(
         file: &v1::LayerFile,
         workers: &Membership,
         security: &Security,
@@ -133,7 +167,7 @@ impl Worker {
 }
 
 /// Waits for the next message of a worker.
-async fn in_time<T>(
+pub(super) async fn in_time<T>(
     worker: &str,
     message: impl Future<Output = Result<T, Status>>,
 ) -> Result<T, Status> {

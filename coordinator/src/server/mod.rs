@@ -16,4 +16,5 @@ mod reader;
 mod removal;
 mod status;
 mod streams;
+mod verify;
 mod view;

@@ -115,7 +115,20 @@ pub(super) fn message(cluster: &Cluster, entry: &JobEntry) -> Result<v1::Job, Jo
         JobState::Queued => places(cluster)?.before(entry),
         _ => 0,
     };
-    Ok(view::job(entry, snapshot(cluster, &entry.id), before))
+    Ok(message_with(cluster, entry, before))
+}
+
+/// A job as a message; `before` as in [`view::job`]. Opens the space of a job that is done and has no
+/// solution: a search without a goal is not one whose goal cannot be reached.
+fn message_with(cluster: &Cluster, entry: &JobEntry, before: usize) -> v1::Job {
+    let mut job = view::job(entry, snapshot(cluster, &entry.id), before);
+    if job.exit_code == view::EXIT_NO_GOAL {
+        let space = cluster.options.puzzles.open(&entry.spec.space, &entry.spec.params);
+        if space.is_ok_and(|space| !space.has_goal()) {
+            job.exit_code = 0;
+        }
+    }
+    job
 }
 
 fn places(cluster: &Cluster) -> Result<Places, JournalError> {
@@ -155,9 +168,7 @@ impl JobList {
         blocking(&*platform, move || {
             let JobList { cluster, places, rest } = self;
             let (entries, rest) = rest.next(&cluster.journal)?;
-            let message = |entry: &JobEntry| {
-                view::job(entry, snapshot(&cluster, &entry.id), places.before(entry))
-            };
+            let message = |entry: &JobEntry| message_with(&cluster, entry, places.before(entry));
             let jobs = entries.iter().map(message).collect();
             Ok::<_, JournalError>((JobList { cluster, places, rest }, jobs))
         })

@@ -11,7 +11,7 @@ use crate::cluster::membership::MemberView;
 use crate::entry::{JobEntry, JobProgress, JobState, WorkerEntry};
 
 /// Exit codes of a client that waits for a job, as in `docs/protocol.md`.
-const EXIT_NO_GOAL: u32 = 3;
+pub(super) const EXIT_NO_GOAL: u32 = 3;
 const EXIT_LIMIT: u32 = 4;
 const EXIT_FAILED: u32 = 5;
 const EXIT_CORRUPT: u32 = 12;
@@ -63,6 +63,8 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         eta_high_seconds: left.map(|left| left.high),
         states_per_second: now.figures.map(|figures| figures.rate),
         mean_states_per_second: now.figures.map(|figures| figures.mean_rate),
+        checkpoint_at: entry.checkpoint.as_ref().and_then(|checkpoint| checkpoint.made),
+        worker_names: now.worker_names,
     }
 }
 
@@ -112,6 +114,7 @@ fn result(entry: &JobEntry) -> Option<v1::JobResult> {
         spilled_bytes: spilled,
         layer_bytes,
         peak_rss_bytes: found.peak_rss_bytes,
+        peak_rss_worker: entry.peak_rss_worker.clone().unwrap_or_default(),
         seconds: found.seconds,
     })
 }

@@ -43,6 +43,7 @@ macro_rules! types {
 
 types! {
     KeepLayers, Found, FromWorker, Hello, WorkerBeat, ToWorker, Welcome, CoordinatorBeat, Order, Peer,
+    CheckRequest, CheckPart, ListFileRequest, StatesPart, VerifyPart, ListStatesRequest,
     Seed, Restore, Advance, Save, Saved, Release, Answer, SavedFiles, Noted, Failure, Batch, Receipt,
     FetchRequest, FileChunk, FindRequest, JobOptions, SubmitRequest, JobRef, ListRequest, ListPart,
     Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine, LogField,
@@ -273,7 +274,7 @@ fn answers() -> Vec<Filled> {
         one(v1::FromWorker { message: Some(v1::from_worker::Message::Answer(answer.clone())) }),
         one(answer),
         one(v1::Failure { kind: 2, message: "the disk is full".to_owned() }),
-        one(v1::SavedFiles { depth: 7, files: vec![a_file(), a_file()] }),
+        one(v1::SavedFiles { depth: 7, files: vec![a_file(), a_file()], peak_rss_bytes: 1 << 26 }),
         one(hello),
     ]
 }

@@ -10,8 +10,6 @@ use crate::job::holder;
 use crate::job::manifest::MANIFEST_FILE;
 use crate::name::check_name;
 
-const LOCK: &str = ".lock";
-
 /// A data directory that is locked for this process until the value is dropped.
 #[derive(Debug)]
 pub struct DataDir {
@@ -28,7 +26,7 @@ impl DataDir {
     /// `Locked` if another process holds the lock, or `Io`.
     pub fn lock(dir: &Path) -> Result<Self> {
         create_private_dir(dir).map_err(StoreError::io("create", dir))?;
-        let path = dir.join(LOCK);
+        let path = dir.join(holder::LOCK_FILE);
         let lock = open_private(File::options().create(true).truncate(false).write(true), &path);
         let lock = lock.map_err(StoreError::io("open", &path))?;
         match lock.try_lock() {

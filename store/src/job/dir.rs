@@ -77,6 +77,15 @@ impl JobDir {
         Ok(Self { fs, dir, job: job.to_owned() })
     }
 
+    /// The folder of a job, which need not exist and need not have a manifest.
+    ///
+    /// # Errors
+    /// `Name` if the id is not a plain name.
+    pub fn at(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Self> {
+        check_name("job id", job)?;
+        Ok(Self { fs, dir: data_dir.join(job), job: job.to_owned() })
+    }
+
     /// Opens the folder of an existing job and reads its manifest. The folder's name is the job id.
     ///
     /// # Errors

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::fs::regular::open_regular;
 
+/// Name of the lock file in a data directory.
+pub(super) const LOCK_FILE: &str = ".lock";
+
 /// Longest command line that is written or read, in bytes.
 const COMMAND_BYTES: usize = 2_000;
 
@@ -37,6 +40,24 @@ pub struct Holder {
 }
 
 impl Holder {
+    /// The process that works in a data directory, as far as it can be seen here: one that was killed
+    /// is none, and one in another container may be invisible. Takes no lock.
+    #[must_use]
+    pub fn of(data_dir: &Path) -> Option<Holder> {
+        entry(&data_dir.join(LOCK_FILE)).filter(Holder::is_running)
+    }
+
+    /// Whether the process runs this command: its id may have been given to another one.
+    fn is_running(&self) -> bool {
+        if !cfg!(target_os = "linux") {
+            return true;
+        }
+        let line = std::fs::read(Path::new("/proc").join(self.pid.to_string()).join("cmdline"));
+        let line = line.unwrap_or_default();
+        let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+        words.join(" ").trim_end().starts_with(self.command.trim_end())
+    }
+
     /// This process, from now on.
     fn this() -> Holder {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -116,6 +137,14 @@ mod tests {
         assert!(holder.to_string().starts_with(&format!("process {}, for ", holder.pid)));
         clear(&file);
         assert_eq!(read(&path), None);
+        let lock = File::create(dir.path().join(LOCK_FILE)).unwrap();
+        assert_eq!(Holder::of(dir.path()), None);
+        write(&lock);
+        assert_eq!(Holder::of(dir.path()).unwrap().pid, std::process::id());
+        // The id of a killed process may be another's by now.
+        let other = Holder { command: "another command".to_owned(), ..holder };
+        std::fs::write(dir.path().join(LOCK_FILE), serde_json::to_vec(&other).unwrap()).unwrap();
+        assert_eq!(Holder::of(dir.path()), None);
         std::fs::write(&path, "{\"pid\":1").unwrap();
         assert_eq!(read(&path), None);
     }

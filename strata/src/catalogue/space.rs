@@ -115,6 +115,13 @@ impl Space {
         self.0.search_size()
     }
 
+    /// Whether the search has a goal: one that was given, even if no state matches it. Without, and if
+    /// the whole space is asked for, the search ends when all reachable states are found.
+    pub fn has_goal(&self) -> bool {
+        let exhaust = self.parameters().get("exhaust").is_some_and(|value| value == "true");
+        !exhaust && (self.ends().is_some() || !matches!(self.finish(), Finish::Exhausted))
+    }
+
     /// Depth at which the search is expected to end at the latest, where a bound is known.
     pub fn expected_layers(&self) -> Option<u32> {
         self.search_size().layers

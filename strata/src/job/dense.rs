@@ -19,17 +19,19 @@ impl From<StoreError> for Stop {
     }
 }
 
-/// Calls `visit` for every `step`-th state of layer files, ascending in each, until it breaks.
+/// Calls `visit` for every `step`-th state of layer files after the first `skip`, ascending in each,
+/// until it breaks.
 ///
 /// # Errors
 /// If a file is damaged.
 pub(crate) fn visit_states(
     layers: &[Layer],
     numbering: DenseNumbering,
-    step: u64,
+    (skip, step): (u64, u64),
     visit: &mut dyn FnMut(DenseState) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let mut skipped = 0_u64;
+    // States until the next one that is wanted.
+    let mut left_out = skip;
     let mut visit_words = |first: u32, words: &[u64]| {
         let blocks = (first..).zip(words.chunks_exact(numbering.rows as usize));
         for (block, words) in blocks {
@@ -38,8 +40,8 @@ pub(crate) fn visit_states(
                 while left != 0 {
                     let lane = left.trailing_zeros() as u8;
                     left &= left - 1;
-                    let is_wanted = skipped == 0;
-                    skipped = if skipped + 1 == step { 0 } else { skipped + 1 };
+                    let is_wanted = left_out == 0;
+                    left_out = if is_wanted { step - 1 } else { left_out - 1 };
                     if is_wanted && visit(DenseState { block, row, lane }).is_break() {
                         return Err(Stop::Enough);
                     }

@@ -7,8 +7,8 @@ use strata_explicit::{Engine, Layers};
 use strata_space::dense::DenseSpace;
 use strata_space::{RegionKey, State};
 use strata_store::{
-    CheckpointFile, EngineKind, HistoryLine, JobDir, KeptFile, KeyRange, Layer, LayerCursor,
-    Manifest, StoreError,
+    CheckpointFile, EngineKind, HistoryLine, JobDir, JobSpec, KeptFile, KeyRange, Layer,
+    LayerCursor, Manifest, StoreError,
 };
 use strata_symbolic::AnySearch;
 
@@ -174,15 +174,38 @@ fn open_diagram(
     depth: u32,
     memory: u64,
 ) -> Result<LayerView> {
-    let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-    let digests = manifest.spec.engine.has_digests();
-    let options =
-        strata_symbolic::Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
-    let mut search = space.nested()?.open(options)?;
+    let mut search = open_search(space, manifest.spec.engine, memory)?;
     let records = manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);
     if let Some(record) = records.into_iter().find(|record| record.depth <= depth) {
         load_diagram(folder, record, &mut *search)?;
     }
+    advance_to(search, depth)
+}
+
+/// A layer of a symbolic search that is made here, in `memory` bytes.
+///
+/// # Errors
+/// [`Error::NoLayer`] if there is no such layer, [`Error::Step`] if it does not fit the memory,
+/// [`Error::Space`] if the engine cannot search the space.
+pub fn search_layer(
+    space: &Space,
+    engine: EngineKind,
+    depth: u32,
+    memory: u64,
+) -> Result<LayerView> {
+    advance_to(open_search(space, engine, memory)?, depth)
+}
+
+fn open_search(space: &Space, engine: EngineKind, memory: u64) -> Result<Box<dyn AnySearch>> {
+    let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+    let digests = engine.has_digests();
+    let options =
+        strata_symbolic::Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
+    Ok(space.nested()?.open(options)?)
+}
+
+/// Searches on to a depth.
+fn advance_to(mut search: Box<dyn AnySearch>, depth: u32) -> Result<LayerView> {
     let mut states = search.layer().stats.states;
     while search.depth() < depth && states > 0 {
         states = search.advance()?.stats.states;
@@ -194,6 +217,53 @@ fn open_diagram(
 }
 
 impl LayerView {
+    /// The part of a layer that one file of a job has, of the explicit or the dense engine.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the file is missing or damaged; [`Error::Space`] if the engine cannot search
+    /// the space.
+    pub fn of_file(
+        folder: &JobDir,
+        spec: &JobSpec,
+        space: Space,
+        depth: u32,
+        kept: &KeptFile,
+    ) -> Result<LayerView> {
+        let layers = vec![open_kept(folder, spec.engine, depth, kept)?];
+        let states = layers.iter().map(|layer| layer.totals().states).sum();
+        let content = if spec.engine.is_dense() {
+            Content::Dense { layers, space: space.dense()? }
+        } else {
+            Content::Files { layers, engine: space.engine(spec.shards) }
+        };
+        Ok(LayerView { depth, states, content })
+    }
+
+    /// Calls `visit` for the state with the index `skip`, in the order of storage, and every `step`-th
+    /// after it, until it breaks. A symbolic layer has no such order: all its states are visited.
+    ///
+    /// # Errors
+    /// If a layer file is damaged.
+    pub fn visit_from(
+        &self,
+        skip: u64,
+        step: u64,
+        visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
+    ) -> Result<()> {
+        match &self.content {
+            Content::Files { layers, engine } => {
+                visit_files(layers, engine, (skip, step.max(1)), visit)
+            }
+            Content::Dense { layers, space } => {
+                visit_dense(layers, &**space, (skip, step.max(1)), visit)
+            }
+            Content::Diagram(search) => {
+                search.visit_texts(&mut |text| visit(ListedState { text, state: None }));
+                Ok(())
+            }
+        }
+    }
+
     /// Distance from the start.
     pub fn depth(&self) -> u32 {
         self.depth
@@ -209,14 +279,7 @@ impl LayerView {
     /// # Errors
     /// If a layer file is damaged.
     pub fn visit(&self, visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>) -> Result<()> {
-        match &self.content {
-            Content::Files { layers, engine } => visit_files(layers, engine, 1, visit),
-            Content::Dense { layers, space } => visit_dense(layers, &**space, 1, visit),
-            Content::Diagram(search) => {
-                search.visit_texts(&mut |text| visit(ListedState { text, state: None }));
-                Ok(())
-            }
-        }
+        self.visit_from(0, 1, visit)
     }
 
     /// Calls `visit` for about `number` states, evenly spaced in the order in which the layer is
@@ -231,8 +294,8 @@ impl LayerView {
     ) -> Result<()> {
         let step = self.states.div_ceil(number.max(1)).max(1);
         match &self.content {
-            Content::Files { layers, engine } => visit_files(layers, engine, step, visit),
-            Content::Dense { layers, space } => visit_dense(layers, &**space, step, visit),
+            Content::Files { layers, engine } => visit_files(layers, engine, (0, step), visit),
+            Content::Dense { layers, space } => visit_dense(layers, &**space, (0, step), visit),
             Content::Diagram(search) => {
                 let positions = search.positions();
                 let number = number.min(positions);
@@ -249,22 +312,22 @@ impl LayerView {
     }
 }
 
-/// Calls `visit` for every `step`-th state of dense layer files, until it breaks.
+/// Calls `visit` for every `step`-th state of dense layer files after the first `skip`, until it breaks.
 fn visit_dense(
     layers: &[Layer],
     space: &dyn DenseSpace,
-    step: u64,
+    (skip, step): (u64, u64),
     visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
 ) -> Result<()> {
     let listed = &mut |state| visit(ListedState { text: space.text(state), state: None });
-    Ok(dense::visit_states(layers, numbering(space), step, listed)?)
+    Ok(dense::visit_states(layers, numbering(space), (skip, step), listed)?)
 }
 
-/// Calls `visit` for every `step`-th state of the layer files, until it breaks.
+/// Calls `visit` for every `step`-th state of the layer files after the first `skip`, until it breaks.
 fn visit_files(
     layers: &[Layer],
     engine: &Engine,
-    step: u64,
+    (skip, step): (u64, u64),
     visit: &mut dyn FnMut(ListedState) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut cursor = LayerCursor::new()?;
@@ -274,7 +337,7 @@ fn visit_files(
         while let Some(key) = cursor.key() {
             for local in cursor.locals()? {
                 at += 1;
-                if !(at - 1).is_multiple_of(step) {
+                if (at - 1).checked_sub(skip).is_none_or(|after| !after.is_multiple_of(step)) {
                     continue;
                 }
                 let state = State { region: RegionKey(key.region), local: *local };

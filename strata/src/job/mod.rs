@@ -1,6 +1,7 @@
 //! Jobs: requests, folders, histories, and runs.
 
 pub(crate) mod cancel;
+pub(crate) mod checker;
 pub(crate) mod dense;
 pub(crate) mod event;
 pub(crate) mod files;

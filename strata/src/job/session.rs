@@ -76,6 +76,8 @@ pub struct RunControl<'a> {
 pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -> Result<Ended> {
     let RunControl { cancel, on_event, started } = control;
     let Job { folder, mut manifest, history: ledger, is_new } = job;
+    // The result has the memory of this run, not of what the process did before.
+    memory::reset_peak();
     on_event(&Event::Started {
         job: manifest.job.clone(),
         resumed_from: manifest.checkpoint.as_ref().map(|checkpoint| checkpoint.depth),

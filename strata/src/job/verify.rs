@@ -1,24 +1,18 @@
 //! Verification of a job's folder: whether manifest, history and layer files are whole and agree.
 
-use strata_dense::Counter;
-use strata_explicit::{KernelMemory, count};
 use strata_space::LayerStats;
 use strata_store::{
     CheckpointFile, EngineKind, FileKind, Hex128, JobDir, Layer, Manifest, StoreError,
 };
 use strata_symbolic::AnySearch;
 
-use super::dense;
+use super::checker::FileChecker;
 use super::files::{open_kept, open_record};
 use super::history::{JobHistory, add, check, read_history};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
-use crate::local::dense::numbering;
 use crate::local::symbolic::{load_diagram, read_diagram};
 use crate::plan::sums::{LayerSummary, stats_of, totals_of};
-
-/// Memory for the regions of the kernel that recomputes digests.
-const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
 
 /// How often a running job may publish a checkpoint while another is being opened.
 const ATTEMPTS: u32 = 100;
@@ -54,21 +48,9 @@ pub fn verify(folder: &JobDir, manifest: Manifest, space: Space) -> Result<Verif
     if manifest.spec.engine.is_symbolic() {
         return verify_symbolic(folder, manifest, &space);
     }
-    let engine = manifest.spec.engine;
-    if engine.is_dense() {
-        let dense = space.dense().map_err(|_| other_engine(folder, &manifest))?;
-        let (numbering, counter) =
-            (numbering(&*dense), Counter::new(&*dense, engine.has_digests()));
-        return verify_files(folder, manifest, &mut |layer| {
-            layer.check_blocks()?;
-            dense::recount(layer, numbering, &counter)
-        });
-    }
-    let mut kernel = space.engine(manifest.spec.shards).kernel(MEMORY);
-    verify_files(folder, manifest, &mut |layer| {
-        layer.verify(&mut |_, _| {})?;
-        count(&mut *kernel, layer, |_| true)
-    })
+    let checker = FileChecker::new(&manifest.spec, space, u64::MAX);
+    let mut checker = checker.map_err(|_| other_engine(folder, &manifest))?;
+    verify_files(folder, manifest, &mut |layer| checker.recount(layer))
 }
 
 /// Reads a layer again in full, and counts its states.

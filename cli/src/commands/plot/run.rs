@@ -73,7 +73,8 @@ fn curve(target: &Target<'_>) -> Result<JobCurve, Failure> {
         bytes: row.bytes,
         seconds: row.seconds,
     };
-    Ok(JobCurve::new(name, rows(target)?.into_iter().map(figures).collect()))
+    let (_, rows) = rows(target)?;
+    Ok(JobCurve::new(name, rows.into_iter().map(figures).collect()))
 }
 
 /// Refuses a chart in which a job has no point.

@@ -75,9 +75,12 @@ fn shown(layer: &LayerEvent) -> events::Layer {
 /// Emits the result.
 pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finished) -> ExitCode {
     let Finished { result: found, totals, seconds } = finished;
+    let exhaust = prepared.request.is_exhaustive();
     let (outcome, code) = match found.moves {
         Some(_) => (events::Outcome::Goal, ExitCode::Done),
-        None if prepared.request.is_exhaustive() => (events::Outcome::Exhausted, ExitCode::Done),
+        None if exhaust || !prepared.naming.has_goal => {
+            (events::Outcome::Exhausted, ExitCode::Done)
+        }
         None => (events::Outcome::NoGoal, ExitCode::NoGoal),
     };
     let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
@@ -95,10 +98,11 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
         digest: found.digest.to_string(),
         seconds: *seconds,
         peak_rss_bytes: Some(found.peak_rss_bytes).filter(|&bytes| bytes > 0),
+        peak_rss_worker: None,
         disk_peak_bytes: found.disk_peak_bytes,
         spilled_bytes: totals.spilled,
         bytes_per_state: Some(bytes_per_state).filter(|bytes| explicit && bytes.is_finite()),
-        title: prepared.naming.title(outcome, found.moves, found.layers),
+        title: prepared.naming.title(outcome, found.moves, found.layers, exhaust),
     }));
     code
 }

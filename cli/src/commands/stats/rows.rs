@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use strata::verify;
+use strata_store::EngineKind;
 
 use super::table::Row;
 use crate::client::record;
@@ -11,11 +12,11 @@ use crate::output::events::counted;
 use crate::output::exit::Failure;
 use crate::target::{ClusterJob, Target};
 
-/// The layers of a job, which may be running.
+/// The engine and the layers of a job, which may be running.
 ///
 /// # Errors
 /// If its history cannot be read, or the cluster does not answer.
-pub(crate) fn rows(target: &Target<'_>) -> Result<Vec<Row>, Failure> {
+pub(crate) fn rows(target: &Target<'_>) -> Result<(EngineKind, Vec<Row>), Failure> {
     match target {
         Target::Folder(folder) => rows_of_folder(folder),
         Target::Cluster(found) => rows_of_cluster(found),
@@ -23,8 +24,9 @@ pub(crate) fn rows(target: &Target<'_>) -> Result<Vec<Row>, Failure> {
 }
 
 /// The layer table of a job in a folder, which may be running.
-fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
+fn rows_of_folder(dir: &Path) -> Result<(EngineKind, Vec<Row>), Failure> {
     let (folder, manifest) = open(dir)?;
+    let engine = manifest.spec.engine;
     let (_, view) = verify::with_current(&folder, manifest, |manifest| {
         let record = manifest.checkpoint.as_ref().map(|checkpoint| &checkpoint.history);
         folder.read_history(record)
@@ -40,11 +42,11 @@ fn rows_of_folder(dir: &Path) -> Result<Vec<Row>, Failure> {
         digest: line.digest.to_string(),
         seconds: line.seconds - std::mem::replace(&mut end, line.seconds),
     });
-    Ok(rows.collect())
+    Ok((engine, rows.collect()))
 }
 
 /// The layer table of a cluster's job.
-fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<Vec<Row>, Failure> {
+fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<(EngineKind, Vec<Row>), Failure> {
     let mut end = 0.0;
     let rows = found.remote.layers(&found.job.id)?.into_iter().map(|line| Row {
         depth: line.depth,
@@ -56,5 +58,5 @@ fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<Vec<Row>, Failure> {
         digest: record::digest(line.digest),
         seconds: record::duration(line.seconds, std::mem::replace(&mut end, line.seconds)),
     });
-    Ok(rows.collect())
+    Ok((record::spec(&found.job).engine, rows.collect()))
 }

@@ -34,8 +34,8 @@ impl StatsArgs {
 /// # Errors
 /// If there is no such job, or its history cannot be read.
 pub(crate) fn run(args: &StatsArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let rows = rows(&args.target.find()?)?;
-    stdout::print(|out| table::write(&rows, args.format(console.json), out))?;
+    let (engine, rows) = rows(&args.target.find()?)?;
+    stdout::print(|out| table::write(&rows, engine, args.format(console.json), out))?;
     Ok(ExitCode::Done)
 }
 

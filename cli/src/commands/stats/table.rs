@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use strata_store::EngineKind;
 
 use crate::output::json::write_line;
 use crate::output::units;
@@ -45,24 +46,33 @@ pub(crate) struct Row {
 const COLUMNS: [&str; 8] =
     ["depth", "states", "positions", "generated", "regions", "bytes", "digest", "seconds"];
 
-/// The column that only aligned tables with symmetric states have.
-const POSITIONS: usize = 2;
-
 /// Whether states stand for other numbers of positions, in any layer.
 fn has_positions(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.positions.is_some_and(|positions| positions != row.states))
 }
 
-/// The cells of a line, without positions if the table does not have them.
-fn chosen(cells: [String; 8], has_positions: bool) -> Vec<String> {
-    let cells = cells.into_iter().enumerate();
-    cells.filter(|(at, _)| has_positions || *at != POSITIONS).map(|(_, cell)| cell).collect()
+/// Whether an aligned table has a column: positions only if they are not the states, and no figures that
+/// the engine does not have.
+fn is_shown(column: &str, rows: &[Row], engine: EngineKind) -> bool {
+    match column {
+        "positions" => has_positions(rows),
+        "generated" => engine.counts_moves(),
+        // A diagram has one region, and no file for each layer.
+        "regions" | "bytes" => !engine.is_symbolic(),
+        "digest" => engine.has_digests(),
+        _ => true,
+    }
 }
 
-/// Writes the rows in the given format.
-pub(crate) fn write(rows: &[Row], format: TableFormat, out: &mut impl Write) -> io::Result<()> {
+/// Writes the rows of a job of an engine in the given format.
+pub(crate) fn write(
+    rows: &[Row],
+    engine: EngineKind,
+    format: TableFormat,
+    out: &mut impl Write,
+) -> io::Result<()> {
     match format {
-        TableFormat::Table => write_table(rows, out),
+        TableFormat::Table => write_table(rows, engine, out),
         TableFormat::Csv => write_csv(rows, out),
         TableFormat::Json => write_json(rows, out),
         TableFormat::Growth => write_growth(rows, out),
@@ -92,10 +102,14 @@ fn write_json(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
     rows.iter().try_for_each(|row| write_line("layer", row, out))
 }
 
-fn write_table(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
-    let wide = has_positions(rows);
-    let mut lines = vec![chosen(COLUMNS.map(str::to_owned), wide)];
-    lines.extend(rows.iter().map(|row| chosen(cells(row), wide)));
+fn write_table(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
+    let shown = COLUMNS.map(|column| is_shown(column, rows, engine));
+    let chosen = |cells: [String; 8]| -> Vec<String> {
+        let cells = cells.into_iter().zip(shown);
+        cells.filter(|(_, is_shown)| *is_shown).map(|(cell, _)| cell).collect()
+    };
+    let mut lines = vec![chosen(COLUMNS.map(str::to_owned))];
+    lines.extend(rows.iter().map(|row| chosen(cells(row))));
     let mut widths = vec![0; COLUMNS.len()];
     for line in &lines {
         for (width, cell) in widths.iter_mut().zip(line) {
@@ -109,22 +123,25 @@ fn write_table(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    write_totals(rows, out)
+    write_totals(rows, engine, out)
 }
 
-fn write_totals(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+fn write_totals(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
     let states: u64 = rows.iter().map(|row| row.states).sum();
     let positions: Option<u64> = rows.iter().map(|row| row.positions).sum();
     let positions = positions.filter(|_| has_positions(rows));
     let positions =
         positions.map_or_else(String::new, |sum| format!(", {} positions", units::count(sum)));
     let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
+    let bytes = match is_shown("bytes", rows, engine) {
+        true => format!(", {}", units::bytes(bytes)),
+        false => String::new(),
+    };
     let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
     writeln!(
         out,
-        "total: {} states{positions}, {}, {}",
+        "total: {} states{positions}{bytes}, {}",
         units::count(states),
-        units::bytes(bytes),
         units::seconds(seconds)
     )
 }
@@ -162,7 +179,7 @@ mod tests {
 
     fn text(format: TableFormat) -> String {
         let mut out = Vec::new();
-        write(&rows(), format, &mut out).unwrap();
+        write(&rows(), EngineKind::Explicit, format, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -183,7 +200,7 @@ mod tests {
         rows[0].positions = None;
         rows[1].positions = Some(1_234_500);
         let mut out = Vec::new();
-        write(&rows, TableFormat::Growth, &mut out).unwrap();
+        write(&rows, EngineKind::Explicit, TableFormat::Growth, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "0 1\n1 1234500\n");
     }
 
@@ -217,7 +234,7 @@ mod tests {
         let mut rows = rows();
         rows[1].positions = Some(1_234_500);
         let mut out = Vec::new();
-        write(&rows, TableFormat::Table, &mut out).unwrap();
+        write(&rows, EngineKind::Explicit, TableFormat::Table, &mut out).unwrap();
         let table = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = table.lines().collect();
         assert!(lines[0].starts_with("depth  states  positions  generated"), "{table}");
@@ -226,10 +243,31 @@ mod tests {
     }
 
     #[test]
+    fn a_table_has_only_what_the_engine_has() {
+        let table = |engine| {
+            let mut out = Vec::new();
+            write(&rows(), engine, TableFormat::Table, &mut out).unwrap();
+            let table = String::from_utf8(out).unwrap();
+            let header: Vec<_> =
+                table.lines().next().unwrap().split_whitespace().map(str::to_owned).collect();
+            (header.join(" "), table.lines().last().unwrap().to_owned())
+        };
+        let (header, total) = table(EngineKind::Symbolic);
+        assert_eq!(header, "depth states generated digest seconds");
+        assert_eq!(total, "total: 12,346 states, 1.25 s");
+        assert_eq!(table(EngineKind::SymbolicLean).0, "depth states seconds");
+        assert_eq!(table(EngineKind::DenseLean).0, "depth states generated regions bytes seconds");
+        // CSV has all columns for all engines.
+        let mut out = Vec::new();
+        write(&rows(), EngineKind::SymbolicLean, TableFormat::Csv, &mut out).unwrap();
+        assert!(out.starts_with(COLUMNS.join(",").as_bytes()));
+    }
+
+    #[test]
     fn an_empty_table_has_a_header() {
         let mut out = Vec::new();
-        write(&[], TableFormat::Csv, &mut out).unwrap();
+        write(&[], EngineKind::Explicit, TableFormat::Csv, &mut out).unwrap();
         assert!(out.starts_with(b"depth,states"));
-        write(&[], TableFormat::Table, &mut out).unwrap();
+        write(&[], EngineKind::Explicit, TableFormat::Table, &mut out).unwrap();
     }
 }

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use strata_net::printable;
+use strata_store::EngineKind;
+
 use super::sink::Sink;
 use crate::output::events::{Antipode, Antipodes, Event, Layer, Outcome, Summary};
 use crate::output::stdout::Output;
@@ -55,7 +58,7 @@ impl<W: Write + Send> Sink for ResultText<W> {
             Event::Job(job) => (self.remote, self.engine) = (job.is_remote(), job.engine),
             Event::Layer(layer) => self.layer(layer),
             Event::Result(summary) => {
-                let mut text = result(summary, self.engine, self.replayed);
+                let mut text = result(summary, self.engine, self.remote, self.replayed);
                 if summary.outcome == Outcome::Exhausted {
                     text += &last_layers(&self.layers);
                 }
@@ -81,7 +84,7 @@ impl<W: Write + Send> Sink for ResultText<W> {
 }
 
 /// The result as text.
-fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
+fn result(summary: &Summary, engine: &str, is_remote: bool, replayed: u64) -> String {
     let states = units::count(summary.states);
     let generated = units::count(summary.generated);
     let searched = summary.states.saturating_sub(replayed);
@@ -103,7 +106,7 @@ fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
         let _ = writeln!(text, "{}", row.trim_end());
     };
     line("engine", engine, "");
-    line("layers", &units::count(u64::from(summary.layers)), "");
+    line("depth", &units::count(u64::from(summary.layers)), "");
     let widest = units::count(summary.widest);
     let depth = units::count(u64::from(summary.widest_depth));
     let widest = format!("(widest layer {widest} at depth {depth})");
@@ -111,15 +114,28 @@ fn result(summary: &Summary, engine: &str, replayed: u64) -> String {
     if let Some(positions) = positions {
         line("positions", &positions, "");
     }
-    line("generated", &generated, "");
+    // Other engines have no figure for what they do not compute.
+    let kind = EngineKind::find(engine);
+    if kind.is_none_or(EngineKind::counts_moves) {
+        line("generated", &generated, "");
+    }
     line("time", &time, &rate);
     if let Some(peak) = summary.peak_rss_bytes {
-        line("peak memory", &units::bytes(peak), "");
+        let of = match &summary.peak_rss_worker {
+            Some(worker) => format!("(worker {})", printable(worker)),
+            None if is_remote => "(of any worker)".to_owned(),
+            None => "(this process)".to_owned(),
+        };
+        line("peak memory", &units::bytes(peak), &of);
     }
-    // A search in memory has no files and no digest.
+    // A search in memory has no files and no digest; a symbolic one has no files of layers.
     if !summary.digest.is_empty() {
-        line("disk", &disk(summary), "");
-        line("digest", &summary.digest, "");
+        if !kind.is_some_and(EngineKind::is_symbolic) {
+            line("disk", &disk(summary), "");
+        }
+        if kind.is_none_or(EngineKind::has_digests) {
+            line("digest", &summary.digest, "");
+        }
     }
     text
 }
@@ -203,15 +219,15 @@ mod tests {
     #[test]
     fn the_result_as_text() {
         assert_eq!(
-            result(&summary(), "explicit", 0),
+            result(&summary(), "explicit", false, 0),
             "X(6) = 881\n  \
              engine      explicit\n  \
-             layers      441\n  \
+             depth       441\n  \
              states      4,078,382    (widest layer 23,273 at depth 370)\n  \
              positions   8,156,764\n  \
              generated   11,827,307\n  \
              time        0.21 s       (19.4 M states/s)\n  \
-             peak memory 61 MiB\n  \
+             peak memory 61 MiB       (this process)\n  \
              disk        0.36 bytes per state (peak 1.2 MiB)\n  \
              digest      00112233445566778899aabbccddeeff\n"
         );
@@ -229,12 +245,27 @@ mod tests {
             seconds: 0.0,
             ..summary()
         };
-        let text = result(&summary, "explicit", 1);
-        assert!(result(&summary, "explicit", summary.states).contains("(searched before)"));
+        let text = result(&summary, "explicit", false, 1);
+        assert!(result(&summary, "explicit", false, summary.states).contains("(searched before)"));
         assert!(text.starts_with("radius 377\n"));
         assert!(!text.contains("peak memory"));
         assert!(text.contains("disk        peak 1.2 MiB, 5.0 MiB spilled\n"));
         assert!(text.contains("(0 states/s since the resume)"));
+    }
+
+    #[test]
+    fn an_engine_shows_only_what_it_has() {
+        let summary = Summary { peak_rss_worker: Some("host-2".to_owned()), ..summary() };
+        let of = |engine| {
+            let text = result(&summary, engine, true, 0);
+            assert!(text.contains("peak memory 61 MiB       (worker host-2)\n"), "{text}");
+            ["generated", "disk", "digest"].map(|name| text.contains(&format!("  {name} ")))
+        };
+        assert_eq!(of("explicit"), [true, true, true]);
+        assert_eq!(of("symbolic"), [true, false, true]);
+        assert_eq!(of("symbolic-lean"), [false, false, false]);
+        assert_eq!(of("dense-lean"), [true, true, false]);
+        assert_eq!(of("in-memory"), [true, true, true]);
     }
 
     #[test]

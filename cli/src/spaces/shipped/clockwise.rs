@@ -199,6 +199,7 @@ impl Task {
             digest: String::new(),
             seconds,
             peak_rss_bytes: memory::peak(),
+            peak_rss_worker: None,
             disk_peak_bytes: 0,
             spilled_bytes: 0,
             bytes_per_state: None,

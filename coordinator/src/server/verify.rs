@@ -1,0 +1,361 @@
+//! Check of a job's files by the workers that have them, and lists of states from them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use strata_net::{Security, convert};
+use strata_proto::v1;
+use strata_store::HistoryLine;
+use tokio::task::JoinSet;
+use tonic::Status;
+
+use super::layers::{LayerFiles, Worker, in_time};
+use super::reader::JobReader;
+use super::status::blocking;
+use super::streams::{MessageSender, send};
+use crate::cluster::context::Cluster;
+use crate::entry::{ClusterCheckpoint, JobEntry};
+
+/// Layers whose kept files are checked together.
+const LAYERS: u32 = 256;
+
+/// Files in one request to a worker.
+const FILES: usize = 256;
+
+/// How often a running job may replace its checkpoint while it is being checked.
+const ATTEMPTS: u32 = 100;
+
+/// A check of a job's files.
+pub(super) struct Verification {
+    pub(super) reader: JobReader,
+    pub(super) security: Security,
+    pub(super) entry: JobEntry,
+    pub(super) parts: MessageSender<v1::VerifyPart>,
+}
+
+impl Verification {
+    /// Checks the kept layers, then the checkpoint.
+    ///
+    /// # Errors
+    /// `DATA_LOSS` at the first damage; `UNAVAILABLE` if a worker cannot be reached; the status of the
+    /// journal's error.
+    pub(super) async fn run(mut self) -> Result<(), Status> {
+        let mut sums = Sums::default();
+        let mut from = 0;
+        loop {
+            let lines = self.lines(from..from.saturating_add(LAYERS)).await?;
+            let Some(last) = lines.last() else { break };
+            from = last.depth + 1;
+            sums.add(&lines);
+            let with_files = lines.iter().filter(|line| line.kept.is_some());
+            let files = with_files.clone().flat_map(|line| {
+                line.kept.iter().flatten().map(|kept| convert::kept_to(kept, line.depth))
+            });
+            let found = self.check(files.collect()).await?;
+            for line in with_files {
+                check_layer(line.depth, Some(line), &found).map_err(Status::data_loss)?;
+            }
+        }
+        sums.check(&self.entry).map_err(Status::data_loss)?;
+        self.checkpoint().await
+    }
+
+    /// Checks the files of the last checkpoint. A running job removes them when it has a newer one,
+    /// which is checked then.
+    async fn checkpoint(&mut self) -> Result<(), Status> {
+        for _ in 0..ATTEMPTS {
+            let Some(checkpoint) = self.entry.checkpoint.clone() else { return Ok(()) };
+            let checked = self.checkpoint_files(&checkpoint).await;
+            let Err(status) = checked else { return Ok(()) };
+            self.entry = self.reader.find(self.entry.id.clone()).await?;
+            if self.entry.checkpoint.as_ref() == Some(&checkpoint) {
+                return Err(status);
+            }
+        }
+        Err(Status::unavailable("the checkpoint is replaced too often"))
+    }
+
+    async fn checkpoint_files(&self, checkpoint: &ClusterCheckpoint) -> Result<(), Status> {
+        let records: Vec<v1::LayerFile> = checkpoint.records.iter().map(convert::file_to).collect();
+        let found = self.check(records.clone()).await?;
+        for (record, found) in records.iter().zip(&found) {
+            if record != found {
+                let v1::LayerFile { file, .. } = record;
+                let text = format!("{file}: the journal has {record:?}, the file {found:?}");
+                return Err(Status::data_loss(text));
+            }
+        }
+        let mut depths: Vec<u32> = records.iter().map(|record| record.depth).collect();
+        depths.dedup();
+        for depth in depths {
+            let lines = self.lines(depth..depth.saturating_add(1)).await?;
+            check_layer(depth, lines.first(), &found).map_err(Status::data_loss)?;
+        }
+        Ok(())
+    }
+
+    async fn lines(&self, depths: Range<u32>) -> Result<Vec<HistoryLine>, Status> {
+        let (cluster, id) = (Arc::clone(&self.reader.cluster), self.entry.id.clone());
+        let platform = self.reader.cluster.platform();
+        blocking(platform, move || cluster.journal.layers_between(&id, depths)).await
+    }
+
+    /// Makes the workers check files, all at the same time. Returns the files as they were found, in
+    /// the given order.
+    async fn check(&self, files: Vec<v1::LayerFile>) -> Result<Vec<v1::LayerFile>, Status> {
+        let mut by_worker: BTreeMap<u32, Vec<(usize, v1::LayerFile)>> = BTreeMap::new();
+        for (at, file) in files.iter().enumerate() {
+            by_worker.entry(file.worker).or_default().push((at, file.clone()));
+        }
+        let mut checks = JoinSet::new();
+        for files in by_worker.into_values() {
+            let (cluster, security) = (Arc::clone(&self.reader.cluster), self.security.clone());
+            let (entry, parts) = (self.entry.clone(), self.parts.clone());
+            checks.spawn(check_at_worker(cluster, security, entry, files, parts));
+        }
+        let mut found = files;
+        while let Some(checked) = checks.join_next().await {
+            let checked = checked.map_err(|error| Status::internal(error.to_string()))?;
+            for (at, file) in checked? {
+                found[at] = file;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Makes the worker that has some files check them, and sends each one to the client. Returns the
+/// files as they were found.
+async fn check_at_worker(
+    cluster: Arc<Cluster>,
+    security: Security,
+    entry: JobEntry,
+    files: Vec<(usize, v1::LayerFile)>,
+    parts: MessageSender<v1::VerifyPart>,
+) -> Result<Vec<(usize, v1::LayerFile)>, Status> {
+    let mut found = Vec::with_capacity(files.len());
+    for files in files.chunks(FILES) {
+        let Some((_, first)) = files.first() else { break };
+        let mut worker = Worker::connect(first, &cluster.membership, &security).await?;
+        let request = v1::CheckRequest {
+            job: entry.id.clone(),
+            spec: Some(convert::spec_to(&entry.spec)),
+            files: files.iter().map(|(_, file)| file.clone()).collect(),
+        };
+        let replies = in_time(&worker.name, worker.client.check(request)).await?;
+        let mut replies = replies.into_inner();
+        for (at, asked) in files {
+            let file = loop {
+                match in_time(&worker.name, replies.message()).await? {
+                    Some(v1::CheckPart { file: Some(file) }) => break file,
+                    // It still reads the file.
+                    Some(v1::CheckPart { file: None }) => {}
+                    None => {
+                        let text = format!("worker {}: no reply about {}", worker.name, asked.file);
+                        return Err(Status::unavailable(text));
+                    }
+                }
+            };
+            if (&file.file, file.depth, file.worker) != (&asked.file, asked.depth, asked.worker) {
+                let text = format!("worker {}: a reply about {}", worker.name, file.file);
+                return Err(Status::unavailable(text));
+            }
+            let part = v1::VerifyPart { worker: worker.name.clone(), file: Some(file.clone()) };
+            if !send(&parts, part).await {
+                return Err(Status::cancelled("the client is gone"));
+            }
+            found.push((*at, file));
+        }
+    }
+    Ok(found)
+}
+
+/// Compares the files of a layer with its line of the journal; a layer without states has none.
+fn check_layer(
+    depth: u32,
+    line: Option<&HistoryLine>,
+    files: &[v1::LayerFile],
+) -> Result<(), String> {
+    let mut found = [0_u64; 4];
+    let mut digest = strata_space::Digest::ZERO;
+    for file in files.iter().filter(|file| file.depth == depth) {
+        let counts = [file.states, file.positions, file.regions, file.generated];
+        for (sum, count) in found.iter_mut().zip(counts) {
+            *sum = sum.saturating_add(count);
+        }
+        let part = convert::digest_from(file.digest).map_err(|error| error.to_string())?;
+        digest += part;
+    }
+    let expected = line.map_or(([0; 4], [0; 2]), |line| {
+        ([line.states, line.positions, line.regions, line.generated], line.digest.0)
+    });
+    if (found, digest.0) == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "layer {depth}: its files have [states, positions, regions, moves] {found:?} and the digest \
+         {:?}, the journal {:?} and {:?}",
+        digest.0, expected.0, expected.1
+    ))
+}
+
+/// Sums over the layers of the journal.
+#[derive(Debug, Default, PartialEq)]
+struct Sums {
+    layers: u32,
+    states: u64,
+    positions: u64,
+}
+
+impl Sums {
+    fn add(&mut self, lines: &[HistoryLine]) {
+        for line in lines {
+            self.layers += 1;
+            self.states = self.states.saturating_add(line.states);
+            self.positions = self.positions.saturating_add(line.positions);
+        }
+    }
+
+    /// Compares the sums with those of the job and its result. A running job has more layers by now.
+    fn check(&self, entry: &JobEntry) -> Result<(), String> {
+        if !entry.state.has_ended() {
+            return Ok(());
+        }
+        let Sums { layers, states, positions } = self;
+        let progress = entry.progress.clone().unwrap_or_default();
+        let expected = if entry.progress.is_some() { progress.depth + 1 } else { 0 };
+        let result = entry.result.as_ref().map_or(*states, |result| result.states);
+        if (*layers, *states, *positions) == (expected, progress.states, progress.positions)
+            && result == *states
+        {
+            return Ok(());
+        }
+        Err(format!(
+            "the journal's {layers} layers have {states} states and {positions} positions, the job \
+             {expected} layers, {} states and {} positions, its result {result} states",
+            progress.states, progress.positions
+        ))
+    }
+}
+
+/// Sends states of a layer.
+///
+/// # Errors
+/// Those of [`LayerFiles::of_ended_or_kept`]; `DATA_LOSS` for a damaged file, `UNAVAILABLE` if a worker
+/// cannot be reached.
+pub(super) async fn list_states(
+    cluster: Arc<Cluster>,
+    security: Security,
+    (entry, line, depth): (JobEntry, Option<HistoryLine>, u32),
+    sample: Option<u64>,
+    parts: MessageSender<v1::StatesPart>,
+) -> Result<(), Status> {
+    let files = LayerFiles::of_ended_or_kept(&entry, line.as_ref(), depth)?;
+    let total = line.map_or(0, |line| line.states);
+    if !send(&parts, v1::StatesPart { total, states: Vec::new() }).await || sample == Some(0) {
+        return Ok(());
+    }
+    let step = sample.map_or(1, |number| total.div_ceil(number.max(1)).max(1));
+    let mut skip = 0;
+    for file in files.into_files() {
+        let mut worker = Worker::connect(&file, &cluster.membership, &security).await?;
+        let request = v1::ListFileRequest {
+            job: entry.id.clone(),
+            spec: Some(convert::spec_to(&entry.spec)),
+            file: Some(file),
+            skip,
+            step,
+        };
+        let replies = in_time(&worker.name, worker.client.list_file(request)).await?;
+        let mut replies = replies.into_inner();
+        let mut states = None;
+        while let Some(part) = in_time(&worker.name, replies.message()).await? {
+            states.get_or_insert(part.total);
+            let part = v1::StatesPart { total: 0, ..part };
+            if !part.states.is_empty() && !send(&parts, part).await {
+                return Ok(());
+            }
+        }
+        skip = skip_after(skip, step, states.unwrap_or(0));
+    }
+    Ok(())
+}
+
+/// The index of the first listed state in the next file, after one with so many states.
+fn skip_after(skip: u64, step: u64, states: u64) -> u64 {
+    match states.checked_sub(skip) {
+        // None of its states was listed.
+        None | Some(0) => skip - states,
+        Some(rest) => (step - rest % step) % step,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::Hex128;
+
+    use super::*;
+
+    fn line() -> HistoryLine {
+        HistoryLine {
+            depth: 7,
+            states: 30,
+            positions: 60,
+            generated: 90,
+            regions: 3,
+            bytes: 100,
+            digest: Hex128([4, 6]),
+            seconds: 1.0,
+            kept: None,
+        }
+    }
+
+    fn file(worker: u32, states: u64) -> v1::LayerFile {
+        v1::LayerFile {
+            depth: 7,
+            worker,
+            file: format!("layer-000007-{worker:03}.strata"),
+            states,
+            positions: 2 * states,
+            generated: 3 * states,
+            regions: states / 10,
+            digest: Some(v1::Digest { first: states / 10 + 1 - u64::from(worker), second: 3 }),
+            ..v1::LayerFile::default()
+        }
+    }
+
+    #[test]
+    fn the_files_of_a_layer_have_its_counts_and_digest() {
+        let files = [file(0, 10), file(1, 20), v1::LayerFile { depth: 6, ..file(2, 50) }];
+        assert_eq!(check_layer(7, Some(&line()), &files), Ok(()));
+        assert!(check_layer(7, Some(&line()), &files[..1]).unwrap_err().starts_with("layer 7: "));
+        let other = HistoryLine { digest: Hex128([4, 7]), ..line() };
+        assert!(check_layer(7, Some(&other), &files).is_err());
+        // The last layer of a whole space has no states and no line.
+        assert!(check_layer(8, None, &[v1::LayerFile { depth: 8, ..file(0, 10) }]).is_err());
+        let empty = v1::LayerFile { digest: None, depth: 8, ..v1::LayerFile::default() };
+        assert_eq!(check_layer(8, None, &[empty]), Ok(()));
+    }
+
+    #[test]
+    fn samples_go_on_in_the_next_file() {
+        // All indices that are listed over files of these sizes.
+        let listed = |step: u64, files: &[u64]| {
+            let (mut skip, mut start, mut all) = (0, 0, Vec::new());
+            for states in files {
+                all.extend((skip..*states).step_by(step as usize).map(|at| start + at));
+                skip = skip_after(skip, step, *states);
+                start += states;
+            }
+            all
+        };
+        for step in 1..9 {
+            for files in [&[5, 0, 1, 7][..], &[1, 1, 1, 1, 1], &[0, 20], &[8, 8, 3]] {
+                let total: u64 = files.iter().sum();
+                let expected: Vec<u64> = (0..total).step_by(step as usize).collect();
+                assert_eq!(listed(step, files), expected, "{step} {files:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Check of single layer files, also where a job has no manifest: at a worker of a cluster.
+
+use std::sync::Arc;
+
+use strata_dense::Counter;
+use strata_explicit::{Kernel, KernelMemory, count};
+use strata_space::LayerStats;
+use strata_space::dense::DenseSpace;
+use strata_store::{CheckpointFile, JobDir, JobSpec, KeptFile, Layer, LayerTotals, StoreError};
+use strata_symbolic::AnySearch;
+
+use super::dense;
+use super::files::open_kept;
+use super::history::check;
+use crate::catalogue::Space;
+use crate::error::{Error, Result};
+use crate::local::dense::numbering;
+use crate::local::symbolic::load_diagram;
+use crate::plan::sums::totals_of;
+
+/// Memory for the regions of the kernel that recomputes digests.
+const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
+
+/// Reads files of layers in full, and counts their states again.
+pub struct FileChecker {
+    spec: JobSpec,
+    reader: Reader,
+}
+
+enum Reader {
+    Explicit(Box<dyn Kernel>),
+    Dense(Arc<dyn DenseSpace>),
+    Symbolic(Box<dyn AnySearch>),
+}
+
+impl FileChecker {
+    /// A checker for the files of jobs of a specification, whose space is opened. `memory` limits the
+    /// diagrams of a symbolic job, in bytes; other engines take 64 MiB.
+    ///
+    /// # Errors
+    /// [`Error::Space`] if the engine cannot search the space, [`Error::Step`] for too little memory.
+    pub fn new(spec: &JobSpec, space: Space, memory: u64) -> Result<FileChecker> {
+        let reader = if spec.engine.is_symbolic() {
+            let options = strata_symbolic::Options {
+                memory: usize::try_from(memory).unwrap_or(usize::MAX),
+                keep_layers: false,
+                digests: spec.engine.has_digests(),
+                verify: 0,
+                threads: 1,
+            };
+            Reader::Symbolic(space.nested()?.open(options).map_err(Error::Step)?)
+        } else if spec.engine.is_dense() {
+            Reader::Dense(space.dense()?)
+        } else {
+            Reader::Explicit(space.engine(spec.shards).kernel(MEMORY))
+        };
+        Ok(FileChecker { spec: spec.clone(), reader })
+    }
+
+    /// Reads a file of a layer in full. Depth, name, length and seal of the record are compared with
+    /// the file, and the file's counts and digest with its states. Returns what the file has.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the file is missing, damaged or another one.
+    pub fn check(&mut self, folder: &JobDir, record: &CheckpointFile) -> Result<LayerTotals> {
+        if let Reader::Symbolic(search) = &mut self.reader {
+            load_diagram(folder, record, &mut **search)?;
+            return Ok(totals_of(&search.layer().stats));
+        }
+        let CheckpointFile { depth, worker, bytes, seal, .. } = *record;
+        let kept = KeptFile { worker, file: record.file.clone(), bytes, seal };
+        let layer = open_kept(folder, self.spec.engine, depth, &kept)?;
+        let found = totals_of(&self.recount(&layer)?);
+        check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
+        Ok(found)
+    }
+
+    /// Reads a layer again in full, and counts its states. A diagram has no such layers.
+    pub(super) fn recount(&mut self, layer: &Layer) -> std::result::Result<LayerStats, StoreError> {
+        match &mut self.reader {
+            Reader::Explicit(kernel) => {
+                layer.verify(&mut |_, _| {})?;
+                count(&mut **kernel, layer, |_| true)
+            }
+            Reader::Dense(space) => {
+                layer.check_blocks()?;
+                let counter = Counter::new(&**space, self.spec.engine.has_digests());
+                dense::recount(layer, numbering(&**space), &counter)
+            }
+            Reader::Symbolic(search) => Ok(search.layer().stats),
+        }
+    }
+}
