@@ -319,7 +319,7 @@ mod tests {
         assert!(lines[1].starts_with("still searching job=panex-6 elapsed=2.0s"), "{lines:#?}");
         assert!(lines[2].starts_with("layer committed job=panex-6 layer=0 "), "{lines:#?}");
         let beat = "still searching job=panex-6 layer=0 states=5 generated=15 dup_ratio=0.667 \
-                    bytes=2 total=5 elapsed=14.0s rate=2/s";
+                    bytes=2 total=5 elapsed=14.0s rate=20/s";
         assert_eq!(lines[3], beat);
         assert_eq!(lines.len(), 6, "{lines:#?}");
     }
