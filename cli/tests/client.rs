@@ -490,8 +490,11 @@ fn jobs_and_workers_are_shown() {
     let list = expect(0, &mut at(&fake, "list")).stdout;
     let rows: Vec<&str> = list.lines().collect();
     assert_eq!(rows.len(), 3, "{list}");
-    assert!(rows[1].starts_with("panex-3-aaaaaa     done     panex 3     21"), "{list}");
-    assert!(rows[2].starts_with("hanoi-10-4-bbbbbb  running  panex 3      7   5,678"), "{list}");
+    assert!(rows[1].starts_with("panex-3-aaaaaa            done     explicit     21"), "{list}");
+    assert!(
+        rows[2].starts_with("hanoi-10-4-bbbbbb  night  running  explicit      7   5,678"),
+        "{list}"
+    );
     let ran = expect(0, &mut at(&fake, "list --json"));
     let names = ran.events("job_status").into_iter().map(|job| job["name"].clone());
     assert_eq!(names.collect::<Vec<_>>(), [Value::Null, "night".into()]);

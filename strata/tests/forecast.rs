@@ -199,6 +199,7 @@ fn expected_costs_are_those_that_were_measured() {
     let measured = [
         ("8", EngineKind::Explicit, 1, 34.0, None),
         ("8", EngineKind::Explicit, 2, 17.0, None),
+        ("9", EngineKind::Explicit, 2, 299.0, None),
         ("8", EngineKind::SymbolicLean, 1, 2.0, Some(88)),
         ("9", EngineKind::SymbolicLean, 1, 7.0, Some(241)),
         ("9", EngineKind::Symbolic, 2, 5.9, Some(406)),
@@ -217,7 +218,7 @@ fn expected_costs_are_those_that_were_measured() {
         }
         assert_eq!(found.is_large(), seconds > 60.0, "{level} {engine:?}");
     }
-    // By the explicit engine, level 10 takes hours, and 145 MiB for its widest layers.
-    let explicit = expected("10", EngineKind::Explicit, 2);
-    assert!(explicit.is_large() && explicit.seconds.unwrap().low > 3600.0, "{explicit:?}");
+    // At the speed of level 9, level 10 takes 1 h 35 min, and 145 MiB for its widest layers.
+    let explicit = expected("10", EngineKind::Explicit, 2).seconds.unwrap();
+    assert!(explicit.low < 5700.0 && 5700.0 < explicit.high, "{explicit:?}");
 }
