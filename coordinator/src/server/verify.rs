@@ -334,7 +334,8 @@ mod tests {
         assert!(check_layer(7, Some(&other), &files).is_err());
         // The last layer of a whole space has no states and no line.
         assert!(check_layer(8, None, &[v1::LayerFile { depth: 8, ..file(0, 10) }]).is_err());
-        let empty = v1::LayerFile { digest: None, depth: 8, ..v1::LayerFile::default() };
+        let digest = Some(v1::Digest::default());
+        let empty = v1::LayerFile { digest, depth: 8, ..v1::LayerFile::default() };
         assert_eq!(check_layer(8, None, &[empty]), Ok(()));
     }
 
