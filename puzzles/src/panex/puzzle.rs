@@ -239,14 +239,12 @@ mod tests {
     }
 
     #[test]
-    fn only_an_exchange_of_towers_has_a_bound() {
+    fn exchanges_of_towers_and_whole_spaces_have_a_known_depth() {
         assert_eq!(open(&[("level", "3")]).unwrap().search_size().layers, Some(21));
         let off = open(&[("level", "3"), ("symmetry", "off")]).unwrap();
         assert_eq!(off.search_size().layers, Some(42));
-        assert_eq!(
-            open(&[("level", "3"), ("exhaust", "true")]).unwrap().search_size().layers,
-            None
-        );
+        let whole = open(&[("level", "3"), ("exhaust", "true")]).unwrap();
+        assert_eq!(whole.search_size().layers, Some(44));
         let other = open(&[("level", "2"), ("start", "b2 / - / o1 b1 o2")]).unwrap();
         assert_eq!(other.search_size().layers, None);
         assert_eq!(other.distance_name(), "distance(b2 / - / o1 b1 o2 to o1 o2 / - / b1 b2)");
