@@ -32,6 +32,20 @@ fn plot(code: i32, dir: &Path, line: &str) -> Finished {
     ran
 }
 
+/// A stopped job has a dashed curve of the rest; a job that is done has none.
+#[test]
+fn the_rest_of_a_job_that_is_not_done_is_expected() {
+    let dir = tempdir().unwrap();
+    let stopped = run(&mut solve(dir.path(), "panex 5 --engine explicit --max-layers 100"));
+    assert_eq!(stopped.code, Some(4), "{}", stopped.stderr);
+    let drawn = plot(0, dir.path(), "--as svg").stdout;
+    assert!(drawn.contains("(expected)"), "{drawn}");
+    let times = plot(0, dir.path(), "--as svg --what time").stdout;
+    assert!(!times.contains("(expected)"), "{times}");
+    let done = job("panex 4 --engine explicit");
+    assert!(!plot(0, done.path(), "--as svg").stdout.contains("(expected)"));
+}
+
 /// Counts of Panex 4 are known, so the chart is the same each time, except for the id.
 #[test]
 fn the_terminal_shows_positions_by_depth_in_80_columns() {

@@ -27,7 +27,7 @@ pub(crate) struct Drawn<'a> {
     /// Ascending depths.
     pub(crate) layers: &'a [Layer],
     pub(crate) marks: &'a [(MarkKind, u32)],
-    /// Expected counts of the layers that follow, by depth.
+    /// Expected states of the layers that follow, by depth.
     pub(crate) expected: &'a [(u32, f64)],
 }
 

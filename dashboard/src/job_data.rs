@@ -36,7 +36,7 @@ pub(crate) struct JobData {
     layers: Vec<Layer>,
     /// Whether there are more layers than charts show. Then none are kept.
     has_too_many: bool,
-    /// Expected states or positions of the layers that follow, by depth.
+    /// Expected states of the layers that follow, by depth.
     expected: Vec<(u32, f64)>,
     marks: Vec<(MarkKind, u32)>,
     pub(crate) entries: VecDeque<LogEntry>,

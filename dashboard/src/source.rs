@@ -25,8 +25,8 @@ pub trait Source: Send + Sync + 'static {
     /// Those of [`Self::job`].
     fn layers(&self, id: &str, from: u32) -> Result<Vec<Layer>, SourceError>;
 
-    /// States, or positions where they are counted, that are expected in the layers after the last
-    /// one, by depth. Empty without a basis.
+    /// States that are expected in the layers after the last one, by depth: some of the layers, and
+    /// the last one. Empty without a basis.
     ///
     /// # Errors
     /// Those of [`Self::job`].

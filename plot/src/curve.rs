@@ -43,8 +43,8 @@ pub struct JobCurve {
     pub name: String,
     /// The layers, by depth.
     pub layers: Vec<LayerFigures>,
-    /// Expected counts of the layers that follow, in the unit of [`Quantity::Positions`], by depth.
-    /// Only that chart has them.
+    /// Expected states of the layers that follow, by depth. Only the chart of
+    /// [`Quantity::Positions`] has them.
     pub expected: Vec<(u32, f64)>,
     /// Events of the job.
     pub marks: Vec<JobMark>,
@@ -69,6 +69,16 @@ impl JobCurve {
     /// Whether the positions of all layers are counted.
     fn has_positions(&self) -> bool {
         self.layers.iter().all(|layer| layer.positions.is_some())
+    }
+
+    /// Positions that a state stands for, on the average of all layers; 1 without states.
+    fn positions_per_state(&self) -> f64 {
+        let sum = |count: fn(&LayerFigures) -> u64| -> f64 {
+            self.layers.iter().map(|layer| count(layer) as f64).sum()
+        };
+        let (states, positions) =
+            (sum(|layer| layer.states), sum(|layer| layer.positions.unwrap_or(0)));
+        if states > 0.0 { positions / states } else { 1.0 }
     }
 
     /// The time at the end of each layer, in seconds.
@@ -144,12 +154,15 @@ fn point(quantity: Quantity, layer: &LayerFigures, has_positions: bool) -> Optio
     Some(Point { x: f64::from(layer.depth), y })
 }
 
-/// The expected continuation, joined to the last layer.
+/// The expected continuation, joined to the last layer. Where positions are counted, a state stands
+/// for as many as it did so far.
 fn expected(job: &JobCurve, has_positions: bool) -> Series {
     let last = job.layers.last();
     let last = last.and_then(|layer| point(Quantity::Positions, layer, has_positions));
     let next = last.map_or(f64::NEG_INFINITY, |last| last.x);
-    let expected = job.expected.iter().map(|(depth, y)| Point { x: f64::from(*depth), y: *y });
+    let factor = if has_positions { job.positions_per_state() } else { 1.0 };
+    let point = |(depth, states): &(u32, f64)| Point { x: f64::from(*depth), y: factor * states };
+    let expected = job.expected.iter().map(point);
     let later = expected.filter(|point| point.x > next);
     Series {
         name: format!("{} (expected)", job.name),
@@ -266,6 +279,22 @@ mod tests {
         assert_eq!(chart.series[1].style, SeriesStyle::Expected);
         let points = [Point { x: 2.0, y: 80.0 }, Point { x: 3.0, y: 90.0 }];
         assert_eq!(chart.series[1].points, points);
+    }
+
+    #[test]
+    fn expected_states_stand_for_as_many_positions_as_those_so_far() {
+        let mut job = job();
+        for layer in &mut job.layers {
+            layer.positions = Some(2 * layer.states);
+        }
+        job.expected = vec![(3, 90.0)];
+        let last = |job: JobCurve| {
+            let chart = chart(Quantity::Positions, &[job], Scale::Linear);
+            chart.series[1].points.last().map(|point| point.y)
+        };
+        assert_eq!(last(job.clone()), Some(180.0));
+        job.layers[0].positions = None;
+        assert_eq!(last(job), Some(90.0));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use strata_dashboard::model::{
     Action, Checkpoint, Job, JobResult, JobState, Layer, LogEntry, LogPart, MarkKind, Overview,
-    Scope, Solution, Worker,
+    Range, Scope, Solution, Worker,
 };
 use strata_dashboard::{Source, SourceError, Texts};
 use strata_platform::Instant;
@@ -17,6 +17,7 @@ use super::{changes, view};
 use crate::cluster::context::Cluster;
 use crate::cluster::event::{FROM_CHECKPOINT, ROLLED_BACK};
 use crate::cluster::membership::MemberView;
+use crate::cluster::space_info::SpaceInfo;
 use crate::entry::{JobEntry, WorkerEntry};
 use crate::journal::error::JournalError;
 
@@ -68,7 +69,6 @@ impl ClusterSource {
         let interval = self.cluster.options.checkpoint_interval;
         let interval = entry.options.checkpoint_interval.unwrap_or(interval);
         let mut job = job(message);
-        job.engine = entry.spec.engine.name().to_owned();
         job.checkpoint_interval_seconds = interval.as_secs_f64();
         job.checkpoint = self.checkpoint(entry);
         let Texts { title, command } = self.texts(&job);
@@ -81,7 +81,15 @@ impl ClusterSource {
 
     fn checkpoint(&self, entry: &JobEntry) -> Option<Checkpoint> {
         let last = entry.checkpoint.as_ref()?;
-        Some(Checkpoint { depth: last.depth, ..Checkpoint::default() })
+        let age = last.made.map(|made| self.cluster.seconds().saturating_sub(made));
+        // Of checkpoints since the coordinator started.
+        let work = self.cluster.work.of(&entry.id).and_then(|work| work.last_checkpoint);
+        Some(Checkpoint {
+            depth: last.depth,
+            age_seconds: age.map(|age| age as f64),
+            cost_seconds: work.map(|(_, took)| took.as_secs_f64()),
+            bytes: work.map(|(bytes, _)| bytes),
+        })
     }
 
     fn texts(&self, job: &Job) -> Texts {
@@ -122,7 +130,8 @@ impl ClusterSource {
 
 /// A message as a job of the page.
 fn job(message: v1::Job) -> Job {
-    let v1::JobSpec { space, parameters, .. } = message.spec.clone().unwrap_or_default();
+    let v1::JobSpec { space, parameters, engine, .. } = message.spec.clone().unwrap_or_default();
+    let time_left = message.eta_low_seconds.zip(message.eta_high_seconds);
     Job {
         state: state(message.state()),
         result: message.result.as_ref().map(result),
@@ -130,6 +139,8 @@ fn job(message: v1::Job) -> Job {
         name: message.name,
         space,
         params: parameters.into_iter().collect(),
+        engine,
+        engine_reason: message.engine_reason,
         created_ms: 1000 * message.created,
         ended_ms: message.ended.map(|ended| 1000 * ended),
         seconds: message.seconds,
@@ -137,7 +148,11 @@ fn job(message: v1::Job) -> Job {
         expected_depth: message.expected_layers,
         layer_states: message.layer_states,
         states: message.states,
+        expected_states: message.expected_states,
         positions: message.positions,
+        share: message.work_done,
+        eta_seconds: time_left.map(|(low, high)| Range { low, high }),
+        rate: message.states_per_second,
         queue_position: message.queue_position,
         waiting_for: message.waiting_for,
         mean_rate: (message.seconds > 0.0).then(|| message.states as f64 / message.seconds),
@@ -233,8 +248,17 @@ impl Source for ClusterSource {
         Ok(lines.iter().map(layer).collect())
     }
 
-    fn expected(&self, _: &str) -> Result<Vec<(u32, f64)>, SourceError> {
-        Ok(Vec::new())
+    fn expected(&self, id: &str) -> Result<Vec<(u32, f64)>, SourceError> {
+        let entry = self.find(id)?;
+        if entry.state == crate::entry::JobState::Done {
+            return Ok(Vec::new());
+        }
+        let live = self.cluster.job_in_use(id).and_then(|view| view.snapshot());
+        let progress = live.and_then(|live| live.progress).or_else(|| entry.progress.clone());
+        let Some(last) = progress else { return Ok(Vec::new()) };
+        let puzzles = &self.cluster.options.puzzles;
+        let space = SpaceInfo::open(puzzles, &entry.spec, &entry.options);
+        Ok(space.map(|space| space.forecast.expected_layers(last.depth)).unwrap_or_default())
     }
 
     fn log(&self, id: &str, from: u64) -> Result<LogPart, SourceError> {

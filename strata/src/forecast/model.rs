@@ -29,6 +29,9 @@ pub struct Forecast {
 }
 
 impl Forecast {
+    /// See [`Self::expected_layers`].
+    pub const EXPECTED_LAYERS: u32 = 256;
+
     /// What is known of the search of a space by an engine, which stops at `max_layers` if that is
     /// given.
     pub fn new(space: &Space, engine: EngineKind, max_layers: Option<u32>) -> Forecast {
@@ -106,11 +109,29 @@ impl Forecast {
         self.is_upper_bound
     }
 
-    /// Expected states of the layer at `depth`, if the shape of the search is known.
-    pub fn layer_states(&self, depth: u32) -> Option<f64> {
-        let (layers, curve) = (self.size.layers?, self.size.states_by_depth?);
-        let before = depth.checked_sub(1).map_or(0.0, |before| curve.at(before, layers));
-        Some(self.size.states? as f64 * (curve.at(depth, layers) - before))
+    /// Expected states of layers after `depth`, by depth: at most [`Self::EXPECTED_LAYERS`], at even
+    /// distances, and the last one. Empty if the shape of the search is not known.
+    pub fn expected_layers(&self, depth: u32) -> Vec<(u32, f64)> {
+        self.expected_layers_after(depth).unwrap_or_default()
+    }
+
+    fn expected_layers_after(&self, depth: u32) -> Option<Vec<(u32, f64)>> {
+        let (end, curve) = (self.size.layers?, self.size.states_by_depth?);
+        let states = self.size.states.filter(|_| !self.is_upper_bound)? as f64;
+        let until = |depth: Option<u32>| depth.map_or(0.0, |depth| curve.at(depth, end));
+        // The curve is linear between its values: means over half a step smooth its slope.
+        let near = end / curve.0.len().max(1) as u32 / 2;
+        let layer = |depth: u32| {
+            let (before, last) =
+                (depth.saturating_sub(near).checked_sub(1), end.min(depth.saturating_add(near)));
+            let count = last - before.map_or(0, |before| before + 1) + 1;
+            (depth, states * (until(Some(last)) - until(before)) / f64::from(count))
+        };
+        let last = self.layers()?;
+        let first = depth.checked_add(1).filter(|first| *first <= last)?;
+        let step = (last - first) / Self::EXPECTED_LAYERS + 1;
+        let depths = (first..last).step_by(step as usize).chain([last]);
+        Some(depths.map(layer).collect())
     }
 
     /// Share of the work that is done, from 0 to 1, when the layer at `depth`, of `width` states, is
@@ -124,5 +145,48 @@ impl Forecast {
     pub(crate) fn dense_states(&self) -> Option<f64> {
         self.dense?;
         self.work.and(self.states())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_space::Curve;
+
+    use super::*;
+
+    fn forecast(layers: u32, states: u64, max_layers: Option<u32>) -> Forecast {
+        // Layers that grow with the depth, then layers of one width.
+        let curve = Curve(&[0.0, 1.0 / 12.0, 4.0 / 12.0, 8.0 / 12.0, 1.0]);
+        let size = SearchSize {
+            layers: Some(layers),
+            states: Some(states),
+            states_by_depth: Some(curve),
+            ..SearchSize::default()
+        };
+        Forecast::of(size, None, EngineKind::Explicit, max_layers)
+    }
+
+    #[test]
+    fn the_expected_layers_have_the_expected_states() {
+        let forecast = forecast(200, 1_000_000, None);
+        let layers = forecast.expected_layers(0);
+        assert!(layers.iter().map(|(depth, _)| *depth).eq(1..=200));
+        let sum: f64 = layers.iter().map(|(_, states)| states).sum();
+        assert!((sum - 1e6).abs() < 2e4, "{sum}");
+        assert!(layers.is_sorted_by(|a, b| a.1 <= b.1 + 1.0));
+    }
+
+    #[test]
+    fn the_expected_layers_are_some_of_those_that_are_left() {
+        let all = forecast(100_000, 1 << 40, None);
+        let layers = all.expected_layers(1000);
+        assert!(layers.len() <= Forecast::EXPECTED_LAYERS as usize + 1, "{}", layers.len());
+        assert_eq!((layers[0].0, layers.last().unwrap().0), (1001, 100_000));
+        assert_eq!(all.expected_layers(99_999).len(), 1);
+        assert_eq!(all.expected_layers(100_000), []);
+        assert_eq!(all.expected_layers(u32::MAX), []);
+        let limited = forecast(100, 1000, Some(50)).expected_layers(9);
+        assert_eq!(limited.last().unwrap().0, 50);
+        assert_eq!(Forecast::default().expected_layers(0), []);
     }
 }

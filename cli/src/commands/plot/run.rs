@@ -3,14 +3,17 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use strata::forecast::Forecast;
 use strata_plot::{Chart, Image, JobCurve, LayerFigures, Scale, Terminal, chart};
 use terminal_size::{Height, Width, terminal_size_of};
 
 use super::args::{Form, PlotArgs, Theme};
 use super::event::{self, Written};
 use crate::args::path::check_folder;
+use crate::client::record;
 use crate::commands::stats::rows::rows;
 use crate::commands::stats::table::Row;
+use crate::folder::{open, space};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
@@ -74,7 +77,29 @@ fn curve(target: &Target<'_>) -> Result<JobCurve, Failure> {
         seconds: row.seconds,
     };
     let (_, rows) = rows(target)?;
-    Ok(JobCurve::new(name, rows.into_iter().map(figures).collect()))
+    let last = rows.last().map(|row| row.depth);
+    let mut curve = JobCurve::new(name, rows.into_iter().map(figures).collect());
+    if let (Some(last), Some(forecast)) = (last, remainder(target)?) {
+        curve.expected = forecast.expected_layers(last);
+    }
+    Ok(curve)
+}
+
+/// What is known of the search of a job that is not done.
+fn remainder(target: &Target<'_>) -> Result<Option<Forecast>, Failure> {
+    match target {
+        Target::Folder(folder) => {
+            let (folder, manifest) = open(folder)?;
+            if manifest.result.is_some() {
+                return Ok(None);
+            }
+            // Layers of a search by another version are drawn without it.
+            let space = space(&folder, &manifest).ok();
+            Ok(space.map(|space| Forecast::new(&space, manifest.spec.engine, None)))
+        }
+        Target::Cluster(found) if found.job.result.is_some() => Ok(None),
+        Target::Cluster(found) => Ok(Some(record::forecast(&found.job))),
+    }
 }
 
 /// Refuses a chart in which a job has no point.

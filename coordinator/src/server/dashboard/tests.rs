@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use strata::catalogue::Registry;
 use strata_store::{EngineKind, JobSpec};
@@ -7,7 +8,7 @@ use super::*;
 use crate::cluster::context::ClusterOptions;
 use crate::cluster::event::Level;
 use crate::cluster::job_view::JobViews;
-use crate::entry::JobOptions;
+use crate::entry::{ClusterCheckpoint, JobOptions};
 use crate::journal::operations::Journal;
 
 fn source() -> (tempfile::TempDir, ClusterSource) {
@@ -81,6 +82,20 @@ fn the_overview_is_bounded() {
     assert_eq!(overview.jobs[0].id, ids[ENDED]);
 }
 
+fn line() -> HistoryLine {
+    HistoryLine {
+        depth: 0,
+        states: 1,
+        positions: 1,
+        generated: 3,
+        regions: 1,
+        bytes: 10,
+        digest: Hex128([0, 0]),
+        seconds: 0.0,
+        kept: None,
+    }
+}
+
 #[test]
 fn layers_come_from_the_view_and_the_journal() {
     let (_folder, source) = source();
@@ -88,13 +103,8 @@ fn layers_come_from_the_view_and_the_journal() {
     let line = |depth: u32| HistoryLine {
         depth,
         states: u64::from(depth) + 1,
-        positions: 1,
-        generated: 3,
-        regions: 1,
-        bytes: 10,
-        digest: Hex128([0, 0]),
         seconds: f64::from(depth),
-        kept: None,
+        ..line()
     };
     assert_eq!(source.layers(&id, 0).unwrap(), []);
     let saved: Vec<HistoryLine> = (0..1500).map(line).collect();
@@ -136,4 +146,53 @@ fn entries_of_the_log_mark_the_charts() {
     let expected = [(MarkKind::Checkpoint, 7), (MarkKind::Rollback, 7), (MarkKind::Resume, 9)];
     assert_eq!(marks, expected);
     assert_eq!(source.log(&id, part.next).unwrap().entries, []);
+}
+
+#[test]
+fn a_running_job_has_its_figures_and_the_age_and_cost_of_its_checkpoint() {
+    let (_folder, source) = source();
+    let id = submit(&source);
+    let line = HistoryLine { depth: 0, states: 1, ..line() };
+    let made = source.cluster.seconds() - 40;
+    let change = |entry: &mut JobEntry| {
+        entry.state = crate::entry::JobState::Running;
+        entry.expected_states = Some(1000.0);
+        entry.checkpoint = Some(ClusterCheckpoint {
+            depth: 0,
+            records: Vec::new(),
+            owners: vec![0],
+            disk_peak: 0,
+            spilled: 0,
+            made: Some(made),
+        });
+    };
+    let journal = &source.cluster.journal;
+    let entry = journal.checkpoint(&id, std::slice::from_ref(&line), change).unwrap();
+    source.cluster.work.add_checkpoint(&id, 4096, Duration::from_millis(250));
+    let view = source.cluster.job(&id);
+    view.activate(entry.progress);
+    view.set_workers(1, Vec::new());
+    let left = strata::forecast::Range { low: 8.0, high: 10.0 };
+    let figures = strata::Figures {
+        rate: 5.0,
+        mean_rate: 4.0,
+        share_of_work: Some(0.25),
+        time_left: Some(left),
+    };
+    view.add_layer(HistoryLine { depth: 1, ..line }, figures);
+    let shown = source.job(&id).unwrap();
+    assert_eq!((shown.state, &*shown.engine), (JobState::Running, "explicit"));
+    assert_eq!((shown.share, shown.expected_states), (Some(0.25), Some(1000.0)));
+    let left = shown.eta_seconds.unwrap();
+    assert!(left.low > 6.0 && left.high <= 10.0, "{left:?}");
+    assert_eq!(shown.rate, Some(5.0));
+    let checkpoint = shown.checkpoint.unwrap();
+    assert!(checkpoint.age_seconds.is_some_and(|age| (40.0..60.0).contains(&age)));
+    assert_eq!((checkpoint.cost_seconds, checkpoint.bytes), (Some(0.25), Some(4096)));
+    let expected = source.expected(&id).unwrap();
+    assert_eq!(expected.first().map(|(depth, _)| *depth), Some(2));
+    assert_eq!(
+        expected.last().map(|(depth, _)| Some(*depth)),
+        Some(shown.expected_depth.or(Some(21)))
+    );
 }

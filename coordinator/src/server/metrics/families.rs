@@ -117,6 +117,26 @@ const JOBS: &[Family<JobMetrics>] = &[
     gauge("job_expected_depth", "Depth at which the search ends at the latest, if known.", |m| {
         m.job.expected_layers.map(Value::from)
     }),
+    gauge(
+        "job_expected_states",
+        "States that the search is expected to find. Absent if that is not known.",
+        |m| m.job.expected_states.map(Value::Float),
+    ),
+    gauge(
+        "job_work_done_ratio",
+        "Share of the expected work that is done, from 0 to 1. Absent without a basis.",
+        |m| m.job.work_done.map(Value::Float),
+    ),
+    gauge(
+        "job_eta_low_seconds",
+        "Least time that a running job is expected to take from now. Absent without a basis.",
+        |m| m.job.eta_low_seconds.map(Value::Float),
+    ),
+    gauge(
+        "job_eta_high_seconds",
+        "Greatest time that a running job is expected to take from now. Absent without a basis.",
+        |m| m.job.eta_high_seconds.map(Value::Float),
+    ),
     gauge("job_checkpoint_depth", "Depth of the last durable checkpoint.", |m| {
         m.job.checkpoint.map(Value::from)
     }),

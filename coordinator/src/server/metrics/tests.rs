@@ -55,6 +55,10 @@ fn full() -> Snapshot {
         checkpoint: Some(441),
         ended: Some(7),
         expected_layers: Some(441),
+        expected_states: Some(4e6),
+        work_done: Some(0.5),
+        eta_low_seconds: Some(8.0),
+        eta_high_seconds: Some(10.0),
         result: Some(result),
         ..v1::Job::default()
     };
