@@ -306,6 +306,24 @@ fn a_job_in_a_folder_has_the_path_of_solve() {
 }
 
 #[test]
+fn a_dense_job_in_a_folder_has_a_path_to_its_goal() {
+    let dir = tempdir().unwrap();
+    let goals = dir.path().join("goals");
+    std::fs::write(&goals, "1 7 5 3 6 2 8 4\n").unwrap();
+    let data = dir.path().join("data");
+    let line = format!("pancake 8 --goal @{} --engine dense --keep-layers all", goals.display());
+    let moves = expect(0, &mut solve(&data, &line)).event("result")["moves"].as_u64().unwrap();
+    let ran = expect(0, strata("path --progress none").arg(&data));
+    // Reversals of the first pancakes, by rules of its own.
+    let mut stack: Vec<&str> = vec!["1", "2", "3", "4", "5", "6", "7", "8"];
+    let words = ran.stdout.split_whitespace();
+    for word in words.clone() {
+        stack[..word.strip_prefix('r').unwrap().parse().unwrap()].reverse();
+    }
+    assert_eq!((words.count() as u64, &*stack.join(" ")), (moves, "1 7 5 3 6 2 8 4"));
+}
+
+#[test]
 fn a_job_without_a_path_is_refused() {
     let dir = tempdir().unwrap();
     expect(4, &mut solve(dir.path(), "panex 4 --max-layers 9"));

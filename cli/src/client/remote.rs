@@ -345,6 +345,10 @@ fn interrupted<T>(args: &ClientArgs, status: &Status) -> Attempt<T> {
 fn failure(args: &ClientArgs, status: &Status) -> Failure {
     let (url, message) = (&args.coordinator, &status_reason(status));
     match status.code() {
+        // The coordinator answers, about its journal or a worker.
+        Code::Unavailable if status.source().is_none() => {
+            Failure::new(ExitCode::Unreachable, format!("{url} cannot answer now: {message}"))
+        }
         _ if is_lost(status) => {
             Failure::new(ExitCode::Unreachable, NetError::unreachable(url, message))
         }

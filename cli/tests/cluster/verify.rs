@@ -28,8 +28,10 @@ fn workers_check_and_list_their_files() {
     let cluster = Cluster::of(2);
     // Wide enough for both workers.
     let search = "hanoi 8 --pegs 4 --exhaust --keep-layers all";
-    // The whole space is one block of a dense search.
-    for (engine, shards, workers) in [("explicit", 8, 2), ("dense", 1, 1)] {
+    let blocks = "pancake 8 --keep-layers all";
+    // The whole space of this puzzle is one block of a dense search, that of 8 pancakes has several.
+    let searches = [(search, "explicit", 8, 2), (search, "dense", 1, 1), (blocks, "dense", 8, 2)];
+    for (search, engine, shards, workers) in searches {
         let search = format!("{search} --engine {engine}");
         let ran = cluster.follow(&format!("submit {search} --shards {shards}")).expect(0);
         let job = ran.event("job")["job"].as_str().unwrap().to_owned();
@@ -97,6 +99,7 @@ fn damage_names_the_worker_the_file_and_the_offset() {
     assert!(ran.stderr.contains("worker w2") && ran.stderr.contains(name), "{}", ran.stderr);
     cluster.kill("w2");
     let ran = expect(10, &mut cluster.client(&format!("verify {job}")));
+    assert!(ran.stderr.contains("cannot answer now: "), "{}", ran.stderr);
     // Until its lease ends, the coordinator tries to connect.
     let reasons = ["is not connected", "cannot reach"];
     assert!(reasons.iter().any(|reason| ran.stderr.contains(reason)), "{}", ran.stderr);

@@ -64,6 +64,7 @@ impl Verification {
     /// Checks the files of the last checkpoint. A running job removes them when it has a newer one,
     /// which is checked then.
     async fn checkpoint(&mut self) -> Result<(), Status> {
+        let mut last = None;
         for _ in 0..ATTEMPTS {
             let Some(checkpoint) = self.entry.checkpoint.clone() else { return Ok(()) };
             let checked = self.checkpoint_files(&checkpoint).await;
@@ -72,8 +73,15 @@ impl Verification {
             if self.entry.checkpoint.as_ref() == Some(&checkpoint) {
                 return Err(status);
             }
+            last = Some(status);
         }
-        Err(Status::unavailable("the checkpoint is replaced too often"))
+        let last = last.as_ref().map_or("", |status| status.message());
+        let text = format!(
+            "job {} has replaced the checkpoint {ATTEMPTS} times while it was being checked (the last \
+             time: {last}); verify it again with a longer --checkpoint-interval, or when it has ended",
+            self.entry.id
+        );
+        Err(Status::unavailable(text))
     }
 
     async fn checkpoint_files(&self, checkpoint: &ClusterCheckpoint) -> Result<(), Status> {
