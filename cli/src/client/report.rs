@@ -69,8 +69,11 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     Ok(())
 }
 
-/// The number and the names of the job's workers.
+/// The number and the names of the job's workers; empty if the job has ended, on none.
 fn workers(job: &v1::Job) -> String {
+    if has_ended(job) {
+        return String::new();
+    }
     let number = units::count(u64::from(job.workers));
     match &*job.worker_names {
         [] => number,
@@ -279,6 +282,7 @@ mod tests {
         let job = v1::Job { result: Some(result), ..example(v1::JobState::Done) };
         let text = text(|out| super::job(&job, now(), out));
         assert!(text.contains("  result      X(3) = 42\n"), "{text}");
+        assert!(!text.contains("workers"), "{text}");
         assert!(text.ends_with("  exit code   0\n"), "{text}");
     }
 
