@@ -4,6 +4,7 @@
 //! searches again.
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 use strata::forecast::Forecast;
 use strata::{numbering, trace_dense};
 use strata_explicit::Trace;
@@ -38,11 +39,19 @@ pub(crate) struct PathJobArgs {
     /// Resources of a search for the path.
     #[command(flatten)]
     resources: PathResources,
+
+    /// End when standard input ends, as it does with the process that started this one
+    #[arg(long, hide = true, env = "STRATA_UNTIL_INPUT_ENDS", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    until_input_ends: bool,
 }
 
 /// Runs `strata path`.
 pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Failure> {
     args.form.check()?;
+    if args.until_input_ends {
+        end_with_input()?;
+    }
     let ClusterJob { remote, job } = match args.target.find()? {
         Target::Folder(folder) => {
             return local_path::run(&folder, &args.form, &args.resources, console);
@@ -85,6 +94,18 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
     puzzle.show(&moves, result.moves, &args.form, false, &progress)?;
     progress.finish()?;
     Ok(ExitCode::Done)
+}
+
+/// Ends this process when its standard input ends.
+fn end_with_input() -> Result<(), Failure> {
+    let watch = || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(ExitCode::Interrupted as i32);
+    };
+    let thread = std::thread::Builder::new().name("input".to_owned()).spawn(watch);
+    thread.map(drop).map_err(|error| {
+        Failure::new(ExitCode::Unexpected, format!("cannot watch standard input: {error}"))
+    })
 }
 
 /// The result of a job with a path.

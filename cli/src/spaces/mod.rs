@@ -2,6 +2,7 @@
 
 pub(crate) mod engine;
 pub(crate) mod moves;
+pub(crate) mod path_command;
 pub(crate) mod presenter;
 pub(crate) mod program;
 pub(crate) mod puzzle;

@@ -1,18 +1,13 @@
 //! What the web page says about searches: titles of results, commands that repeat a search, moves.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-
-use serde_json::Value;
 
 use strata_dashboard::model::{Job, Solution};
 use strata_dashboard::{Presenter, SourceError, Texts};
 
 use crate::args::line::quoted;
 use crate::output::events::Outcome;
+use crate::spaces::path_command::PathCommand;
 use crate::spaces::program;
 use crate::spaces::request::Naming;
 
@@ -21,49 +16,6 @@ use crate::spaces::request::Naming;
 pub(crate) struct PuzzlePresenter {
     /// Finds the moves of a job; none if that is not possible here.
     pub(crate) path: Option<PathCommand>,
-}
-
-/// `strata path` in a process of its own, which takes neither memory nor threads of the coordinator.
-#[derive(Debug)]
-pub(crate) struct PathCommand {
-    pub(crate) program: PathBuf,
-    /// The command and its flags, to which the job is added.
-    pub(crate) words: Vec<OsString>,
-    /// Folder for what does not fit its memory.
-    pub(crate) data_dir: PathBuf,
-}
-
-impl PathCommand {
-    /// The moves of a job, checked by a replay.
-    ///
-    /// # Errors
-    /// With the reason, for people.
-    fn moves(&self, job: &str) -> Result<Vec<String>, String> {
-        let output = self.run(job).map_err(|error| format!("strata path cannot start: {error}"))?;
-        if !output.status.success() {
-            let reason = String::from_utf8_lossy(&output.stderr);
-            let reason = reason.lines().last().unwrap_or("it ended without a reason");
-            return Err(reason.strip_prefix("error: ").unwrap_or(reason).to_owned());
-        }
-        let text = String::from_utf8_lossy(&output.stdout);
-        let mut events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let path = events.rfind(|event| event["event"] == "path");
-        let moves = path.as_ref().and_then(|path| path["moves"].as_array());
-        let moves = moves.ok_or("strata path has printed no moves")?;
-        let names: Option<Vec<String>> =
-            moves.iter().map(|name| name.as_str().map(str::to_owned)).collect();
-        names.ok_or_else(|| "strata path has printed moves without names".to_owned())
-    }
-
-    fn run(&self, job: &str) -> io::Result<Output> {
-        Command::new(&self.program)
-            .args(&self.words)
-            .env("STRATA_DATA_DIR", &self.data_dir)
-            .arg("--")
-            .arg(job)
-            .stdin(Stdio::null())
-            .output()
-    }
 }
 
 impl Presenter for PuzzlePresenter {
@@ -85,7 +37,7 @@ impl Presenter for PuzzlePresenter {
         let name = program::name();
         let other = format!("The command {name} path {} prints the moves.", job.id);
         let Some(path) = &self.path else { return Err(SourceError::Refused(other)) };
-        let moves = path.moves(&job.id).map_err(SourceError::Refused)?;
+        let moves = path.find(&job.id).map_err(SourceError::Refused)?;
         Ok(Solution { moves, ..Solution::default() })
     }
 
@@ -169,21 +121,6 @@ mod tests {
                 crate::spaces::request::open(&again.domain, &again.args, again.parameters());
             assert_eq!(opened.ok().map(|space| space.parameters()), Some(job.params), "{line}");
         }
-    }
-
-    #[test]
-    fn the_moves_are_those_of_the_command_and_its_error_is_the_reason() {
-        // A shell in place of the program.
-        let run = |script: &str| {
-            let words = ["-c", script].map(OsString::from).to_vec();
-            let path = PathCommand { program: "/bin/sh".into(), words, data_dir: PathBuf::new() };
-            path.moves("panex-3-x")
-        };
-        let found = run("echo '{\"event\":\"path\",\"moves\":[\"a\",\"b\"]}'");
-        assert_eq!(found, Ok(vec!["a".to_owned(), "b".to_owned()]));
-        let refused = run("echo 'error: it has kept layers: last' >&2; exit 2");
-        assert_eq!(refused, Err("it has kept layers: last".to_owned()));
-        assert!(run("echo nothing").unwrap_err().contains("no moves"));
     }
 
     #[test]

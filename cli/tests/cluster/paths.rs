@@ -1,11 +1,15 @@
 //! Paths of a cluster's job, traced through layers that several workers have kept.
 
 use std::io::Write;
+use std::net::TcpStream;
 use std::process::Stdio;
+use std::time::Instant;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::{Finished, expect, strata};
 use crate::faults::SLOW;
-use crate::harness::{Cluster, eventually, fails};
+use crate::harness::{COORDINATOR, Cluster, eventually, fails};
 
 /// `strata replay` of some moves.
 fn replay(line: &str, moves: &str) -> Finished {
@@ -173,6 +177,55 @@ fn a_search_for_a_path_waits_for_a_worker_without_a_job() {
     assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), 343), "{}", ran.stderr);
     assert!(ran.stderr.contains("waiting until a worker runs no job"), "{}", ran.stderr);
     cluster.assert_no_panic();
+}
+
+/// The process that a node has started, if it has started one.
+fn child_of(pid: Pid) -> Option<Pid> {
+    let parent = pid.as_raw_nonzero().to_string();
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        Some((pid, std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))
+    });
+    // The name is in parentheses; state and parent follow.
+    let has_parent = |stat: &str| {
+        let fields = stat.rsplit_once(") ").map(|(_, fields)| fields.split(' '));
+        fields.and_then(|mut fields| fields.nth(1)) == Some(&*parent)
+    };
+    let found = processes.into_iter().find(|(_, stat)| has_parent(stat));
+    found.and_then(|(pid, _)| Pid::from_raw(pid))
+}
+
+#[test]
+fn a_search_for_the_page_ends_with_the_coordinator() {
+    for signal in [Signal::TERM, Signal::KILL] {
+        let mut cluster = Cluster::of(1);
+        let done = symbolic(&cluster, "panex 5");
+        let running = cluster.submit("panex 8");
+        eventually("a running job", || cluster.status(&running)["depth"].as_u64() > Some(5));
+        // The search waits for the worker.
+        let mut page = TcpStream::connect(("127.0.0.1", cluster.http)).unwrap();
+        let request = format!("GET /api/jobs/{done}/solution HTTP/1.1");
+        write!(page, "{request}\r\nHost: localhost\r\n\r\n").unwrap();
+        let coordinator = cluster.pid(COORDINATOR);
+        let mut child = None;
+        eventually("a search for the page", || {
+            child = child_of(coordinator);
+            child.is_some()
+        });
+        let child = child.unwrap();
+        if signal == Signal::TERM {
+            // It does not see that the coordinator ends.
+            kill_process(child, Signal::STOP).unwrap();
+        }
+        let begun = Instant::now();
+        cluster.signal(COORDINATOR, signal);
+        cluster.ended(COORDINATOR);
+        let command = format!("/proc/{}/cmdline", child.as_raw_nonzero());
+        eventually("the end of the search", || {
+            !std::fs::read_to_string(&command).unwrap_or_default().contains(&done)
+        });
+        assert!(begun.elapsed().as_secs() < 20, "{signal:?}: {:?}", begun.elapsed());
+    }
 }
 
 #[test]

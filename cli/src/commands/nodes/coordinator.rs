@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use strata::CancelToken;
 use strata_coordinator::{
     ClusterOptions, Coordinator, DashboardOptions, JournalError, JournalSetup, Retention,
     ServerError,
@@ -20,7 +21,8 @@ use super::node;
 use crate::args::cluster::SecurityArgs;
 use crate::output::exit::{ExitCode, Failure};
 use crate::signals::Signals;
-use crate::spaces::presenter::{PathCommand, PuzzlePresenter};
+use crate::spaces::path_command::{self, PathCommand};
+use crate::spaces::presenter::PuzzlePresenter;
 use crate::spaces::program;
 
 /// Arguments of `coordinator`.
@@ -130,6 +132,8 @@ fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
 pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<ExitCode, Failure> {
     let security = security(args)?;
     let runtime = node::runtime()?;
+    // Dropped before the runtime, which waits for the thread of a path.
+    let end = EndOfPaths(CancelToken::new());
     let platform: Arc<dyn Platform> = System::new(runtime.handle());
     let options = ClusterOptions {
         lease: args.lease,
@@ -146,12 +150,16 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
         journal: JournalSetup::on(&platform),
         dashboard: DashboardOptions {
             host_names: args.http_names.clone(),
-            presenter: Arc::new(PuzzlePresenter { path: path_command(args) }),
+            presenter: Arc::new(PuzzlePresenter { path: path_command(args, end.0.clone()) }),
         },
         platform,
     };
     runtime.block_on(async {
-        let stop = Signals::listen()?.shutdown();
+        let (signals, paths) = (Signals::listen()?, end.0.clone());
+        let stop = async move {
+            signals.shutdown().await;
+            paths.cancel();
+        };
         let coordinator =
             Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
         let coordinator = coordinator.map_err(failure)?;
@@ -163,9 +171,18 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
     })
 }
 
+/// Ends the search for a path, in whatever way the coordinator ends.
+struct EndOfPaths(CancelToken);
+
+impl Drop for EndOfPaths {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// How the web page finds moves: `strata path` with this coordinator's own files. None if its address is
 /// not known before it listens.
-fn path_command(args: &CoordinatorArgs) -> Option<PathCommand> {
+fn path_command(args: &CoordinatorArgs, stop: CancelToken) -> Option<PathCommand> {
     let program = std::env::current_exe().ok()?;
     let mut addr = args.listen;
     if addr.port() == 0 {
@@ -181,7 +198,9 @@ fn path_command(args: &CoordinatorArgs) -> Option<PathCommand> {
     let SecurityArgs { token_file, tls_ca, tls_cert, tls_key, insecure } = &args.security;
     let scheme = if tls_cert.is_some() { "https" } else { "http" };
     let mut words: Vec<OsString> =
-        ["path", "--json", "--progress", "none"].map(OsString::from).to_vec();
+        ["path", "--json", "--progress", "none", "--path-format", "moves", "--until-input-ends"]
+            .map(OsString::from)
+            .to_vec();
     words.push(format!("--coordinator={scheme}://{addr}").into());
     let files = [
         ("--token-file", token_file),
@@ -195,7 +214,8 @@ fn path_command(args: &CoordinatorArgs) -> Option<PathCommand> {
     if *insecure {
         words.push("--insecure".into());
     }
-    Some(PathCommand { program, words, data_dir: args.data_dir.clone() })
+    let folder = args.data_dir.join("path");
+    Some(PathCommand { program, words, folder, limit: path_command::LIMIT, stop })
 }
 
 /// Reads the token file, or creates it with `--create-token`, and the certificates.
