@@ -70,6 +70,67 @@ fn a_path_leads_from_any_position_to_any_other() {
     assert_eq!(ran.event("job")["params"]["start"], ends[1]);
 }
 
+/// Moves and positions of a path.
+fn path_event(ran: &Finished) -> (Vec<String>, Vec<String>) {
+    let event = ran.event("path");
+    let texts = |name: &str| -> Vec<String> {
+        let texts = event[name].as_array().unwrap().iter();
+        texts.map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    (texts("moves"), texts("positions"))
+}
+
+/// Positions are those of the replay, whichever way they were found: from the layers of all engines
+/// and by midpoints. They do not depend on the form of the moves.
+#[test]
+fn a_path_has_the_position_before_each_move_and_after_the_last_one() {
+    for flags in [
+        "--engine explicit",
+        "--engine explicit --keep-layers last",
+        "--engine explicit --symmetry off",
+        "--engine symbolic --path-format words",
+        "--engine explicit --gold",
+    ] {
+        let dir = tempdir().unwrap();
+        let ran = expect(0, &mut solve(dir.path(), &format!("panex 4 --path {flags}")));
+        let (moves, positions) = path_event(&ran);
+        let mut command = strata("replay panex 4 --every 1 --json");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(moves.join("\n").as_bytes()).unwrap();
+        let replayed = Finished::of(child.wait_with_output().unwrap()).events("position");
+        let replayed: Vec<&str> =
+            replayed.iter().map(|event| event["position"].as_str().unwrap()).collect();
+        assert_eq!((moves.len(), positions.len()), (128, 129), "{flags}");
+        assert_eq!(positions, replayed, "{flags}");
+    }
+}
+
+#[test]
+fn paths_of_other_puzzles_have_positions() {
+    for (line, start, goal, moves) in [
+        ("tiles 2x3", "5 4 3 / 2 1 _", "1 2 3 / 4 5 _", None),
+        ("tiles 2x3 --path-format words", "5 4 3 / 2 1 _", "1 2 3 / 4 5 _", Some(1)),
+        ("tiles 2x3 --moves clockwise", "_ 1 2 / 4 5 3", "1 2 3 / 4 5 _", None),
+        ("pancake 5 --engine explicit --goal r3", "2 4 1 5 3", "3 2 1 4 5", None),
+        ("pancake 5 --engine dense --goal r3", "2 4 1 5 3", "3 2 1 4 5", None),
+    ] {
+        let dir = tempdir().unwrap();
+        let mut command = solve(dir.path(), &format!("--path {line}"));
+        if line.contains("clockwise") {
+            // It has no data directory.
+            command = strata(&format!("solve --json --progress none --path {line}"));
+        }
+        let ran = expect(0, command.args(["--start", start]));
+        let (shown, positions) = path_event(&ran);
+        let length = ran.event("result")["moves"].as_u64().unwrap() as usize;
+        assert_eq!(shown.len(), moves.unwrap_or(length), "{line}");
+        assert_eq!(positions.len(), length + 1, "{line}");
+        let ends = (positions.first().unwrap().as_str(), positions.last().unwrap().as_str());
+        assert_eq!(ends, (start, goal), "{line}");
+    }
+}
+
 /// A coordinator that is killed cannot end the process that it started for its page.
 #[test]
 fn a_search_for_a_path_ends_with_its_standard_input() {

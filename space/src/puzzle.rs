@@ -125,10 +125,11 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     }
 
     /// Positions in text form, each one move from the one before, for which the stored states of a
-    /// chain stand; None if there are none. The last state from the start has its own text.
+    /// chain stand; None if there are none. Solutions are drawn from them.
     ///
     /// By default the texts of the states. Where a stored state stands for several positions, the
-    /// puzzle has to find which of them is meant.
+    /// puzzle has to find which of them is meant. The last state from the start has its own text if
+    /// [`Self::moves_along`] is not implemented.
     fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
         let states = chain.from_start.iter();
         // The searches met in the last state of both parts.

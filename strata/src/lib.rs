@@ -49,7 +49,7 @@ pub use local::worker::{LayerReport, Setup, Worker};
 pub use path::antipodes::{Antipode, Antipodes, antipodes};
 pub use path::dense::trace_dense;
 pub use path::find::find_path;
-pub use path::outcome::{Moves, OpenSpace, PathOutcome};
+pub use path::outcome::{FoundPath, Moves, OpenSpace, PathOutcome};
 pub use path::symbolic::{PathProgress, symbolic_path};
 pub use plan::driver::{
     Answer, CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool,

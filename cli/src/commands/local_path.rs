@@ -67,11 +67,11 @@ pub(super) fn run(
     let signals = SignalToken::listen();
     let progress = Progress::start(console, &Forecast::default());
     let found = find_path(&request, &opened, &puzzle::reopen, signals.token())?;
-    let moves = match found {
-        PathOutcome::Found(moves) => moves,
+    let path = match found {
+        PathOutcome::Found(path) => path,
         PathOutcome::Stopped(reason) => return Err(stopped(reason)),
     };
-    puzzle.show(&moves, result.moves, form, false, &progress)?;
+    puzzle.show(path, result.moves, form, false, &progress)?;
     progress.finish()?;
     drop(data);
     Ok(ExitCode::Done)

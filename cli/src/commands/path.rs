@@ -71,27 +71,27 @@ pub(crate) fn run(args: &PathJobArgs, console: &Console) -> Result<ExitCode, Fai
         let message = format!("the layers of job {} do not lead to the goal", job.id);
         Failure::new(ExitCode::Corrupt, message)
     };
-    let moves = match spec.engine {
+    let path = match spec.engine {
         EngineKind::Explicit => {
             let chain =
                 Trace::new(puzzle.space(), spec.shards)?.chain(result.layers, &mut layers)?;
-            puzzle.moves(&chain.ok_or_else(unreached)?)
+            puzzle.path_along(&chain.ok_or_else(unreached)?)
         }
         EngineKind::Dense | EngineKind::DenseLean => {
             let positions = dense(&puzzle, result.layers, &remote, &layers)?;
-            puzzle.moves_between(&positions.ok_or_else(unreached)?)
+            puzzle.path_through(positions.ok_or_else(unreached)?)
         }
         EngineKind::Symbolic | EngineKind::SymbolicLean => {
-            puzzle.moves_between(&searched::positions(&remote, &job, result.layers)?)
+            puzzle.path_through(searched::positions(&remote, &job, result.layers)?)
         }
     };
     let apart = || {
         let message = format!("the positions of the path of {} are not one move apart", job.id);
         Failure::new(ExitCode::Unexpected, message)
     };
-    let moves = moves.ok_or_else(apart)?;
+    let path = path.ok_or_else(apart)?;
     let progress = Progress::start(console, &Forecast::default());
-    puzzle.show(&moves, result.moves, &args.form, false, &progress)?;
+    puzzle.show(path, result.moves, &args.form, false, &progress)?;
     progress.finish()?;
     Ok(ExitCode::Done)
 }

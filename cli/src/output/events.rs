@@ -188,12 +188,24 @@ pub(crate) struct Path {
     pub(crate) moves: Vec<String>,
     /// The file they were written to.
     pub(crate) file: Option<String>,
+    /// The position before each move and after the last one, in the space's text form. Empty if the
+    /// puzzle does not find them: null in JSON.
+    #[serde(serialize_with = "null_if_default")]
+    pub(crate) positions: Vec<String>,
+    /// Names of the single moves, as the puzzle has them.
+    #[serde(skip)]
+    pub(crate) names: Vec<String>,
     /// Separator of the moves in text.
     #[serde(skip)]
     pub(crate) between: &'static str,
 }
 
 impl Path {
+    /// The single moves: in the requested form if it has them apart.
+    pub(crate) fn single_moves(&self) -> &[String] {
+        if self.moves.len() == self.names.len() { &self.moves } else { &self.names }
+    }
+
     /// The moves as text, with a newline at the end.
     pub(crate) fn text(&self) -> String {
         if self.moves.is_empty() { String::new() } else { self.moves.join(self.between) + "\n" }
@@ -461,11 +473,15 @@ pub(crate) mod tests {
     #[test]
     fn path_line() {
         let moves = ["b1 L>C", "o1 R>L"].map(str::to_owned).to_vec();
-        let path = Path { moves, file: None, between: "\n" };
+        let names = ["LC", "RL"].map(str::to_owned).to_vec();
+        let path = Path { moves, file: None, positions: Vec::new(), names, between: "\n" };
         assert_eq!(path.text(), "b1 L>C\no1 R>L\n");
+        assert_eq!(path.single_moves(), path.moves);
+        let in_a_word = Path { moves: vec!["LCRL".to_owned()], ..path.clone() };
+        assert_eq!(in_a_word.single_moves(), path.names);
         assert_eq!(
             json(&Event::Path(path)),
-            "{\"v\":1,\"event\":\"path\",\"moves\":[\"b1 L>C\",\"o1 R>L\"],\"file\":null}\n"
+            "{\"v\":1,\"event\":\"path\",\"moves\":[\"b1 L>C\",\"o1 R>L\"],\"file\":null,\"positions\":null}\n"
         );
     }
 

@@ -1,5 +1,6 @@
 //! State spaces as the command line names them, and the moves of the puzzles among them.
 
+pub(crate) mod drawings;
 pub(crate) mod engine;
 pub(crate) mod moves;
 pub(crate) mod path_command;

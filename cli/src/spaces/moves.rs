@@ -1,5 +1,7 @@
 //! Moves of a shortest solution: text form and output.
 
+use strata::FoundPath;
+
 use crate::args::path::{PathForm, PathFormat};
 use crate::output::events;
 use crate::output::exit::Failure;
@@ -21,14 +23,17 @@ pub(crate) fn as_words(moves: &Moves, format: PathFormat) -> Shown {
     (moves.clone(), apart)
 }
 
-/// Prints moves, or writes them to the file of the command line.
+/// Prints the moves of a path, or writes them to the file of the command line.
 pub(crate) fn emit(
     (moves, between): Shown,
+    path: FoundPath,
     form: &PathForm,
     progress: &Progress,
 ) -> Result<(), Failure> {
+    let FoundPath { moves: names, positions } = path;
     let file = form.path_file.as_ref();
-    let event = events::Path { moves, file: file.map(|file| file.display().to_string()), between };
+    let name = file.map(|file| file.display().to_string());
+    let event = events::Path { moves, file: name, positions, names, between };
     if let Some(file) = file {
         std::fs::write(file, event.text()).map_err(|error| {
             let message = format!("cannot write {}: {error}", file.display());

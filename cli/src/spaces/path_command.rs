@@ -35,6 +35,13 @@ pub(crate) struct PathCommand {
     pub(crate) stop: CancelToken,
 }
 
+/// The moves of a job and the positions before each and after the last one, if there are any.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) moves: Vec<String>,
+    pub(crate) positions: Vec<String>,
+}
+
 /// Output of a process.
 struct Output {
     status: ExitStatus,
@@ -43,11 +50,11 @@ struct Output {
 }
 
 impl PathCommand {
-    /// The moves of a job, checked by a replay.
+    /// A shortest solution of a job, checked by a replay.
     ///
     /// # Errors
     /// With the reason, for people.
-    pub(crate) fn find(&self, job: &str) -> Result<Vec<String>, String> {
+    pub(crate) fn find(&self, job: &str) -> Result<Found, String> {
         let output = self.output(job)?;
         if !output.status.success() {
             let reason = output.errors.lines().last().unwrap_or("it ended without a reason");
@@ -57,11 +64,12 @@ impl PathCommand {
         let mut events = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let path = events.rfind(|event| event["event"] == "path");
         let path = path.ok_or("strata path has printed no moves")?;
-        let moves = path["moves"].as_array().ok_or("strata path has printed no moves")?;
-        let names = moves.iter().map(|name| name.as_str().map(str::to_owned));
-        names
-            .collect::<Option<_>>()
-            .ok_or_else(|| "strata path has printed moves without names".to_owned())
+        let texts = |name: &str| -> Option<Vec<String>> {
+            let texts = path[name].as_array()?.iter();
+            texts.map(|text| text.as_str().map(str::to_owned)).collect()
+        };
+        let moves = texts("moves").ok_or("strata path has printed no moves")?;
+        Ok(Found { moves, positions: texts("positions").unwrap_or_default() })
     }
 
     /// Runs the process with its files in the folder.
@@ -154,11 +162,18 @@ mod tests {
         (parent, PathCommand { program: "/bin/sh".into(), words, folder, limit, stop })
     }
 
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(ToString::to_string).collect()
+    }
+
     #[test]
-    fn the_moves_are_those_of_the_command_and_its_error_is_the_reason() {
+    fn moves_and_positions_are_those_of_the_command_and_its_error_is_the_reason() {
         let run = |script: &str| shell(script).1.find("panex-3-x");
-        let found = run("echo '{\"event\":\"path\",\"moves\":[\"a\",\"b\"]}'");
-        assert_eq!(found, Ok(vec!["a".to_owned(), "b".to_owned()]));
+        let found =
+            run("echo '{\"event\":\"path\",\"moves\":[\"a\"],\"positions\":[\"0\",\"1\"]}'");
+        assert_eq!(found, Ok(Found { moves: texts(&["a"]), positions: texts(&["0", "1"]) }));
+        let found = run("echo '{\"event\":\"path\",\"moves\":[\"a\"],\"positions\":null}'");
+        assert_eq!(found, Ok(Found { moves: texts(&["a"]), positions: Vec::new() }));
         let refused = run("echo 'error: it has kept layers: last' >&2; exit 2");
         assert_eq!(refused, Err("it has kept layers: last".to_owned()));
         assert!(run("echo nothing").unwrap_err().contains("no moves"));

@@ -1,4 +1,4 @@
-//! What the web page says about searches: titles of results, commands that repeat a search, moves.
+//! What the web page says about searches: titles of results, commands that repeat a search, solutions.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use strata_dashboard::{Presenter, SourceError, Texts};
 
 use crate::args::line::quoted;
 use crate::output::events::Outcome;
-use crate::spaces::path_command::PathCommand;
+use crate::spaces::drawings::Drawings;
+use crate::spaces::path_command::{Found, PathCommand};
 use crate::spaces::program;
 use crate::spaces::request::Naming;
 
@@ -16,6 +17,7 @@ use crate::spaces::request::Naming;
 pub(crate) struct PuzzlePresenter {
     /// Finds the moves of a job; none if that is not possible here.
     pub(crate) path: Option<PathCommand>,
+    pub(crate) drawings: Drawings,
 }
 
 impl Presenter for PuzzlePresenter {
@@ -37,12 +39,12 @@ impl Presenter for PuzzlePresenter {
         let name = program::name();
         let other = format!("The command {name} path {} prints the moves.", job.id);
         let Some(path) = &self.path else { return Err(SourceError::Refused(other)) };
-        let moves = path.find(&job.id).map_err(SourceError::Refused)?;
-        Ok(Solution { moves, ..Solution::default() })
+        let Found { moves, positions } = path.find(&job.id).map_err(SourceError::Refused)?;
+        Ok(self.drawings.solution(&job.space, &job.params, moves, positions))
     }
 
-    fn drawing(&self, _: &Job, _: &str, _: bool) -> Option<String> {
-        None
+    fn drawing(&self, job: &Job, position: &str, dark: bool) -> Option<String> {
+        self.drawings.draw(&job.space, &job.params, position, dark)
     }
 }
 
@@ -121,6 +123,16 @@ mod tests {
                 crate::spaces::request::open(&again.domain, &again.args, again.parameters());
             assert_eq!(opened.ok().map(|space| space.parameters()), Some(job.params), "{line}");
         }
+    }
+
+    #[test]
+    fn positions_of_a_job_are_drawn() {
+        let presenter = PuzzlePresenter::default();
+        let panex = job("panex", &["2"], Some(13));
+        let drawing = presenter.drawing(&panex, "b1 b2 / - / o1 o2", true).unwrap();
+        assert!(drawing.contains("<title>b1 b2 / - / o1 o2</title>"), "{drawing}");
+        assert_eq!(presenter.drawing(&panex, "b1 / - / o1", true), None);
+        assert_eq!(presenter.drawing(&job("pancake", &["4"], None), "1 2 3 4", true), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use strata::FoundPath;
 use strata::catalogue::Space;
 use strata_space::dense::DenseSpace;
 use strata_space::{Chain, SpaceError, StateSpace};
@@ -34,9 +35,9 @@ impl Puzzle {
         self.0.state_space()
     }
 
-    /// The moves of a chain of stored states, if it leads from start to goal.
-    pub(crate) fn moves(&self, chain: &Chain) -> Option<Moves> {
-        self.0.moves(chain)
+    /// The path along a chain of stored states, if it leads from start to goal.
+    pub(crate) fn path_along(&self, chain: &Chain) -> Option<FoundPath> {
+        FoundPath::along(&self.0, chain)
     }
 
     /// The dense form of the space.
@@ -47,29 +48,30 @@ impl Puzzle {
         self.0.dense()
     }
 
-    /// The moves between positions in text form, if each leads to the next.
-    pub(crate) fn moves_between(&self, positions: &[String]) -> Option<Moves> {
-        self.0.moves_between(positions)
+    /// The path through positions in text form, if each is one move from the one before.
+    pub(crate) fn path_through(&self, positions: Vec<String>) -> Option<FoundPath> {
+        FoundPath::through(&self.0, positions)
     }
 
-    /// Replays moves by code that shares nothing with the search, then prints or writes them.
+    /// Replays the moves of a path by code that shares nothing with the search, then prints or
+    /// writes them.
     ///
     /// # Errors
     /// If the moves do not lead to the goal, are not `expected` in number, or cannot be written.
     pub(crate) fn show(
         &self,
-        moves: &Moves,
+        path: FoundPath,
         expected: Option<u64>,
         form: &PathForm,
         other_form: bool,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        let shown = self.replayed(moves, expected, form.path_format, other_form);
+        let shown = self.replayed(&path.moves, expected, form.path_format, other_form);
         let shown = shown.map_err(|why| {
-            let message = format!("the path of {} moves is not right: {why}", moves.len());
+            let message = format!("the path of {} moves is not right: {why}", path.moves.len());
             Failure::new(ExitCode::Unexpected, message)
         })?;
-        moves::emit(shown, form, progress)
+        moves::emit(shown, path, form, progress)
     }
 
     /// The moves in text form, if they lead from start to goal and have the expected number.

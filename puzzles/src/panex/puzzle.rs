@@ -110,6 +110,16 @@ impl Puzzle for Panex {
         Some(self.unfold(chain)?.into_iter().map(move_name).collect())
     }
 
+    fn positions_along(&self, _: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
+        let mut at = *self.start();
+        let mut positions = vec![at.to_string()];
+        for mv in self.unfold(chain)? {
+            at = at.moved(mv, self.config().centre_top)?;
+            positions.push(at.to_string());
+        }
+        Some(positions)
+    }
+
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         let level = self.config().level;
         let read = |text: &String| Position::parse(level, text).ok();

@@ -125,6 +125,10 @@ impl Puzzle for Tiles {
         boards.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
     }
 
+    fn positions_along(&self, _: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
+        Some(self.unfold(chain)?.iter().map(ToString::to_string).collect())
+    }
+
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         Some(drawing::draw(&Board::parse(self.shape(), position).ok()?, theme))
     }

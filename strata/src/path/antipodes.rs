@@ -17,7 +17,7 @@ pub struct Antipode {
     /// The state in the space's text form.
     pub state: String,
     /// The fewest moves from the state to the start; None unless the puzzle names the moves between
-    /// states in text form, and every move has an inverse.
+    /// states in text form and finds a path to this very position, and every move has an inverse.
     pub moves: Option<Moves>,
 }
 
@@ -64,12 +64,14 @@ pub fn antipodes(
     let texts = listed.iter().map(|state| state.text.clone());
     let first = if space.names_moves() && !request.is_directed && !listed.is_empty() {
         let paths = positions_to(request, &space, folder, &listed)?;
-        let moves = |mut path: Vec<String>| {
+        let antipode = |(state, mut path): (String, Vec<String>)| {
             path.reverse();
-            space.moves_between(&path)
+            // The path may lead to another position for which the state stands.
+            let is_its_own = path.first() == Some(&state);
+            let moves = if is_its_own { space.moves_between(&path) } else { None };
+            Antipode { state, moves }
         };
-        let paths = paths.into_iter().map(moves);
-        texts.zip(paths).map(|(state, moves)| Antipode { state, moves }).collect()
+        texts.zip(paths).map(antipode).collect()
     } else {
         texts.map(|state| Antipode { state, moves: None }).collect()
     };

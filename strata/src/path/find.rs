@@ -8,7 +8,7 @@ use strata_store::JobDir;
 
 use super::dense::DensePaths;
 use super::midpoints::PathFinder;
-use super::outcome::{Moves, OpenSpace, PathOutcome};
+use super::outcome::{FoundPath, Moves, OpenSpace, PathOutcome};
 use super::symbolic::{PathProgress, symbolic_path};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::job::layers::{JobLayers, ListedState};
 use crate::job::request::Request;
 use crate::plan::machine::StopReason;
 
-/// The moves of a shortest solution of the finished job in `folder`.
+/// A shortest solution of the finished job in `folder`.
 ///
 /// An explicit job's path is traced back through its layers where all were kept, and otherwise
 /// searched again in halves. A symbolic job is searched again with all layers in memory; a dense one,
@@ -42,7 +42,8 @@ pub fn find_path(
             return Ok(PathOutcome::Stopped(StopReason::Interrupted));
         };
         let positions = paths.to_goal()?;
-        return space.moves_between(&positions).map(PathOutcome::Found).ok_or_else(unnamed);
+        let path = FoundPath::through(&space, positions);
+        return path.map(PathOutcome::Found).ok_or_else(unnamed);
     }
     tracing::info!("searching again with all layers in memory for a shortest path");
     let mut on_progress = |_: PathProgress| match cancel.is_cancelled() {
@@ -52,7 +53,7 @@ pub fn find_path(
     let Some(positions) = symbolic_path(&space, request.symbolic(), &mut on_progress)? else {
         return Ok(PathOutcome::Stopped(StopReason::Interrupted));
     };
-    space.moves_between(&positions).map(PathOutcome::Found).ok_or_else(unnamed)
+    FoundPath::through(&space, positions).map(PathOutcome::Found).ok_or_else(unnamed)
 }
 
 /// The moves from the start to a state of a job.

@@ -12,7 +12,7 @@ use strata_explicit::{Layers, Trace};
 use strata_space::Finish;
 use strata_store::{DataDir, JobDir, JobSpec, StoreError};
 
-use super::outcome::{Moves, OpenSpace, PathOutcome, unreachable_goal};
+use super::outcome::{FoundPath, OpenSpace, PathOutcome, unreachable_goal};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
@@ -80,8 +80,8 @@ impl<'a> PathFinder<'a> {
         let mut trace = Trace::new(space.state_space(), spec.shards)?;
         if layers.is_complete() {
             let chain = trace.chain(layers.depth(), &mut layers)?;
-            let moves = chain.and_then(|chain| space.moves(&chain));
-            return Ok(PathOutcome::Found(moves.ok_or_else(|| unreachable_goal(folder))?));
+            let path = chain.and_then(|chain| FoundPath::along(&space, &chain));
+            return Ok(PathOutcome::Found(path.ok_or_else(|| unreachable_goal(folder))?));
         }
         let Some([start, goal]) = space.ends() else {
             return Err(Error::LayersNotKept { job: folder.job().to_owned() });
@@ -98,14 +98,14 @@ impl<'a> PathFinder<'a> {
         let (state, _) = met.ok_or_else(|| unreachable_goal(folder))?;
         let ends = [start, space.state_space().text(state), goal];
         drop((last, before, trace));
-        let mut moves = Moves::new();
+        let mut path = FoundPath::default();
         for ends in ends.windows(2) {
             match self.part(data, spec, &space, [&ends[0], &ends[1]], room)? {
-                PathOutcome::Found(more) => moves.extend(more),
+                PathOutcome::Found(more) => path.extend(more),
                 stopped => return Ok(stopped),
             }
         }
-        Ok(PathOutcome::Found(moves))
+        Ok(PathOutcome::Found(path))
     }
 
     /// Searches a part of a path, and finds its path.

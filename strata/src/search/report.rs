@@ -110,7 +110,7 @@ impl Report {
         let open = |spec: &JobSpec| (self.open)(&spec.params);
         let cancel = CancelToken::new();
         match find_path(&self.request, &self.folder, &open, &cancel)? {
-            PathOutcome::Found(moves) => Ok(moves),
+            PathOutcome::Found(path) => Ok(path.moves),
             PathOutcome::Stopped(reason) => Err(Error::Stopped { reason, depth: self.radius() }),
         }
     }

@@ -150,7 +150,10 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
         journal: JournalSetup::on(&platform),
         dashboard: DashboardOptions {
             host_names: args.http_names.clone(),
-            presenter: Arc::new(PuzzlePresenter { path: path_command(args, end.0.clone()) }),
+            presenter: Arc::new(PuzzlePresenter {
+                path: path_command(args, end.0.clone()),
+                ..PuzzlePresenter::default()
+            }),
         },
         platform,
     };

@@ -55,10 +55,7 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     };
     let signals = SignalToken::listen();
     let progress = Progress::start(console, prepared.request.forecast());
-    let ui = Ui::start(args, &prepared, console)?;
-    if let Some(ui) = &ui {
-        progress.add_page(ui.page.clone());
-    }
+    let ui = Ui::start(args.ui, &prepared.request, &progress, console)?;
     let run = Run {
         prepared: &prepared,
         args,
@@ -85,8 +82,8 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     };
     progress.finish()?;
     drop(data);
-    if let Some(ui) = ui.filter(|_| matches!(code, ExitCode::Done | ExitCode::NoGoal)) {
-        ui.keep(console, signals.token());
+    if let Some(ui) = ui {
+        ui.keep_after(code, console, signals.token());
     }
     Ok(code)
 }
@@ -184,7 +181,7 @@ impl Run<'_> {
             PathOutcome::Found(found) => {
                 let puzzle = Puzzle::open(request.spec())?;
                 let (form, other) = (&self.args.path.form, self.args.search.own.form.is_some());
-                puzzle.show(&found, expected, form, other, self.progress)?;
+                puzzle.show(found, expected, form, other, self.progress)?;
                 Ok(ExitCode::Done)
             }
             PathOutcome::Stopped(reason) => {

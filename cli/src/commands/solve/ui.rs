@@ -1,40 +1,39 @@
-//! `solve --ui`: the web page of a search in this process.
+//! `--ui` of `solve` and `resume`: the web page of a search in this process.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use strata::CancelToken;
+use strata::{CancelToken, Request};
 use strata_dashboard::Dashboard;
 use strata_net::{NetError, Security, TlsFiles, Token};
 use strata_platform::{Platform, System};
 use tokio::runtime::{Builder, Runtime};
 
-use super::args::SolveArgs;
-use super::prepared::Prepared;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
-use crate::output::progress::SearchPage;
+use crate::output::progress::{Progress, SearchPage};
 use crate::spaces::presenter;
 
 /// The page of a search, served until it is dropped.
 pub(super) struct Ui {
-    pub(super) page: SearchPage,
     /// Its address with the token.
     link: String,
     _runtime: Runtime,
 }
 
 impl Ui {
-    /// Starts the page of the command line; none without `--ui`. Prints its address.
+    /// Starts the page of a search at an address, and adds it to the displays; none without an
+    /// address. Prints the page's address.
     ///
     /// # Errors
     /// If the address is beyond this machine, or taken.
     pub(super) fn start(
-        args: &SolveArgs,
-        prepared: &Prepared,
+        addr: Option<SocketAddr>,
+        request: &Request,
+        progress: &Progress,
         console: &Console,
     ) -> Result<Option<Ui>, Failure> {
-        let Some(addr) = args.ui else { return Ok(None) };
+        let Some(addr) = addr else { return Ok(None) };
         if !addr.ip().to_canonical().is_loopback() {
             let message = format!(
                 "--ui={addr} is beyond this machine, where the page and its token would be sent \
@@ -42,10 +41,9 @@ impl Ui {
             );
             return Err(Failure::usage(message));
         }
-        let spec = prepared.request.spec();
+        let spec = request.spec();
         let command = presenter::command(&spec.space, &spec.params, spec.engine.name());
-        let expected = prepared.request.forecast().layers();
-        let page = SearchPage::new(expected, command, args.checkpoint_interval);
+        let page = SearchPage::new(request, command);
         let (token, secret) = Token::random().map_err(Failure::usage)?;
         let security = Security::open(Some(token), &TlsFiles::default()).map_err(Failure::usage)?;
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -56,11 +54,16 @@ impl Ui {
         let bound = runtime.block_on(serving).map_err(Failure::usage)?;
         let link = format!("http://{bound}/#token={secret}");
         console.notice(&format!("page: {link}"));
-        Ok(Some(Ui { page, link, _runtime: runtime }))
+        progress.add_page(page);
+        Ok(Some(Ui { link, _runtime: runtime }))
     }
 
-    /// Keeps the page until the search's token is cancelled, which Ctrl-C does.
-    pub(super) fn keep(&self, console: &Console, cancel: &CancelToken) {
+    /// After a search that has ended with this code: keeps the page until the search's token is
+    /// cancelled, which Ctrl-C does. An early end ends the page, too.
+    pub(super) fn keep_after(&self, code: ExitCode, console: &Console, cancel: &CancelToken) {
+        if !matches!(code, ExitCode::Done | ExitCode::NoGoal) {
+            return;
+        }
         console.notice(&format!("the page stays until Ctrl-C: {}", self.link));
         while !cancel.is_cancelled() {
             std::thread::sleep(std::time::Duration::from_millis(100));

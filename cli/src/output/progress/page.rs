@@ -1,18 +1,21 @@
 //! A search in this process as the web page shows it.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+use strata::{Request, Tracker};
 use strata_dashboard::model::{
     Action, Checkpoint, Job, JobResult, JobState, Layer, LogEntry, LogPart, MarkKind, Overview,
-    Scope, Solution,
+    Range, Scope, Solution,
 };
 use strata_dashboard::{Source, SourceError};
+use strata_store::JobSpec;
 
 use super::sink::Sink;
 use crate::output::events::{self, Event};
+use crate::spaces::drawings::Drawings;
+use crate::spaces::program;
 
 /// Layers of a part.
 const PART: usize = 1024;
@@ -20,25 +23,21 @@ const PART: usize = 1024;
 /// Entries of the log that are kept.
 const ENTRIES: usize = 1000;
 
-/// Time over which the present rate is averaged.
-const WINDOW: Duration = Duration::from_secs(10);
-
-/// Least time between two samples of the rate.
-const SAMPLE: Duration = Duration::from_millis(100);
-
 /// The search of a page. Clones show the same search.
 #[derive(Clone)]
 pub(crate) struct SearchPage {
     state: Arc<Mutex<State>>,
+    /// The search.
+    spec: Arc<JobSpec>,
+    drawings: Arc<Drawings>,
 }
 
 struct State {
     job: Job,
     layers: Vec<Layer>,
-    /// Search time up to the last layer, in seconds.
-    seconds: f64,
-    /// Times of the last seconds, with the states of all layers then.
-    samples: VecDeque<(Instant, u64)>,
+    tracker: Tracker,
+    /// Time of the last event or tick.
+    now: Duration,
     checkpoint: Option<(events::Checkpoint, Instant)>,
     entries: Vec<LogEntry>,
     /// Entries that are no longer kept.
@@ -47,28 +46,39 @@ struct State {
 }
 
 impl SearchPage {
-    /// The page of a search that ends at the depth `expected` at the latest, if that is known, and that
-    /// `command` repeats.
-    pub(crate) fn new(expected: Option<u32>, command: String, interval: Duration) -> SearchPage {
+    /// The page of a search that `command` repeats.
+    pub(crate) fn new(request: &Request, command: String) -> SearchPage {
+        let forecast = request.forecast();
         let job = Job {
             created_ms: now_ms(),
             command,
-            checkpoint_interval_seconds: interval.as_secs_f64(),
+            checkpoint_interval_seconds: request.options().checkpoint_interval.as_secs_f64(),
             workers: 1,
-            expected_depth: expected,
+            expected_depth: forecast.layers(),
+            expected_states: forecast.states().filter(|_| !forecast.is_upper_bound()),
             ..Job::default()
         };
         let state = State {
             job,
             layers: Vec::new(),
-            seconds: 0.0,
-            samples: VecDeque::new(),
+            tracker: Tracker::new(forecast.clone()),
+            now: Duration::ZERO,
             checkpoint: None,
             entries: Vec::new(),
             dropped: 0,
             solution: None,
         };
-        SearchPage { state: Arc::new(Mutex::new(state)) }
+        SearchPage {
+            state: Arc::new(Mutex::new(state)),
+            spec: Arc::new(request.spec().clone()),
+            drawings: Arc::default(),
+        }
+    }
+
+    /// The moves of a path with their positions. Opens the space.
+    fn solution_of(&self, path: &events::Path) -> Solution {
+        let (moves, positions) = (path.single_moves().to_vec(), path.positions.clone());
+        self.drawings.solution(&self.spec.space, &self.spec.params, moves, positions)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -100,43 +110,26 @@ impl State {
         }
     }
 
-    fn add(&mut self, layer: &events::Layer) {
-        self.seconds += layer.seconds;
-        // A search that starts over shows its layers again.
-        self.layers.truncate(layer.depth as usize);
+    fn add(&mut self, layer: &events::Layer, now: Duration) {
+        self.tracker.layer(&layer.tracked(), now);
+        if self.layers.len() > layer.depth as usize {
+            // A search that starts over shows its layers again.
+            self.layers.truncate(layer.depth as usize);
+            self.job.positions = self.layers.iter().map(|layer| layer.positions).sum();
+        }
+        let positions = layer.positions.unwrap_or(0);
+        self.job.positions += positions;
+        self.job.seconds = self.layers.last().map_or(0.0, |last| last.seconds) + layer.seconds;
         self.layers.push(Layer {
             depth: layer.depth,
             states: layer.states,
-            positions: layer.positions.unwrap_or(0),
+            positions,
             bytes: layer.bytes,
-            seconds: self.seconds,
+            seconds: self.job.seconds,
         });
         self.job.depth = Some(layer.depth);
         self.job.layer_states = layer.states;
         self.job.states = layer.total_states;
-        self.job.positions += layer.positions.unwrap_or(0);
-        if layer.replayed {
-            self.samples.clear();
-        } else {
-            self.sample(layer.total_states);
-        }
-    }
-
-    fn sample(&mut self, states: u64) {
-        let now = Instant::now();
-        if self.samples.back().is_none_or(|(last, _)| now >= *last + SAMPLE) {
-            self.samples.push_back((now, states));
-        }
-        while self.samples.front().is_some_and(|(first, _)| now > *first + WINDOW) {
-            self.samples.pop_front();
-        }
-    }
-
-    /// States a second of the last seconds, of layers that were complete.
-    fn rate(&self) -> Option<f64> {
-        let ((first, before), (last, after)) = (self.samples.front()?, self.samples.back()?);
-        let time = last.duration_since(*first).as_secs_f64();
-        (time > 0.0).then(|| after.saturating_sub(*before) as f64 / time)
     }
 
     fn end(&mut self, state: JobState, error: String) {
@@ -175,7 +168,6 @@ impl State {
     /// The job now.
     fn now(&self) -> Job {
         let mut job = self.job.clone();
-        job.seconds = self.seconds;
         if let Some((last, made)) = &self.checkpoint {
             job.checkpoint = Some(Checkpoint {
                 depth: last.depth,
@@ -184,9 +176,12 @@ impl State {
                 bytes: Some(last.bytes),
             });
         }
-        job.mean_rate = (self.seconds > 0.0).then(|| job.states as f64 / self.seconds);
+        job.mean_rate = (job.seconds > 0.0).then(|| job.states as f64 / job.seconds);
         if job.state == JobState::Running {
-            job.rate = self.rate();
+            job.rate = Some(self.tracker.rate()).filter(|rate| *rate > 0.0);
+            job.share = self.tracker.share_of_work();
+            let left = self.tracker.time_left(self.now);
+            job.eta_seconds = left.map(|left| Range { low: left.low, high: left.high });
         }
         job
     }
@@ -196,11 +191,16 @@ impl State {
 pub(super) struct PageSink(pub(super) SearchPage);
 
 impl Sink for PageSink {
-    fn event(&mut self, event: &Event, _: Duration) {
+    fn event(&mut self, event: &Event, now: Duration) {
+        let solution = match event {
+            Event::Path(path) => Some(self.0.solution_of(path)),
+            _ => None,
+        };
         let mut state = self.0.state();
+        state.now = now;
         match event {
             Event::Job(job) => state.begin(job),
-            Event::Layer(layer) => state.add(layer),
+            Event::Layer(layer) => state.add(layer, now),
             Event::Checkpoint(checkpoint) => {
                 let events::Checkpoint { depth, bytes, seconds } = *checkpoint;
                 let text = format!("checkpoint layer={depth} bytes={bytes} took={seconds:.3}s");
@@ -208,17 +208,16 @@ impl Sink for PageSink {
                 state.checkpoint = Some((checkpoint.clone(), Instant::now()));
             }
             Event::Result(summary) => state.finish(summary),
-            Event::Path(path) => {
-                let moves = path.moves.clone();
-                state.solution = Some(Solution { moves, ..Solution::default() });
-            }
+            Event::Path(_) => state.solution = solution,
             Event::Stopped(stopped) => state.end(JobState::Stopped, stopped.reason.to_string()),
             Event::Failed(failed) => state.end(JobState::Failed, failed.error.clone()),
             Event::Antipodes(_) | Event::RolledBack(_) => {}
         }
     }
 
-    fn tick(&mut self, _: Duration) {}
+    fn tick(&mut self, now: Duration) {
+        self.0.state().now = now;
+    }
 }
 
 impl Source for SearchPage {
@@ -264,24 +263,35 @@ impl Source for SearchPage {
     fn solution(&self, id: &str) -> Result<Solution, SourceError> {
         self.job(id)?;
         let missing = || {
-            let text = "The search has not printed the moves: --path makes it.";
-            SourceError::Refused(text.to_owned())
+            let name = program::name();
+            let text =
+                format!("{name} solve --path shows the moves here. {name} path {id} prints them.");
+            SourceError::Refused(text)
         };
         self.state().solution.clone().ok_or_else(missing)
     }
 
-    fn drawing(&self, _: &str, _: &str, _: bool) -> Result<Option<String>, SourceError> {
-        Ok(None)
+    fn drawing(&self, id: &str, position: &str, dark: bool) -> Result<Option<String>, SourceError> {
+        self.job(id)?;
+        Ok(self.drawings.draw(&self.spec.space, &self.spec.params, position, dark))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use strata::RunOptions;
+    use strata_store::EngineKind;
+
     use super::*;
     use crate::output::events::tests::{job, layer, stopped, summary};
 
+    /// The page of a search of Panex 6.
     fn page() -> (SearchPage, PageSink) {
-        let page = SearchPage::new(None, "strata solve".to_owned(), Duration::ZERO);
+        let level = [("level".to_owned(), "6".to_owned())].into();
+        let space = program::puzzles().open("panex", &level).unwrap();
+        let options = RunOptions::default();
+        let request = Request::new(&space, EngineKind::Explicit, 64, options).unwrap();
+        let page = SearchPage::new(&request, "strata solve".to_owned());
         (page.clone(), PageSink(page))
     }
 
@@ -305,13 +315,88 @@ mod tests {
         assert_eq!(log.entries[1].mark, Some((MarkKind::Checkpoint, 1)));
         assert!(page.solution("panex-6").is_err() && page.job("panex-7").is_err());
         send(&Event::Result(summary()));
-        let moves = vec!["a".to_owned()];
-        send(&Event::Path(events::Path { moves: moves.clone(), file: None, between: "\n" }));
+        let names = vec!["LC".to_owned()];
+        let path = events::Path {
+            moves: vec!["b1 L>C".to_owned()],
+            file: None,
+            positions: Vec::new(),
+            names,
+            between: "\n",
+        };
+        send(&Event::Path(path));
         let shown = page.job("panex-6").unwrap();
         assert_eq!(shown.state, JobState::Done);
         assert_eq!(shown.result.unwrap().title, "X(6) = 881");
-        assert_eq!(page.solution("panex-6").unwrap().moves, moves);
+        assert_eq!(page.solution("panex-6").unwrap().moves, ["b1 L>C"]);
         assert_eq!(page.log("panex-6", log.next).unwrap().entries.len(), 1);
+    }
+
+    #[test]
+    fn a_solution_has_positions_and_drawings() {
+        let (page, mut sink) = page();
+        sink.event(&job(), Duration::ZERO);
+        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let start = "b1 b2 b3 b4 b5 b6 / - / o1 o2 o3 o4 o5 o6";
+        let path = events::Path {
+            // A form that joins the moves.
+            moves: words(&["LC"]),
+            file: None,
+            positions: words(&[start, "b2 b3 b4 b5 b6 / b1 / o1 o2 o3 o4 o5 o6", start]),
+            names: words(&["LC", "CL"]),
+            between: "",
+        };
+        sink.event(&Event::Path(path.clone()), Duration::ZERO);
+        let solution = page.solution("panex-6").unwrap();
+        assert_eq!((solution.moves, solution.positions), (path.names, path.positions.clone()));
+        assert!(solution.has_drawings);
+        for position in &path.positions {
+            let drawing = page.drawing("panex-6", position, true).unwrap().unwrap();
+            assert!(drawing.contains(&format!("<title>{position}</title>")), "{drawing}");
+        }
+        assert_eq!(page.drawing("panex-6", "chess", true), Ok(None));
+        assert!(page.drawing("panex-7", start, true).is_err());
+    }
+
+    #[test]
+    fn a_running_search_has_its_share_of_work_and_time_left() {
+        let (page, mut sink) = page();
+        sink.event(&job(), Duration::ZERO);
+        let mut total = 0;
+        for depth in 0..100 {
+            let states = 100 * u64::from(depth + 1);
+            total += states;
+            let now = Duration::from_millis(250 * u64::from(depth + 1));
+            sink.event(&layer(depth, states, total), now);
+        }
+        let shown = page.job("panex-6").unwrap();
+        assert!(shown.expected_states.is_some_and(|states| states > 4e6), "{shown:?}");
+        assert_eq!(shown.expected_depth, Some(441));
+        let share = shown.share.unwrap();
+        assert!(share > 0.05 && share < 0.3, "{share}");
+        assert!(shown.rate.is_some_and(|rate| rate > 0.0), "{shown:?}");
+        let left = shown.eta_seconds.unwrap();
+        assert!(left.low > 20.0 && left.high > left.low, "{left:?}");
+        // Ten seconds later, without a layer.
+        sink.tick(Duration::from_secs(35));
+        let later = page.job("panex-6").unwrap().eta_seconds.unwrap();
+        assert!(later.low < left.low - 5.0, "{left:?} {later:?}");
+        sink.event(&Event::Result(summary()), Duration::from_secs(36));
+        let shown = page.job("panex-6").unwrap();
+        assert_eq!((shown.share, shown.eta_seconds, shown.rate), (None, None, None));
+    }
+
+    #[test]
+    fn a_search_that_starts_over_counts_from_its_start() {
+        let (page, mut sink) = page();
+        sink.event(&job(), Duration::ZERO);
+        let mut send = |depth, total| sink.event(&layer(depth, 10, total), Duration::ZERO);
+        send(0, 10);
+        send(1, 20);
+        send(2, 30);
+        send(0, 10);
+        send(1, 20);
+        let shown = page.job("panex-6").unwrap();
+        assert_eq!((shown.states, shown.positions, shown.seconds), (20, 40, 0.5));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use strata::FoundPath;
 use strata::catalogue::Parameters;
 use strata::forecast::Forecast;
 use strata::memory;
@@ -24,7 +25,7 @@ use crate::spaces::moves;
 const ENGINE: &str = "in-memory";
 
 /// Flags that do not apply to a search in memory.
-pub(super) const UNSUPPORTED: [&str; 11] = [
+pub(super) const UNSUPPORTED: [&str; 12] = [
     "threads",
     "workers",
     "data-dir",
@@ -36,6 +37,7 @@ pub(super) const UNSUPPORTED: [&str; 11] = [
     "shards",
     "symmetry",
     "k",
+    "ui",
 ];
 
 /// The search, checked.
@@ -216,10 +218,17 @@ impl Task {
         let bug = || Failure::new(ExitCode::Unexpected, "the walk is not in the layers");
         let word: Word = search.walk(&self.start).ok_or_else(bug)?;
         let mut end = self.start.clone();
-        if !word.iter().all(|mv| end.step(*mv)) || end != self.goal {
+        let mut path = FoundPath { moves: Vec::new(), positions: vec![end.to_string()] };
+        let is_walk = word.iter().all(|mv| {
+            let is_possible = end.step(*mv);
+            path.moves.push(mv.to_string());
+            path.positions.push(end.to_string());
+            is_possible
+        });
+        if !is_walk || end != self.goal {
             return Err(Failure::new(ExitCode::Unexpected, format!("the walk ends at {end}")));
         }
-        moves::emit(tiles::show(&word, form.path_format), form, progress)
+        moves::emit(tiles::show(&word, form.path_format), path, form, progress)
     }
 }
 
