@@ -1,5 +1,6 @@
 //! `strata resume` of a job in a folder: the manifest has everything that the search needs.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use strata::{
 
 use super::prepared::Prepared;
 use super::report;
+use super::ui::Ui;
 use crate::args::line::quoted;
 use crate::args::values::at_most;
 use crate::folder;
@@ -57,11 +59,16 @@ pub(crate) struct RunArgs {
     /// Stop, resumably, at this depth
     #[arg(long, value_name = "N", env = "STRATA_MAX_LAYERS", hide_env_values = true)]
     max_layers: Option<u32>,
+
+    /// Serve a web page of the search at a loopback address [default: a free port], until Ctrl-C
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "127.0.0.1:0", env = "STRATA_UI", hide_env_values = true)]
+    ui: Option<SocketAddr>,
 }
 
 impl RunArgs {
     /// The long names of the flags.
-    pub(crate) const FLAGS: [&'static str; 7] = [
+    pub(crate) const FLAGS: [&'static str; 8] = [
         "threads",
         "workers",
         "memory",
@@ -69,6 +76,7 @@ impl RunArgs {
         "keep-layers",
         "disk-limit",
         "max-layers",
+        "ui",
     ];
 
     /// The options of the last run with those that are given here. Limits are those of one run.
@@ -110,6 +118,7 @@ pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<Ex
     let job = Job::open(&data, &manifest.job)?;
     let signals = SignalToken::listen();
     let progress = Progress::start(console, prepared.request.forecast());
+    let ui = Ui::start(args.ui, &prepared.request, &progress, console)?;
     let control = RunControl {
         cancel: signals.token(),
         on_event: &mut |event: &Event| {
@@ -128,6 +137,9 @@ pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<Ex
     };
     progress.finish()?;
     drop(data);
+    if let Some(ui) = ui {
+        ui.keep_after(code, console, signals.token());
+    }
     Ok(code)
 }
 
