@@ -12,9 +12,13 @@ mod follower;
 #[path = "cluster/harness.rs"]
 mod harness;
 
-use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
 
-use crate::common::expect;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{expect, solve};
 use crate::driver::Browser;
 use crate::harness::Cluster;
 
@@ -38,6 +42,67 @@ async fn signed_in(cluster: &Cluster) -> Browser {
     browser.click("#login-form button", "Sign in").await;
     browser.sees("h1", "Cluster").await;
     browser
+}
+
+/// A search with its page in a process of its own. It is killed at the end.
+struct Search {
+    child: Child,
+    /// The page's address with the token.
+    link: String,
+    _folder: TempDir,
+}
+
+impl Search {
+    fn start(line: &str) -> Search {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = solve(folder.path(), &format!("{line} --ui"));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let link = lines.find_map(|line| Some(line.unwrap().split_once("page: ")?.1.to_owned()));
+        // The pipe must be read to its end.
+        std::thread::spawn(move || lines.for_each(drop));
+        Search { child, link: link.expect("the address is printed"), _folder: folder }
+    }
+
+    /// Opens the page of the search.
+    async fn open(&self) -> Browser {
+        let browser = Browser::start().await;
+        browser.page.goto(&self.link).await.unwrap();
+        browser.sees("h1", "Search").await;
+        browser.click("tbody a", "").await;
+        browser
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until a loaded drawing shows the position of the text and has it as its alternative text, in
+/// a theme. Returns the position.
+async fn drawn(browser: &Browser, theme: &str, holds: impl Fn(&str) -> bool) -> String {
+    let script = format!(
+        "const image = document.querySelector('.drawing'); \
+         if (!image?.complete || !image.naturalWidth || !image.src.endsWith('/{theme}')) return null; \
+         const text = document.querySelector('.position').innerText; \
+         return fetch(image.src).then((answer) => answer.text()).then((drawing) => \
+         image.alt === text && drawing.includes(`<title>${{text}}</title>`) ? text : null)"
+    );
+    let found = |value: &Value| value.as_str().is_some_and(&holds);
+    browser.until("a drawing", &script, found).await.as_str().unwrap().to_owned()
+}
+
+/// Plays the first moves of the solution of Panex 4. Ends at the second position.
+async fn plays_drawings(browser: &Browser, theme: &str) {
+    browser.click(".solution button", "Show the solution").await;
+    browser.sees(".move", "Start").await;
+    let start = drawn(browser, theme, |text| text == "b1 b2 b3 b4 / - / o1 o2 o3 o4").await;
+    browser.click(".controls button", "›").await;
+    browser.sees(".move", "Move 1 of 128: ").await;
+    drawn(browser, theme, |text| text != start).await;
 }
 
 /// The depth that the page of a job shows.
@@ -168,18 +233,75 @@ async fn a_result_is_readable_on_all_screens() {
     browser.picture("result-dark").await;
     browser.page.set_window_size(390, 844).await.unwrap();
     browser.picture("result-narrow").await;
-    browser.click(".solution button", "Show the solution").await;
-    browser.sees(".move", "Start").await;
-    browser.click(".controls button", "›").await;
-    browser.sees(".move", "Move 1 of 128").await;
+    plays_drawings(&browser, "dark").await;
     browser.click(".controls button", "Play").await;
     browser.sees(".move", "Move 3 of 128").await;
     browser.click(".controls button", "»").await;
     browser.sees(".move", "Move 128 of 128").await;
+    drawn(&browser, "dark", |text| text == "o1 o2 o3 o4 / - / b1 b2 b3 b4").await;
+    browser.shows(".solution").await;
     browser.picture("solution-narrow").await;
+    browser.page.set_window_size(1280, 900).await.unwrap();
+    browser.shows(".solution").await;
+    browser.picture("solution-dark").await;
+    browser.page.set_window_size(390, 844).await.unwrap();
     browser.click(".back a", "").await;
     browser.sees("h1", "Cluster").await;
     browser.picture("overview-narrow").await;
+    browser.assert_no_errors(&[]).await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium"]
+async fn a_search_in_one_process_shows_what_is_expected() {
+    let search = Search::start("panex 8 --engine explicit");
+    let browser = search.open().await;
+    let first = depth_after(&browser, 0).await;
+    depth_after(&browser, first).await;
+    browser.sees(".measure .after", "%").await;
+    let left = "return document.querySelector('.left').innerText";
+    let is_time = |text: &Value| {
+        text.as_str().is_some_and(|text| text.starts_with("Time left: ") && text.contains(" to "))
+    };
+    browser.until("a time left", left, is_time).await;
+    browser.sees(".facts", " expected").await;
+    let chart = "const image = document.querySelector('.chart img'); return image.src && \
+                 fetch(image.src).then((answer) => answer.text()).then((svg) => svg.includes('expected'))";
+    browser.until("the expected rest of the chart", chart, |has_rest| *has_rest == true).await;
+    browser.picture("search-light").await;
+    browser.assert_no_errors(&[]).await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium"]
+async fn a_solution_found_in_one_process_is_played() {
+    let search = Search::start("panex 4 --path");
+    let browser = search.open().await;
+    browser.sees(".result h2", "X(4) = 128").await;
+    browser.click("#theme", "").await;
+    browser.sees("#theme", "Theme: light").await;
+    plays_drawings(&browser, "light").await;
+    browser.shows(".solution").await;
+    browser.picture("solution-light").await;
+    browser.click("#theme", "").await;
+    drawn(&browser, "dark", |text| text.starts_with('b')).await;
+    browser.assert_no_errors(&[]).await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium"]
+async fn positions_without_drawings_are_texts() {
+    let search = Search::start("pancake 6 --goal r6 --path");
+    let browser = search.open().await;
+    browser.click(".solution button", "Show the solution").await;
+    browser.sees(".position", "1 2 3 4 5 6").await;
+    browser.click(".controls button", "›").await;
+    browser.sees(".position", "6 5 4 3 2 1").await;
+    let images = "return document.querySelectorAll('.drawing').length";
+    browser.until("no drawing", images, |count| count == 0).await;
     browser.assert_no_errors(&[]).await;
     browser.end().await;
 }

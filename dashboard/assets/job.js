@@ -104,7 +104,8 @@ function figureCard() {
   return {
     node: el("section", { class: "card", "aria-label": "Figures" }, list),
     update(job) {
-      setText(values.states, format.count(job.states));
+      const expected = job.state === "running" && job.expected_states;
+      setText(values.states, format.count(job.states) + (expected ? ` of about ${format.short(expected)} expected` : ""));
       setText(values.positions, job.positions ? format.count(job.positions) : "–");
       setText(values.layer, job.depth == null ? "–" : `${format.count(job.layer_states)} states`);
       setText(values.rate, job.state === "running" ? format.rate(job.rate) : "–");

@@ -13,7 +13,8 @@ export function solutionPanel(id) {
   const open = button("Show the solution", load);
   const message = el("p", { class: "muted", role: "status" });
   const place = el("div", {});
-  const node = el("div", { class: "solution", hidden: true }, el("div", {}, open), message, place);
+  const row = el("div", {}, open);
+  const node = el("div", { class: "solution", hidden: true }, row, message, place);
   let end = () => {};
 
   async function load() {
@@ -25,7 +26,7 @@ export function solutionPanel(id) {
       end = player.end;
       place.replaceChildren(player.node);
       setText(message, "");
-      show(open, false);
+      show(row, false);
     } catch (error) {
       setText(message, error.message);
     }

@@ -133,6 +133,12 @@ impl Browser {
         self.page.execute(&click, Vec::new()).await.expect("it is clicked");
     }
 
+    /// Scrolls to an element.
+    pub(crate) async fn shows(&self, selector: &str) {
+        let script = format!("document.querySelector({selector:?}).scrollIntoView()");
+        self.page.execute(&script, Vec::new()).await.expect("it is shown");
+    }
+
     /// Types into an element.
     pub(crate) async fn types(&self, selector: &str, text: &str) {
         let found = self.page.wait().at_most(WAIT).for_element(Locator::Css(selector)).await;
