@@ -258,6 +258,11 @@ async fn a_search_in_one_process_shows_what_is_expected() {
     let search = Search::start("panex 8 --engine explicit");
     let browser = search.open().await;
     let first = depth_after(&browser, 0).await;
+    browser.click(".back a", "").await;
+    browser.sees("tbody .badge", "running").await;
+    browser.sees("tbody [data-label='Time left']", " to ").await;
+    browser.picture("search-overview").await;
+    browser.click("tbody a", "").await;
     depth_after(&browser, first).await;
     browser.sees(".measure .after", "%").await;
     let left = "return document.querySelector('.left').innerText";
@@ -265,7 +270,7 @@ async fn a_search_in_one_process_shows_what_is_expected() {
         text.as_str().is_some_and(|text| text.starts_with("Time left: ") && text.contains(" to "))
     };
     browser.until("a time left", left, is_time).await;
-    browser.sees(".facts", " expected").await;
+    browser.sees(".facts", " of about ").await;
     let chart = "const image = document.querySelector('.chart img'); return image.src && \
                  fetch(image.src).then((answer) => answer.text()).then((svg) => svg.includes('expected'))";
     browser.until("the expected rest of the chart", chart, |has_rest| *has_rest == true).await;

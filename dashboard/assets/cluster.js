@@ -13,7 +13,7 @@ export function clusterPage() {
   const workerArea = el("section", { class: "card" }, workers.whole);
   const title = el("h1", {}, "Cluster");
   const node = el("div", { class: "page" }, title, alertArea, tiles.node,
-    el("section", { class: "card" }, jobs.whole, jobs.empty, jobs.more), workerArea);
+    el("section", { class: "card" }, jobs.whole, ...jobs.notes), workerArea);
   return {
     node,
     title: "Overview",
@@ -46,7 +46,8 @@ function tileRow() {
   const number = (jobs, ...states) => jobs.filter((job) => states.includes(job.state)).length;
   return {
     node,
-    update({ workers, jobs }) {
+    update({ scope, workers, jobs }) {
+      show(values.workers.parentElement, scope === "cluster");
       const alive = workers.filter((worker) => worker.alive).length;
       setText(values.workers, `${alive} of ${workers.length}`);
       setText(values.running, String(number(jobs, "running")));
@@ -108,6 +109,7 @@ function jobTable() {
     { title: "Time left", number: true }, { title: "Result", wide: true },
   ]);
   const empty = el("p", { class: "muted" }, "No jobs yet. ", el("code", {}, "strata submit panex 7"), " submits one.");
+  const early = el("p", { class: "muted", hidden: true }, "The search has not begun yet.");
   const more = el("p", { class: "muted", hidden: true }, "Older jobs are not listed here: strata list shows all.");
   const create = (job) => {
     const line = row();
@@ -136,10 +138,10 @@ function jobTable() {
   };
   return {
     whole,
-    empty,
-    more,
-    update({ jobs, has_more_jobs: hasMore }) {
-      show(empty, jobs.length === 0);
+    notes: [empty, early, more],
+    update({ scope, jobs, has_more_jobs: hasMore }) {
+      show(empty, jobs.length === 0 && scope === "cluster");
+      show(early, jobs.length === 0 && scope === "search");
       show(more, hasMore);
       keyed(body, jobs, (job) => job.id, create, update);
     },

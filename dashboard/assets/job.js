@@ -19,7 +19,7 @@ export function jobPage(id) {
   const main = chart(id, "positions", "Positions by depth", true);
   const others = [
     chart(id, "rate", "Throughput over time"),
-    chart(id, "bytes-per-state", "Bytes a state by depth"),
+    chart(id, "bytes-per-state", "Bytes a state by depth", true),
     chart(id, "time", "Time of each layer", true),
     chart(id, "bytes", "Bytes of each layer", true),
   ];
@@ -105,7 +105,7 @@ function figureCard() {
     node: el("section", { class: "card", "aria-label": "Figures" }, list),
     update(job) {
       const expected = job.state === "running" && job.expected_states;
-      setText(values.states, format.count(job.states) + (expected ? ` of about ${format.short(expected)} expected` : ""));
+      setText(values.states, format.count(job.states) + (expected ? ` of about ${format.short(expected)}` : ""));
       setText(values.positions, job.positions ? format.count(job.positions) : "–");
       setText(values.layer, job.depth == null ? "–" : `${format.count(job.layer_states)} states`);
       setText(values.rate, job.state === "running" ? format.rate(job.rate) : "–");
