@@ -1,4 +1,7 @@
 //! Draws positions, as text or as SVG. A tile is drawn in the layer it rests in.
+//!
+//! `strata-puzzles` draws positions, too: those that can be searched, of up to 14 levels. Positions of the
+//! workbench have up to 99 levels, and it shares no code with the search.
 
 use std::fmt::Write as _;
 
