@@ -243,8 +243,12 @@ impl Source for SearchPage {
         Ok(self.state().layers.iter().skip(from as usize).take(PART).copied().collect())
     }
 
-    fn expected(&self, _: &str) -> Result<Vec<(u32, f64)>, SourceError> {
-        Ok(Vec::new())
+    fn expected(&self, id: &str) -> Result<Vec<(u32, f64)>, SourceError> {
+        let job = self.job(id)?;
+        let depth = job.depth.filter(|_| job.state == JobState::Running);
+        let state = self.state();
+        let expected = |depth| state.tracker.forecast().expected_layers(depth);
+        Ok(depth.map(expected).unwrap_or_default())
     }
 
     fn log(&self, id: &str, from: u64) -> Result<LogPart, SourceError> {
@@ -371,6 +375,9 @@ mod tests {
         let shown = page.job("panex-6").unwrap();
         assert!(shown.expected_states.is_some_and(|states| states > 4e6), "{shown:?}");
         assert_eq!(shown.expected_depth, Some(441));
+        let expected = page.expected("panex-6").unwrap();
+        let depths = (expected.first().map(|(depth, _)| *depth), expected.last());
+        assert!(matches!(depths, (Some(100), Some((441, _)))), "{expected:?}");
         let share = shown.share.unwrap();
         assert!(share > 0.05 && share < 0.3, "{share}");
         assert!(shown.rate.is_some_and(|rate| rate > 0.0), "{shown:?}");
@@ -383,6 +390,7 @@ mod tests {
         sink.event(&Event::Result(summary()), Duration::from_secs(36));
         let shown = page.job("panex-6").unwrap();
         assert_eq!((shown.share, shown.eta_seconds, shown.rate), (None, None, None));
+        assert_eq!(page.expected("panex-6"), Ok(Vec::new()));
     }
 
     #[test]
