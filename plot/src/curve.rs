@@ -277,16 +277,13 @@ mod tests {
         job.expected = vec![(1, 5.0), (3, 90.0)];
         let chart = chart(Quantity::Positions, &[job], Scale::Log);
         assert_eq!(chart.series[1].style, SeriesStyle::Expected);
-        let points = [Point { x: 2.0, y: 80.0 }, Point { x: 3.0, y: 90.0 }];
+        let points = [Point { x: 2.0, y: 80.0 }, Point { x: 3.0, y: 180.0 }];
         assert_eq!(chart.series[1].points, points);
     }
 
     #[test]
     fn expected_states_stand_for_as_many_positions_as_those_so_far() {
         let mut job = job();
-        for layer in &mut job.layers {
-            layer.positions = Some(2 * layer.states);
-        }
         job.expected = vec![(3, 90.0)];
         let last = |job: JobCurve| {
             let chart = chart(Quantity::Positions, &[job], Scale::Linear);
