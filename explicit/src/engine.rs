@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use strata_space::{Finish, KeySpace, Keyed, RegionKey, State, StateSpace, Tabled, check_tabled};
+use strata_space::{
+    ExitEdge, Finish, KeySpace, Keyed, RegionKey, State, StateSpace, Tabled, check_tabled,
+};
 use strata_store::EntryKey;
 
 use crate::direct::DirectKernel;
@@ -16,6 +18,7 @@ pub struct Engine {
     shards: u32,
     /// Exclusive bound of locals.
     locals: u32,
+    exit_edges: ExitEdge,
     kernels: Box<dyn KernelFactory>,
 }
 
@@ -61,7 +64,7 @@ impl Engine {
     pub fn direct<S: StateSpace>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
         let kernels = Box::new(DirectFactory { space: space.clone(), shards });
-        Engine { space, shards, locals: u32::MAX, kernels }
+        Engine { space, shards, locals: u32::MAX, exit_edges: 0, kernels }
     }
 
     /// Prepares a space whose states are integer keys. Its locals have a known bound.
@@ -79,13 +82,13 @@ impl Engine {
         let checked = check_tabled(&space);
         assert!(checked.is_ok(), "{checked:?}");
         let space = Arc::new(space);
-        let locals = 2 * space.indices();
+        let (locals, exit_edges) = (2 * space.indices(), space.exit_edges());
         let kernels = Box::new(TabledFactory {
             space: space.clone(),
             shards,
             shared: SharedCaches::default(),
         });
-        Engine { space, shards, locals, kernels }
+        Engine { space, shards, locals, exit_edges, kernels }
     }
 
     /// The states of depth 0, each with the key of its region.
@@ -108,6 +111,11 @@ impl Engine {
     /// [`Tabled`] nor made of a `KeySpace` the bound is unknown, and this is `u32::MAX`.
     pub fn locals(&self) -> u32 {
         self.locals
+    }
+
+    /// Number of exit edges that inverse edges of exits may name; 0 without tables.
+    pub fn exit_edges(&self) -> ExitEdge {
+        self.exit_edges
     }
 
     /// A position that a state stands for, in the space's text form.

@@ -31,8 +31,8 @@ mod trace;
 pub use engine::Engine;
 pub use error::{Error, ExchangeError, InboxError, Result};
 pub use exits::{
-    Bounds, DiscardExits, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Outboxes, Run,
-    SortBuffers, run_header, run_image,
+    Bounds, DiscardExits, Exchange, Inbox, InboxOptions, LocalExchange, MAX_CONTENT, MemoryRun,
+    Outboxes, Run, RunEncoder, SortBuffers,
 };
 pub use kernel::{Batches, ExitSink, Inputs, Kernel, KernelMemory, Output};
 pub use pass::{Pass, PassTask, count};

@@ -49,7 +49,7 @@ fn read(runs: &[Run]) -> BTreeSet<Exit> {
                     Ok(())
                 })
                 .unwrap(),
-            Run::Image(file) | Run::File(file) => {
+            Run::File(file) => {
                 let mut cursor = LayerCursor::new().unwrap();
                 cursor.start(file, KeyRange::ALL).unwrap();
                 let mut inside = Vec::new();
@@ -110,7 +110,7 @@ fn runs_are_spilled_where_they_exceed_the_share() {
     let runs = inbox.take(3).unwrap();
     let held = runs.iter().map(|run| match run {
         Run::Memory(run) => run.capacity_bytes(),
-        Run::Image(_) | Run::File(_) => 0,
+        Run::File(_) => 0,
     });
     assert!(held.sum::<usize>() <= share);
     let spilled = files(dir.path());

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use strata::catalogue::{Parameters, Registry};
 use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
-use strata_explicit::{Exchange, LocalExchange, MemoryRun};
-use strata_store::{BlockEncoder, EncodeOptions, JobDir, RealFs};
+use strata_explicit::{Exchange, LocalExchange, MemoryRun, RunEncoder};
+use strata_store::{EncodeOptions, JobDir, RealFs};
 
 const JOB: &str = "shards";
 
@@ -23,7 +23,7 @@ const NARROW: u64 = 1 << 14;
 struct Counter {
     own: usize,
     inner: Arc<LocalExchange>,
-    encoder: Mutex<BlockEncoder>,
+    encoder: Mutex<RunEncoder>,
     sent: AtomicU64,
     bytes: AtomicU64,
 }
@@ -31,15 +31,13 @@ struct Counter {
 impl Exchange for Counter {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_explicit::Result<()> {
         if to != self.own {
-            let mut exits = 0;
-            run.for_each_region(|_, locals| {
-                exits += locals.len() as u64;
-                Ok(())
-            })?;
+            let exits: usize = run.batches().map(|(_, _, locals)| locals.len()).sum();
             let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
-            let image = strata_explicit::run_image(&run, &mut encoder, JOB, depth)?;
-            self.sent.fetch_add(exits, Ordering::Relaxed);
-            self.bytes.fetch_add(image.file_bytes(), Ordering::Relaxed);
+            encoder.encode(&run, |bytes| {
+                self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                Ok::<(), strata_explicit::Error>(())
+            })?;
+            self.sent.fetch_add(exits as u64, Ordering::Relaxed);
         }
         self.inner.send(to, depth, run)
     }
@@ -105,7 +103,7 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
         let counter = Arc::new(Counter {
             own: setup.worker,
             inner: Arc::clone(&inner),
-            encoder: Mutex::new(BlockEncoder::new(setup.encode)?),
+            encoder: Mutex::new(RunEncoder::new(setup.encode.zstd_level)?),
             sent: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         });

@@ -10,12 +10,10 @@ use std::sync::{Arc, Mutex};
 
 use drive::{LayerNumbers, Outcome};
 use strata::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker, WorkerError};
-use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, run_header, run_image};
+use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, RunEncoder};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Digest, LayerStats};
-use strata_store::{
-    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, JobDir, Layer, RealFs, StoreError,
-};
+use strata_store::{CheckpointFile, EncodeOptions, EntryKey, JobDir, RealFs, StoreError};
 
 const JOB: &str = "job";
 const SHARDS: u32 = 64;
@@ -35,20 +33,20 @@ fn alone() -> Outcome {
 struct Wire {
     inboxes: BTreeMap<usize, Arc<Inbox>>,
     owners: Arc<[u16]>,
-    locals: u32,
-    encoder: Mutex<BlockEncoder>,
+    engine: Arc<Engine>,
+    encoder: Mutex<RunEncoder>,
     /// Worker and depth of each flush since the last check.
     flushed: Mutex<Vec<(usize, u32)>>,
 }
 
 impl Exchange for Wire {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_explicit::Result<()> {
-        let sent = run_image(&run, &mut self.encoder.lock().unwrap(), JOB, depth)?;
-        let received =
-            Layer::from_bytes(sent.into_image().unwrap(), "batch", &run_header(JOB, depth))?;
         let owns = |shard: u32| self.owners.get(shard as usize) == Some(&(to as u16));
-        let bounds = Bounds { owns: &owns, locals: self.locals };
-        Ok(self.inboxes[&to].accept_image(depth, received, &bounds)?)
+        let (locals, exit_edges) = (self.engine.locals(), self.engine.exit_edges());
+        let bounds = Bounds { owns: &owns, locals, exit_edges };
+        self.encoder.lock().unwrap().encode(&run, |bytes| {
+            Ok(self.inboxes[&to].accept_encoded(depth, &bytes, "batch", &bounds)?)
+        })
     }
 
     fn flush(&self, from: usize, depth: u32) -> strata_explicit::Result<()> {
@@ -98,8 +96,8 @@ impl Workers {
         let wire = Arc::new(Wire {
             inboxes: inboxes.collect(),
             owners: owners.clone(),
-            locals: engine.locals(),
-            encoder: Mutex::new(BlockEncoder::new(EncodeOptions::default()).unwrap()),
+            engine: engine.clone(),
+            encoder: Mutex::new(RunEncoder::new(1).unwrap()),
             flushed: Mutex::default(),
         });
         let start = |setup: Setup| {

@@ -83,7 +83,7 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Re
     let bytes = run.len() as u64;
     let inbox = Arc::clone(&epoch);
     let accepted = state.platform().blocking(move || {
-        let accepted = inbox.accept(depth, Vec::from(run), from);
+        let accepted = inbox.accept(depth, &run, from);
         if accepted.is_ok() {
             *last = sequence;
         }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use strata_explicit::{Bounds, Inbox, InboxError};
-use strata_store::{JobDir, Layer};
+use strata_space::ExitEdge;
+use strata_store::JobDir;
 
 use crate::error::{EpochFailure, LinkError};
 use crate::link::Link;
@@ -22,6 +23,8 @@ pub(crate) struct EpochParts {
     pub(crate) owners: Arc<[u16]>,
     /// Locals are below this.
     pub(crate) locals: u32,
+    /// Number of exit edges of the space.
+    pub(crate) exit_edges: ExitEdge,
     /// By number of the other worker.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
 }
@@ -36,6 +39,7 @@ pub(crate) struct Epoch {
     /// Worker by shard.
     pub(crate) owners: Arc<[u16]>,
     locals: u32,
+    exit_edges: ExitEdge,
     /// By number of the other worker.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
     /// Depth of the layer in progress: exits of shallower layers are consumed.
@@ -48,7 +52,7 @@ pub(crate) struct Epoch {
 
 impl Epoch {
     pub(crate) fn new(parts: EpochParts) -> Epoch {
-        let EpochParts { id, own, folder, inbox, owners, locals, links } = parts;
+        let EpochParts { id, own, folder, inbox, owners, locals, exit_edges, links } = parts;
         Epoch {
             id,
             own,
@@ -56,6 +60,7 @@ impl Epoch {
             inbox,
             owners,
             locals,
+            exit_edges,
             links,
             floor: AtomicU32::new(0),
             over: AtomicBool::new(false),
@@ -113,11 +118,10 @@ impl Epoch {
     /// # Errors
     /// [`InboxError::Refused`] if it is damaged or not for this worker, [`InboxError::Incomplete`]
     /// if accepted exits are lost.
-    pub(crate) fn accept(&self, depth: u32, run: Vec<u8>, from: u16) -> Result<(), InboxError> {
-        let header = strata_explicit::run_header(self.folder.job(), depth);
-        let image = Layer::from_bytes(run, &format!("batch of worker {from}"), &header)
-            .map_err(|error| InboxError::Refused(Arc::new(error)))?;
+    pub(crate) fn accept(&self, depth: u32, run: &[u8], from: u16) -> Result<(), InboxError> {
         let owns = |shard: u32| self.owners.get(shard as usize) == Some(&self.own);
-        self.inbox.accept_image(depth, image, &Bounds { owns: &owns, locals: self.locals })
+        let Epoch { locals, exit_edges, .. } = *self;
+        let bounds = Bounds { owns: &owns, locals, exit_edges };
+        self.inbox.accept_encoded(depth, run, &format!("batch of worker {from}"), &bounds)
     }
 }

@@ -5,8 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use strata_explicit::{Exchange, ExchangeError, MemoryRun, Result, Run};
-use strata_store::{BlockEncoder, EncodeOptions, Layer, StoreError};
+use strata_explicit::{Error, Exchange, ExchangeError, MemoryRun, Result, Run, RunEncoder};
 
 use crate::epoch::Epoch;
 use crate::error::LinkError;
@@ -16,23 +15,20 @@ use crate::state::NodeState;
 pub(crate) struct RemoteExchange {
     state: Arc<NodeState>,
     epoch: Arc<Epoch>,
-    encode: EncodeOptions,
+    /// Compression level of exits.
+    zstd_level: i32,
     /// Idle encoders, at most one for each search thread.
-    encoders: Mutex<Vec<BlockEncoder>>,
+    encoders: Mutex<Vec<RunEncoder>>,
 }
 
 impl RemoteExchange {
-    pub(crate) fn new(
-        state: Arc<NodeState>,
-        epoch: Arc<Epoch>,
-        encode: EncodeOptions,
-    ) -> RemoteExchange {
-        RemoteExchange { state, epoch, encode, encoders: Mutex::default() }
+    pub(crate) fn new(state: Arc<NodeState>, epoch: Arc<Epoch>, zstd_level: i32) -> RemoteExchange {
+        RemoteExchange { state, epoch, zstd_level, encoders: Mutex::default() }
     }
 
-    fn encoder(&self) -> strata_store::Result<BlockEncoder> {
+    fn encoder(&self) -> strata_store::Result<RunEncoder> {
         let idle = self.encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| BlockEncoder::new(self.encode), Ok)
+        idle.map_or_else(|| RunEncoder::new(self.zstd_level), Ok)
     }
 
     /// Fails once the epoch is over.
@@ -54,12 +50,14 @@ impl Exchange for RemoteExchange {
         let link = self.epoch.links.get(&to);
         let link = link.ok_or_else(|| undelivered(to, LinkError::NoAddress))?;
         let mut encoder = self.encoder()?;
-        let image = strata_explicit::run_image(&run, &mut encoder, self.epoch.folder.job(), depth)?;
+        encoder.encode(&run, |bytes| {
+            self.state.sent_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            link.send(depth, Bytes::from(bytes)).map_err(|error| undelivered(to, error))?;
+            Ok::<(), Error>(())
+        })?;
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
         self.epoch.inbox.recycle(vec![Run::Memory(Arc::new(run))])?;
-        let bytes = image.into_image().map_err(|layer| no_image(&layer))?;
-        self.state.sent_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        Ok(link.send(depth, Bytes::from(bytes)).map_err(|error| undelivered(to, error))?)
+        Ok(())
     }
 
     fn recycled_run(&self, _: usize) -> MemoryRun {
@@ -77,9 +75,4 @@ impl Exchange for RemoteExchange {
 
 fn undelivered(to: u16, error: LinkError) -> ExchangeError {
     ExchangeError { to: to.into(), source: Box::new(error) }
-}
-
-fn no_image(layer: &Layer) -> StoreError {
-    let what = "a run made in memory has no image".to_owned();
-    StoreError::Inconsistent { file: layer.name(), what }
 }

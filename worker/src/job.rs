@@ -92,12 +92,16 @@ impl ActiveJob {
             inbox: Arc::clone(&inbox),
             owners,
             locals: engine.locals(),
+            exit_edges: engine.exit_edges(),
             links: links(state, id, own, &members, &peers, budget.outbox()),
         }));
         let made: Result<Box<dyn Work>, WorkerError> = match form {
             Form::Explicit => {
-                let exchange =
-                    RemoteExchange::new(Arc::clone(state), Arc::clone(&epoch), setup.encode);
+                let exchange = RemoteExchange::new(
+                    Arc::clone(state),
+                    Arc::clone(&epoch),
+                    setup.encode.zstd_level,
+                );
                 Worker::new(setup, engine, inbox, Arc::new(exchange)).map(|w| Box::new(w) as _)
             }
             Form::Nested(form) => {

@@ -8,18 +8,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use strata_space::Local;
-use strata_store::{BlockEncoder, EncodeOptions, Fs, KeyRange, Layer, LayerWriter, StoreError};
+use strata_store::{
+    BlockEncoder, EncodeOptions, FileKind, Fs, KeyRange, Layer, LayerHeader, LayerTotals,
+    LayerWriter, StoreError,
+};
 
-use super::image::{self, Bounds, run_header, write_run};
-use super::run::{MemoryRun, MergedRuns, Run};
+use super::run::{MemoryRun, MergedRuns, Run, SortBuffers};
+use super::wire::{Bounds, RunDecoder};
 use crate::error::InboxError;
 use crate::kernel::Batches;
 
 /// Number of spilled runs that are merged into one.
 const MAX_FILES: usize = 16;
 
-/// Number of images that are merged into one: each image costs every task a cursor.
-const MAX_IMAGES: usize = 16;
+/// Number of received runs that are merged into one: each run costs every task a cursor.
+const MAX_RECEIVED: usize = 16;
 
 /// Settings of an [`Inbox`].
 #[derive(Clone, Debug)]
@@ -51,6 +54,8 @@ pub struct Inbox {
     /// Empty runs whose memory is reused.
     recycled: Mutex<Vec<MemoryRun>>,
     encoder: Mutex<BlockEncoder>,
+    /// Idle decoders, with their buffers for sorting.
+    decoders: Mutex<Vec<(RunDecoder, SortBuffers)>>,
     next_file: AtomicU64,
     spilled_bytes: AtomicU64,
     files_bytes: AtomicU64,
@@ -62,33 +67,34 @@ pub struct Inbox {
 #[derive(Debug, Default)]
 struct PendingExits {
     memory: Vec<MemoryRun>,
-    /// By the number of merges, so that each image is merged a logarithmic number of times.
-    images: Vec<Vec<Arc<Layer>>>,
-    /// Bytes of the runs in memory and of the images, also while they are being merged.
+    /// Runs from other processes by the number of merges, so that each batch is merged a logarithmic
+    /// number of times.
+    received: Vec<Vec<MemoryRun>>,
+    /// Bytes of the runs in memory, also while they are being merged.
     bytes: usize,
     files: Vec<Arc<Layer>>,
 }
 
 impl PendingExits {
-    /// Removes and returns the runs in memory and the images.
+    /// Removes and returns the runs in memory.
     fn take_memory(&mut self) -> Vec<Run> {
         let memory = std::mem::take(&mut self.memory).into_iter();
-        let images = std::mem::take(&mut self.images).into_iter().flatten();
-        memory.map(|run| Run::Memory(Arc::new(run))).chain(images.map(Run::Image)).collect()
+        let received = std::mem::take(&mut self.received).into_iter().flatten();
+        memory.chain(received).map(|run| Run::Memory(Arc::new(run))).collect()
     }
 
-    fn add_image(&mut self, level: usize, image: Layer) {
-        if self.images.len() <= level {
-            self.images.resize_with(level + 1, Vec::new);
+    fn add_received(&mut self, level: usize, run: MemoryRun) {
+        if self.received.len() <= level {
+            self.received.resize_with(level + 1, Vec::new);
         }
-        self.images[level].push(Arc::new(image));
+        self.received[level].push(run);
     }
 
-    /// Removes and returns the images that have been merged `level` times, if there are
-    /// [`MAX_IMAGES`] of them.
-    fn take_full_level(&mut self, level: usize) -> Option<Vec<Run>> {
-        let images = self.images.get_mut(level)?;
-        (images.len() >= MAX_IMAGES).then(|| images.drain(..).map(Run::Image).collect())
+    /// Removes and returns the received runs that have been merged `level` times, if there are
+    /// [`MAX_RECEIVED`] of them.
+    fn take_full_level(&mut self, level: usize) -> Option<Vec<MemoryRun>> {
+        let runs = self.received.get_mut(level)?;
+        (runs.len() >= MAX_RECEIVED).then(|| std::mem::take(runs))
     }
 }
 
@@ -96,7 +102,6 @@ impl PendingExits {
 fn memory_bytes(run: &Run) -> usize {
     match run {
         Run::Memory(run) => run.capacity_bytes(),
-        Run::Image(image) => image.file_bytes() as usize,
         Run::File(_) => 0,
     }
 }
@@ -114,6 +119,7 @@ impl Inbox {
         Ok(Inbox {
             fs,
             encoder: Mutex::new(BlockEncoder::new(options.encode)?),
+            decoders: Mutex::default(),
             options,
             pending: Default::default(),
             recycled: Mutex::default(),
@@ -163,50 +169,76 @@ impl Inbox {
         self.spill(depth, pending, Run::Memory(Arc::new(run)))
     }
 
-    /// Accepts a run of exits of layer `depth` from an image, after checking all of it.
+    /// Accepts a part of a run of exits of layer `depth` as [`RunEncoder`] encodes it, after checking
+    /// all of it. `name` stands for it in messages.
     ///
     /// # Errors
-    /// [`InboxError::Refused`] if the image is damaged, is another run or exceeds `bounds`: nothing
-    /// of it is accepted. [`InboxError::Incomplete`] if merging or spilling fails, or failed
-    /// earlier.
-    pub fn accept_image(
+    /// [`InboxError::Refused`] if it is damaged or exceeds `bounds`: nothing of it is accepted.
+    /// [`InboxError::Incomplete`] if spilling fails, or failed earlier.
+    ///
+    /// [`RunEncoder`]: crate::RunEncoder
+    pub fn accept_encoded(
         &self,
         depth: u32,
-        image: Layer,
+        bytes: &[u8],
+        name: &str,
         bounds: &Bounds<'_>,
     ) -> Result<(), InboxError> {
         self.check_complete()?;
-        image::check(&image, &run_header(&self.options.job, depth), bounds)
-            .map_err(|error| InboxError::Refused(Arc::new(error)))?;
-        self.store_image(depth, image).map_err(|error| self.lose(error))
+        let refused = |error| InboxError::Refused(Arc::new(error));
+        let idle = lock(&self.decoders).pop();
+        let (mut decoder, mut buffers) = match idle {
+            Some(idle) => idle,
+            None => (RunDecoder::new().map_err(refused)?, SortBuffers::default()),
+        };
+        let mut run = self.recycled_run();
+        let decoded = decoder.decode(bytes, name, bounds, &mut run);
+        let accepted = match decoded {
+            Err(error) => {
+                self.recycle_memory(run);
+                Err(refused(error))
+            }
+            Ok(()) => {
+                self.store_received(depth, run, &mut buffers).map_err(|error| self.lose(error))
+            }
+        };
+        lock(&self.decoders).push((decoder, buffers));
+        accepted
     }
 
-    fn store_image(&self, depth: u32, image: Layer) -> strata_store::Result<()> {
-        if image.totals().regions == 0 {
+    fn store_received(
+        &self,
+        depth: u32,
+        run: MemoryRun,
+        buffers: &mut SortBuffers,
+    ) -> strata_store::Result<()> {
+        if run.is_empty() {
+            self.recycle_memory(run);
             return Ok(());
         }
-        let bytes = image.file_bytes() as usize;
+        let bytes = run.capacity_bytes();
         let mut pending = self.pending(depth);
         if pending.bytes + bytes > self.options.memory {
-            return self.spill(depth, pending, Run::Image(Arc::new(image)));
+            return self.spill(depth, pending, Run::Memory(Arc::new(run)));
         }
         pending.bytes += bytes;
-        pending.add_image(0, image);
+        pending.add_received(0, run);
         let mut level = 0;
-        while let Some(images) = pending.take_full_level(level) {
+        while let Some(runs) = pending.take_full_level(level) {
             drop(pending);
-            let freed: usize = images.iter().map(memory_bytes).sum();
+            let freed: usize = runs.iter().map(MemoryRun::capacity_bytes).sum();
             if freed > self.options.memory / 2 {
-                // A merge in memory would double the memory of the images, which would be spilled
-                // soon anyway.
-                return self.write_out(depth, images, freed);
+                // A merge in memory would double the memory of the runs, which would be spilled soon
+                // anyway.
+                let runs = runs.into_iter().map(|run| Run::Memory(Arc::new(run)));
+                return self.write_out(depth, runs.collect(), freed);
             }
-            let writer = LayerWriter::memory(run_header(&self.options.job, depth))?;
-            let merged = self.merge(writer, &images)?;
+            let merged = MemoryRun::merge(&runs, buffers);
+            runs.into_iter().for_each(|run| self.recycle_memory(run));
             pending = self.pending(depth);
-            pending.bytes = pending.bytes.saturating_sub(freed) + merged.file_bytes() as usize;
+            pending.bytes = pending.bytes.saturating_sub(freed) + merged.capacity_bytes();
             level += 1;
-            pending.add_image(level, merged);
+            pending.add_received(level, merged);
         }
         Ok(())
     }
@@ -270,7 +302,6 @@ impl Inbox {
                         self.recycle_memory(run);
                     }
                 }
-                Run::Image(_) => {}
                 Run::File(file) => self.remove(file)?,
             }
         }
@@ -317,19 +348,39 @@ impl Inbox {
 
     /// Writes several runs as one.
     fn merge(&self, writer: LayerWriter, runs: &[Run]) -> strata_store::Result<Layer> {
-        let mut merged = MergedRuns::new(runs, KeyRange::ALL)?;
-        write_run(writer, &mut lock(&self.encoder), |encoder, writer| {
-            let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());
-            while let Some(key) = merged.key() {
-                batches.clear();
-                merged.take(key, &mut batches)?;
-                locals.clear();
-                locals.extend_from_slice(batches.locals());
-                locals.sort_unstable();
-                locals.dedup();
-                encoder.push(writer, key, &locals)?;
-            }
-            Ok(())
-        })
+        let encoder = &mut *lock(&self.encoder);
+        let filled = fill(&writer, encoder, runs).and_then(|()| encoder.finish(&writer));
+        let part = filled.inspect_err(|_| encoder.discard())?;
+        let totals = LayerTotals {
+            regions: part.blocks.iter().map(|block| u64::from(block.regions)).sum(),
+            states: part.blocks.iter().map(|block| u64::from(block.states)).sum(),
+            ..LayerTotals::default()
+        };
+        writer.seal(vec![part], totals)
     }
+}
+
+/// Header of a spilled run of the exits of layer `depth`.
+fn run_header(job: &str, depth: u32) -> LayerHeader {
+    LayerHeader { kind: FileKind::Run, job: job.to_owned(), depth, encoding: 0 }
+}
+
+/// Writes each region of several runs once.
+fn fill(
+    writer: &LayerWriter,
+    encoder: &mut BlockEncoder,
+    runs: &[Run],
+) -> strata_store::Result<()> {
+    let mut merged = MergedRuns::new(runs, KeyRange::ALL)?;
+    let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());
+    while let Some(key) = merged.key() {
+        batches.clear();
+        merged.take(key, &mut batches)?;
+        locals.clear();
+        locals.extend_from_slice(batches.locals());
+        locals.sort_unstable();
+        locals.dedup();
+        encoder.push(writer, key, &locals)?;
+    }
+    Ok(())
 }

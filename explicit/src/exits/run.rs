@@ -109,6 +109,23 @@ impl MemoryRun {
         std::mem::swap(&mut self.headers, &mut buffers.headers);
     }
 
+    /// The batches of the run, in order.
+    pub fn batches(&self) -> impl Iterator<Item = (EntryKey, Option<ExitEdge>, &[Local])> {
+        self.headers.iter().map(|header| (header.key(), header.inverse, self.batch(header)))
+    }
+
+    /// The batches of several runs as one sorted run.
+    pub(crate) fn merge(runs: &[MemoryRun], buffers: &mut SortBuffers) -> MemoryRun {
+        let mut merged = MemoryRun::default();
+        merged.headers.reserve_exact(runs.iter().map(|run| run.headers.len()).sum());
+        merged.locals.reserve_exact(runs.iter().map(|run| run.locals.len()).sum());
+        for run in runs {
+            run.batches().for_each(|(key, inverse, locals)| merged.push(key, inverse, locals));
+        }
+        merged.sort(buffers);
+        merged
+    }
+
     /// Calls `visit` once for each region, in order, with its locals sorted and deduplicated.
     ///
     /// # Errors
@@ -138,8 +155,6 @@ impl MemoryRun {
 pub enum Run {
     /// In memory.
     Memory(Arc<MemoryRun>),
-    /// In memory, as received from another process.
-    Image(Arc<Layer>),
     /// In a file.
     File(Arc<Layer>),
 }
@@ -162,7 +177,7 @@ impl RunCursor {
                 let (next, end) = (at(range.start, 0), at(range.end, run.headers.len()));
                 Ok(RunCursor::Memory { run: run.clone(), next, end })
             }
-            Run::Image(layer) | Run::File(layer) => {
+            Run::File(layer) => {
                 let mut cursor = Box::new(LayerCursor::new()?);
                 cursor.start(layer, range)?;
                 Ok(RunCursor::File { cursor })

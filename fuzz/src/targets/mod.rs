@@ -27,7 +27,7 @@ pub fn all() -> Vec<Entry> {
     vec![
         ("layer", || Box::new(layer::LayerFiles::new())),
         ("dense", || Box::new(dense::DenseFiles::new())),
-        ("run", || Box::new(run::RunImages::new())),
+        ("run", || Box::new(run::EncodedRuns::new())),
         ("snapshot", || Box::new(snapshot::Snapshots::new())),
         ("manifest", || Box::new(manifest::Manifests::new())),
         ("job", || Box::new(job::Jobs::new())),

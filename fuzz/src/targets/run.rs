@@ -1,16 +1,16 @@
-//! Run images, as a batch of exits arrives: header, bounds and inbox. Whatever is accepted is in the
+//! Encoded runs, as a batch of exits arrives: form, bounds and inbox. Whatever is accepted is in the
 //! inbox, no matter how it is merged and spilled.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use strata_explicit::{Bounds, Inbox, InboxOptions, Run, run_header};
-use strata_store::{EncodeOptions, EntryKey, FileKind, Layer, LayerTotals, RealFs, StoreError};
+use strata_explicit::{Bounds, Inbox, InboxOptions, MemoryRun, Run, RunEncoder, SortBuffers};
+use strata_store::{EncodeOptions, EntryKey, RealFs, StoreError};
 use tempfile::TempDir;
 
-use super::layer::{Entries, check_order, entries, header, image, read};
-use super::layer_format::mutate_file;
+use super::layer::{Entries, check_order, entries, read};
 use super::support::{must, scratch};
+use crate::mutate;
 use crate::rng::Rng;
 use crate::target::{Finding, Outcome, Target};
 
@@ -18,16 +18,20 @@ const JOB: &str = "job-1";
 const DEPTH: u32 = 7;
 const SHARDS: u32 = 40;
 const LOCALS: u32 = 6_000_000;
+const EDGES: u16 = 12;
 
 /// Runs from another worker.
-pub(super) struct RunImages {
+pub(super) struct EncodedRuns {
     seeds: Vec<Vec<u8>>,
+    /// The states of each seed.
+    states: Vec<States>,
     folder: TempDir,
 }
 
-impl RunImages {
-    pub(super) fn new() -> RunImages {
-        RunImages { seeds: seeds(), folder: scratch() }
+impl EncodedRuns {
+    pub(super) fn new() -> EncodedRuns {
+        let states = lists().iter().map(states).collect();
+        EncodedRuns { seeds: seeds(), states, folder: scratch() }
     }
 
     fn inbox(&self, memory: usize) -> Inbox {
@@ -43,19 +47,25 @@ impl RunImages {
     }
 }
 
-/// A run in the file format.
-fn run(entries: &Entries, block_bytes: usize) -> Vec<u8> {
-    let totals = LayerTotals {
-        regions: entries.len() as u64,
-        states: entries.iter().map(|(_, locals)| locals.len() as u64).sum(),
-        ..LayerTotals::default()
-    };
-    let layer = must(image(run_header(JOB, DEPTH), entries, block_bytes, totals));
-    must(layer.into_image().map_err(|_| "the run is in use"))
+/// An encoded run of some entries, with inverse edges.
+fn run(entries: &Entries) -> Vec<u8> {
+    let mut run = MemoryRun::default();
+    for ((key, locals), number) in entries.iter().zip(0..) {
+        let inverse = if number % 3 == 0 { None } else { Some(number % EDGES) };
+        run.push(*key, inverse, locals);
+    }
+    run.sort(&mut SortBuffers::default());
+    let mut parts = Vec::new();
+    let encoded = must(RunEncoder::new(1)).encode(&run, |part| {
+        parts.push(part);
+        Ok::<(), StoreError>(())
+    });
+    must(encoded);
+    parts.swap_remove(0)
 }
 
-/// Runs of one block and of several, one of them with keys that repeat.
-pub(super) fn seeds() -> Vec<Vec<u8>> {
+/// Few and many batches, one list with keys that repeat.
+fn lists() -> [Entries; 4] {
     let owned = |count, seed| -> Entries {
         let mut entries = entries(count, seed);
         entries.retain(|(key, locals)| {
@@ -64,8 +74,25 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         entries
     };
     let twice = owned(9, 3).into_iter().flat_map(|entry| [entry.clone(), entry]).collect();
-    let lists = [(owned(1, 1), 4096), (owned(20, 2), 4096), (owned(70, 5), 128), (twice, 64)];
-    lists.iter().map(|(entries, block_bytes)| run(entries, *block_bytes)).collect()
+    [owned(1, 1), owned(20, 2), owned(70, 5), twice]
+}
+
+/// The lists as runs.
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    lists().iter().map(run).collect()
+}
+
+/// Changes a run: its bytes, or its content, with the checksum that fits.
+fn mutate_run(run: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
+    let content = |bytes: &[u8]| zstd::bulk::decompress(bytes, mutate::MAX_LEN).ok();
+    match content(run).filter(|_| !rng.once_in(4)) {
+        Some(mut bytes) => {
+            let other = content(other).unwrap_or_default();
+            mutate::bytes(&mut bytes, &other, rng);
+            *run = must(zstd::bulk::compress(&bytes, 1));
+        }
+        None => mutate::bytes(run, other, rng),
+    }
 }
 
 type States = BTreeSet<(EntryKey, u32)>;
@@ -87,7 +114,7 @@ fn taken(inbox: &Inbox) -> Result<States, Finding> {
                 });
                 visited.map_err(|error| error.to_string())?;
             }
-            Run::Image(layer) | Run::File(layer) => {
+            Run::File(layer) => {
                 let entries =
                     read(layer).map_err(|error| format!("a run of the inbox: {error}"))?;
                 check_order(&entries, false)?;
@@ -99,7 +126,7 @@ fn taken(inbox: &Inbox) -> Result<States, Finding> {
     Ok(all)
 }
 
-impl Target for RunImages {
+impl Target for EncodedRuns {
     fn name(&self) -> &'static str {
         "run"
     }
@@ -109,47 +136,39 @@ impl Target for RunImages {
     }
 
     fn mutate(&self, input: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
-        mutate_file(input, other, rng);
+        mutate_run(input, other, rng);
     }
 
     fn check(&mut self, input: &[u8]) -> Result<Outcome, Finding> {
-        let expect = run_header(JOB, DEPTH);
-        let open = |bytes: &[u8]| Layer::from_bytes(bytes.to_vec(), "batch", &expect);
-        let found = match open(input) {
-            Ok(layer) => layer,
-            Err(error) => return Ok(Outcome::refused(error)),
+        let bounds = Bounds { owns: &|shard| shard < SHARDS, locals: LOCALS, exit_edges: EDGES };
+        let accept = |inbox: &Inbox, run: &[u8]| {
+            inbox.accept_encoded(DEPTH, run, "batch", &bounds).map_err(|error| error.to_string())
         };
-        if header(input, FileKind::Run) != expect {
-            return Err("accepted with another header".to_owned());
-        }
-        let bounds = Bounds { owns: &|shard| shard < SHARDS, locals: LOCALS };
         // First alone in memory, then with other runs, then spilled.
-        let inbox = self.inbox(1 << 20);
-        if let Err(error) = inbox.accept_image(DEPTH, found, &bounds) {
+        let inbox = self.inbox(64 << 20);
+        if let Err(error) = accept(&inbox, input) {
             let left = taken(&inbox)?;
             return match left.is_empty() {
                 true => Ok(Outcome::refused(error)),
                 false => Err(format!("refused ({error}), but in the inbox: {left:?}")),
             };
         }
-        let layer = open(input).map_err(|error| format!("the second time: {error}"))?;
-        let expected = states(&read(&layer).map_err(|error| format!("in the inbox, but {error}"))?);
+        let expected = taken(&inbox)?;
         let outside = |(key, local): &(EntryKey, u32)| key.shard >= SHARDS || *local >= LOCALS;
         if let Some((key, local)) = expected.iter().find(|state| outside(state)) {
             return Err(format!("{local} in {key} is outside the bounds"));
-        }
-        if taken(&inbox)? != expected {
-            return Err("the inbox has other states than the run".to_owned());
         }
         for memory in [64 << 10, 900, 0] {
             let inbox = self.inbox(memory);
             let mut all = expected.clone();
             for number in 0..18 {
-                let bytes = if number % 6 == 0 { input } else { &*self.seeds[number % 4] };
-                let layer = open(bytes).map_err(|error| error.to_string())?;
-                all.extend(states(&read(&layer).map_err(|error| error.to_string())?));
-                let accepted = inbox.accept_image(DEPTH, layer, &bounds);
-                accepted.map_err(|error| format!("with {memory} bytes: {error}"))?;
+                let seed = number % self.seeds.len();
+                let (bytes, states) = match number % 6 {
+                    0 => (input, &expected),
+                    _ => (&*self.seeds[seed], &self.states[seed]),
+                };
+                all.extend(states);
+                accept(&inbox, bytes).map_err(|error| format!("with {memory} bytes: {error}"))?;
             }
             if taken(&inbox)? != all {
                 return Err(format!("an inbox of {memory} bytes has other states than its runs"));
@@ -158,9 +177,9 @@ impl Target for RunImages {
         Ok(Outcome::Accepted)
     }
 
-    /// As for a layer file: a block has at most 128 MiB before compression.
+    /// A content has at most 4 MiB, of which each 4 bytes may be a batch of 44.
     fn memory(&self, _: usize) -> usize {
-        1 << 30
+        256 << 20
     }
 
     fn test_runs(&self) -> u64 {
