@@ -20,7 +20,7 @@ export function clusterPage() {
     update(overview) {
       setText(title, overview.scope === "search" ? "Search" : "Cluster");
       show(alerts, overview.alerts.length > 0);
-      keyed(alerts, overview.alerts, (alert) => alert.text.replace(/\d+/g, "#"),
+      keyed(alerts, overview.alerts, (alert) => alert.key,
         () => el("li", {}), (item, alert) => {
           setAttribute(item, "class", alert.severity);
           setText(item, alert.text);

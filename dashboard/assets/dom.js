@@ -42,7 +42,9 @@ export function show(node, isShown) {
  * `update` brings it up to date; a child stays as long as there is an item with its key.
  */
 export function keyed(parent, items, key, create, update) {
-  const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  const before = [...parent.children];
+  const old = new Map(before.map((child) => [child.dataset.key, child]));
+  const placed = new Set();
   let place = parent.firstElementChild;
   for (const item of items) {
     const name = String(key(item));
@@ -53,13 +55,14 @@ export function keyed(parent, items, key, create, update) {
       child.dataset.key = name;
     }
     update(child, item);
+    placed.add(child);
     if (child === place) {
       place = place.nextElementSibling;
     } else {
       parent.insertBefore(child, place);
     }
   }
-  for (const child of old.values()) child.remove();
+  for (const child of before) if (!placed.has(child)) child.remove();
 }
 
 /**

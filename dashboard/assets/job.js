@@ -23,6 +23,7 @@ export function jobPage(id) {
     chart(id, "time", "Time of each layer", true),
     chart(id, "bytes", "Bytes of each layer", true),
   ];
+  const ofFiles = [others[1], others[3]];
   const result = resultCard(id);
   const search = searchCard(id);
   const log = logCard();
@@ -52,6 +53,8 @@ export function jobPage(id) {
       figures.update(job);
       result.update(job);
       search.update(job);
+      // The symbolic engine writes no layer files.
+      for (const one of ofFiles) show(one.node, job.engine !== "symbolic");
       for (const one of [main, ...others]) one.update(charts, job.depth);
     },
     log: log.update,

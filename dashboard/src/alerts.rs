@@ -40,6 +40,8 @@ pub(crate) enum Severity {
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Alert {
+    /// What it is about: it stays the same while the text changes, and no other alert has it.
+    pub(crate) key: String,
     pub(crate) severity: Severity,
     /// One sentence.
     pub(crate) text: String,
@@ -82,7 +84,8 @@ impl AlertRules {
     pub(crate) fn apply(&mut self, overview: &Overview, now: f64) -> Vec<Alert> {
         let mut alerts = Vec::new();
         if let Some(fault) = &overview.fault {
-            alerts.push(Alert { severity: Severity::Error, text: fault.clone() });
+            let key = "journal".to_owned();
+            alerts.push(Alert { key, severity: Severity::Error, text: fault.clone() });
         }
         self.disks.retain(|number, _| overview.workers.iter().any(|one| one.number == *number));
         for worker in &overview.workers {
@@ -90,7 +93,7 @@ impl AlertRules {
             if worker.alive && worker.disk_free_bytes > 0 {
                 let trend = self.disks.entry(worker.number).or_default();
                 trend.add(now, worker.disk_free_bytes);
-                alerts.extend(trend.seconds_left().and_then(|left| filling(&worker.name, left)));
+                alerts.extend(trend.seconds_left().and_then(|left| filling(worker, left)));
             }
         }
         alerts.extend(overdue(overview));
@@ -103,9 +106,11 @@ fn silent(worker: &Worker, overview: &Overview) -> Option<Alert> {
     if worker.alive {
         return None;
     }
+    // A worker that took its leave is gone on purpose.
     let is_awaited = overview.jobs.iter().any(|job| job.waiting_for.contains(&worker.name));
     // A worker of an earlier time that nothing needs is no reason to act.
     let silent = match worker.silent_seconds {
+        Some(_) if worker.leaving && !is_awaited => return None,
         Some(seconds) => format!("has been silent for {}", duration(seconds)),
         None if is_awaited => "has not connected".to_owned(),
         None => return None,
@@ -115,14 +120,19 @@ fn silent(worker: &Worker, overview: &Overview) -> Option<Alert> {
     } else {
         (Severity::Warning, "")
     };
-    Some(Alert { severity, text: format!("Worker {} {silent}{end}.", worker.name) })
+    let key = format!("silent {}", worker.number);
+    Some(Alert { key, severity, text: format!("Worker {} {silent}{end}.", worker.name) })
 }
 
-fn filling(worker: &str, seconds: f64) -> Option<Alert> {
+fn filling(worker: &Worker, seconds: f64) -> Option<Alert> {
     let severity = if seconds < VERY_SOON { Severity::Error } else { Severity::Warning };
     let left = duration(seconds);
-    let text = format!("The disk of worker {worker} is full in {left} if it goes on like this.");
-    (seconds < SOON).then_some(Alert { severity, text })
+    let Worker { number, name, .. } = worker;
+    let (key, text) = (
+        format!("disk {number}"),
+        format!("The disk of worker {name} is full in {left} if it goes on like this."),
+    );
+    (seconds < SOON).then_some(Alert { key, severity, text })
 }
 
 fn overdue(overview: &Overview) -> impl Iterator<Item = Alert> {
@@ -131,7 +141,8 @@ fn overdue(overview: &Overview) -> impl Iterator<Item = Alert> {
         let age = job.checkpoint?.age_seconds?;
         let limit = INTERVALS * job.checkpoint_interval_seconds + GRACE;
         let text = format!("The last checkpoint of {} is {} old.", job.id, duration(age));
-        (age > limit).then_some(Alert { severity: Severity::Warning, text })
+        let key = format!("checkpoint {}", job.id);
+        (age > limit).then_some(Alert { key, severity: Severity::Warning, text })
     })
 }
 
@@ -182,6 +193,33 @@ mod tests {
         assert_eq!(texts(&alerts), ["Worker w1 has been silent for 35 s, and a job waits for it."]);
         assert_eq!(alerts[0].severity, Severity::Error);
         assert!(rules.apply(&overview(worker(true, 0), Job::default()), 2.0).is_empty());
+    }
+
+    #[test]
+    fn each_alert_has_a_key_of_its_own_that_stays() {
+        let silent = |number: u32, seconds: f64| Worker {
+            number,
+            name: format!("worker-{number}"),
+            silent_seconds: Some(seconds),
+            ..Worker::default()
+        };
+        let keys = |seconds: f64| {
+            let workers = (0..3).map(|number| silent(number, seconds)).collect();
+            let overview = Overview { workers, ..Overview::default() };
+            let alerts = AlertRules::default().apply(&overview, 0.0);
+            alerts.into_iter().map(|alert| alert.key).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(5.0), ["silent 0", "silent 1", "silent 2"]);
+        assert_eq!(keys(600.0), keys(5.0));
+    }
+
+    #[test]
+    fn a_worker_that_took_its_leave_is_missed_only_by_a_job() {
+        let left = Worker { leaving: true, ..worker(false, 0) };
+        let mut rules = AlertRules::default();
+        assert!(rules.apply(&overview(left.clone(), Job::default()), 0.0).is_empty());
+        let waits = Job { waiting_for: vec!["w1".to_owned()], ..Job::default() };
+        assert_eq!(rules.apply(&overview(left, waits), 0.0).len(), 1);
     }
 
     #[test]

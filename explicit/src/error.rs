@@ -10,7 +10,7 @@ use strata_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file or a run image is missing or damaged, or cannot be read or written.
+    /// A file or an encoded run is missing or damaged, or cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// An inbox accepts no exits.
@@ -38,7 +38,7 @@ pub enum Error {
 /// Exits could not be delivered to another worker: the connection is lost, or the receiver refused
 /// them.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot send exits to worker {to}: {source}")]
+#[error("cannot send exits to another worker: {source}")]
 pub struct ExchangeError {
     /// Number of the receiving worker.
     pub to: usize,

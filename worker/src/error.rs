@@ -311,7 +311,10 @@ mod tests {
         let error = OrderError::from(WorkerError::from(sent));
         assert_eq!(error.kind(), FailureKind::Peer);
         let text = error.to_string();
-        assert_eq!(text, "cannot send exits to worker 2: http://w2:1: the connection was closed");
+        assert_eq!(
+            text,
+            "cannot send exits to another worker: http://w2:1: the connection was closed"
+        );
         let fetch = FetchError::Unavailable { file: "f".to_owned(), worker: 2, why: why.clone() };
         assert_eq!(OrderError::from(fetch).kind(), FailureKind::Peer);
         // Another session would not find it either.

@@ -176,6 +176,9 @@ fn options(options: &v1::JobOptions) -> String {
 pub(crate) fn cancelled(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
     match has_ended(job) {
         true => writeln!(out, "{} is {}", job.id, state(job)),
+        false if job.state() == v1::JobState::Waiting => {
+            writeln!(out, "{} is being cancelled", job.id)
+        }
         false => writeln!(out, "{} stops after its next layer", job.id),
     }
 }

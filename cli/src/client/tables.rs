@@ -107,6 +107,9 @@ fn share_done(job: &v1::Job) -> String {
 
 /// The share of the expected work that is done, and the upper end of the expected time left.
 fn progress(job: &v1::Job) -> String {
+    if !job.waiting_for.is_empty() {
+        return format!("for {}", job.waiting_for.join(", "));
+    }
     let is_running = job.state() == v1::JobState::Running;
     let left = job.eta_high_seconds.filter(|_| is_running);
     let left = left.map(|left| format!("{} left", units::short_time(left)));
@@ -147,9 +150,11 @@ pub(crate) fn cluster(
     if !workers.is_empty() {
         let rows = workers.iter().map(|worker| {
             let silence = Duration::from_millis(worker.silent_ms).as_secs_f64();
-            let state = match worker.alive {
-                true => "alive".to_owned(),
-                false => format!("silent for {}", units::seconds(silence)),
+            let state = match (worker.alive, worker.leaving) {
+                (true, true) => "leaving".to_owned(),
+                (true, false) => "alive".to_owned(),
+                (false, true) => "stopped".to_owned(),
+                (false, false) => format!("silent for {}", units::seconds(silence)),
             };
             [
                 worker.number.to_string(),
@@ -275,6 +280,9 @@ mod tests {
 
     #[test]
     fn paused_jobs_say_why() {
+        let waiting =
+            v1::Job { waiting_for: vec!["w2".to_owned()], ..example(v1::JobState::Waiting) };
+        assert!(text(|out| jobs(&[waiting], shape(false), out)).contains("  for w2\n"));
         let paused = v1::Job { error: "no room".to_owned(), ..example(v1::JobState::Waiting) };
         let table = text(|out| jobs(&[paused], shape(false), out));
         assert!(table.contains("  paused  "), "{table}");
@@ -293,8 +301,14 @@ mod tests {
             rss_bytes: 61 << 20,
             disk_free_bytes: 5 << 30,
             silent_ms: 42_000,
+            leaving: false,
         };
         let workers = [worker(0, true), worker(1, false)];
+        for (alive, state) in [(true, "  leaving  "), (false, "  stopped  ")] {
+            let gone = [v1::WorkerInfo { leaving: true, ..worker(0, alive) }];
+            let text = text(|out| cluster("http://c:1", &gone, &[], shape(false), out));
+            assert!(text.contains(state), "{text}");
+        }
         assert_eq!(
             text(|out| cluster("http://c:1", &workers, &[], shape(false), out)),
             "http://c:1: 1 of 2 workers alive\n\

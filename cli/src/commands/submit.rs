@@ -118,7 +118,10 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
     let url = &args.client.coordinator;
     let (engine, reason) = (record::spec(&job).engine, job.engine_reason.clone());
     let choice = EngineChoice { engine, reason };
-    tracing::info!("job {} submitted to {url}: {}", job.id, announcement(&choice, &engines));
+    // A name may be that of a job that runs.
+    let is_old = job.depth.is_some() || job.state() != v1::JobState::Queued;
+    let done = if is_old { "is followed at" } else { "submitted to" };
+    tracing::info!("job {} {done} {url}: {}", job.id, announcement(&choice, &engines));
     if args.detach {
         report::print_detached(&job, console)?;
         return Ok(ExitCode::Done);

@@ -8,7 +8,7 @@ use crate::args::line::SolveLine;
 use crate::output::exit::Failure;
 
 /// Flags that only the explicit engine supports.
-const EXPLICIT_ONLY: [&str; 4] = ["workers", "shards", "k", "locality"];
+pub(crate) const EXPLICIT_ONLY: [&str; 4] = ["workers", "shards", "k", "locality"];
 
 /// Flags for the files of layers, which the symbolic engine does not write.
 pub(crate) const FOR_FILES: [&str; 2] = ["keep-layers", "disk-limit"];

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use strata_dashboard::model::{Job, Solution};
 use strata_dashboard::{Presenter, SourceError, Texts};
 
+use strata_store::EngineKind;
+
 use crate::args::line::quoted;
 use crate::output::events::Outcome;
 use crate::spaces::drawings::Drawings;
+use crate::spaces::engine::EXPLICIT_ONLY;
 use crate::spaces::path_command::{Found, PathCommand};
 use crate::spaces::program;
 use crate::spaces::request::Naming;
@@ -60,6 +63,9 @@ pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine
             return String::new();
         }
         let flag = parameter.long_flag();
+        if engine != EngineKind::Explicit.name() && EXPLICIT_ONLY.contains(&flag) {
+            continue;
+        }
         match parameter.default {
             _ if parameter.positional => words.push(quoted(value)),
             Some(default) if default == value => {}
@@ -104,6 +110,20 @@ mod tests {
         assert_eq!(texts.title, "X(3) = 42");
         assert!(texts.command.starts_with("strata solve panex 3 "), "{}", texts.command);
         assert!(texts.command.ends_with(" --engine explicit"), "{}", texts.command);
+    }
+
+    #[test]
+    fn the_command_has_no_flag_that_its_engine_refuses() {
+        let job = job("panex", &["6"], Some(881));
+        let line = |engine| command("panex", &job.params, engine);
+        assert!(line("explicit").contains("--locality="), "{}", line("explicit"));
+        for engine in ["symbolic", "dense"] {
+            let line = line(engine);
+            assert!(
+                EXPLICIT_ONLY.iter().all(|flag| !line.contains(&format!("--{flag}"))),
+                "{line}"
+            );
+        }
     }
 
     /// The command is read by the program's own parser, and means the same search.

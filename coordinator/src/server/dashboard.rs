@@ -116,7 +116,7 @@ impl ClusterSource {
             name: info.name,
             address: info.address,
             alive: info.alive,
-            leaving: member.is_some_and(|member| member.beat.leaving),
+            leaving: info.leaving,
             silent_seconds: member.map(|member| member.silent.as_secs_f64()),
             threads: info.threads,
             memory_bytes: info.memory_bytes,

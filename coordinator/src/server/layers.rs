@@ -11,7 +11,7 @@ use strata_store::HistoryLine;
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-use crate::cluster::membership::Membership;
+use crate::cluster::membership::{MemberView, Membership};
 use crate::entry::{JobEntry, JobState};
 
 /// Longest wait for a worker's next message. On a link without TLS, a damaged frame can be lost
@@ -153,11 +153,13 @@ impl Worker {
         security: &Security,
     ) -> Result<Worker, Status> {
         let members = workers.members();
-        let here = |number: u16| u32::from(number) == file.worker;
-        let member = members.into_iter().find(|member| member.alive && here(member.entry.number));
-        let member = member.ok_or_else(|| {
+        let here = |member: &MemberView| u32::from(member.entry.number) == file.worker;
+        let known = members.into_iter().find(here);
+        let name = known.as_ref().map(|member| member.entry.name.clone());
+        let member = known.filter(|member| member.alive).ok_or_else(|| {
             let v1::LayerFile { worker, file, .. } = file;
-            Status::unavailable(format!("worker {worker}, which has {file}, is not connected"))
+            let name = name.unwrap_or_else(|| format!("number {worker}"));
+            Status::unavailable(format!("worker {name}, which has {file}, is not connected"))
         })?;
         let name = member.entry.name;
         let connection = security.connect(&member.entry.address).await;

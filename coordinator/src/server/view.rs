@@ -34,6 +34,8 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         JobState::Running => now.paused.unwrap_or_default(),
         _ => String::new(),
     };
+    let seconds = entry.seconds.max(last.map_or(0.0, |last| last.seconds));
+    let mean_rate = last.map(|last| last.states as f64 / seconds).filter(|rate| rate.is_finite());
     v1::Job {
         id: entry.id.clone(),
         name: entry.name.clone().unwrap_or_default(),
@@ -41,7 +43,7 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         options: Some(options_to(&entry.options)),
         state: state.into(),
         created: entry.created,
-        seconds: entry.seconds.max(last.map_or(0.0, |last| last.seconds)),
+        seconds,
         depth: last.map(|last| last.depth),
         layer_states: last.map_or(0, |last| last.layer_states),
         states: last.map_or(0, |last| last.states),
@@ -61,8 +63,8 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         work_done: now.figures.and_then(|figures| figures.share_of_work).or(entry.work_done),
         eta_low_seconds: left.map(|left| left.low),
         eta_high_seconds: left.map(|left| left.high),
-        states_per_second: now.figures.map(|figures| figures.rate),
-        mean_states_per_second: now.figures.map(|figures| figures.mean_rate),
+        states_per_second: now.figures.map(|figures| figures.rate).filter(|_| !waiting),
+        mean_states_per_second: now.figures.and(mean_rate),
         checkpoint_at: entry.checkpoint.as_ref().and_then(|checkpoint| checkpoint.made),
         worker_names: now.worker_names,
     }
@@ -133,6 +135,7 @@ pub(super) fn worker(entry: &WorkerEntry, members: &[MemberView]) -> v1::WorkerI
         rss_bytes: beat.rss_bytes,
         disk_free_bytes: beat.disk_free_bytes,
         silent_ms: member.map_or(0, |member| member.silent.as_millis() as u64),
+        leaving: beat.leaving,
     }
 }
 
