@@ -61,9 +61,7 @@ impl ActiveJob {
             .into_iter()
             .filter_map(|peer| Some((u16::try_from(peer.number).ok()?, peer.address)))
             .collect();
-        let mut members: Vec<u16> = owners.to_vec();
-        members.sort_unstable();
-        members.dedup();
+        let members = members(&owners);
         let threads = state.options.threads;
         let budget =
             Budget::for_node(state.options.memory, space.table_bytes(), threads, members.len());
@@ -97,11 +95,8 @@ impl ActiveJob {
         }));
         let made: Result<Box<dyn Work>, WorkerError> = match form {
             Form::Explicit => {
-                let exchange = RemoteExchange::new(
-                    Arc::clone(state),
-                    Arc::clone(&epoch),
-                    setup.encode.zstd_level,
-                );
+                let (state, level) = (Arc::clone(state), setup.encode.zstd_level);
+                let exchange = RemoteExchange::new(state, Arc::clone(&epoch), level);
                 Worker::new(setup, engine, inbox, Arc::new(exchange)).map(|w| Box::new(w) as _)
             }
             Form::Nested(form) => {
@@ -350,6 +345,14 @@ fn symbolic_options(state: &NodeState, spec: &JobSpec) -> SymbolicOptions {
         verify: 0,
         threads: state.options.threads,
     }
+}
+
+/// The workers that own shards, in order.
+fn members(owners: &[u16]) -> Vec<u16> {
+    let mut members = owners.to_vec();
+    members.sort_unstable();
+    members.dedup();
+    members
 }
 
 /// Links to all other members of an epoch, each with a task that delivers. `bytes` is the outbox's

@@ -19,10 +19,11 @@ const MAX_ANTIPODES: i64 = 1_000;
 /// Arguments of `solve`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SolveArgs {
-    /// Threads of each worker; a symbolic search uses two at most
-    #[arg(long, value_name = "N", default_value_t = available_threads())]
+    /// Threads of each worker [default: those of the machine, divided by the workers]; a symbolic
+    /// search uses two at most
+    #[arg(long, value_name = "N")]
     #[arg(env = "STRATA_THREADS", hide_env_values = true, value_parser = at_most(1024))]
-    pub(crate) threads: usize,
+    pub(crate) threads: Option<usize>,
 
     /// Workers in this process
     #[arg(long, value_name = "N", default_value = "1")]
@@ -81,6 +82,11 @@ pub(crate) struct SolveArgs {
 }
 
 impl SolveArgs {
+    /// Threads of each worker. More lanes than processors would only wait for each other.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| (available_threads() / self.workers).max(1))
+    }
+
     /// Parses a command line, name of the command first, without reading the environment.
     ///
     /// # Errors
@@ -118,7 +124,12 @@ mod tests {
         let args = solve("strata solve panex 6");
         let search = &args.search;
         assert_eq!((&*search.domain, &*search.args), ("panex", &["6".to_owned()][..]));
-        assert!(args.threads >= 1);
+        assert_eq!(args.threads(), available_threads());
+        let several = SolveArgs { workers: 2, ..args.clone() };
+        assert_eq!(several.threads(), (available_threads() / 2).max(1));
+        let many = SolveArgs { workers: 1000, ..args.clone() };
+        assert_eq!(many.threads(), 1);
+        assert_eq!(SolveArgs { threads: Some(5), ..many }.threads(), 5);
         assert_eq!(args.workers, 1);
         assert_eq!(args.memory, 1 << 30);
         assert_eq!(args.data_dir, PathBuf::from("./strata-data"));

@@ -72,7 +72,7 @@ pub(crate) fn search(
     let plain = SolveArgs::without_variables(words)
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
     let args =
-        SolveArgs { threads: resources.threads, memory: resources.memory, data_dir, ..plain };
+        SolveArgs { threads: Some(resources.threads), memory: resources.memory, data_dir, ..plain };
     let (prepared, space) = Prepared::new(&args)?;
     let request = &prepared.request;
     check_data_dir(&args.data_dir, false)?;

@@ -50,7 +50,7 @@ fn automatic(args: &SolveArgs, space: &Space) -> EngineChoice {
             files: files.as_deref(),
             path: args.path.wanted(),
             memory: args.memory,
-            threads: args.threads,
+            threads: args.threads(),
             disk_limit: args.search.disk_limit,
             is_exhaustive: exhaust,
             in_cluster: false,

@@ -51,7 +51,7 @@ impl Prepared {
 /// Resources and limits of the command line.
 fn options(args: &SolveArgs) -> RunOptions {
     RunOptions {
-        threads: args.threads,
+        threads: args.threads(),
         workers: args.workers,
         memory: args.memory,
         checkpoint_interval: args.checkpoint_interval,
