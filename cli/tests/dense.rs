@@ -379,7 +379,7 @@ fn auto_says_what_it_chose_and_why() {
         ("hanoi 5 --workers 2", "explicit", "--workers needs it"),
         ("pancake 7", "dense", "5040 states take"),
         ("pancake 7 --shards 4", "explicit", "--shards needs it"),
-        ("tiles 2x3 --exhaust", "explicit", "no dense form"),
+        ("tiles 2x3 --exhaust", "explicit", "no other engine searches this space"),
     ] {
         let (found, why) = chosen(line);
         assert!(found == engine && why.contains(reason), "{line}: {found}: {why}");

@@ -93,6 +93,12 @@ pub enum SpaceError {
         /// The reason: the other setting.
         why: String,
     },
+    /// The space has not the form that an engine searches.
+    #[error("{why}")]
+    NoForm {
+        /// Which form it lacks.
+        why: String,
+    },
     /// The keys of a [`KeySpace`](crate::KeySpace) are too wide.
     #[error("keys of {bits} bits do not fit: the limit is {limit}")]
     KeyTooWide {

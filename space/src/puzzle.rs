@@ -200,8 +200,7 @@ pub trait NestedPuzzle: Puzzle {
 
 /// The error if the dense engine is requested and the puzzle has no dense form.
 fn no_dense_form(puzzle: &str) -> SpaceError {
-    let why = format!("{puzzle} has no dense form, which the dense engine needs");
-    SpaceError::Conflict { name: "engine".into(), why }
+    SpaceError::NoForm { why: format!("{puzzle} has no dense form, which the dense engine needs") }
 }
 
 #[cfg(test)]
@@ -253,8 +252,7 @@ mod tests {
     #[test]
     fn a_puzzle_without_a_dense_form_says_so() {
         let word = Word { word: String::new() };
-        let expected =
-            "engine cannot have this value: word has no dense form, which the dense engine needs";
+        let expected = "word has no dense form, which the dense engine needs";
         assert_eq!(word.dense_size().unwrap_err().to_string(), expected);
         assert_eq!(word.dense().unwrap_err().to_string(), expected);
     }

@@ -1,5 +1,6 @@
 //! Choice of the engine by space, options and resources.
 
+use strata_space::SpaceError;
 use strata_space::dense::DenseSize;
 use strata_store::EngineKind;
 
@@ -55,7 +56,8 @@ pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
         return choice(EngineKind::Explicit, format!("{option} needs it"));
     }
     let symbolic = match (space.nested(), needs.files) {
-        (Err(_), _) => None,
+        (Err(SpaceError::NoForm { .. }), _) => None,
+        (Err(error), _) => Some(refusal(error)),
         (Ok(_), Some(option)) => Some(format!("a symbolic search has no files for {option}")),
         (Ok(_), None) => match symbolic_reason(space, needs) {
             Ok(reason) => return choice(EngineKind::Symbolic, reason),
@@ -64,17 +66,29 @@ pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
     };
     let dense = match space.dense_size() {
         Ok(size) => dense_reason(&size, needs),
-        Err(error) => Err(error.to_string()),
+        Err(SpaceError::NoForm { .. }) => Err("no other engine searches this space".to_owned()),
+        Err(error) => Err(refusal(error)),
     };
-    match (dense, symbolic, space.check_explicit()) {
-        (Ok(reason), ..) => choice(EngineKind::Dense, reason),
+    let dense = match dense {
+        Ok(reason) => return choice(EngineKind::Dense, reason),
+        Err(why) => why,
+    };
+    match space.check_explicit() {
         // Of a nested space, the symbolic engine is the one that was expected.
-        (Err(_), Some(reason), Ok(())) | (Err(reason), None, Ok(())) => {
-            choice(EngineKind::Explicit, reason)
+        Ok(()) => choice(EngineKind::Explicit, symbolic.unwrap_or(dense)),
+        // The dense engine says what a search by it lacks; without a dense form, the key does.
+        Err(error) if space.dense_size().is_ok() => {
+            choice(EngineKind::Dense, format!("the explicit engine: {}", refusal(error)))
         }
-        (Err(_), _, Err(error)) => {
-            choice(EngineKind::Dense, format!("the explicit engine: {error}"))
-        }
+        Err(error) => choice(EngineKind::Explicit, refusal(error)),
+    }
+}
+
+/// Why an engine refuses a space. Nobody gave a value for it that could be named.
+fn refusal(error: SpaceError) -> String {
+    match error {
+        SpaceError::Conflict { why, .. } => why,
+        error => error.to_string(),
     }
 }
 
@@ -95,11 +109,16 @@ fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, Str
     let resources = Resources { threads: needs.threads, memory: u64::MAX, keep: KeepLayers::Last };
     let expected = Forecast::new(space, engine, None).expected(&resources).memory_bytes;
     let Some(whole) = expected else { return Ok("the space is nested".to_owned()) };
-    let least = if needs.path { whole } else { whole / LEAST_PART };
+    let least = if needs.path { whole } else { whole.div_ceil(LEAST_PART) };
     let (about, most) = (whole.div_ceil(MIB), needs.memory / MIB);
     let what = if needs.path { "a symbolic search for a path" } else { "a symbolic search" };
     if least > needs.memory {
-        return Err(format!("{what} would take about {about} MiB of memory, more than {most} MiB"));
+        let (least, times) = (least.div_ceil(MIB), if needs.path { 1 } else { LEAST_PART });
+        let much = if times == 1 { String::new() } else { format!("{times} times ") };
+        return Err(format!(
+            "{what} would take about {about} MiB of memory, more than {much}{most} MiB: --memory \
+             {least}MiB is the least for it"
+        ));
     }
     Ok(match needs.path || whole <= needs.memory {
         true => format!("the space is nested, and about {about} MiB of memory are expected"),
@@ -185,8 +204,38 @@ mod tests {
             let (engine, reason) = chosen(&panex("10"), &with(memory, path));
             assert_eq!(engine, EngineKind::Explicit);
             assert!(reason.contains("would take about"), "{reason}");
-            assert!(reason.ends_with(&format!("more than {} MiB", memory >> 20)), "{reason}");
+            let times = if path { "" } else { "16 times " };
+            let more = format!("more than {times}{} MiB: --memory ", memory >> 20);
+            assert!(reason.contains(&more), "{reason}");
+            // The memory that the reason names is the least.
+            let named = reason.split_once("--memory ").unwrap().1.split_once("MiB").unwrap().0;
+            let named: u64 = named.parse().unwrap();
+            let with_named = |mib: u64| chosen(&panex("10"), &with(mib << 20, path)).0;
+            assert_eq!(with_named(named), EngineKind::Symbolic);
+            assert_eq!(with_named(named - 1), EngineKind::Explicit);
         }
+    }
+
+    #[test]
+    fn a_space_without_another_form_says_so() {
+        let (engine, reason) = chosen(&space("tiles", &[("size", "3x3")]), &NEEDS);
+        assert_eq!(engine, EngineKind::Explicit);
+        assert_eq!(reason, "no other engine searches this space");
+        // Panex has a nested form, but not for every search.
+        let ends = [("level", "2"), ("start", "b2 / - / o1 b1 o2"), ("goal", "o1 o2 b2 / b1 / -")];
+        let (engine, reason) = chosen(&space("panex", &ends), &NEEDS);
+        assert_eq!(engine, EngineKind::Explicit);
+        assert!(reason.starts_with("the symbolic engine searches between"), "{reason}");
+    }
+
+    #[test]
+    fn a_puzzle_that_no_engine_takes_is_refused_for_its_keys() {
+        let cube = include_str!("../../puzzles/data/3x3x3.tws");
+        let puzzle = space("puzzle", &[("file", &strata_space::file_value(cube))]);
+        assert!(puzzle.dense_size().is_err());
+        let (engine, reason) = chosen(&puzzle, &NEEDS);
+        assert_eq!(engine, EngineKind::Explicit);
+        assert_eq!(reason, "keys of 67 bits do not fit: the limit is 63");
     }
 
     #[test]

@@ -187,13 +187,27 @@ fn searches_to_an_unknown_goal_have_no_estimate() {
     }
 }
 
+#[test]
+fn a_symbolic_search_is_expected_to_stay_within_its_budget() {
+    let parameters = [("level".to_owned(), "12".to_owned())].into();
+    let space = Registry::shipped().open("panex", &parameters).unwrap();
+    let expected = |memory| {
+        let resources = Resources { threads: 1, memory, keep: KeepLayers::Last };
+        let forecast = Forecast::new(&space, EngineKind::Symbolic, None);
+        forecast.expected(&resources).memory_bytes.unwrap()
+    };
+    assert_eq!(expected(1 << 30), 1 << 30);
+    let whole = expected(u64::MAX);
+    assert!((4 << 30..16 << 30).contains(&whole), "{whole}");
+}
+
 /// What `docs/benchmarks.md` and `docs/symbolic.md` measured.
 #[test]
 fn expected_costs_are_those_that_were_measured() {
     let expected = |level: &str, engine, threads| {
         let parameters = [("level".to_owned(), level.to_owned())].into();
         let space = Registry::shipped().open("panex", &parameters).unwrap();
-        let resources = Resources { threads, memory: 1 << 30, keep: KeepLayers::Last };
+        let resources = Resources { threads, memory: u64::MAX, keep: KeepLayers::Last };
         Forecast::new(&space, engine, None).expected(&resources)
     };
     let measured = [

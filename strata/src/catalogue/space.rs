@@ -296,7 +296,7 @@ type Nest<P> = fn(&P) -> Result<NestedForm, SpaceError>;
 
 /// The [`Nest`] of a puzzle without a nested form.
 fn no_nested_form<P: Puzzle>(_: &P) -> Result<NestedForm, SpaceError> {
-    Err(SpaceError::Conflict { name: "engine".into(), why: P::no_nested_form() })
+    Err(SpaceError::NoForm { why: P::no_nested_form() })
 }
 
 /// An opened puzzle of a known type.

@@ -144,7 +144,9 @@ impl Forecast {
         };
         let node = NODE_SECONDS * if has_digests { DIGEST_TIME } else { 1.0 } / speed;
         expected.seconds = Some(Range::around(nodes * node, TIME_FACTOR));
-        expected.memory_bytes = Some(FIXED_BYTES + (nodes * bytes as f64) as u64);
+        // With less than it would use it drops what it has memoised.
+        let whole = FIXED_BYTES + (nodes * bytes as f64) as u64;
+        expected.memory_bytes = Some(whole.min(resources.memory));
         let lines = self.layers().map(|layers| u64::from(layers) * LINE_BYTES);
         expected.disk_bytes = lines.map(|lines| lines + (nodes * NODE_DISK_BYTES) as u64);
     }
