@@ -79,10 +79,70 @@ fn a_data_directory_with_several_jobs_is_refused() {
 fn a_layer_that_is_not_there_is_refused() {
     let dir = tempdir().unwrap();
     expect(0, &mut solve(dir.path(), "hanoi 4"));
-    refused(&mut layer(dir.path(), 3), "keep");
-    refused(&mut layer(dir.path(), 99), "99");
+    // The history has the count.
+    assert_eq!(expect(0, &mut layer(dir.path(), 3)).stdout, "depth 3: 4 states\n");
+    refused(
+        layer(dir.path(), 3).arg("--list"),
+        "does not hold layer 3: it holds layers 14 and 15; --keep-layers all keeps every layer",
+    );
+    for flags in ["", "--list", "--sample 2"] {
+        let mut command = layer(dir.path(), 99);
+        refused(command.args(flags.split_whitespace()), "there is no layer 99: the last is 15");
+    }
     refused(layer(dir.path(), 15).arg("--sample=0"), "--sample");
     refused(layer(dir.path(), 15).args(["--list", "--sample=1"]), "--sample");
+}
+
+#[test]
+fn the_empty_layer_after_a_whole_space_is_not_shown() {
+    for engine in ["explicit", "dense", "symbolic"] {
+        let (root, line) = (tempdir().unwrap(), format!("hanoi 3 --exhaust --engine {engine}"));
+        let dir = root.path().join("data");
+        expect(0, &mut solve(&dir, &line));
+        let verified = expect(0, &mut verify(&dir)).stdout;
+        assert!(verified.contains("checkpoint  depth 7\n"), "{engine}: {verified}");
+        assert!(verified.contains("history     8 layers"), "{engine}: {verified}");
+        assert_eq!(expect(0, &mut layer(&dir, 7)).stdout, "depth 7: 8 states\n");
+        refused(&mut layer(&dir, 8), "there is no layer 8: the last is 7");
+        let list = |flags: &str| expect(0, strata(&format!("list {flags} --data-dir")).arg(&dir));
+        assert_eq!(list("--json").event("local_job")["checkpoint"], 7);
+        let table = list("").stdout;
+        let cells: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(cells[3], "7", "{engine}: {table}");
+    }
+    // The layer before is the only one that the files hold.
+    let dir = tempdir().unwrap();
+    expect(0, &mut solve(dir.path(), "hanoi 3 --exhaust --engine explicit"));
+    let why = "it holds layer 7; --keep-layers all";
+    refused(layer(dir.path(), 6).arg("--list"), why);
+}
+
+#[test]
+fn states_of_a_layer_are_json_lines() {
+    for engine in ["explicit", "symbolic"] {
+        let dir = tempdir().unwrap();
+        expect(0, &mut solve(dir.path(), &format!("hanoi 3 --engine {engine}")));
+        let text = expect(0, layer(dir.path(), 7).arg("--list")).stdout;
+        let listed = expect(0, layer(dir.path(), 7).args(["--list", "--json"]));
+        let states = listed.events("layer_state");
+        assert_eq!(states.len(), listed.stdout.lines().count());
+        let texts: Vec<&str> = states.iter().map(|line| line["state"].as_str().unwrap()).collect();
+        assert_eq!(texts, text.lines().collect::<Vec<_>>());
+        assert!(states.iter().all(|line| line["depth"] == 7), "{}", listed.stdout);
+        let sampled = expect(0, layer(dir.path(), 7).args(["--sample", "2", "--json"]));
+        assert_eq!(sampled.events("layer_state").len(), sampled.stdout.lines().count());
+    }
+}
+
+#[test]
+fn a_table_in_another_format_is_no_json() {
+    let dir = tempdir().unwrap();
+    expect(0, &mut solve(dir.path(), "hanoi 3"));
+    for format in ["csv", "growth", "table"] {
+        let mut command = stats(dir.path());
+        refused(command.args(["--json", "--format", format]), "--json prints the table as JSON");
+    }
+    expect(0, stats(dir.path()).args(["--json", "--format", "json"]));
 }
 
 #[test]

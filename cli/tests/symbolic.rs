@@ -259,7 +259,7 @@ fn a_layer_is_the_same_list_from_both_engines() {
     let dir = tempdir().unwrap();
     expect(0, &mut solve(dir.path(), "panex 3"));
     refused(
-        strata("layer").arg(dir.path()).arg("5"),
+        strata("layer").arg(dir.path()).args(["5", "--list"]),
         "does not hold layer 5: it holds layers 20 and 21",
     );
     let dir = tempdir().unwrap();

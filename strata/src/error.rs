@@ -73,14 +73,16 @@ pub enum Error {
     },
     /// The job does not hold that layer.
     #[error(
-        "job {job} does not hold layer {depth}: it holds layers {} and {last}, and those that \
-         keep_layers keeps", last.saturating_sub(1)
+        "job {job} does not hold layer {depth}: it holds {}; --keep-layers all keeps every layer",
+        if first < last { format!("layers {first} and {last}") } else { format!("layer {last}") }
     )]
     LayerNotHeld {
         /// The job.
         job: String,
         /// The layer asked for.
         depth: u32,
+        /// The first layer of the last checkpoint.
+        first: u32,
         /// The last layer.
         last: u32,
     },

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use clap::Args;
 use serde::Serialize;
 use strata::size::parse_size;
-use strata::{LayerView, ListedState, open_layer, search_layer};
+use strata::{Error, LayerView, ListedState, layer_states, open_layer, search_layer};
 use strata_net::printable;
 use strata_proto::v1;
 
@@ -72,7 +72,14 @@ pub(crate) fn run(args: &LayerArgs, console: &Console) -> Result<ExitCode, Failu
         Target::Folder(folder) => {
             let (folder, manifest) = folder::open(&folder)?;
             let space = folder::space(&folder, &manifest)?;
-            open_layer(&folder, manifest, space, args.depth, args.memory)?
+            match open_layer(&folder, manifest.clone(), space, args.depth, args.memory) {
+                Ok(layer) => layer,
+                // The history counts layers whose files are gone.
+                Err(Error::LayerNotHeld { .. }) if matches!(args.selection(), Selection::Count) => {
+                    return count(args, console, layer_states(&folder, manifest, args.depth)?);
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         Target::Cluster(found) => match searched_again(args, &found.job)? {
             Some(layer) => layer,
@@ -81,8 +88,8 @@ pub(crate) fn run(args: &LayerArgs, console: &Console) -> Result<ExitCode, Failu
     };
     match args.selection() {
         Selection::Count => count(args, console, layer.states()),
-        Selection::All => list(|print| layer.visit(print)),
-        Selection::Sample(number) => list(|print| layer.sample(number, print)),
+        Selection::All => list(args, console, |print| layer.visit(print)),
+        Selection::Sample(number) => list(args, console, |print| layer.sample(number, print)),
     }
 }
 
@@ -124,7 +131,7 @@ fn of_workers(
     while let Some(part) = remote.next(&mut parts)? {
         total.get_or_insert(part.total);
         output.write_with(|out| {
-            part.states.iter().try_for_each(|state| writeln!(out, "{}", printable(state)))
+            part.states.iter().try_for_each(|state| write(args, console, &printable(state), out))
         });
         if output.is_closed() {
             break;
@@ -152,14 +159,29 @@ fn count(args: &LayerArgs, console: &Console, states: u64) -> Result<ExitCode, F
     Ok(ExitCode::Done)
 }
 
+/// Writes a state, as a line of text or as a JSON line.
+fn write(args: &LayerArgs, console: &Console, state: &str, out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        depth: u32,
+        state: &'a str,
+    }
+    if !console.json {
+        return writeln!(out, "{state}");
+    }
+    write_line("layer_state", &Line { depth: args.depth, state }, out)
+}
+
 /// Prints the positions that `visit` shows.
 fn list(
+    args: &LayerArgs,
+    console: &Console,
     visit: impl FnOnce(&mut dyn FnMut(ListedState) -> ControlFlow<()>) -> strata::Result<()>,
 ) -> Result<ExitCode, Failure> {
     let mut outcome = Ok(());
     stdout::print(|out| {
         let mut failed: Option<io::Error> = None;
-        outcome = visit(&mut |state| match writeln!(out, "{}", state.text) {
+        outcome = visit(&mut |state| match write(args, console, &state.text, out) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failed = Some(error);

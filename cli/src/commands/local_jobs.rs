@@ -77,6 +77,13 @@ impl LocalJob {
         }
     }
 
+    /// Depth of the last checkpoint. That of a whole space has one more layer, which is empty.
+    fn depth(&self) -> Option<u32> {
+        let manifest = self.manifest.as_ref().ok()?;
+        let depth = manifest.checkpoint.as_ref()?.depth;
+        Some(manifest.result.as_ref().map_or(depth, |result| depth.min(result.layers)))
+    }
+
     /// The result of a job that is done, or why it cannot be read.
     fn outcome(&self) -> String {
         match &self.manifest {
@@ -127,7 +134,7 @@ impl LocalJob {
             created: manifest.map(|manifest| manifest.created),
             changed: changed.as_secs(),
             seconds: manifest.map(|manifest| manifest.seconds),
-            checkpoint: last.map(|last| last.depth),
+            checkpoint: self.depth(),
             states: last.map(|last| last.counters.states),
             positions: last.and_then(|last| counted(last.counters.positions, last.counters.states)),
             moves: result.and_then(|result| result.moves),
@@ -155,7 +162,7 @@ impl LocalJob {
                 }
                 _ => String::new(),
             },
-            cell(last.map(|last| units::count(u64::from(last.depth)))),
+            cell(self.depth().map(|depth| units::count(u64::from(depth)))),
             cell(last.map(|last| count(last.counters.states))),
             age(self.changed),
             self.outcome(),

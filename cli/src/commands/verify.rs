@@ -59,7 +59,7 @@ fn of_cluster<'a>(found: &'a ClusterJob<'_>) -> Result<Report<'a>, Failure> {
     let mut report = Report {
         job: &job.id,
         state: record::state(job),
-        checkpoint_depth: job.checkpoint,
+        checkpoint_depth: job.checkpoint.map(|depth| with_states(depth, layers)),
         layers,
         states: job.states,
         digest: Hex128(digest.0).to_string(),
@@ -80,6 +80,12 @@ fn of_cluster<'a>(found: &'a ClusterJob<'_>) -> Result<Report<'a>, Failure> {
     }
     report.workers = Some(workers.len());
     Ok(report)
+}
+
+/// Depth of a checkpoint's last layer with states: that of a whole space has one more layer, which
+/// is empty, and no line in the history.
+fn with_states(depth: u32, layers: usize) -> u32 {
+    u32::try_from(layers).map_or(depth, |layers| depth.min(layers.saturating_sub(1)))
 }
 
 /// Result of `strata verify`, and the fields of its JSON event.
@@ -115,7 +121,10 @@ impl<'a> Report<'a> {
                 RunState::Stopped => "stopped",
                 RunState::Done => "done",
             },
-            checkpoint_depth: manifest.checkpoint.as_ref().map(|checkpoint| checkpoint.depth),
+            checkpoint_depth: manifest
+                .checkpoint
+                .as_ref()
+                .map(|checkpoint| with_states(checkpoint.depth, history.lines().len())),
             layers: history.lines().len(),
             states: history.totals().states,
             digest: history.totals().digest.to_string(),

@@ -138,13 +138,31 @@ pub fn open_layer(
     }
 }
 
+/// Number of states of a layer by the job's history, which has layers that the job does not hold, too.
+///
+/// # Errors
+/// [`Error::NoLayer`] if there is no such layer, [`Error::Store`] if the history is damaged.
+pub fn layer_states(folder: &JobDir, manifest: Manifest, depth: u32) -> Result<u64> {
+    let read = |manifest: &Manifest| read_history(folder, manifest);
+    let (_, history) = with_current(folder, manifest, read)?;
+    let last = history.lines.len().saturating_sub(1) as u32;
+    let line = history.lines.get(depth as usize);
+    line.map(|line| line.states).ok_or(Error::NoLayer { depth, last })
+}
+
 fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> Result<LayerView> {
     let (manifest, layers) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
+        // The checkpoint of a whole space has one more layer, which is empty.
+        if let Some(last) = history.lines.len().checked_sub(1)
+            && depth as usize > last
+        {
+            return Err(Error::NoLayer { depth, last: last as u32 });
+        }
         let mut held = open_checkpoint(folder, manifest)?;
         held.retain(|layer| layer.header().depth == depth);
         if !held.is_empty() {
-            return Ok(Some(held));
+            return Ok(Ok(held));
         }
         let kept = history.lines.get(depth as usize).and_then(|line| line.kept.as_ref());
         let open = |kept: &Vec<KeptFile>| {
@@ -152,11 +170,16 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
                 .map(|kept| open_kept(folder, manifest.spec.engine, depth, kept))
                 .collect::<std::result::Result<Vec<_>, _>>()
         };
-        Ok(kept.map(open).transpose()?)
+        let last = history.lines.len().saturating_sub(1) as u32;
+        Ok(kept.map(open).transpose()?.ok_or(last))
     })?;
-    let Some(layers) = layers else {
-        let last = manifest.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.depth);
-        return Err(Error::LayerNotHeld { job: manifest.job, depth, last });
+    let layers = match layers {
+        Ok(layers) => layers,
+        Err(last) => {
+            let end = manifest.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.depth);
+            let first = end.saturating_sub(1).min(last);
+            return Err(Error::LayerNotHeld { job: manifest.job, depth, first, last });
+        }
     };
     let states = layers.iter().map(|layer| layer.totals().states).sum::<u64>();
     let content = if manifest.spec.engine.is_dense() {

@@ -34,6 +34,10 @@ impl StatsArgs {
 /// # Errors
 /// If there is no such job, or its history cannot be read.
 pub(crate) fn run(args: &StatsArgs, console: &Console) -> Result<ExitCode, Failure> {
+    if console.json && !matches!(args.format(true), TableFormat::Json) {
+        let message = "--json prints the table as JSON lines: leave it out for another --format";
+        return Err(Failure::usage(message));
+    }
     let (engine, rows) = rows(&args.target.find()?)?;
     stdout::print(|out| table::write(&rows, engine, args.format(console.json), out))?;
     Ok(ExitCode::Done)
