@@ -93,8 +93,23 @@ fn one_line(error: &clap::Error, definition: &Definition, words: &[OsString]) ->
     if let Some(variable) = variable_of(error, definition, words) {
         line.push_str(&format!(" (from the environment variable {variable})"));
     }
-    line.push_str(&format!("; see '{} --help'", program::name()));
+    let command = command_of(definition, words);
+    line.push_str(&format!("; see '{}{command} --help'", program::name()));
     line
+}
+
+/// The commands on a command line, each after a space.
+fn command_of(definition: &Definition, words: &[OsString]) -> String {
+    let mut names = String::new();
+    let mut at = definition;
+    for word in words.iter().skip(1).take_while(|word| *word != "--") {
+        if let Some(command) = at.find_subcommand(word) {
+            names.push(' ');
+            names.push_str(command.get_name());
+            at = command;
+        }
+    }
+    names
 }
 
 /// The environment variable that the refused value comes from, if any.
@@ -171,17 +186,18 @@ mod tests {
     fn usage_errors_are_one_line() {
         assert_eq!(
             refused(&["strata", "solve"]),
-            "the following required arguments were not provided: <DOMAIN>; see 'strata --help'"
+            "the following required arguments were not provided: <DOMAIN>; see \
+             'strata solve --help'"
         );
         assert_eq!(
             refused(&["strata", "solve", "panex", "--memory", "64XB"]),
             "invalid value '64XB' for '--memory <SIZE>': unknown unit 'XB': use KiB, MiB, GiB, \
-             TiB (K, M, G, T), KB, MB, GB, TB or B; see 'strata --help'"
+             TiB (K, M, G, T), KB, MB, GB, TB or B; see 'strata solve --help'"
         );
         assert_eq!(
             refused(&["strata", "solve", "panex", "--engine", "quick"]),
             "invalid value 'quick' for '--engine <ENGINE>' [possible values: auto, explicit, \
-             symbolic, symbolic-lean, dense]; see 'strata --help'"
+             symbolic, symbolic-lean, dense]; see 'strata solve --help'"
         );
         assert!(refused(&["strata", "é"]).starts_with("unrecognized subcommand"));
         assert!(refused(&["strata", "solve", "panex", "-é"]).contains("'-é'"));

@@ -38,6 +38,14 @@ fn invalid_input_is_one_line_and_exit_2() {
     assert_refused(&mut strata("solve panex 3 --memory -5"), "negative");
     assert_refused(&mut strata("solve panex 3 --threads 0"), "--threads");
     assert_refused(&mut strata("completions tclsh"), "tclsh");
+    for (line, help) in [
+        ("slove", "see 'strata --help'"),
+        ("--bogus", "see 'strata --help'"),
+        ("plot --bogus", "see 'strata plot --help'"),
+        ("--quiet panex bound --bogus", "see 'strata panex bound --help'"),
+    ] {
+        assert_refused(&mut strata(line), help);
+    }
 }
 
 #[test]
