@@ -170,3 +170,29 @@ fn symmetry_is_kept_or_refused() {
         "symmetry cannot have this value: the moves have more than 1024 symmetries",
     );
 }
+
+#[test]
+fn moves_without_inverses_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("turns.txt");
+    std::fs::write(&path, "turn = (1,2,3,4,5)\nswap = (1,2)\n").unwrap();
+    let (file, advice) = (path.display(), "1 of 2 moves has no inverse; --inverses adds them");
+    for (flags, is_said) in [("", true), ("--inverses", false)] {
+        let info = expect(0, &mut strata(&format!("puzzle info {file} {flags}"))).stdout;
+        assert_eq!(info.contains(&format!("inverses     {advice}\n")), is_said, "{info}");
+        let data = tempfile::tempdir().unwrap();
+        let ran =
+            expect(0, &mut solve(data.path(), &format!("puzzle {file} --engine auto {flags}")));
+        assert_eq!(ran.stderr.contains(advice), is_said, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_puzzle_that_is_too_large_is_refused_for_its_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/3x3x3.tws");
+    refused(
+        &mut solve(dir.path(), &format!("puzzle {cube} --engine auto")),
+        "keys of 67 bits do not fit",
+    );
+}

@@ -164,6 +164,11 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         Ok(())
     }
 
+    /// What may make a search better, in one line. By default there is nothing to say.
+    fn advice(&self) -> Option<String> {
+        None
+    }
+
     /// Size of the dense form, for [`Self::dense`]. By default there is none.
     ///
     /// # Errors

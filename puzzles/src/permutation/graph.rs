@@ -98,6 +98,15 @@ impl Graph {
         }
     }
 
+    /// Names the option that adds inverses, if moves have none.
+    pub(super) fn advice(&self) -> Option<String> {
+        let directed = moves::directed(&self.definition, &self.moves).count();
+        let all = self.moves.len();
+        let has = if directed == 1 { "has" } else { "have" };
+        (directed > 0)
+            .then(|| format!("{directed} of {all} moves {has} no inverse; --inverses adds them"))
+    }
+
     fn made(&self) -> &Result<Arc<Numbering>, String> {
         self.numbering.get_or_init(|| {
             Numbering::new(&self.definition, &self.start, &self.moves).map(Arc::new)

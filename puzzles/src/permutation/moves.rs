@@ -72,6 +72,17 @@ pub(super) fn expand(
     Ok(all.into_iter().filter(is_new).collect())
 }
 
+/// The moves whose inverses are not moves.
+pub(super) fn directed<'a>(
+    definition: &'a Definition,
+    moves: &'a [NamedElement],
+) -> impl Iterator<Item = &'a NamedElement> {
+    let known: HashSet<&Element> = moves.iter().map(|mv| &mv.element).collect();
+    moves.iter().filter(move |mv| {
+        mv.element.inverse(&definition.shape).is_none_or(|inverse| !known.contains(&inverse))
+    })
+}
+
 /// Checks that the inverse of each move is a move.
 ///
 /// # Errors
@@ -80,11 +91,7 @@ pub(super) fn refuse_directed(
     definition: &Definition,
     moves: &[NamedElement],
 ) -> Result<(), SpaceError> {
-    let known: HashSet<&Element> = moves.iter().map(|mv| &mv.element).collect();
-    let is_directed = |mv: &&NamedElement| {
-        mv.element.inverse(&definition.shape).is_none_or(|inverse| !known.contains(&inverse))
-    };
-    match moves.iter().find(is_directed) {
+    match directed(definition, moves).next() {
         Some(mv) => Err(conflict(
             "moves",
             &format!(

@@ -267,6 +267,10 @@ impl Puzzle for Permutation {
         self.graph.check_explicit()
     }
 
+    fn advice(&self) -> Option<String> {
+        self.graph.advice()
+    }
+
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {
         self.graph.dense_size()
     }

@@ -192,6 +192,11 @@ impl Space {
         self.0.check_explicit()
     }
 
+    /// What may make a search better, in one line, such as an option that adds moves.
+    pub fn advice(&self) -> Option<String> {
+        self.0.advice()
+    }
+
     /// The size of the dense form.
     ///
     /// # Errors
@@ -234,6 +239,7 @@ trait AnySpace: Send + Sync {
     fn engine(self: Box<Self>, shards: u32) -> Engine;
     fn nested(&self) -> Result<NestedForm, SpaceError>;
     fn check_explicit(&self) -> Result<(), SpaceError>;
+    fn advice(&self) -> Option<String>;
     fn dense_size(&self) -> Result<DenseSize, SpaceError>;
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError>;
 }
@@ -372,6 +378,10 @@ impl<E: Explicit> AnySpace for Opened<E> {
 
     fn check_explicit(&self) -> Result<(), SpaceError> {
         self.explicit.puzzle().check_explicit()
+    }
+
+    fn advice(&self) -> Option<String> {
+        self.explicit.puzzle().advice()
     }
 
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {

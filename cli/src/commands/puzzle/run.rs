@@ -53,6 +53,8 @@ struct Report {
     key_bits: u64,
     engine: Option<&'static str>,
     reason: String,
+    /// What may make a search better.
+    advice: Option<String>,
     dense: Option<DenseLine>,
     /// Why there is no dense form.
     dense_refusal: Option<String>,
@@ -133,7 +135,7 @@ impl Report {
         let survey = survey.map_err(Failure::usage)?;
         let order = survey.order.as_ref().ok();
         let exact = order.filter(|_| survey.is_exact);
-        let (engine, reason) = engine(&content, args);
+        let (engine, reason, advice) = engine(&content, args);
         let states = exact.filter(|_| survey.counts_states);
         let symmetries = survey.symmetries.as_ref().ok();
         let least = symmetries.zip(states).map(|(found, states)| {
@@ -162,6 +164,7 @@ impl Report {
             moves: survey.moves,
             engine,
             reason,
+            advice,
         })
     }
 
@@ -211,6 +214,9 @@ impl Report {
                 None => "not known without a search".to_owned(),
             },
         )?;
+        if let Some(advice) = &self.advice {
+            line("inverses", advice)?;
+        }
         line("symmetries", &self.symmetries_text())?;
         line("key", &format!("{} bits", self.key_bits))?;
         line("engine", &format!("{}: {}", self.engine.unwrap_or("none"), self.reason))?;
@@ -297,13 +303,13 @@ fn duration(seconds: f64) -> String {
 }
 
 /// The engine that `solve` would choose with its default memory, and why it or none.
-fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String) {
+fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String, Option<String>) {
     let mut parameters = Parameters::from([("file".to_owned(), file_value(content))]);
     parameters.extend(args.moves.iter().map(|names| ("moves".to_owned(), names.clone())));
     parameters.insert("inverses".to_owned(), args.inverses.to_string());
     let space = match program::puzzles().open("puzzle", &parameters) {
         Ok(space) => space,
-        Err(error) => return (None, error.to_string()),
+        Err(error) => return (None, error.to_string(), None),
     };
     let needs = EngineNeeds {
         explicit: None,
@@ -315,11 +321,12 @@ fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String) {
         is_exhaustive: true,
         in_cluster: false,
     };
+    let advice = space.advice();
     match space.check_explicit() {
-        Err(error) if engines_of(&space).is_empty() => (None, error.to_string()),
+        Err(error) if engines_of(&space).is_empty() => (None, error.to_string(), advice),
         _ => {
             let EngineChoice { engine, reason } = choose_engine(&space, &needs);
-            (Some(engine.name()), reason)
+            (Some(engine.name()), reason, advice)
         }
     }
 }

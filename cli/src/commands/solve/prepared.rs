@@ -14,6 +14,8 @@ pub(super) struct Prepared {
     pub(super) request: Request,
     /// Why it has its engine.
     pub(super) reason: String,
+    /// What the space says of a better search.
+    pub(super) advice: Option<String>,
     pub(super) naming: Naming,
 }
 
@@ -36,7 +38,8 @@ impl Prepared {
         }
         let request = Request::new(&space, engine, shards, options)?;
         let naming = Naming::of(&space, args.search.own.form);
-        Ok((Prepared { request, reason, naming }, space))
+        let advice = space.advice();
+        Ok((Prepared { request, reason, advice, naming }, space))
     }
 
     /// Opens the space again, with its tables.

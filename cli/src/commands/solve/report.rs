@@ -23,6 +23,9 @@ pub(super) fn event(
         Event::Started { job, resumed_from } => {
             let reason = &prepared.reason;
             tracing::info!("engine {}: {reason}", request.spec().engine.name());
+            if let Some(advice) = &prepared.advice {
+                tracing::info!("{advice}");
+            }
             let job = started(request, data_dir, job, *resumed_from);
             events::Event::Job(events::Job { engine_reason: reason.clone(), ..job })
         }

@@ -109,6 +109,8 @@ pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<Ex
     let options = args.options(last);
     let memory = options.memory;
     let prepared = Prepared {
+        // The job has its moves.
+        advice: None,
         request: Request::with_spec(&space, manifest.spec.clone(), options)?,
         reason: "the job has it".to_owned(),
         naming: Naming::of(&space, None),
