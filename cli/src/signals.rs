@@ -3,6 +3,8 @@
 //! The first signal requests a stop with a checkpoint; the second ends the process.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 
 use strata::CancelToken;
@@ -55,6 +57,8 @@ impl Signals {
 /// Cancellation of a search by signals.
 pub(crate) struct SignalToken {
     token: CancelToken,
+    /// Whether the search is over, so that no layer is left to wait for.
+    is_over: Arc<AtomicBool>,
 }
 
 impl SignalToken {
@@ -62,9 +66,10 @@ impl SignalToken {
     pub(crate) fn listen() -> SignalToken {
         let token = CancelToken::new();
         let (ready, listening) = mpsc::channel();
-        let cancelled = token.clone();
+        let (cancelled, is_over) = (token.clone(), Arc::new(AtomicBool::new(false)));
+        let over = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name("signals".to_owned());
-        let spawned = thread.spawn(move || wait(&cancelled, &ready));
+        let spawned = thread.spawn(move || wait(&cancelled, &over, &ready));
         let listening = spawned.and_then(|_| {
             let gone = |_| io::Error::other("the thread ended");
             listening.recv().map_err(gone).and_then(|listening| listening)
@@ -73,7 +78,12 @@ impl SignalToken {
             // A signal then ends the process at once, which loses nothing durable.
             tracing::warn!("cannot listen to signals: {error}");
         }
-        SignalToken { token }
+        SignalToken { token, is_over }
+    }
+
+    /// Says that the search is over: a signal stops no layer from here on.
+    pub(crate) fn search_over(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
     }
 
     /// The token that the first signal cancels.
@@ -83,7 +93,7 @@ impl SignalToken {
 }
 
 /// Cancels the token at the first signal and ends the process at the second.
-fn wait(token: &CancelToken, ready: &Sender<io::Result<()>>) {
+fn wait(token: &CancelToken, is_over: &AtomicBool, ready: &Sender<io::Result<()>>) {
     let runtime = match Builder::new_current_thread().enable_io().build() {
         Ok(runtime) => runtime,
         Err(error) => return send(ready, Err(error)),
@@ -99,7 +109,9 @@ fn wait(token: &CancelToken, ready: &Sender<io::Result<()>>) {
             if token.cancel() {
                 std::process::exit(ExitCode::Interrupted as i32);
             }
-            tracing::warn!("stopping after this layer; another signal stops at once");
+            if !is_over.load(Ordering::Relaxed) {
+                tracing::warn!("stopping after this layer; another signal stops at once");
+            }
         }
     });
 }

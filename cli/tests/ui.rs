@@ -6,6 +6,7 @@ mod common;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,6 +16,8 @@ use crate::common::{refused, solve, strata};
 /// A search with a page.
 struct Search {
     child: Child,
+    /// Reads the lines after the link.
+    rest: JoinHandle<Vec<String>>,
     host: String,
     token: String,
 }
@@ -26,10 +29,10 @@ impl Search {
         let link = lines.find_map(|line| Some(line.unwrap().split_once("page: ")?.1.to_owned()));
         let link = link.expect("the address is printed");
         // The pipe must be read to its end.
-        std::thread::spawn(move || lines.for_each(drop));
+        let rest_of_lines = std::thread::spawn(move || lines.map(Result::unwrap).collect());
         let rest = link.strip_prefix("http://").unwrap();
         let (host, token) = rest.split_once("/#token=").unwrap();
-        Search { child, host: host.to_owned(), token: token.to_owned() }
+        Search { child, rest: rest_of_lines, host: host.to_owned(), token: token.to_owned() }
     }
 
     fn send(&self, request: &str, headers: &str) -> String {
@@ -77,6 +80,9 @@ impl Search {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         let output = self.child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0));
+        // No layer is left to wait for.
+        let logged = self.rest.join().unwrap().join("\n");
+        assert!(!logged.contains("stopping after this layer"), "{logged}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }

@@ -79,6 +79,7 @@ impl LayerLine {
     /// Logs the line: at level `DEBUG` if asked, else at level `INFO`.
     pub fn log(&self, job: &str, level: Level, message: &str) {
         let LayerLine { layer, states, generated, bytes, total, .. } = self;
+        let job = (!job.is_empty()).then(|| tracing::field::display(job));
         let dup_ratio = format_args!("{:.3}", self.dup_ratio);
         let elapsed = format_args!("{:.1}s", self.elapsed);
         let rate = format_args!("{:.0}/s", self.rate);
@@ -86,12 +87,12 @@ impl LayerLine {
         // A macro for each level: levels of tracing are constants.
         if level == Level::DEBUG {
             debug!(
-                %job, layer, states, generated, %dup_ratio, bytes, total, %elapsed, %rate, eta,
+                job, layer, states, generated, %dup_ratio, bytes, total, %elapsed, %rate, eta,
                 "{message}"
             );
         } else {
             info!(
-                %job, layer, states, generated, %dup_ratio, bytes, total, %elapsed, %rate, eta,
+                job, layer, states, generated, %dup_ratio, bytes, total, %elapsed, %rate, eta,
                 "{message}"
             );
         }

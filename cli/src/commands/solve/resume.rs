@@ -130,7 +130,9 @@ pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<Ex
         },
         started,
     };
-    let code = match strata::run(&prepared.request, job, space, control)? {
+    let ended = strata::run(&prepared.request, job, space, control)?;
+    signals.search_over();
+    let code = match ended {
         Ended::Finished(finished) => report::result(&prepared, &progress, &finished),
         Ended::Stopped { reason, depth } => {
             let command = command(folder, reason, memory);

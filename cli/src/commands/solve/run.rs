@@ -70,6 +70,9 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
         let folder = job.folder().clone();
         match run.search(&prepared.request, job, space)? {
             Ended::Finished(finished) => {
+                if antipodes == 0 {
+                    signals.search_over();
+                }
                 let code = report::result(&prepared, &progress, &finished);
                 if antipodes > 0 {
                     let number = (antipodes, args.antipodes.is_none());
@@ -82,6 +85,7 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     };
     progress.finish()?;
     drop(data);
+    signals.search_over();
     if let Some(ui) = ui {
         ui.keep_after(code, console, signals.token());
     }

@@ -141,7 +141,7 @@ impl Lines {
                 line.log(&self.job, Level::INFO, LayerLine::SEARCHING);
             }
             None => info!(
-                job = %self.job,
+                job = (!self.job.is_empty()).then(|| tracing::field::display(&self.job)),
                 elapsed = %format_args!("{elapsed:.1}s"),
                 memory = if self.remote { None } else { memory::current() },
                 "{}", LayerLine::SEARCHING
@@ -235,6 +235,20 @@ mod tests {
     /// A layer of 1,000 states a second, from second 1 on.
     fn second(depth: u32) -> Event {
         layer(depth, 1000, 1000 * u64::from(depth + 1))
+    }
+
+    #[test]
+    fn lines_of_a_search_without_a_job_name_none() {
+        let lines = log(|lines| {
+            lines.tick(millis(2000));
+            lines.event(&second(0), millis(3000));
+            for at in 1..=20 {
+                lines.tick(millis(at * 10_000));
+            }
+        });
+        assert!(lines[0].starts_with("still searching elapsed=2.0s"), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("layer=0")), "{lines:#?}");
+        assert!(lines.iter().all(|line| !line.contains("job=")), "{lines:#?}");
     }
 
     #[test]
