@@ -4,7 +4,7 @@
 //! spin for a moment between passes before they block.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,10 @@ use super::error::Result;
 
 /// Longest time that an idle thread spins: a few times as long as waking it takes.
 const MAX_SPIN: Duration = Duration::from_micros(250);
+
+/// After a spin in vain the next threads block at once: only every so many calls they spin. Layers that
+/// are exchanged over a network come later than any spin lasts.
+const SPIN_INTERVAL: u32 = 16;
 
 /// Spin-loop hints between two checks: about the time in which the last thread leaves a scope.
 const SPIN_HINTS: u32 = 16;
@@ -26,6 +30,8 @@ pub(crate) struct Threads {
     calls: Arc<AtomicUsize>,
     /// Spin time; zero where there are more threads than processors.
     max_spin: Duration,
+    /// Spins in vain, and spins that were left out, since the last one that saw the next call.
+    in_vain: Arc<AtomicU32>,
 }
 
 impl Threads {
@@ -36,7 +42,7 @@ impl Threads {
         let pool = if threads > 1 { Some(builder.build()?) } else { None };
         let enough = available_parallelism().is_ok_and(|processors| threads <= processors.get());
         let max_spin = if enough { MAX_SPIN } else { Duration::ZERO };
-        Ok(Threads { pool, calls: Arc::default(), max_spin })
+        Ok(Threads { pool, calls: Arc::default(), max_spin, in_vain: Arc::default() })
     }
 
     /// Runs each task with its share on its own thread; tasks without a share do not run.
@@ -78,10 +84,22 @@ impl Threads {
 
     /// Makes the calling thread of the pool spin until the next call, for a limited time.
     fn spin_until_next_call(&self, call: usize) {
-        if !self.max_spin.is_zero() {
-            let (calls, max_spin) = (self.calls.clone(), self.max_spin);
-            rayon::spawn(move || spin(max_spin, || calls.load(Ordering::Acquire) == call));
+        let in_vain = Arc::clone(&self.in_vain);
+        if self.max_spin.is_zero() || !in_vain.load(Ordering::Relaxed).is_multiple_of(SPIN_INTERVAL)
+        {
+            in_vain.fetch_add(1, Ordering::Relaxed);
+            return;
         }
+        let (calls, max_spin) = (self.calls.clone(), self.max_spin);
+        rayon::spawn(move || {
+            let waits = || calls.load(Ordering::Acquire) == call;
+            spin(max_spin, waits);
+            if waits() {
+                in_vain.fetch_add(1, Ordering::Relaxed);
+            } else {
+                in_vain.store(0, Ordering::Relaxed);
+            }
+        });
     }
 }
 
