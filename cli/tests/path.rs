@@ -258,7 +258,6 @@ fn illegal_ends_are_refused() {
     refused(solve(&dir, forbidden).args(["--goal", "b3 / b2 b1 / o1 o2 o3"]), reason);
     refused(&mut solve(&dir, "panex 3 --exhaust --goal towers"), "goal");
     refused(&mut solve(&dir, "hanoi 3 --start towers"), "hanoi has no parameter 'start'");
-    refused(&mut solve(&dir, "hanoi 3 --path"), "--path: hanoi does not name its moves");
     refused(&mut solve(&dir, "panex 3 --exhaust --path"), "has no goal");
     assert!(!dir.exists());
 }
@@ -377,6 +376,30 @@ fn a_job_in_a_folder_has_the_path_of_solve() {
         assert_eq!(event["moves"].as_array().unwrap().len(), 42);
         let job = only_job(dir.path());
         assert!(!job.join("parts").exists());
+    }
+}
+
+/// A shortest solution of every engine, by rules of its own.
+#[test]
+fn the_moves_of_hanoi_carry_the_tower_over() {
+    for (discs, pegs, moves) in [(5, 3, 31), (6, 4, 17)] {
+        for engine in ["explicit", "symbolic", "dense"] {
+            let dir = tempdir().unwrap();
+            let line = format!("hanoi {discs} --pegs {pegs} --engine {engine} --path");
+            let path = expect(0, &mut solve(dir.path(), &line)).event("path");
+            let words = path["moves"].as_array().unwrap();
+            assert_eq!(words.len(), moves, "{line}");
+            let mut stacks = vec![Vec::new(); pegs];
+            stacks[0] = (1..=discs).rev().collect::<Vec<u32>>();
+            for word in words {
+                let (from, to) = word.as_str().unwrap().split_once('-').unwrap();
+                let [from, to] = [from, to].map(|peg| peg.parse::<usize>().unwrap() - 1);
+                let disc = stacks[from].pop().unwrap();
+                assert!(stacks[to].last().is_none_or(|under| *under > disc), "{line}: {word}");
+                stacks[to].push(disc);
+            }
+            assert_eq!(stacks[pegs - 1].len(), discs as usize, "{line}");
+        }
     }
 }
 

@@ -96,7 +96,6 @@ fn moves_of_sliding_tiles_are_traced_back() {
 fn jobs_without_a_path_are_refused() {
     let cluster = Cluster::of(1);
     for (line, reason) in [
-        ("hanoi 3 --keep-layers all", "hanoi does not name its moves"),
         ("panex 3", "has kept layers: last; a path needs one submitted with --keep-layers all"),
         ("panex 3 --keep-layers every:5", "has kept layers: every:5"),
         ("panex 3 --keep-layers all --exhaust", "has reached no goal"),

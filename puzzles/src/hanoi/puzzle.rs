@@ -25,9 +25,6 @@ impl Puzzle for Hanoi {
         Parameter::EXHAUST,
     ];
 
-    /// A shortest solution is well known without a search.
-    const NAMES_MOVES: bool = false;
-
     fn open(parameters: &Parameters) -> Result<Hanoi, SpaceError> {
         let read = Hanoi::reader(parameters);
         let discs = read.number("discs")?.unwrap_or_default();
@@ -67,6 +64,13 @@ impl Puzzle for Hanoi {
         SearchSize { layers, states, nested: Some(nested), ..SearchSize::default() }
     }
 
+    /// A move is named by its pegs, from 1: `1-3` takes the top disc of the first one to the third.
+    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
+        let read = |text: &String| drawing::read(self.discs(), self.pegs() as usize, text);
+        let positions: Vec<Vec<Vec<u32>>> = path.iter().map(read).collect::<Option<_>>()?;
+        positions.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
+    }
+
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         let discs = self.discs();
         let stacks = drawing::read(discs, self.pegs() as usize, position)?;
@@ -80,6 +84,18 @@ impl Puzzle for Hanoi {
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
         Ok(Arc::new(DenseHanoi::new(self.clone())?))
     }
+}
+
+/// The name of the move between two positions, each the discs of its pegs, top first; none if they are
+/// not one move apart.
+fn move_name(before: &[Vec<u32>], after: &[Vec<u32>]) -> Option<String> {
+    let changed: Vec<usize> = (0..before.len()).filter(|peg| before[*peg] != after[*peg]).collect();
+    let &[a, b] = &*changed else { return None };
+    let (from, to) = if before[a].len() > after[a].len() { (a, b) } else { (b, a) };
+    let (disc, left) = before[from].split_first()?;
+    let (top, under) = after[to].split_first()?;
+    let is_move = disc == top && left == after[from] && under == before[to];
+    is_move.then(|| format!("{}-{}", from + 1, to + 1))
 }
 
 impl NestedPuzzle for Hanoi {
@@ -105,6 +121,26 @@ mod tests {
         };
         assert_eq!(size("16", "3"), (Some(65_535), Some(43_046_721)));
         assert_eq!(size("12", "4"), (None, Some(16_777_216)));
+    }
+
+    #[test]
+    fn moves_are_named_by_their_pegs() {
+        let hanoi = Hanoi::new(3, 3, false).unwrap();
+        let named = |path: &[&str]| {
+            hanoi.moves_between(&path.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let path = ["1 2 3 / - / -", "2 3 / - / 1", "3 / 2 / 1", "3 / 1 2 / -"];
+        assert_eq!(named(&path).unwrap(), ["1-3", "1-2", "3-2"]);
+        assert_eq!(named(&path[..1]), Some(Vec::new()));
+        // Two moves, a disc below another, no move, and no position.
+        for wrong in [
+            ["1 2 3 / - / -", "3 / 2 / 1"],
+            ["1 2 3 / - / -", "1 3 / 2 / -"],
+            ["3 / 2 / 1", "3 / 2 / 1"],
+            ["3 / 2 / 1", "3 / 2 1 / -"],
+        ] {
+            assert_eq!(named(&wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]
