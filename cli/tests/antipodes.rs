@@ -66,14 +66,19 @@ fn a_whole_space_ends_with_the_sizes_of_its_last_layers() {
 }
 
 #[test]
-fn a_space_without_names_of_moves_has_antipodes_without_moves() {
+fn the_antipodes_of_hanoi_have_their_moves() {
     let dir = tempdir().unwrap();
     let ran = expect(0, &mut solve(dir.path(), "hanoi 4 --exhaust --antipodes 5"));
     // In 15 moves the tower reaches another peg.
     assert_eq!(ran.event("antipodes")["depth"], 15);
     let states = antipodes(&ran);
     assert_eq!(states.len(), 5);
-    assert!(states.iter().all(|(_, moves)| moves.is_none()), "{states:?}");
+    for (state, moves) in &states {
+        let moves = moves.as_ref().unwrap();
+        assert_eq!(moves.len(), 15, "{state}");
+        // The last one takes the least disc to the first peg.
+        assert!(moves[14].ends_with("-1"), "{state}: {moves:?}");
+    }
 }
 
 #[test]
