@@ -258,7 +258,7 @@ fn contents_of_another_form_are_refused() {
     refused(&inbox, &pack(&[&good[..], &[0]].concat()), &ALL, "the end");
     // After the lengths: the key, the inverse edge, and the number of locals.
     let mut none = good.clone();
-    assert_eq!(std::mem::replace(&mut none[15], 0), 2);
+    assert_eq!(std::mem::replace(&mut none[16], 0), 2);
     refused(&inbox, &pack(&none), &ALL, "1 to 2 exits, found 0");
     let mut far = good.clone();
     far[0] = 0xFF;

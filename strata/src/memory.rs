@@ -1,6 +1,7 @@
 //! Resident memory of this process, as the operating system counts it.
 
-/// The largest resident memory since the start or the last [`reset_peak`], in bytes; `None` where the system does not provide it.
+/// The largest resident memory since the start or the last [`reset_peak`], in bytes; `None` where the
+/// system does not provide it.
 pub fn peak() -> Option<u64> {
     field("VmHWM:")
 }

@@ -13,7 +13,7 @@ use strata_store::{
     LayerWriter, StoreError,
 };
 
-use super::run::{MemoryRun, MergedRuns, Run, SortBuffers};
+use super::run::{MAX_BYTES, MemoryRun, MergedRuns, Run, SortBuffers};
 use super::wire::{Bounds, RunDecoder};
 use crate::error::InboxError;
 use crate::kernel::Batches;
@@ -91,10 +91,12 @@ impl PendingExits {
     }
 
     /// Removes and returns the received runs that have been merged `level` times, if there are
-    /// [`MAX_RECEIVED`] of them.
-    fn take_full_level(&mut self, level: usize) -> Option<Vec<MemoryRun>> {
+    /// [`MAX_RECEIVED`] of them, and a run may have as many bytes as they: `most`.
+    fn take_full_level(&mut self, level: usize, most: usize) -> Option<Vec<MemoryRun>> {
         let runs = self.received.get_mut(level)?;
-        (runs.len() >= MAX_RECEIVED).then(|| std::mem::take(runs))
+        let is_full = runs.len() >= MAX_RECEIVED;
+        (is_full && runs.iter().map(MemoryRun::capacity_bytes).sum::<usize>() <= most)
+            .then(|| std::mem::take(runs))
     }
 }
 
@@ -224,7 +226,7 @@ impl Inbox {
         pending.bytes += bytes;
         pending.add_received(0, run);
         let mut level = 0;
-        while let Some(runs) = pending.take_full_level(level) {
+        while let Some(runs) = pending.take_full_level(level, MAX_BYTES) {
             drop(pending);
             let freed: usize = runs.iter().map(MemoryRun::capacity_bytes).sum();
             if freed > self.options.memory / 2 {
@@ -383,4 +385,26 @@ fn fill(
         encoder.push(writer, key, &locals)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::EntryKey;
+
+    use super::*;
+
+    #[test]
+    fn received_runs_are_merged_only_if_one_run_may_hold_them() {
+        let mut pending = PendingExits::default();
+        let mut bytes = 0;
+        for local in 0..MAX_RECEIVED as u32 {
+            let mut run = MemoryRun::default();
+            run.push(EntryKey::default(), None, &[local]);
+            bytes += run.capacity_bytes();
+            assert!(pending.take_full_level(0, usize::MAX).is_none());
+            pending.add_received(0, run);
+        }
+        assert!(pending.take_full_level(0, bytes - 1).is_none());
+        assert_eq!(pending.take_full_level(0, bytes).map(|runs| runs.len()), Some(MAX_RECEIVED));
+    }
 }

@@ -7,7 +7,7 @@ use strata_space::{ExitEdge, Local};
 use strata_store::EntryKey;
 
 use super::exchange::Exchange;
-use super::run::{MemoryRun, SortBuffers};
+use super::run::{MAX_BYTES, MemoryRun, SortBuffers};
 use crate::error::Result;
 use crate::kernel::ExitSink;
 
@@ -43,7 +43,7 @@ impl Outboxes {
             slots[usize::from(*receiver)] = slot;
         }
         let runs = receivers.into_iter().map(|to| (to.into(), MemoryRun::default())).collect();
-        let buffers = SortBuffers::default();
+        let (buffers, limit) = (SortBuffers::default(), limit.min(MAX_BYTES));
         Outboxes { exchange, worker, depth: 0, owners, slots, runs, limit, buffers }
     }
 
@@ -102,5 +102,20 @@ pub struct DiscardExits;
 impl ExitSink for DiscardExits {
     fn send(&mut self, _: EntryKey, _: Option<ExitEdge>, _: &[Local]) -> Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exits::exchange::LocalExchange;
+
+    /// Locals of a run have positions of 32 bits, however much memory there is.
+    #[test]
+    fn a_run_is_sent_before_its_positions_overflow() {
+        let exchange = Arc::new(LocalExchange::new(Vec::new()));
+        let outboxes = Outboxes::new(exchange, 0, Arc::from([0]), usize::MAX);
+        // A batch has less than a quarter of these locals.
+        assert!(outboxes.limit / size_of::<Local>() <= (u32::MAX / 4) as usize + 1);
     }
 }

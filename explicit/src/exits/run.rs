@@ -35,6 +35,9 @@ const LOCAL_BYTES: usize = size_of::<Local>();
 /// Bits of a batch's position in a run.
 const POSITION_BITS: u32 = 32;
 
+/// Bytes beyond which no run grows: a batch has the position of its locals in 32 bits.
+pub(crate) const MAX_BYTES: usize = u32::MAX as usize;
+
 /// Scratch memory for [`MemoryRun::sort`].
 #[derive(Debug, Default)]
 pub struct SortBuffers {

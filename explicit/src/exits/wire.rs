@@ -88,7 +88,9 @@ impl RunEncoder {
         }
         let before = if key.shard == last.shard { last.region } else { 0 };
         put(keys, u64::from(key.shard - last.shard));
-        put_long(keys, key.region - before);
+        let step = key.region - before;
+        put(keys, (step >> u64::BITS) as u64);
+        put(keys, step as u64);
         put(inverses, inverse.map_or(0, |edge| u64::from(edge) + 1));
         put(counts, locals.len() as u64);
         let mut before = 0;
@@ -122,14 +124,6 @@ fn put(out: &mut Vec<u8>, mut value: u64) {
         value >>= 7;
     }
     out.push(value as u8);
-}
-
-fn put_long(out: &mut Vec<u8>, mut value: u128) {
-    while value > u128::from(u64::MAX >> 1) {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    put(out, value as u64);
 }
 
 /// Bounds of the exits that a worker accepts from other processes.
@@ -253,7 +247,8 @@ fn read(
             wrong("own shards".to_owned(), &format!("shard {}", u64::from(last.shard) + step))
         })?;
         let before = if shard == last.shard { last.region } else { 0 };
-        let region = before.checked_add(keys.long().ok_or_else(ends)?);
+        let (high, low) = keys.number().zip(keys.number()).ok_or_else(ends)?;
+        let region = before.checked_add(u128::from(high) << u64::BITS | u128::from(low));
         // The last key is reserved.
         let region = region.filter(|region| *region < u128::MAX);
         let region = region.ok_or_else(|| wrong("a region".to_owned(), &"a greater number"))?;
@@ -313,22 +308,6 @@ impl Column<'_> {
         }
         None
     }
-
-    fn long(&mut self) -> Option<u128> {
-        let mut value = 0;
-        for shift in (0..u128::BITS).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u128::from(byte & 0x7F);
-            if bits << shift >> shift != bits {
-                return None;
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
 }
 
 #[cfg(test)]
@@ -339,14 +318,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_read_as_they_were_written(short: u64, long: u128) {
+        fn numbers_are_read_as_they_were_written(first: u64, second: u64) {
             let mut bytes = Vec::new();
-            put(&mut bytes, short);
-            put_long(&mut bytes, long);
-            put_long(&mut bytes, u128::from(short));
+            put(&mut bytes, first);
+            put(&mut bytes, second);
             let mut column = Column(&bytes);
-            prop_assert_eq!((column.number(), column.long()), (Some(short), Some(long)));
-            prop_assert_eq!((column.number(), column.0.len()), (Some(short), 0));
+            prop_assert_eq!((column.number(), column.number()), (Some(first), Some(second)));
+            prop_assert!(column.0.is_empty());
         }
     }
 
@@ -360,6 +338,5 @@ mod tests {
         assert_eq!(Column(&greatest).number(), Some(u64::MAX));
         greatest[9] = 2;
         assert_eq!(Column(&greatest).number(), None);
-        assert_eq!(Column(&[0xFF; 19]).long(), None);
     }
 }

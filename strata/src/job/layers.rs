@@ -153,11 +153,10 @@ pub fn layer_states(folder: &JobDir, manifest: Manifest, depth: u32) -> Result<u
 fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> Result<LayerView> {
     let (manifest, layers) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
+        let last = history.lines.len().saturating_sub(1) as u32;
         // The checkpoint of a whole space has one more layer, which is empty.
-        if let Some(last) = history.lines.len().checked_sub(1)
-            && depth as usize > last
-        {
-            return Err(Error::NoLayer { depth, last: last as u32 });
+        if depth > last && !history.lines.is_empty() {
+            return Err(Error::NoLayer { depth, last });
         }
         let mut held = open_checkpoint(folder, manifest)?;
         held.retain(|layer| layer.header().depth == depth);
@@ -170,7 +169,6 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
                 .map(|kept| open_kept(folder, manifest.spec.engine, depth, kept))
                 .collect::<std::result::Result<Vec<_>, _>>()
         };
-        let last = history.lines.len().saturating_sub(1) as u32;
         Ok(kept.map(open).transpose()?.ok_or(last))
     })?;
     let layers = match layers {

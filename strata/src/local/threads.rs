@@ -15,8 +15,8 @@ use super::error::Result;
 /// Longest time that an idle thread spins: a few times as long as waking it takes.
 const MAX_SPIN: Duration = Duration::from_micros(250);
 
-/// After a spin in vain the next threads block at once: only every so many calls they spin. Layers that
-/// are exchanged over a network come later than any spin lasts.
+/// After a spin in vain the next waits block at once: only one of so many spins. Layers that are
+/// exchanged over a network come later than any spin lasts.
 const SPIN_INTERVAL: u32 = 16;
 
 /// Spin-loop hints between two checks: about the time in which the last thread leaves a scope.
@@ -30,7 +30,7 @@ pub(crate) struct Threads {
     calls: Arc<AtomicUsize>,
     /// Spin time; zero where there are more threads than processors.
     max_spin: Duration,
-    /// Spins in vain, and spins that were left out, since the last one that saw the next call.
+    /// Waits in vain or without a spin since the last spin that saw the next call.
     in_vain: Arc<AtomicU32>,
 }
 
