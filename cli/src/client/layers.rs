@@ -180,7 +180,7 @@ mod tests {
         let layer = writer.seal(vec![part], totals).unwrap();
         let (bytes, seal) = (layer.file_bytes(), Hex64(layer.seal()));
         let kept = KeptFile { worker: 0, file: format!("layer-{states}.strata"), bytes, seal };
-        (layer.into_image().unwrap(), kept)
+        (layer.image().unwrap().to_vec(), kept)
     }
 
     #[test]

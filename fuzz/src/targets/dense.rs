@@ -72,7 +72,7 @@ fn seeds() -> Vec<Vec<u8>> {
         let (kind, encoding) = (FileKind::Dense, DENSE_ENCODING);
         let header = LayerHeader { kind, job: "job-1".to_owned(), depth: 7, encoding };
         let layer = must(image(header, words, *step));
-        must(layer.into_image().map_err(|_| "the layer is in use"))
+        must(layer.image().map(<[u8]>::to_vec).ok_or("the layer is in a file"))
     };
     contents.iter().map(seed).collect()
 }

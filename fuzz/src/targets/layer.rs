@@ -97,7 +97,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             digest: [states, 5],
         };
         let layer = must(image(header, entries, *block_bytes, totals));
-        must(layer.into_image().map_err(|_| "the layer is in use"))
+        must(layer.image().map(<[u8]>::to_vec).ok_or("the layer is in a file"))
     };
     lists.iter().map(seed).collect()
 }

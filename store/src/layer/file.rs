@@ -127,7 +127,7 @@ impl Layer {
         Ok(Self::new(Content::Memory { bytes, name }, layout, Location::default(), Vec::new()))
     }
 
-    /// Opens the image of a file, such as [`Layer::image`] of another process.
+    /// Opens the image of a file of which no record is at hand, such as [`Layer::image`].
     ///
     /// It is checked like a file: the header must equal `expect`, and the seal must match the content.
     /// `name` replaces the path in messages.
@@ -150,18 +150,6 @@ impl Layer {
         match &self.data.content {
             Content::Memory { bytes, .. } => Some(bytes),
             Content::Map(_) => None,
-        }
-    }
-
-    /// Takes the bytes of the whole file without copying them.
-    ///
-    /// # Errors
-    /// The layer itself if it is not in memory or a cursor still reads it.
-    pub fn into_image(self) -> std::result::Result<Vec<u8>, Self> {
-        match Arc::try_unwrap(self.data) {
-            Ok(LayerData { content: Content::Memory { bytes, .. }, .. }) => Ok(bytes),
-            Ok(data) => Err(Self { data: Arc::new(data) }),
-            Err(data) => Err(Self { data }),
         }
     }
 
