@@ -10,6 +10,7 @@ use strata_checks::modules::Tree;
 use strata_checks::workspace::{metadata, root};
 
 const SPACE: &str = "strata-space";
+const MEMORY: &str = "strata-memory";
 const GROUP: &str = "strata-group";
 const PUZZLES: &str = "strata-puzzles";
 const STORE: &str = "strata-store";
@@ -41,14 +42,15 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 22] = [
+const CRATE_RULES: [CrateRule; 23] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
+    CrateRule { name: MEMORY, uses: &[], tests_use: &[] },
     CrateRule { name: GROUP, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE, GROUP], tests_use: &[] },
     CrateRule { name: STORE, uses: &[], tests_use: &[] },
-    CrateRule { name: EXPLICIT, uses: &[SPACE, STORE], tests_use: &[PUZZLES] },
-    CrateRule { name: SYMBOLIC, uses: &[SPACE], tests_use: &[PUZZLES] },
-    CrateRule { name: DENSE, uses: &[SPACE], tests_use: &[GROUP, PUZZLES] },
+    CrateRule { name: EXPLICIT, uses: &[SPACE, STORE, MEMORY], tests_use: &[PUZZLES] },
+    CrateRule { name: SYMBOLIC, uses: &[SPACE, MEMORY], tests_use: &[PUZZLES] },
+    CrateRule { name: DENSE, uses: &[SPACE, MEMORY], tests_use: &[GROUP, PUZZLES] },
     CrateRule {
         name: LIBRARY,
         uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC, DENSE],
@@ -128,8 +130,9 @@ const ENGINES: [&str; 3] = [EXPLICIT, SYMBOLIC, DENSE];
 const SHIPPED: [&str; 6] = ["panex", "hanoi", "tiles", "pancake", "topspin", "lrx"];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 12] = [
-    LIBRARY, PUZZLES, VERIFIER, PANEX, TILES, SPACE, GROUP, STORE, EXPLICIT, SYMBOLIC, DENSE, PLOT,
+const SYNCHRONOUS: [&str; 13] = [
+    LIBRARY, PUZZLES, VERIFIER, PANEX, TILES, SPACE, MEMORY, GROUP, STORE, EXPLICIT, SYMBOLIC,
+    DENSE, PLOT,
 ];
 
 /// Sources that may be asynchronous in crates that are mostly not.

@@ -10,9 +10,10 @@ use strata_checks::surface::listing;
 use strata_checks::workspace::{members, root};
 
 /// Crates whose public items are listed.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 11] = [
     "strata",
     "strata-space",
+    "strata-memory",
     "strata-group",
     "strata-store",
     "strata-explicit",

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use strata_memory::prefetch_all;
 use strata_space::LayerStats;
 use strata_space::dense::{DenseSpace, DenseTables, RowStep};
 
 use crate::digest::DigestTables;
-use crate::kernel::{Kernel, LaneKernel, LayerCode, prefetch};
+use crate::kernel::{Kernel, LaneKernel, LayerCode};
 use crate::options::Direction;
 
 /// What a search reads and never changes.
@@ -274,9 +275,9 @@ impl Pass<'_> {
             words.extend(sources.filter(|(_, word)| **word != 0).map(|(row, word)| (row, *word)));
             for (index, (target, steps)) in edges.iter().enumerate() {
                 if let Some((ahead, steps)) = edges.get(index + 1) {
-                    prefetch(steps);
+                    prefetch_all(steps);
                     if words.len() * 4 > rows {
-                        prefetch(&part.next[words_of(*ahead, rows)]);
+                        prefetch_all(&part.next[words_of(*ahead, rows)]);
                     }
                 }
                 part.touch(*target, rows);
@@ -307,9 +308,9 @@ impl Pass<'_> {
         let target = &mut part.next[words];
         for (index, (source, steps)) in edges.iter().enumerate() {
             if let Some((ahead, steps)) = edges.get(index + 1) {
-                prefetch(steps);
+                prefetch_all(steps);
                 if open.len() * 4 > rows {
-                    prefetch(ahead);
+                    prefetch_all(ahead);
                 }
             }
             self.context.kernel.pull(open, steps, source, target);

@@ -1,7 +1,7 @@
 //! Kernels: permutations of the bits of many words, for the instructions of different processors.
 //!
 //! Calls of functions for instructions that a processor may lack are unsafe, and so are loads of
-//! vectors and prefetches. All table accesses are checked.
+//! vectors. All table accesses are checked.
 #![allow(unsafe_code)]
 
 mod gather;
@@ -220,22 +220,6 @@ loops_with!(
     pull_avx512,
     settle_avx512
 );
-
-/// Prefetches all cache lines of a slice.
-#[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        for offset in (0..size_of_val(slice)).step_by(64) {
-            let address = slice.as_ptr().cast::<i8>().wrapping_add(offset);
-            // SAFETY: a prefetch reads nothing and faults at no address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = slice;
-}
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use strata_memory::prefetch;
 use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
 
@@ -207,7 +208,7 @@ impl RunCursor {
                     *next += 1;
                     // Sorting has scattered the batches: prefetch a later one.
                     if let Some(header) = run.headers.get(*next + PREFETCH) {
-                        std::hint::black_box(run.locals.get(header.from as usize).copied());
+                        prefetch(&run.locals, header.from as usize);
                     }
                 }
             }

@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
+use strata_memory::{preallocate, prefetch_all};
 use strata_space::{ExitEdge, MAX_MOVE_KINDS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
@@ -116,6 +117,14 @@ impl<C: Eq + Hash> ClassNumbers<C> {
     }
 }
 
+/// A list of `len` equal values, in large pages.
+fn filled<T: Clone>(value: T, len: usize) -> Vec<T> {
+    let mut list = Vec::new();
+    preallocate(&mut list, len * size_of::<T>());
+    list.resize(len, value);
+    list
+}
+
 /// Regions of a set.
 const WAYS: usize = 4;
 /// Key of a free place. No region has this key, see [`RegionKey`].
@@ -151,8 +160,8 @@ impl<S: Tabled> RegionCache<S> {
 
     fn reset(&mut self, sets: usize) {
         self.used = 0;
-        self.keys = vec![[EMPTY; WAYS]; sets];
-        self.slots = vec![None; sets * WAYS];
+        self.keys = filled([EMPTY; WAYS], sets);
+        self.slots = filled(None, sets * WAYS);
     }
 
     #[inline]
@@ -165,7 +174,7 @@ impl<S: Tabled> RegionCache<S> {
     /// Prefetches the keys that [`Self::find`] reads.
     #[inline]
     pub(super) fn prefetch_keys(&self, key: RegionKey) {
-        std::hint::black_box(self.keys[self.set(key)][0]);
+        prefetch_all(&self.keys[self.set(key)]);
     }
 
     /// The slot of a region. It is loaded if it is not cached. The slot is valid until the next
@@ -191,11 +200,7 @@ impl<S: Tabled> RegionCache<S> {
     /// Prefetches all cache lines of a region.
     #[inline(always)]
     pub(super) fn prefetch(&self, slot: usize) {
-        let region = self.at(slot);
-        std::hint::black_box(region.weights[1][1].0[1]);
-        for edge in (0..MAX_MOVE_KINDS as usize).step_by(3) {
-            std::hint::black_box(region.targets[edge].symmetry);
-        }
+        prefetch_all(&self.slots[slot..=slot]);
     }
 
     /// The target of an exit edge of the region in a slot.

@@ -3,10 +3,11 @@
 use crate::error::{StepError, check_count};
 use crate::exits::source::ExitSource;
 use crate::memory::budget::BudgetShare;
-use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::{preallocate, reserve};
+use crate::memory::grow::reserve;
 use crate::node::record::count_moves;
 use crate::node::reference::Ref;
+use strata_memory::preallocate;
+use strata_memory::prefetch;
 
 /// Exit sets of all nodes, by number.
 pub(super) struct NodeExits {

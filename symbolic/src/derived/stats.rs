@@ -8,9 +8,10 @@ use crate::index::bits::{ConfigSet, bits};
 use crate::index::shared::SharedIndex;
 use crate::index::space::{ClassId, SpaceIndex};
 use crate::memory::budget::BudgetShare;
-use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::{preallocate, reserve};
+use crate::memory::grow::reserve;
 use crate::node::reference::Ref;
+use strata_memory::preallocate;
+use strata_memory::prefetch;
 
 /// Statistics of a node's current states, besides their number.
 #[derive(Copy, Clone, Default, Debug, PartialEq)]

@@ -13,8 +13,6 @@ use crate::exits::sets::ExitSets;
 use crate::exits::source::ExitSource;
 use crate::index::space::SpaceIndex;
 use crate::memory::budget::BudgetShare;
-use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::preallocate;
 use crate::node::config_sets::ConfigSetTable;
 use crate::node::content::{Child, ChildList, ContentStore, PackedList};
 use crate::node::counts::LargeCounts;
@@ -22,6 +20,8 @@ use crate::node::record::{CONTENT_UNIT, EXIT_BYTES, INLINE_EXITS, LeafSets, Node
 use crate::node::reference::Ref;
 use crate::node::table::CompactTable;
 use crate::options::Options;
+use strata_memory::preallocate;
+use strata_memory::prefetch;
 
 /// All nodes and exit sets of a search, each content once.
 pub(crate) struct Diagram<S: NestedSpace> {

@@ -9,7 +9,7 @@ use crate::error::{StepError, check_count};
 use crate::exits::source::InnerNode;
 use crate::index::bits::{ConfigSet, bits};
 use crate::index::space::ClassId;
-use crate::memory::reserve::reserve;
+use crate::memory::grow::reserve;
 use crate::node::hash::{hash_leaf, hash_list};
 use crate::node::orientation::{Orientation, canonicalise};
 use crate::node::record::{CONTENT_UNIT, EXIT_BYTES, EXIT_MASK_BITS, LeafSets, Node};

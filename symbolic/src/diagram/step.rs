@@ -11,11 +11,11 @@ use crate::diagram::incoming::IncomingSets;
 use crate::error::StepError;
 use crate::index::bits::{ConfigSet, bits};
 use crate::index::space::ClassId;
-use crate::memory::prefetch::prefetch;
 use crate::node::content::Child;
 use crate::node::hash::mix;
 use crate::node::record::LeafSets;
 use crate::node::reference::Ref;
+use strata_memory::prefetch;
 
 const MIX: u64 = 0xd6e8_feb8_6659_fd93;
 const MIX2: u64 = 0xe703_7ed1_a0b4_28db;

@@ -11,13 +11,13 @@ use crate::exits::source::{ExitSource, InnerNode};
 use crate::index::bits::{ConfigSet, bits};
 use crate::index::shared::SharedIndex;
 use crate::memory::budget::BudgetShare;
-use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::reserve;
+use crate::memory::grow::reserve;
 use crate::node::content::PackedList;
 use crate::node::hash::{hash_leaf_exits, hash_list};
 use crate::node::orientation::{Orientation, canonicalise};
 use crate::node::reference::Ref;
 use crate::node::table::CompactTable;
+use strata_memory::prefetch;
 
 /// Slots for recently used sets.
 const RECENT_SETS: usize = 1 << 15;

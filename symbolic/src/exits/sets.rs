@@ -3,11 +3,11 @@
 use crate::error::StepError;
 use crate::index::bits::ConfigSet;
 use crate::memory::budget::BudgetShare;
-use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::reserve;
+use crate::memory::grow::reserve;
 use crate::node::config_sets::ConfigSetTable;
 use crate::node::content::{Child, ContentStore};
 use crate::node::reference::Ref;
+use strata_memory::prefetch;
 
 /// Bytes in a unit: contents begin at multiples of it.
 pub(super) const UNIT: usize = 4;

@@ -1,5 +1,4 @@
-//! Memory: budget, prefetching, and growth of large lists.
+//! Memory budget, and growth of large lists.
 
 pub(crate) mod budget;
-pub(crate) mod prefetch;
-pub(crate) mod reserve;
+pub(crate) mod grow;

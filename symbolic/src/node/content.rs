@@ -4,9 +4,9 @@
 //! take as many bits as the largest needs.
 
 use crate::index::bits::{ConfigId, ConfigSet};
-use crate::memory::reserve::preallocate;
 use crate::node::config_sets::{ConfigSetTable, SET_NUMBER_BITS};
 use crate::node::reference::Ref;
+use strata_memory::preallocate;
 
 /// A child of an inner node: a configuration, and the set below it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

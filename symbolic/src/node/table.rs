@@ -7,8 +7,8 @@
 
 use hashbrown::HashTable;
 
-use crate::memory::prefetch::prefetch;
-use crate::memory::reserve::preallocate;
+use strata_memory::preallocate;
+use strata_memory::prefetch;
 
 /// Slots of a line: one cache line.
 const SLOTS: usize = 16;

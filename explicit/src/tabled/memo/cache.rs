@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn entries_published_by_one_kernel_are_found_by_another() {
         let shared = Arc::<SharedMemo>::default();
-        let [mut a, mut b] = [(); 2].map(|()| Memo::new(1 << 20, shared.clone()));
+        let [mut a, mut b] = [(); 2].map(|()| Memo::new(2 << 20, shared.clone()));
         let many = 0..5_000_u32;
         a.refresh();
         b.refresh();
@@ -265,7 +265,7 @@ mod tests {
         // The first generation is the old one now.
         b.refresh();
         assert_eq!(first.strong_count(), 3);
-        for i in next..5 * next {
+        for i in next..6 * next {
             a.refresh();
             look_up(&mut a, &i.to_ne_bytes());
         }

@@ -25,6 +25,8 @@ struct State {
     bytes: usize,
     /// None before the first lookup.
     generations: Option<Generations>,
+    /// The generation before the old one, whose memory the next one takes.
+    spare: Option<Arc<Generation>>,
 }
 
 /// The generations that a kernel reads for a while.
@@ -39,8 +41,12 @@ pub(super) struct Generations {
 }
 
 impl State {
-    fn generation(&self) -> Arc<Generation> {
-        Arc::new(Generation::new(self.bytes / 2))
+    /// An empty generation: a third of the memory, as there are a young one, an old one and a spare.
+    fn generation(&mut self) -> Arc<Generation> {
+        let bytes = self.bytes / 3;
+        // A kernel may still read the spare one; then it is dropped when the kernel releases it.
+        let spare = self.spare.take().and_then(Arc::into_inner);
+        Arc::new(spare.map_or_else(|| Generation::new(bytes), |spare| spare.renewed(bytes)))
     }
 }
 
@@ -68,10 +74,11 @@ impl MemoShare {
     pub(super) fn generations(&self) -> Generations {
         let mut state = lock(&self.shared.state);
         let round = self.shared.round.load(Ordering::Relaxed);
-        let make =
-            || Generations { young: state.generation(), old: Arc::new(Generation::new(0)), round };
-        let generations = state.generations.clone().unwrap_or_else(make);
-        state.generations.get_or_insert(generations).clone()
+        if let Some(generations) = &state.generations {
+            return generations.clone();
+        }
+        let (young, old) = (state.generation(), Arc::new(Generation::new(0)));
+        state.generations.insert(Generations { young, old, round }).clone()
     }
 
     /// Whether these are the current generations.
@@ -84,10 +91,11 @@ impl MemoShare {
     pub(super) fn rotate(&self, full: &Arc<Generation>) -> Generations {
         let mut state = lock(&self.shared.state);
         // Another kernel may have replaced it already.
-        if state.generations.as_ref().is_some_and(|now| Arc::ptr_eq(&now.young, full)) {
+        if let Some(now) = state.generations.take_if(|now| Arc::ptr_eq(&now.young, full)) {
             let round = self.shared.round.fetch_add(1, Ordering::Relaxed) + 1;
             let young = state.generation();
             state.generations = Some(Generations { young, old: full.clone(), round });
+            state.spare = Some(now.old);
         }
         drop(state);
         self.generations()
@@ -100,7 +108,7 @@ impl Drop for MemoShare {
         state.bytes = state.bytes.saturating_sub(self.bytes);
         state.shares -= 1;
         if state.shares == 0 {
-            state.generations = None;
+            (state.generations, state.spare) = (None, None);
         }
     }
 }
