@@ -1,10 +1,11 @@
-//! Benchmark of cluster overhead: `cargo bench -p strata-cli --bench cluster -- [LEVEL] [ROUNDS]` (7
-//! and 3 by default).
+//! Benchmark of cluster overhead:
+//! `cargo bench -p strata-cli --bench cluster -- [LEVEL] [ROUNDS] [WORKERS] [THREADS]` (7, 3, 3, and 2
+//! threads a worker by default).
 //!
-//! Each round runs Panex with two threads, with two embedded workers, and with two worker processes
-//! on this machine. The variants alternate, so that other load on the machine affects all of them.
-//! Then three worker processes share every layer of a small search, which shows the fixed cost of a
-//! layer.
+//! Each round runs Panex in one process with a thread for each processor, with embedded workers, and
+//! with as many worker processes on this machine. The variants alternate, so that other load on the
+//! machine affects all of them. Then the workers share every layer of a small search, which shows the
+//! fixed cost of a layer.
 
 use std::error::Error;
 use std::net::TcpListener;
@@ -67,7 +68,7 @@ fn free_port() -> Result<u16> {
 }
 
 impl Cluster {
-    fn start(workers: usize, more: &[&str]) -> Result<Cluster> {
+    fn start(workers: usize, threads: usize, more: &[&str]) -> Result<Cluster> {
         let folder = tempfile::tempdir()?;
         let listen = format!("127.0.0.1:{}", free_port()?);
         let url = format!("http://{listen}");
@@ -80,7 +81,7 @@ impl Cluster {
             let mut worker = strata();
             let listen = format!("127.0.0.1:{}", free_port()?);
             worker.args(["worker", "--coordinator", &cluster.url, "--listen", &listen]);
-            worker.args(["--threads", "1"]);
+            worker.args(["--threads", &threads.to_string()]);
             cluster.spawn(&mut worker, &data.join(format!("worker-{number}")))?;
         }
         for _ in 0..300 {
@@ -124,39 +125,50 @@ impl Cluster {
     }
 }
 
-fn compare(level: u32, rounds: usize) -> Result<()> {
+/// The workers of a comparison.
+#[derive(Copy, Clone)]
+struct Workers {
+    count: usize,
+    /// Threads of each worker process.
+    threads: usize,
+}
+
+fn compare(level: u32, rounds: usize, workers: Workers) -> Result<()> {
+    let processors = std::thread::available_parallelism()?.to_string();
+    let Workers { count, threads } = workers;
     let mut best = [f64::INFINITY; 3];
     for round in 1..=rounds {
         let times = [
-            solve(level, &["--threads", "2"])?,
-            solve(level, &["--workers", "2", "--threads", "1"])?,
-            Cluster::start(2, &[])?.submit(level)?,
+            solve(level, &["--threads", &processors])?,
+            solve(level, &["--workers", &count.to_string()])?,
+            Cluster::start(count, threads, &[])?.submit(level)?,
         ];
         println!(
-            "round {round}: two threads {:.2} s, two embedded workers {:.2} s, two processes {:.2} s",
+            "round {round}: one process {:.2} s, {count} embedded workers {:.2} s, {count} processes \
+             {:.2} s",
             times[0], times[1], times[2]
         );
         best.iter_mut().zip(times).for_each(|(best, time)| *best = best.min(time));
     }
-    println!("speed against two threads, least times of Panex {level}:");
-    println!("  two embedded workers {:.0} %", 100.0 * best[0] / best[1]);
-    println!("  two processes        {:.0} %", 100.0 * best[0] / best[2]);
+    println!("speed against one process of {processors} threads, least times of Panex {level}:");
+    println!("  {count} embedded workers: {:.2}", best[0] / best[1]);
+    println!("  {count} processes of {threads} threads: {:.2}", best[0] / best[2]);
     Ok(())
 }
 
-fn layer_cost(rounds: usize) -> Result<()> {
+fn layer_cost(rounds: usize, workers: Workers) -> Result<()> {
     let (level, skipped) = NARROW;
     let mut least = f64::INFINITY;
     for _ in 0..rounds {
-        // Three workers from the first layers on.
-        let cluster = Cluster::start(3, &["--narrow", "1"])?;
+        // All workers from the first layers on.
+        let cluster = Cluster::start(workers.count, workers.threads, &["--narrow", "1"])?;
         cluster.submit(level)?;
         let times = cluster.layers()?;
         let times = times.get(skipped..).filter(|times| !times.is_empty()).ok_or("no layers")?;
         least = least.min(times.iter().sum::<f64>() / times.len() as f64);
     }
     let alone = solve(level, &["--threads", "1"])?;
-    println!("a layer of Panex {level} across three processes: {:.2} ms", 1e3 * least);
+    println!("a layer of Panex {level} across the processes: {:.2} ms", 1e3 * least);
     println!("all of its layers in one process: {:.0} ms", 1e3 * alone);
     Ok(())
 }
@@ -166,6 +178,9 @@ fn main() -> Result<()> {
     let mut numbers = std::env::args().skip(1).filter(|word| word != "--bench");
     let level = numbers.next().map_or(Ok(7), |word| word.parse())?;
     let rounds = numbers.next().map_or(Ok(3), |word| word.parse())?;
-    compare(level, rounds)?;
-    layer_cost(rounds)
+    let count = numbers.next().map_or(Ok(3), |word| word.parse())?;
+    let threads = numbers.next().map_or(Ok(2), |word| word.parse())?;
+    let workers = Workers { count, threads };
+    compare(level, rounds, workers)?;
+    layer_cost(rounds, workers)
 }

@@ -175,6 +175,21 @@ fn hundreds_of_runs_become_few_and_use_the_share() {
 }
 
 #[test]
+fn a_run_is_accepted_quickly_unless_it_leads_to_a_merge_or_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = inbox(folder.path(), 1 << 30);
+    let quick = |inbox: &Inbox| {
+        let is_quick = inbox.accepts_quickly(3);
+        accept(inbox, 3, &[batch(1, 7, &[1, 2, 3])]);
+        is_quick
+    };
+    let found: Vec<bool> = (0..32).map(|_| quick(&own)).collect();
+    let expected: Vec<bool> = (1..=32).map(|number| number % 16 != 0).collect();
+    assert_eq!(found, expected);
+    assert!(!inbox(folder.path(), 1 << 20).accepts_quickly(3));
+}
+
+#[test]
 fn long_runs_and_batches_are_cut() {
     let dir = tempfile::tempdir().unwrap();
     let inbox = inbox(dir.path(), 1 << 30);

@@ -118,7 +118,7 @@ impl Host {
             worker_timeout,
             checkpoint_interval,
             has_store: false,
-            narrow,
+            narrow: Some(narrow),
             log_interval: Duration::from_secs(30),
             retention: Retention::default(),
             puzzles: Arc::clone(&self.settings.puzzles),

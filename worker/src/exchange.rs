@@ -66,6 +66,7 @@ impl Exchange for RemoteExchange {
 
     fn flush(&self, _: usize, _: u32) -> Result<()> {
         self.check_epoch(self.epoch.own)?;
+        self.epoch.links.values().for_each(|link| link.send_queued());
         for (to, link) in &self.epoch.links {
             link.flush().map_err(|error| undelivered(*to, error))?;
         }

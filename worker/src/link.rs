@@ -23,6 +23,10 @@ use crate::orders::EpochId;
 /// Batches between the queue and the connection.
 const BUFFERED: usize = 4;
 
+/// Queued bytes from which batches are sent at once. Fewer wait for [`Link::flush`]: waking the task
+/// that sends costs more than a small batch, and all threads of a pass end at about the same time.
+const WORTH_SENDING: usize = 64 << 10;
+
 /// Pause between two attempts to connect.
 const BACKOFF: Duration = Duration::from_millis(100);
 
@@ -43,10 +47,27 @@ struct State {
     bytes: usize,
     /// Sequence number of the last batch.
     last: u64,
-    /// Time of the last acknowledgement, or of the first batch queued after an empty queue.
+    /// Sequence number of the last batch that may be sent.
+    released: u64,
+    /// Time of the last acknowledgement, or of the release of a batch while none was on its way.
     progress: Instant,
     /// Why nothing can be sent any more.
     closed: Option<LinkError>,
+}
+
+impl State {
+    /// Whether a batch that may be sent is not acknowledged.
+    fn is_sending(&self) -> bool {
+        self.queue.front().is_some_and(|batch| batch.sequence <= self.released)
+    }
+
+    /// Lets all batches be sent.
+    fn release(&mut self) {
+        if !self.is_sending() {
+            self.progress = Instant::now();
+        }
+        self.released = self.last;
+    }
 }
 
 /// A link within one epoch.
@@ -77,6 +98,7 @@ impl Link {
             queue: VecDeque::new(),
             bytes: 0,
             last: 0,
+            released: 0,
             progress: Instant::now(),
             closed: None,
         });
@@ -104,8 +126,9 @@ impl Link {
         }
     }
 
-    /// Queues a batch; waits while too many bytes are unacknowledged. A receiver accepts batches
-    /// at any time, so this never waits for the receiver's pass.
+    /// Queues a batch, to be sent by [`Self::flush`] at the latest; waits while too many bytes are
+    /// unacknowledged. A receiver accepts batches at any time, so this never waits for the receiver's
+    /// pass.
     ///
     /// # Errors
     /// Why the link is closed.
@@ -114,26 +137,37 @@ impl Link {
         if let Some(error) = &state.closed {
             return Err(error.clone());
         }
-        if state.queue.is_empty() {
-            state.progress = Instant::now();
-        }
         state.last += 1;
         state.bytes += run.len();
         let EpochId { incarnation, number: epoch } = self.epoch;
         let (from, sequence) = (u32::from(self.from), state.last);
         state.queue.push_back(v1::Batch { epoch, from, sequence, depth, run, incarnation });
-        drop(state);
-        self.wake.notify_one();
+        if state.bytes >= WORTH_SENDING.min(self.options.bytes) {
+            state.release();
+            drop(state);
+            self.wake.notify_one();
+        }
         Ok(())
     }
 
-    /// Returns when all batches are acknowledged.
+    /// Sends all batches, and returns when they are acknowledged.
     ///
     /// # Errors
     /// Why the link is closed.
     pub(crate) fn flush(&self) -> Result<(), LinkError> {
+        self.send_queued();
         let state = self.wait_while(|state| !state.queue.is_empty());
         state.closed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Sends the batches that are queued, without waiting.
+    pub(crate) fn send_queued(&self) {
+        let mut state = self.state();
+        if !state.queue.is_empty() {
+            state.release();
+            drop(state);
+            self.wake.notify_one();
+        }
     }
 
     /// Closes the link. The first error stays.
@@ -163,9 +197,12 @@ impl Link {
         Ok(())
     }
 
-    /// The batch after `sequence`, if it is queued.
+    /// The batch after `sequence`, if it is queued and may be sent.
     fn after(&self, sequence: u64) -> Option<v1::Batch> {
         let state = self.state();
+        if sequence >= state.released {
+            return None;
+        }
         let first = state.queue.front()?.sequence;
         let index = (sequence + 1).saturating_sub(first);
         state.queue.get(index as usize).cloned()
@@ -176,15 +213,15 @@ impl Link {
     }
 
     fn is_idle(&self) -> bool {
-        self.state().queue.is_empty()
+        !self.state().is_sending()
     }
 
-    /// The time at which the link times out without an acknowledgement; `None` if nothing is
-    /// queued. The timeout starts at the last progress or at `connected`, whichever is later.
+    /// The time at which the link times out without an acknowledgement; `None` if nothing is to be
+    /// sent. The timeout starts at the last progress or at `connected`, whichever is later.
     fn deadline(&self, connected: Instant) -> Option<Instant> {
         let state = self.state();
         let since = state.progress.max(connected);
-        (!state.queue.is_empty()).then_some(since + self.options.timeout)
+        state.is_sending().then_some(since + self.options.timeout)
     }
 
     /// Delivers batches until the link is closed. Runs as a task.
@@ -314,6 +351,9 @@ mod tests {
         for size in 1..=3 {
             link.send(4, Bytes::from(vec![0; size])).unwrap();
         }
+        // Small batches wait for each other.
+        assert_eq!((link.after(0), link.is_idle()), (None, true));
+        link.send_queued();
         assert_eq!(link.after(0).map(|batch| batch.sequence), Some(1));
         assert_eq!(link.after(2).map(|batch| batch.sequence), Some(3));
         assert_eq!(link.after(3), None);
@@ -328,6 +368,16 @@ mod tests {
         link.acknowledge(3).unwrap();
         assert!(link.is_idle());
         link.flush().unwrap();
+    }
+
+    #[tokio::test]
+    async fn batches_are_sent_without_a_flush_once_there_are_enough_bytes() {
+        let link = link(WORTH_SENDING * 2);
+        link.send(1, Bytes::from(vec![0; WORTH_SENDING - 1])).unwrap();
+        assert!(link.is_idle());
+        link.send(1, Bytes::from_static(&[0])).unwrap();
+        assert_eq!(link.after(0).map(|batch| batch.sequence), Some(1));
+        assert_eq!(link.after(1).map(|batch| batch.sequence), Some(2));
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -352,17 +402,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_timeout_starts_with_the_first_unacknowledged_batch() {
+    async fn the_timeout_starts_when_a_batch_may_be_sent() {
         let link = link(1000);
         let connected = Instant::now();
         assert_eq!(link.deadline(connected), None);
         std::thread::sleep(Duration::from_millis(5));
-        let queued = Instant::now();
         link.send(1, Bytes::from_static(&[0])).unwrap();
+        assert_eq!(link.deadline(connected), None);
+        std::thread::sleep(Duration::from_millis(5));
+        let released = Instant::now();
+        link.send_queued();
         let first = link.deadline(connected).unwrap();
-        assert!(first >= queued + Duration::from_secs(1));
+        assert!(first >= released + Duration::from_secs(1));
         // More batches do not extend it, a receipt does.
         link.send(1, Bytes::from_static(&[0])).unwrap();
+        link.send_queued();
         assert_eq!(link.deadline(connected), Some(first));
         std::thread::sleep(Duration::from_millis(5));
         link.acknowledge(1).unwrap();

@@ -372,6 +372,14 @@ impl Membership {
         let available = state.members.iter().filter(|(_, m)| m.alive && !m.beat.leaving);
         available.map(|(number, _)| *number).collect()
     }
+
+    /// The threads of the worker that has the fewest, of those with a valid lease that are not leaving;
+    /// 1 without such a worker.
+    pub(crate) fn least_threads(&self) -> u32 {
+        let state = self.state();
+        let available = state.members.values().filter(|m| m.alive && !m.beat.leaving);
+        available.map(|member| member.hello.threads).min().unwrap_or(1).max(1)
+    }
 }
 
 impl Member {

@@ -14,7 +14,7 @@ use strata_store::{
 };
 
 use super::run::{MAX_BYTES, MemoryRun, MergedRuns, Run, SortBuffers};
-use super::wire::{Bounds, RunDecoder};
+use super::wire::{Bounds, MAX_CONTENT, RunDecoder};
 use crate::error::InboxError;
 use crate::kernel::Batches;
 
@@ -23,6 +23,11 @@ const MAX_FILES: usize = 16;
 
 /// Number of received runs that are merged into one: each run costs every task a cursor.
 const MAX_RECEIVED: usize = 16;
+
+/// Bytes of a small run, and the number of empty runs beyond which no small one is kept: a worker's
+/// layers have several for each task, to and from all other workers.
+const SMALL_RUN: usize = 512 << 10;
+const MAX_RECYCLED: usize = 16;
 
 /// Settings of an [`Inbox`].
 #[derive(Clone, Debug)]
@@ -35,7 +40,8 @@ pub struct InboxOptions {
     pub folder: PathBuf,
     /// Prefix of their file names.
     pub prefix: String,
-    /// Number of empty runs whose memory is kept for reuse: one per task.
+    /// Number of empty runs whose memory is kept for reuse, of any size: one per task. Some small ones
+    /// are kept, too.
     pub recycled_runs: usize,
     /// Compression of spilled runs.
     pub encode: EncodeOptions,
@@ -208,6 +214,13 @@ impl Inbox {
         accepted
     }
 
+    /// Whether another encoded run of a few KiB is accepted without a merge and without a file.
+    pub fn accepts_quickly(&self, depth: u32) -> bool {
+        let pending = self.pending(depth);
+        let waiting = pending.received.first().map_or(0, Vec::len);
+        waiting + 1 < MAX_RECEIVED && pending.bytes + MAX_CONTENT <= self.options.memory
+    }
+
     fn store_received(
         &self,
         depth: u32,
@@ -317,7 +330,9 @@ impl Inbox {
 
     fn recycle_memory(&self, mut run: MemoryRun) {
         let mut recycled = lock(&self.recycled);
-        if recycled.len() < self.options.recycled_runs {
+        let is_small = run.capacity_bytes() <= SMALL_RUN;
+        if recycled.len() < self.options.recycled_runs || is_small && recycled.len() < MAX_RECYCLED
+        {
             run.clear();
             recycled.push(run);
         }

@@ -70,10 +70,10 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, value_name = "URL", env = "STRATA_STORE", hide_env_values = true)]
     store: Option<String>,
 
-    /// Layers with fewer states are expanded by one worker, without exchange
-    #[arg(long, value_name = "STATES", default_value_t = ClusterOptions::NARROW)]
-    #[arg(env = "STRATA_NARROW", hide_env_values = true)]
-    narrow: u64,
+    /// Layers with fewer states are expanded by one worker, without exchange [default: 131072 for each
+    /// thread of the worker with the fewest]
+    #[arg(long, value_name = "STATES", env = "STRATA_NARROW", hide_env_values = true)]
+    narrow: Option<u64>,
 
     /// Remove finished jobs beyond the newest N: those that are done, failed or cancelled
     #[arg(long, value_name = "N", env = "STRATA_RETAIN_JOBS", hide_env_values = true)]
