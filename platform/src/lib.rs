@@ -8,12 +8,14 @@
 #![forbid(unsafe_code)]
 
 mod connection;
+mod machine;
 mod platform;
 mod resources;
 mod system;
 mod thread;
 
 pub use connection::{BoxFuture, ByteStream, Connector, Listener};
+pub use machine::Machine;
 pub use platform::Platform;
 pub use resources::Resources;
 pub use system::{System, random};

@@ -37,6 +37,7 @@ pub(crate) async fn run(platform: SimulatedPlatform) -> Result<(), Status> {
         journal: String::new(),
         epoch: 0,
         named: true,
+        machine: None,
     }));
     let attending = client.attend(UnboundedReceiverStream::new(receiver)).await?;
     let mut incoming = attending.into_inner();

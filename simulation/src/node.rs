@@ -7,7 +7,7 @@ use std::time::Duration;
 use strata::catalogue::Registry;
 use strata_coordinator::{ClusterOptions, Coordinator, DashboardOptions, JournalSetup, Retention};
 use strata_net::Security;
-use strata_platform::Platform;
+use strata_platform::{Machine, Platform};
 use strata_worker::{Node, NodeOptions};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -138,6 +138,7 @@ impl Host {
             memory: MEMORY,
             store: None,
             puzzles: Arc::clone(&self.settings.puzzles),
+            machine: Machine::default(),
             platform,
         }
     }

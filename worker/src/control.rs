@@ -154,7 +154,7 @@ fn log_welcome(options: &NodeOptions, welcome: &v1::Welcome) {
 }
 
 fn hello(state: &NodeState) -> v1::Hello {
-    let journal = state.seen_journal();
+    let (journal, machine) = (state.seen_journal(), &state.options.machine);
     v1::Hello {
         protocol: protocol::VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -167,6 +167,7 @@ fn hello(state: &NodeState) -> v1::Hello {
         memory_bytes: state.options.memory,
         journal: journal.id,
         epoch: journal.epoch,
+        machine: Some(v1::Machine { id: machine.id.clone(), processors: machine.processors }),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use strata::catalogue::Registry;
-use strata_platform::Platform;
+use strata_platform::{Machine, Platform};
 
 /// Settings of a [`Node`](crate::Node).
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct NodeOptions {
     pub store: Option<String>,
     /// The puzzles that this worker can search.
     pub puzzles: Arc<Registry>,
+    /// What the coordinator is told of the machine.
+    pub machine: Machine,
     /// The machine it runs on.
     pub platform: Arc<dyn Platform>,
 }

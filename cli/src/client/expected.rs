@@ -1,5 +1,7 @@
 //! Expected cost of a job of a cluster.
 
+use std::collections::HashMap;
+
 use strata::forecast::{Expected, Resources};
 use strata_proto::v1;
 use strata_store::EngineKind;
@@ -44,9 +46,31 @@ fn resources(engine: EngineKind, workers: &[v1::WorkerInfo], job: &v1::Job) -> R
         let largest = alive().max_by_key(|worker| worker.memory_bytes);
         largest.map_or((1, 0), |worker| (worker.threads, worker.memory_bytes))
     } else {
-        (alive().map(|worker| worker.threads).sum(), alive().map(|w| w.memory_bytes).sum())
+        (busy_processors(alive()), alive().map(|w| w.memory_bytes).sum())
     };
     Resources { threads: threads.max(1) as usize, memory, keep }
+}
+
+/// Processors that the threads of some workers can keep busy: those of one machine share its own.
+fn busy_processors<'a>(workers: impl Iterator<Item = &'a v1::WorkerInfo>) -> u32 {
+    let mut busy = 0_u32;
+    // By machine: threads of its workers, and processors.
+    let mut machines: HashMap<&str, (u32, u32)> = HashMap::new();
+    for worker in workers {
+        match worker.machine.as_ref().filter(|machine| !machine.id.is_empty()) {
+            Some(machine) => {
+                let (threads, processors) = machines.entry(&machine.id).or_default();
+                *threads = threads.saturating_add(worker.threads);
+                *processors = machine.processors.max(*processors);
+            }
+            None => busy = busy.saturating_add(worker.threads),
+        }
+    }
+    for (threads, processors) in machines.into_values() {
+        let most = if processors == 0 { u32::MAX } else { processors };
+        busy = busy.saturating_add(threads.min(most));
+    }
+    busy
 }
 
 #[cfg(test)]
@@ -72,6 +96,18 @@ mod tests {
         assert_eq!(found(EngineKind::Symbolic), (4, 4 << 30));
         assert_eq!(found(EngineKind::Explicit), (6, 5 << 30));
         assert_eq!(found(EngineKind::Dense), (6, 5 << 30));
+    }
+
+    #[test]
+    fn workers_of_one_machine_share_its_processors() {
+        let on = |id: &str, processors, threads| v1::WorkerInfo {
+            machine: Some(v1::Machine { id: id.to_owned(), processors }),
+            ..worker(true, threads, 1 << 30)
+        };
+        let all = [on("a", 2, 2), on("a", 2, 2), on("a", 2, 2), on("b", 8, 3), on("b", 8, 3)];
+        let more = [on("", 1, 5), on("c", 0, 7), worker(true, 1, 1 << 30)];
+        assert_eq!(busy_processors(all.iter()), 2 + 6);
+        assert_eq!(busy_processors(all.iter().chain(&more)), 2 + 6 + 5 + 7 + 1);
     }
 
     #[test]

@@ -302,6 +302,7 @@ mod tests {
             disk_free_bytes: 5 << 30,
             silent_ms: 42_000,
             leaving: false,
+            machine: None,
         };
         let workers = [worker(0, true), worker(1, false)];
         for (alive, state) in [(true, "  leaving  "), (false, "  stopped  ")] {

@@ -137,7 +137,8 @@ mod tests {
     fn member(memory_bytes: u64, alive: bool, leaving: bool) -> MemberView {
         let beat = v1::WorkerBeat { leaving, ..v1::WorkerBeat::default() };
         let entry = worker(0);
-        MemberView { entry, threads: 2, memory_bytes, beat, alive, silent: Duration::ZERO }
+        let silent = Duration::ZERO;
+        MemberView { entry, threads: 2, memory_bytes, machine: None, beat, alive, silent }
     }
 
     fn worker(number: u16) -> WorkerEntry {

@@ -63,6 +63,8 @@ pub(crate) struct MemberView {
     pub(crate) threads: u32,
     /// Memory budget.
     pub(crate) memory_bytes: u64,
+    /// Its machine, if it has told.
+    pub(crate) machine: Option<v1::Machine>,
     /// Its last heartbeat.
     pub(crate) beat: v1::WorkerBeat,
     /// Whether its lease is valid.
@@ -388,6 +390,7 @@ impl Member {
             entry: self.entry.clone(),
             threads: self.hello.threads,
             memory_bytes: self.hello.memory_bytes,
+            machine: self.hello.machine.clone(),
             beat: self.beat,
             alive: self.alive,
             silent: self.last_message.elapsed(),

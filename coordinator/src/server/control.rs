@@ -146,6 +146,12 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
     if !is_url || hello.address.len() > 256 || !printable(&hello.address) {
         return Err(Status::invalid_argument("an address must be an http or https URL"));
     }
+    let machine = hello.machine.as_ref().map_or("", |machine| &machine.id);
+    if machine.len() > limits::NAME_LEN || !printable(machine) {
+        return Err(Status::invalid_argument(
+            "the id of a machine must have at most 64 printable ASCII characters",
+        ));
+    }
     Ok(())
 }
 

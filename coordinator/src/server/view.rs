@@ -136,6 +136,7 @@ pub(super) fn worker(entry: &WorkerEntry, members: &[MemberView]) -> v1::WorkerI
         disk_free_bytes: beat.disk_free_bytes,
         silent_ms: member.map_or(0, |member| member.silent.as_millis() as u64),
         leaving: beat.leaving,
+        machine: member.and_then(|member| member.machine.clone()),
     }
 }
 

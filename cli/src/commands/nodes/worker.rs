@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use strata_platform::System;
+use strata_platform::{Machine, System};
 use strata_worker::{Node, NodeError, NodeOptions};
 
 use super::node::{self, host};
@@ -95,6 +95,7 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
         memory: args.memory,
         store: args.store.clone(),
         puzzles: Arc::clone(program::puzzles()),
+        machine: Machine::this(),
         platform: System::new(runtime.handle()),
     };
     runtime.block_on(async {

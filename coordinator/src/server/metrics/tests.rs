@@ -34,6 +34,7 @@ pub(super) fn member(number: u16) -> MemberView {
         },
         threads: 2,
         memory_bytes: 1 << 30,
+        machine: None,
         beat: v1::WorkerBeat { rss_bytes: 1 << 20, ..v1::WorkerBeat::default() },
         alive: true,
         silent: Duration::from_secs(1),
