@@ -181,10 +181,7 @@ proptest! {
 fn large_layers_are_split_evenly() {
     let entries: Entries = (0..4000_u32)
         .map(|i| {
-            (
-                EntryKey { shard: 0, region: u128::from(i) * 3 },
-                (0..50).map(|j| j * 9 + i % 9).collect(),
-            )
+            (EntryKey { shard: 0, region: u128::from(i) * 3 }, (0..50).map(|j| j * 9 + i).collect())
         })
         .collect();
     for (block_bytes, blocks) in [(1000, 200), (EncodeOptions::default().block_bytes, 3)] {

@@ -28,7 +28,7 @@ pub(super) struct Jobs {
 
 /// Jobs of searches, in `corpus/jobs`: Hanoi with 3 discs, done, and stopped with two workers that
 /// keep all layers; Panex 2 with the symbolic engine.
-const JOBS: [&str; 3] = ["hanoi-3-3-lti6he", "hanoi-3-3-lsryow", "panex-2-c4wsl4"];
+const JOBS: [&str; 3] = ["hanoi-3-3-t6hasl", "hanoi-3-3-5pjyw5", "panex-2-dgbzjb"];
 
 impl Jobs {
     pub(super) fn new() -> Jobs {

@@ -50,7 +50,7 @@ pub(super) fn image(
     writer.seal(vec![part], totals)
 }
 
-/// Entries of several sizes: `count` of them, with lists that grow.
+/// Entries of several sizes: `count` of them, with lists that grow and sometimes repeat.
 pub(super) fn entries(count: u32, seed: u64) -> Entries {
     let mut rng = Rng::new(seed);
     let mut entries = Entries::new();
@@ -60,6 +60,11 @@ pub(super) fn entries(count: u32, seed: u64) -> Entries {
             key = EntryKey { shard: key.shard + rng.below(3) as u32, region: key.region };
         }
         key.region += 1 + u128::from(rng.edge(40) >> 8) * u128::from(rng.edge(9) >> 20);
+        if rng.once_in(4) && !entries.is_empty() {
+            let repeated = rng.pick(&entries).1.clone();
+            entries.push((key, repeated));
+            continue;
+        }
         let states = 1 + rng.below(1 + number as usize % 40);
         let mut local = rng.below(600) as u32;
         let mut locals = Vec::new();
@@ -73,7 +78,7 @@ pub(super) fn entries(count: u32, seed: u64) -> Entries {
     entries
 }
 
-/// Valid files: empty, one block, several blocks, very long gaps, the greatest keys.
+/// Valid files: empty, one block, several blocks, repeated lists, very long gaps, the greatest keys.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let last = EntryKey { shard: u32::MAX, region: u128::MAX };
     let ends: Entries =

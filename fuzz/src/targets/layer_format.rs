@@ -11,7 +11,9 @@ const HEADER: usize = 20;
 const TRAILER: usize = 96;
 const BLOCK: usize = 72;
 const SHARD: usize = 24;
-const COLUMNS: usize = 6;
+const COLUMNS: usize = 7;
+const COUNTS: usize = 2;
+const GAPS: usize = 4;
 
 /// Depth, encoding and job id of a header; defaults where it has none.
 pub(super) fn header_of(bytes: &[u8]) -> (u32, u16, String) {
@@ -249,13 +251,13 @@ fn change_part(file: &mut File, other: &[u8], rng: &mut Rng) {
 /// Appends or removes a gap, and changes the number of states of the index.
 fn add_state(block: &mut Block, rng: &mut Rng) {
     let more = rng.once_in(2);
-    let gaps = &mut block.columns[3];
+    let gaps = &mut block.columns[GAPS];
     if more {
         gaps.insert(rng.below(gaps.len() + 1), rng.bits() as u8 % 192);
     } else {
         gaps.pop();
     }
-    let counts = &mut block.columns[2];
+    let counts = &mut block.columns[COUNTS];
     if let Some(at) = counts.len().checked_sub(1) {
         counts[at] = if more { counts[at].wrapping_add(2) } else { counts[at].wrapping_sub(2) };
     }

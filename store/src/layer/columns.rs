@@ -1,5 +1,5 @@
-//! The six columns of a block before compression: heads, symbols, counts, gaps, lows and highs of
-//! its entries, each stored separately.
+//! The seven columns of a block before compression: heads, symbols, counts, repeats, gaps, lows and
+//! highs of its entries, each stored separately.
 //!
 //! Columns compress better than interleaved regions, and a reader can skip regions without decoding
 //! their lists.
@@ -7,11 +7,12 @@
 use crate::key::EntryKey;
 use crate::layer::gaps::Lists;
 use crate::layer::list::List;
+use crate::layer::repeats::{ListTable, hash};
 use crate::layer::span::Span;
 use crate::layer::varint;
 
-/// Number of columns: heads, symbols, counts, gaps, lows, highs.
-pub(crate) const COLUMNS: usize = 6;
+/// Number of columns: heads, symbols, counts, repeats, gaps, lows, highs.
+pub(crate) const COLUMNS: usize = 7;
 /// Longest directory of a block, with its length byte. Lengths are at most 2^27.
 pub(crate) const MAX_DIRECTORY: usize = COLUMNS * 2 * 4 + 1;
 
@@ -21,6 +22,9 @@ const SYMBOL_BITS: u32 = 5;
 const MAX_SYMBOLS: usize = 128_usize.div_ceil(SYMBOL_BITS as usize);
 /// Bit of a head: the region is in another shard than the one before.
 const NEW_SHARD: u8 = 0x80;
+/// Codes of the column of counts. Greater ones are the count and the common lowest bit.
+const MIXED: u32 = 0;
+const REPEATED: u32 = 1;
 
 /// Columns being filled.
 #[derive(Debug)]
@@ -28,9 +32,12 @@ pub(crate) struct Columns {
     heads: Vec<u8>,
     symbols: Vec<u8>,
     counts: Vec<u8>,
+    repeats: Vec<u8>,
     gaps: Vec<u8>,
     lows: Vec<u8>,
     highs: Vec<u8>,
+    /// The lists in the last three columns.
+    lists: ListTable,
 }
 
 impl Columns {
@@ -40,9 +47,11 @@ impl Columns {
             heads: Vec::new(),
             symbols: Vec::new(),
             counts: Vec::new(),
+            repeats: Vec::new(),
             gaps: Vec::with_capacity(gaps),
             lows: Vec::new(),
             highs: Vec::new(),
+            lists: ListTable::new(),
         }
     }
 
@@ -50,19 +59,30 @@ impl Columns {
     #[inline]
     pub(crate) fn push(&mut self, before: EntryKey, key: EntryKey, list: List<'_>) {
         self.push_key(before, key);
+        let hash = hash(list);
+        match self.lists.find(hash, list, [&self.gaps, &self.lows, &self.highs]) {
+            Some(number) => {
+                varint::put(&mut self.counts, REPEATED);
+                varint::put(&mut self.repeats, number);
+            }
+            None => self.push_list(hash, list),
+        }
+    }
+
+    fn push_list(&mut self, hash: u32, list: List<'_>) {
         let count = list.len() as u32;
         match list.bit {
             Some(bit) => varint::put(&mut self.counts, count << 1 | bit),
             None => {
-                self.counts.push(0);
+                varint::put(&mut self.counts, MIXED);
                 varint::put(&mut self.counts, count);
             }
         }
         self.gaps.extend_from_slice(list.gaps);
         self.lows.extend_from_slice(list.lows);
-        if !list.highs.is_empty() {
-            self.highs.extend_from_slice(list.highs);
-        }
+        self.highs.extend_from_slice(list.highs);
+        let lengths = [self.gaps.len(), self.lows.len(), self.highs.len()];
+        self.lists.add(hash, list.bit, lengths);
     }
 
     #[inline]
@@ -88,7 +108,8 @@ impl Columns {
 
     /// The columns, in their order in the block.
     pub(crate) fn all(&self) -> [&[u8]; COLUMNS] {
-        [&self.heads, &self.symbols, &self.counts, &self.gaps, &self.lows, &self.highs]
+        let Self { heads, symbols, counts, repeats, gaps, lows, highs, lists: _ } = self;
+        [heads, symbols, counts, repeats, gaps, lows, highs]
     }
 
     /// Bytes in all columns.
@@ -98,10 +119,11 @@ impl Columns {
     }
 
     pub(crate) fn clear(&mut self) {
-        let Self { heads, symbols, counts, gaps, lows, highs } = self;
-        for column in [heads, symbols, counts, gaps, lows, highs] {
+        let Self { heads, symbols, counts, repeats, gaps, lows, highs, lists } = self;
+        for column in [heads, symbols, counts, repeats, gaps, lows, highs] {
             column.clear();
         }
+        lists.clear();
     }
 }
 
@@ -125,19 +147,29 @@ pub(crate) struct Reader {
     heads: Span,
     symbols: Span,
     counts: Span,
+    repeats: Span,
     pub(crate) lists: Lists,
+}
+
+/// How an entry gives its list.
+#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Content {
+    /// The next list of the columns, with `count` states, and their lowest bit if they share it.
+    New { count: u32, bit: Option<u32> },
+    /// An earlier list of the block, by its number.
+    Repeated(u32),
 }
 
 impl Reader {
     /// A reader at the start of concatenated columns of these lengths.
     pub(crate) fn new(lengths: [u32; COLUMNS]) -> Self {
         let mut end = 0;
-        let [heads, symbols, counts, gaps, lows, highs] = lengths.map(|len| {
+        let [heads, symbols, counts, repeats, gaps, lows, highs] = lengths.map(|len| {
             let at = end;
             end += len as usize;
             Span { at, end }
         });
-        Self { heads, symbols, counts, lists: Lists { gaps, lows, highs } }
+        Self { heads, symbols, counts, repeats, lists: Lists { gaps, lows, highs } }
     }
 
     /// Reads the next region's key. `raw` holds the columns.
@@ -173,21 +205,20 @@ impl Reader {
         Ok(EntryKey { shard: base.shard, region: base.region & same | low })
     }
 
-    /// Reads the next region's number of states, and their common lowest bit if any.
+    /// Reads how the next region gives its list.
     #[inline]
-    pub(crate) fn count(&mut self, raw: &[u8]) -> Option<(u32, Option<u32>)> {
-        let code = self.counts.varint(raw)?;
-        if code == 0 {
-            Some((self.counts.varint(raw)?, None))
-        } else {
-            Some((code >> 1, Some(code & 1)))
-        }
+    pub(crate) fn content(&mut self, raw: &[u8]) -> Option<Content> {
+        Some(match self.counts.varint(raw)? {
+            MIXED => Content::New { count: self.counts.varint(raw)?, bit: None },
+            REPEATED => Content::Repeated(self.repeats.varint(raw)?),
+            code => Content::New { count: code >> 1, bit: Some(code & 1) },
+        })
     }
 
     /// Whether all columns have been read.
     pub(crate) fn at_end(&self) -> bool {
         let Lists { gaps, lows, highs } = self.lists;
-        [self.heads, self.symbols, self.counts, gaps, lows, highs]
+        [self.heads, self.symbols, self.counts, self.repeats, gaps, lows, highs]
             .iter()
             .all(|span| span.at == span.end)
     }
@@ -252,26 +283,35 @@ mod tests {
     proptest! {
         #[test]
         fn regions_round_trip(
-            keys in proptest::collection::btree_set(key(), 1..50), locals: [u32; 3],
+            regions in proptest::collection::btree_map(key(), 0_usize..4, 1..50),
+            lists: [[u32; 3]; 4],
         ) {
-            let locals: Vec<u32> =
-                std::collections::BTreeSet::from(locals).into_iter().collect();
+            let lists = lists.map(std::collections::BTreeSet::from);
+            let lists = lists.map(|list| list.into_iter().collect::<Vec<u32>>());
             let mut list = ListBuf::default();
             let mut columns = Columns::new(10);
             let mut before = EntryKey::default();
-            for key in &keys {
-                columns.push(before, *key, list.encode(&locals));
+            for (key, number) in &regions {
+                columns.push(before, *key, list.encode(&lists[*number]));
                 before = *key;
             }
             let (raw, mut reader) = reader(columns.all());
             prop_assert_eq!(columns.len() + 8, raw.len());
             let mut before = EntryKey::default();
-            for key in &keys {
+            let mut seen: Vec<&[u32]> = Vec::new();
+            for (key, number) in &regions {
                 prop_assert_eq!(reader.key(&raw, before), Ok(*key));
-                let (count, bit) = reader.count(&raw).unwrap();
-                let spans = reader.lists.take(&raw, count as usize).unwrap();
-                let [gaps, lows, highs] = spans.map(|span| &raw[span.at..span.end]);
-                prop_assert_eq!(List { bit, gaps, lows, highs }, list.list());
+                let wanted = &lists[*number][..];
+                match reader.content(&raw).unwrap() {
+                    Content::New { count, bit } => {
+                        prop_assert!(!seen.contains(&wanted));
+                        seen.push(wanted);
+                        let spans = reader.lists.take(&raw, count as usize).unwrap();
+                        let [gaps, lows, highs] = spans.map(|span| &raw[span.at..span.end]);
+                        prop_assert_eq!(List { bit, gaps, lows, highs }, list.encode(wanted));
+                    }
+                    Content::Repeated(number) => prop_assert_eq!(seen[number as usize], wanted),
+                }
                 before = *key;
             }
             prop_assert!(reader.at_end());
@@ -282,18 +322,21 @@ mod tests {
             heads in proptest::collection::vec(prop_oneof![any::<u8>(), 0_u8..27], 0..20),
             symbols in proptest::collection::vec(prop_oneof![1 => any::<u8>(), 50 => 0_u8..32], 0..200),
             counts in proptest::collection::vec(any::<u8>(), 0..20),
+            repeats in proptest::collection::vec(any::<u8>(), 0..20),
             before in key(),
         ) {
-            let (raw, mut reader) = reader([&heads, &symbols, &counts, &[], &[], &[]]);
+            let columns: [&[u8]; COLUMNS] =
+                [&heads, &symbols, &counts, &repeats, &[], &[], &[]];
+            let (raw, mut reader) = reader(columns);
             while let Ok(key) = reader.key(&raw, before) {
                 prop_assert!(key.shard >= before.shard);
-                let _ = reader.count(&raw);
+                let _ = reader.content(&raw);
             }
         }
 
         #[test]
         fn directories_round_trip(
-            lengths in proptest::array::uniform6((0_u32..1 << 24, any::<bool>())),
+            lengths in proptest::array::uniform7((0_u32..1 << 24, any::<bool>())),
         ) {
             let raw = lengths.map(|(len, _)| len);
             let stored = lengths.map(|(len, small)| if small { len % 300 } else { len.min(1000) });
@@ -325,7 +368,7 @@ mod tests {
         for (first, wanted) in [(7, Ok(u128::MAX)), (8, Err("a region key in range"))] {
             let mut symbols = symbols;
             symbols[0] = first;
-            let (raw, mut reader) = reader([&[26], &symbols, &[], &[], &[], &[]]);
+            let (raw, mut reader) = reader([&[26], &symbols, &[], &[], &[], &[], &[]]);
             let found = reader.key(&raw, EntryKey::default()).map(|key| key.region);
             assert_eq!(found, wanted);
         }

@@ -7,16 +7,18 @@ use zstd::bulk::Decompressor;
 
 use crate::error::{Result, StoreError};
 use crate::key::{EntryKey, KeyRange};
-use crate::layer::columns::{COLUMNS, Directory, Reader, grow};
+use crate::layer::columns::{COLUMNS, Content, Directory, Reader, grow};
 use crate::layer::file::{Layer, LayerData};
 use crate::layer::format::FileKind;
 use crate::layer::gaps;
 use crate::layer::index::BlockMeta;
 use crate::layer::list::List;
-use crate::layer::span::Span;
+use crate::layer::repeats::{ListPlace, ListPlaces};
 
 /// Mapped pages are released after this many bytes, which bounds resident memory.
 const RELEASE: usize = 4 << 20;
+
+const TOO_MANY_STATES: &str = "a number of states that fits the block";
 
 /// Iterates over the regions of a layer in a range of keys.
 ///
@@ -39,15 +41,15 @@ pub struct LayerCursor {
     /// Lengths of the columns.
     lengths: [u32; COLUMNS],
     reader: Reader,
+    /// The lists of the current block that are decoded.
+    lists: ListPlaces,
     /// Regions of the current block that are not decoded yet.
     regions_left: u32,
     /// States of the current block that are not decoded yet.
     states_left: u32,
     key: Option<EntryKey>,
-    /// The current region's list: its bytes in three columns.
-    list: [Span; 3],
-    /// The lowest bit of all states of the list, if they share it.
-    bit: Option<u32>,
+    /// The current region's list.
+    list: ListPlace,
     /// The states of the list if `decoded`; longer than the list.
     locals: Vec<u32>,
     decoded: bool,
@@ -82,11 +84,11 @@ impl LayerCursor {
             loaded: None,
             lengths: [0; COLUMNS],
             reader: Reader::default(),
+            lists: ListPlaces::default(),
             regions_left: 0,
             states_left: 0,
             key: None,
-            list: [Span::default(); 3],
-            bit: None,
+            list: ListPlace::default(),
             locals: Vec::new(),
             decoded: false,
             touched: 0..0,
@@ -126,8 +128,7 @@ impl LayerCursor {
     #[inline]
     #[must_use]
     pub fn list(&self) -> List<'_> {
-        let [gaps, lows, highs] = self.list.map(|span| &self.raw[span.at..span.end]);
-        List { bit: self.bit, gaps, lows, highs }
+        self.list.list([&self.raw; 3])
     }
 
     /// The current region's states, strictly increasing; empty at the end.
@@ -136,7 +137,7 @@ impl LayerCursor {
     /// `Corrupt` if they differ from what was written; the cursor is then at the end.
     #[inline]
     pub fn locals(&mut self) -> Result<&[u32]> {
-        let count = self.list[0].left();
+        let count = self.list.count();
         if !self.decoded {
             let room = count + gaps::SLACK;
             let mut locals = std::mem::take(&mut self.locals);
@@ -190,7 +191,7 @@ impl LayerCursor {
         }
         self.touched = 0..0;
         self.key = None;
-        self.list = [Span::default(); 3];
+        self.list = ListPlace::default();
         self.decoded = false;
         self.regions_left = 0;
     }
@@ -198,26 +199,17 @@ impl LayerCursor {
     /// Decodes the block's next region, or its first from `from` on. False if it is behind the range.
     #[inline]
     fn decode(&mut self, from: Option<EntryKey>) -> std::result::Result<bool, &'static str> {
-        let (mut key, mut count, mut bit) = self.decode_head()?;
-        if let Some(from) = from {
-            let mut skipped = 0;
-            while key < from {
-                if self.regions_left == 0 {
-                    return Err("the last key that the index names");
-                }
-                skipped += count as usize;
-                self.key = Some(key);
-                (key, count, bit) = self.decode_head()?;
+        let mut key = self.decode_entry()?;
+        while from.is_some_and(|from| key < from) {
+            if self.regions_left == 0 {
+                return Err("the last key that the index names");
             }
-            self.reader.lists.take(&self.raw, skipped).ok_or("lists of states")?;
+            key = self.decode_entry()?;
         }
         if self.to.is_some_and(|to| key >= to) {
             return Ok(false);
         }
-        self.list = self.reader.lists.take(&self.raw, count as usize).ok_or("a list of states")?;
-        self.bit = bit;
         self.decoded = false;
-        self.key = Some(key);
         if self.regions_left == 0 {
             if self.states_left != 0 || !self.reader.at_end() {
                 return Err("as many states as the index says");
@@ -229,32 +221,58 @@ impl LayerCursor {
         Ok(true)
     }
 
-    /// Decodes the next region's key, its number of states, and their common lowest bit if any.
+    /// Decodes the next region's key, and finds its list.
     #[inline]
-    fn decode_head(&mut self) -> std::result::Result<(EntryKey, u32, Option<u32>), &'static str> {
+    fn decode_entry(&mut self) -> std::result::Result<EntryKey, &'static str> {
+        let key = self.decode_key()?;
+        self.list = match self.reader.content(&self.raw).ok_or("a number of states")? {
+            Content::New { count, bit } => self.take_list(count, bit)?,
+            Content::Repeated(number) => self.lists.get(number).ok_or("a list of the block")?,
+        };
+        let count = self.list.count() as u32;
+        if count > self.states_left {
+            return Err(TOO_MANY_STATES);
+        }
+        self.states_left -= count;
+        self.regions_left -= 1;
+        self.key = Some(key);
+        Ok(key)
+    }
+
+    /// Takes the next list of the columns.
+    #[inline]
+    fn take_list(
+        &mut self,
+        count: u32,
+        bit: Option<u32>,
+    ) -> std::result::Result<ListPlace, &'static str> {
+        let lists = &mut self.reader.lists;
+        // The list's length is checked against its column before anything is reserved for it.
+        if count == 0 || count as usize > lists.gaps.left() {
+            return Err(TOO_MANY_STATES);
+        }
+        let columns = lists.take(&self.raw, count as usize).ok_or("a list of states")?;
+        self.lists.add(bit, columns.map(|span| span.end));
+        Ok(ListPlace { bit, columns })
+    }
+
+    /// Decodes the next region's key.
+    #[inline]
+    fn decode_key(&mut self) -> std::result::Result<EntryKey, &'static str> {
         if self.regions_left == self.block.regions {
             let key = self.reader.key(&self.raw, EntryKey::default())?;
             if key != self.block.first {
                 return Err("the first key that the index names");
             }
-            self.key = Some(key);
+            Ok(key)
         } else {
             let before = self.key.unwrap_or_default();
             let key = self.reader.key(&self.raw, before)?;
             if key < before || (key == before && self.strict) {
                 return Err("a greater region key");
             }
-            self.key = Some(key);
+            Ok(key)
         }
-        let (count, bit) = self.reader.count(&self.raw).ok_or("a number of states")?;
-        // The list's length is checked against its column before anything is reserved for it.
-        if count == 0 || count > self.states_left || count as usize > self.reader.lists.gaps.left()
-        {
-            return Err("a number of states that fits the block");
-        }
-        self.states_left -= count;
-        self.regions_left -= 1;
-        Ok((self.key.unwrap_or_default(), count, bit))
     }
 
     /// Loads the next block. If none is in the range, moves to the end and returns false.
@@ -285,6 +303,7 @@ impl LayerCursor {
             self.loaded = Some((Arc::downgrade(&data), self.next_block));
         }
         self.reader = Reader::new(self.lengths);
+        self.lists.begin(self.reader.lists.starts());
         self.next_block += 1;
         self.regions_left = block.regions;
         self.states_left = block.states;

@@ -16,6 +16,9 @@ use crate::layer::sample::Sampler;
 use crate::layer::writer::LayerWriter;
 
 const MAX_BLOCK_BYTES: usize = 16 << 20;
+/// Blocks are closed at this many states. Few bytes can stand for many states, and threads share
+/// the work on a file by blocks.
+const BLOCK_STATES: u32 = 4 << 20;
 /// Blocks are written when this many bytes of them are buffered, so that writes are few.
 const WRITE_BYTES: usize = 128 << 10;
 /// Smaller blocks are stored uncompressed: zstd would gain little and cost microseconds.
@@ -28,7 +31,8 @@ const MIN_COLUMN: usize = 128;
 pub struct EncodeOptions {
     /// Compression level of zstd; negative levels are faster.
     pub zstd_level: i32,
-    /// Size before compression at which a block is closed, in bytes; at most 16 MiB.
+    /// Size before compression at which a block is closed, in bytes; at most 16 MiB. A block with
+    /// many states is closed earlier.
     pub block_bytes: usize,
 }
 
@@ -130,7 +134,8 @@ impl BlockEncoder {
         self.open.states += list.len() as u32;
         self.count(key.shard, list.len() as u64);
         self.sampler.count(key, list.len() as u64);
-        if self.columns.len() >= self.block_bytes { self.close_block(to) } else { Ok(()) }
+        let is_full = self.columns.len() >= self.block_bytes || self.open.states >= BLOCK_STATES;
+        if is_full { self.close_block(to) } else { Ok(()) }
     }
 
     /// Writes the last blocks and returns this encoder's part of the file, for

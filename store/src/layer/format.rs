@@ -14,10 +14,12 @@ use crate::layer::index::{BlockMeta, ShardEntry, first_block_of};
 
 const MAGIC: [u8; 8] = *b"STRATALF";
 pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 
 /// Largest block before compression: the largest region behind an almost full block.
 pub(crate) const MAX_RAW: u32 = 128 << 20;
+/// Most states of a block of lists. Lists repeat, so its length does not bound them.
+const MAX_BLOCK_STATES: u64 = 128 << 20;
 /// Header bytes before the job id.
 const HEADER_FIXED: usize = 20;
 const MAX_JOB: usize = 255;
@@ -62,8 +64,7 @@ impl FileKind {
 
     /// Most states of a block with this length before compression.
     fn most_states(self, raw_len: u32) -> u64 {
-        let per_byte = if self == Self::Dense { 8 } else { 1 };
-        u64::from(raw_len) * per_byte
+        if self == Self::Dense { 8 * u64::from(raw_len) } else { MAX_BLOCK_STATES }
     }
 }
 
@@ -245,7 +246,12 @@ pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usi
     }
     let mut fields = Fields { bytes, at: 0 };
     check(file, 0, "magic", &MAGIC, &fields.take())?;
-    check(file, 8, "version", &VERSION, &fields.u16())?;
+    let version = fields.u16();
+    if version != VERSION {
+        let expected = format!("version {VERSION} of the file format");
+        let found = format!("version {version} of another version of Strata");
+        return Err(StoreError::corrupt(file, 8, expected, found));
+    }
     let [kind, job_len] = fields.take();
     let Some(kind) = FileKind::of(kind) else {
         return Err(StoreError::corrupt(file, 10, "kind 1 to 4", kind));
@@ -345,6 +351,7 @@ fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -
             && u64::from(block.stored_len) <= u64::from(block.raw_len) + MAX_DIRECTORY as u64
             && 0 < block.regions
             && block.regions <= block.states
+            && block.regions <= block.raw_len
             && u64::from(block.states) <= layout.header.kind.most_states(block.raw_len);
         if !sane {
             let found = format!(

@@ -114,6 +114,12 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
+    /// Where the unread part of each column begins.
+    #[inline]
+    pub(crate) fn starts(&self) -> [usize; 3] {
+        [self.gaps.at, self.lows.at, self.highs.at]
+    }
+
     /// Skips `count` values written by [`put_list`] and returns their bytes in each column. The
     /// bytes in the second and the third column are found by counting long gaps.
     #[inline]

@@ -9,6 +9,7 @@ pub(crate) mod gaps;
 pub(crate) mod index;
 pub(crate) mod list;
 pub(crate) mod recycled;
+pub(crate) mod repeats;
 pub(crate) mod sample;
 pub(crate) mod span;
 pub(crate) mod varint;
