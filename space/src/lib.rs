@@ -66,6 +66,6 @@ pub use state::{Chain, Finish, Local, RegionKey, State};
 pub use state_space::StateSpace;
 pub use stats::LayerStats;
 pub use tabled::{
-    EdgeTarget, ExitEdge, InsideSuccessors, LegalMoves, MAX_EXIT_EDGES, MAX_INDICES,
+    EdgeTarget, ExitEdge, InsideSuccessors, LegalMoves, LocalWeights, MAX_EXIT_EDGES, MAX_INDICES,
     MAX_MOVE_KINDS, MoveKind, Tabled, check_tabled,
 };

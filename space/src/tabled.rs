@@ -39,11 +39,33 @@ pub struct LegalMoves {
 /// Successors of a state inside its region.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct InsideSuccessors {
-    /// Their indices. Unused places hold the index of the state itself.
+    /// Their indices. Unused places hold the index of the state itself. If the class has
+    /// [`Tabled::links`], only the first two places hold the index before and the index after.
     pub first: [u32; 4],
     /// There are more than four. `first` is not valid then; [`Tabled::neighbour`] gives the
     /// successor for each legal inside move.
     pub more: bool,
+}
+
+/// Weights of the images of local parts, by index. A state stands for as many positions as it has
+/// images.
+#[derive(Copy, Clone, Debug)]
+pub enum LocalWeights<'a> {
+    /// No state has a second image.
+    One(&'a [[Weight; 1]]),
+    /// States may have a second image.
+    Two(&'a [[Weight; 2]]),
+}
+
+impl LocalWeights<'_> {
+    /// The weights of the images of an index.
+    #[must_use]
+    pub fn images(&self, index: u32) -> [Weight; 2] {
+        match self {
+            Self::One(weights) => [weights[index as usize][0], Weight::ZERO],
+            Self::Two(weights) => weights[index as usize],
+        }
+    }
 }
 
 /// Target of an exit edge.
@@ -84,6 +106,15 @@ pub trait Tabled: StateSpace {
     /// The inside successors of an index that is legal in the class.
     fn inside_successors(&self, class: &Self::Class, index: u32) -> InsideSuccessors;
 
+    /// The indices that inside moves link to the index before, to and fro: one bit each, the lowest
+    /// first.
+    ///
+    /// Local parts may be numbered so that many moves change the index by one. Engines make such
+    /// moves for 64 indices at once. None, the default, if the class has no such moves.
+    fn links(&self, _class: &Self::Class) -> Option<&[u64]> {
+        None
+    }
+
     /// The index behind a legal inside move.
     fn neighbour(&self, index: u32, kind: MoveKind) -> u32;
 
@@ -97,6 +128,12 @@ pub trait Tabled: StateSpace {
     #[inline(always)]
     fn exit_edge(&self, _index: u32, kind: MoveKind) -> ExitEdge {
         kind.into()
+    }
+
+    /// The move kind of an exit edge. By default the inverse of the default of [`Self::exit_edge`].
+    #[inline(always)]
+    fn exit_kind(&self, edge: ExitEdge) -> MoveKind {
+        edge as MoveKind
     }
 
     /// The first *scattering* edge. Each state of such an edge comes to a region of its own, which
@@ -162,8 +199,8 @@ pub trait Tabled: StateSpace {
     /// of images, and stand for as many positions unless they are [fixed](Self::is_fixed).
     fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2];
 
-    /// Weights of the images of all local parts of a side, by index.
-    fn local_weights(&self, side: usize) -> &[[Weight; 2]];
+    /// Weights of the images of all local parts of a side.
+    fn local_weights(&self, side: usize) -> LocalWeights<'_>;
 
     /// Memory of the tables, in bytes.
     fn table_bytes(&self) -> usize;
@@ -250,8 +287,8 @@ mod tests {
         fn region_weights(&self, _: RegionKey) -> [[Weight; 2]; 2] {
             [[Weight::ZERO; 2]; 2]
         }
-        fn local_weights(&self, _: usize) -> &[[Weight; 2]] {
-            &[]
+        fn local_weights(&self, _: usize) -> LocalWeights<'_> {
+            LocalWeights::One(&[])
         }
         fn table_bytes(&self) -> usize {
             0

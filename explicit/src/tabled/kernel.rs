@@ -289,8 +289,9 @@ impl<S: Tabled> TabledKernel<S> {
         let (region, space) = (self.regions.at(slot), &*self.space);
         let fixed = states.iter().filter(|local| space.is_fixed(&region.class, *local >> 1));
         for local in fixed {
-            let (index, side) = ((local >> 1) as usize, (local & 1) as usize);
-            stats.digest += -(region.weights[side][1] * space.local_weights(side)[index][1]);
+            let (index, side) = (local >> 1, (local & 1) as usize);
+            let [_, second] = space.local_weights(side).images(index);
+            stats.digest += -(region.weights[side][1] * second);
             stats.positions -= 1;
         }
     }

@@ -11,17 +11,20 @@ pub(super) struct Marks<const W: usize> {
     excluded: Box<[u64; W]>,
     /// Indices that may be new. All zero between regions.
     candidates: Box<[u64; W]>,
-    /// The 64ths of the set that have a candidate, one bit each. Kept in a register: flags in
-    /// memory would make each store depend on the one before.
-    parts: u64,
 }
 
+/// The set of candidates, borrowed while many are added: its address stays in a register.
+pub(super) struct Candidates<'a, const W: usize>(&'a mut [u64; W]);
+
+/// Words of a part of the set that is drained at once.
+const PART: usize = 16;
+
 impl<const W: usize> Marks<W> {
-    const SIZES: () = assert!(W.is_power_of_two() && W >= 64);
+    const SIZES: () = assert!(W.is_power_of_two() && W.is_multiple_of(PART));
 
     pub(super) fn new() -> Self {
         let () = Self::SIZES;
-        Marks { excluded: bytemuck::zeroed_box(), candidates: bytemuck::zeroed_box(), parts: 0 }
+        Marks { excluded: bytemuck::zeroed_box(), candidates: bytemuck::zeroed_box() }
     }
 
     /// Starts a region.
@@ -33,41 +36,68 @@ impl<const W: usize> Marks<W> {
     /// Marks the indices of some locals as not new.
     #[inline(always)]
     pub(super) fn exclude(&mut self, locals: &[Local]) {
-        for local in locals {
-            let index = (local >> 1) as usize;
-            self.excluded[(index / 64) & (W - 1)] |= 1 << (index & 63);
+        let excluded = &mut *self.excluded;
+        locals.iter().for_each(|local| insert(excluded, local >> 1));
+    }
+
+    /// Adds the candidates next to an excluded index, where a move links the two. `links` has a bit
+    /// for each index that is linked to the index before.
+    #[inline(always)]
+    pub(super) fn add_linked(&mut self, links: &[u64]) {
+        let (excluded, candidates) = (&*self.excluded, &mut *self.candidates);
+        let mut before = 0;
+        for (word, links) in links.iter().enumerate().take(W) {
+            let here = excluded[word];
+            let down = here & links;
+            candidates[word] |= (here << 1 | before >> 63) & links | down >> 1;
+            if let Some(below) = word.checked_sub(1) {
+                candidates[below] |= down << 63;
+            }
+            before = here;
         }
     }
 
-    /// Adds an index that is new unless it is excluded.
+    /// The candidates: indices that are new unless they are excluded.
     #[inline(always)]
-    pub(super) fn add_candidate(&mut self, index: u32) {
-        let word = (index as usize / 64) & (W - 1);
-        self.candidates[word] |= 1 << (index & 63);
-        self.parts |= 1 << (word / (W / 64));
+    pub(super) fn candidates(&mut self) -> Candidates<'_, W> {
+        Candidates(&mut self.candidates)
     }
 
     /// Appends the new indices in order, as locals of a side.
     #[inline(always)]
     pub(super) fn drain(&mut self, side: u32, out: &mut Vec<Local>) {
-        let mut parts = std::mem::take(&mut self.parts);
-        while parts != 0 {
-            let first = parts.trailing_zeros() as usize * (W / 64);
-            parts &= parts - 1;
-            let words = first..first + W / 64;
-            let excluded = &self.excluded[words.clone()];
-            for ((at, candidates), excluded) in
-                (first..).zip(&mut self.candidates[words]).zip(excluded)
+        let (candidates, _) = self.candidates.as_chunks_mut::<PART>();
+        let (excluded, _) = self.excluded.as_chunks::<PART>();
+        for (part, (candidates, excluded)) in (0..).zip(candidates.iter_mut().zip(excluded)) {
+            if candidates.iter().fold(0, |any, word| any | word) == 0 {
+                continue;
+            }
+            let words = std::mem::replace(candidates, [0; PART]);
+            for (word, (candidates, excluded)) in
+                (PART as u32 * part..).zip(words.iter().zip(excluded))
             {
-                let mut left = std::mem::take(candidates) & !excluded;
+                let mut left = candidates & !excluded;
                 while left != 0 {
-                    let index = at as u32 * 64 + left.trailing_zeros();
+                    let index = word * 64 + left.trailing_zeros();
                     out.push(index << 1 | side);
                     left &= left - 1;
                 }
             }
         }
     }
+}
+
+impl<const W: usize> Candidates<'_, W> {
+    /// Adds an index.
+    #[inline(always)]
+    pub(super) fn add(&mut self, index: u32) {
+        insert(self.0, index);
+    }
+}
+
+#[inline(always)]
+fn insert<const W: usize>(set: &mut [u64; W], index: u32) {
+    set[(index as usize / 64) & (W - 1)] |= 1 << (index & 63);
 }
 
 /// Limit of the indices of [`NarrowMarks`].
@@ -112,7 +142,7 @@ mod tests {
             let added = [7, 4095, 64, 7, round, 63, 64, 0];
             marks.begin();
             marks.exclude(&[63 << 1, 1]);
-            added.iter().for_each(|index| marks.add_candidate(*index));
+            added.iter().for_each(|index| marks.candidates().add(*index));
             let mut out = Vec::new();
             marks.drain(1, &mut out);
             let mut expected: Vec<u32> =
@@ -120,6 +150,33 @@ mod tests {
             expected.sort_unstable();
             expected.dedup();
             assert_eq!(out, expected, "round {round}");
+        }
+    }
+
+    #[test]
+    fn linked_indices_are_candidates_in_both_directions() {
+        let mut marks = Marks::<64>::new();
+        let links = [2, 3, 63, 64, 65, 127, 128, 1000, 1023];
+        let mut words = [0; 16];
+        links.iter().for_each(|index| words[*index as usize / 64] |= 1 << (index % 64));
+        for round in 0..1024 {
+            let excluded = [round, 64, 999];
+            marks.begin();
+            marks.exclude(&excluded.map(|index| index << 1));
+            marks.add_linked(&words);
+            let mut out = Vec::new();
+            marks.drain(0, &mut out);
+            let behind = |index: &u32| {
+                let up = links.contains(&(index + 1)).then_some(index + 1);
+                let down = links.contains(index).then(|| index - 1);
+                up.into_iter().chain(down)
+            };
+            let mut expected: Vec<u32> = excluded.iter().flat_map(behind).collect();
+            expected.retain(|index| !excluded.contains(index));
+            expected.sort_unstable();
+            expected.dedup();
+            let found: Vec<u32> = out.iter().map(|local| local >> 1).collect();
+            assert_eq!(found, expected, "round {round}");
         }
     }
 }

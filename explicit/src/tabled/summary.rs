@@ -1,6 +1,6 @@
 //! Successor summary: moves, weights and exits of a region's new states.
 
-use strata_space::{ExitEdge, Local, MAX_MOVE_KINDS, MoveKind, Tabled, Weight};
+use strata_space::{Local, LocalWeights, MAX_MOVE_KINDS, MoveKind, Tabled, Weight};
 use strata_store::List;
 
 use super::expansion::{ExitCount, Expansion};
@@ -18,10 +18,9 @@ pub(super) struct SuccessorSummary {
     by_edge: Vec<Vec<Local>>,
     exits: Vec<ExitCount>,
     exit_locals: Vec<Local>,
-    /// By local: the number of the last inbox batch that contained it.
+    /// By local: mask of the move kinds that lead back to where it arrived from. All zero between
+    /// regions.
     arrived: Vec<u8>,
-    /// Number of the last inbox batch.
-    batch: u8,
 }
 
 impl SuccessorSummary {
@@ -49,48 +48,38 @@ impl SuccessorSummary {
         // In most regions all states have one side.
         for run in states.chunk_by(|a, b| (a ^ b) & 1 == 0) {
             let side = (run[0] & 1) as usize;
-            let mut weight_sums = DigestSums::default();
-            let weights = space.local_weights(side);
-            self.generated +=
-                scan(space, class, run, weights, &mut weight_sums, &mut self.with_exits);
-            for (sum, more) in self.weight_sums[side].iter_mut().zip(weight_sums.total()) {
-                *sum += more;
-            }
-        }
-        for local in &self.with_exits {
-            let index = local >> 1;
-            for_each_kind(space.legal_moves(class, index).exits, |kind| {
-                self.by_edge[usize::from(space.exit_edge(index, kind))].push(*local);
-            });
+            let (sums, exits) = (&mut self.weight_sums[side], &mut self.with_exits);
+            self.generated += match space.local_weights(side) {
+                LocalWeights::One(weights) => scan(space, class, run, weights, sums, exits),
+                LocalWeights::Two(weights) => scan(space, class, run, weights, sums, exits),
+            };
         }
         self.exits.clear();
         self.exit_locals.clear();
         if self.with_exits.is_empty() {
             return;
         }
-        inbox.iter().for_each(|(inverse, batch)| self.skip_inverse(inverse, batch));
+        // Behind the inverse edge of an arrival are states of the layer before.
+        for (inverse, batch) in inbox.iter() {
+            if let Some(inverse) = inverse {
+                let mask = 1 << space.exit_kind(inverse);
+                batch.iter().for_each(|local| self.arrived[*local as usize] |= mask);
+            }
+        }
+        for local in &self.with_exits {
+            let index = local >> 1;
+            let exits = space.legal_moves(class, index).exits & !self.arrived[*local as usize];
+            for_each_kind(exits, |kind| {
+                self.by_edge[usize::from(space.exit_edge(index, kind))].push(*local);
+            });
+        }
+        inbox.locals().iter().for_each(|local| self.arrived[*local as usize] = 0);
         for (edge, leaving) in (0..).zip(&mut self.by_edge) {
             if !leaving.is_empty() {
                 self.exits.push(ExitCount { edge, count: leaving.len() as u32 });
                 self.exit_locals.append(leaving);
             }
         }
-    }
-
-    /// Removes the states of an inbox batch from its inverse edge: behind it are states of the
-    /// layer before.
-    fn skip_inverse(&mut self, inverse: Option<ExitEdge>, batch: &[Local]) {
-        let leaving = inverse.and_then(|inverse| self.by_edge.get_mut(usize::from(inverse)));
-        let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return };
-        if self.batch == u8::MAX {
-            self.arrived.fill(0);
-            self.batch = 0;
-        }
-        self.batch += 1;
-        for local in batch {
-            self.arrived[*local as usize] = self.batch;
-        }
-        leaving.retain(|local| self.arrived[*local as usize] != self.batch);
     }
 
     /// The expansion with these new states.
@@ -123,14 +112,15 @@ const BIT_COUNT: [u8; 1 << MAX_MOVE_KINDS] = {
 /// Adds up the weights of new states of one side, appends those with an exit to `with_exits`, and
 /// returns the number of legal moves.
 #[inline(always)]
-fn scan<S: Tabled>(
+fn scan<S: Tabled, const IMAGES: usize>(
     space: &S,
     class: &S::Class,
     states: &[Local],
-    weights: &[[Weight; 2]],
-    weight_sums: &mut DigestSums,
+    weights: &[[Weight; IMAGES]],
+    weight_sums: &mut [Weight; 2],
     with_exits: &mut Vec<Local>,
 ) -> u32 {
+    let mut sums = DigestSums::<IMAGES>::new();
     let count = |mask: u8| u32::from(BIT_COUNT[usize::from(mask & (BIT_COUNT.len() - 1) as u8)]);
     let mut moves = 0;
     // Few states have an exit, and the branch is hard to predict. Writing every state and advancing
@@ -141,34 +131,42 @@ fn scan<S: Tabled>(
         let index = local >> 1;
         let legal = space.legal_moves(class, index);
         moves += count(legal.inside) + count(legal.exits);
-        weight_sums.add(&weights[index as usize]);
+        sums.add(&weights[index as usize]);
         with_exits[kept] = *local;
         kept += usize::from(legal.exits != 0);
     }
     with_exits.truncate(kept);
+    weight_sums.iter_mut().zip(sums.total()).for_each(|(sum, more)| *sum += more);
     moves
 }
 
-/// Sums of weights in halves of 32 bits, which cannot overflow.
-#[derive(Default)]
-struct DigestSums {
-    low: [u64; 4],
-    high: [u64; 4],
+/// Sums of weights by image, in halves of 32 bits, which cannot overflow.
+struct DigestSums<const IMAGES: usize> {
+    low: [[u64; 2]; IMAGES],
+    high: [[u64; 2]; IMAGES],
 }
 
-impl DigestSums {
+impl<const IMAGES: usize> DigestSums<IMAGES> {
+    fn new() -> DigestSums<IMAGES> {
+        DigestSums { low: [[0; 2]; IMAGES], high: [[0; 2]; IMAGES] }
+    }
+
     #[inline(always)]
-    fn add(&mut self, images: &[Weight; 2]) {
-        let [Weight([a, b]), Weight([c, d])] = *images;
-        for (i, weight) in [a, b, c, d].into_iter().enumerate() {
-            self.low[i] += weight & 0xffff_ffff;
-            self.high[i] += weight >> 32;
+    fn add(&mut self, images: &[Weight; IMAGES]) {
+        for (i, Weight(words)) in images.iter().enumerate() {
+            for (j, word) in words.iter().enumerate() {
+                self.low[i][j] += word & 0xffff_ffff;
+                self.high[i][j] += word >> 32;
+            }
         }
     }
 
     /// The sums, by image.
-    fn total(&self) -> [Weight; 2] {
-        let sum = |i: usize| u128::from(self.low[i]) + (u128::from(self.high[i]) << 32);
-        [0, 1].map(|i| Weight::reduce([sum(2 * i), sum(2 * i + 1)]))
+    fn total(&self) -> [Weight; IMAGES] {
+        let sum = |low: u64, high: u64| u128::from(low) + (u128::from(high) << 32);
+        std::array::from_fn(|i| {
+            let ([a, b], [c, d]) = (self.low[i], self.high[i]);
+            Weight::reduce([sum(a, c), sum(b, d)])
+        })
     }
 }

@@ -9,8 +9,8 @@ use super::tile::{COLUMNS, MOVES, Stack, Symmetry, Tile};
 use super::tokens::{CentreTop, Config};
 use strata_space::mix;
 use strata_space::{
-    EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, MoveKind, RegionKey,
-    SpaceError, State, StateSpace, Tabled, Weight,
+    EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, LocalWeights, MoveKind,
+    RegionKey, SpaceError, State, StateSpace, Tabled, Weight,
 };
 
 /// Tiles of a region key take 5 bits each; with two separators 128 bits hold 23 tiles.
@@ -332,8 +332,8 @@ impl Tabled for Panex {
     }
 
     #[inline(always)]
-    fn local_weights(&self, side: usize) -> &[[Weight; 2]] {
-        self.tables.weights(side)
+    fn local_weights(&self, side: usize) -> LocalWeights<'_> {
+        LocalWeights::Two(self.tables.weights(side))
     }
 
     fn table_bytes(&self) -> usize {

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use super::board::{Board, Reading, Shape};
 use super::numbering::{Numbering, digits, insert};
 use super::symmetry::{Symmetry, Transposition};
-use super::tables::{ExitEdges, Jump, MOVE_KINDS, Tables, behind, digit_weight};
+use super::tables::{ACROSS, ExitEdges, Jump, MOVE_KINDS, Tables, behind, digit_weight};
 use strata_space::mix;
 use strata_space::{
-    EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, MAX_INDICES, MoveKind,
-    RegionKey, SpaceError, State, StateSpace, Tabled, Weight,
+    EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, LocalWeights, MAX_INDICES,
+    MoveKind, RegionKey, SpaceError, State, StateSpace, Tabled, Weight,
 };
 
 /// A tile in a region's key takes 5 bits.
@@ -257,6 +257,12 @@ impl Tabled for Tiles {
     }
 
     #[inline(always)]
+    fn links(&self, (): &()) -> Option<&[u64]> {
+        // Where boards are identified, a move inside a region may lead back by a scattering edge.
+        self.symmetry.is_none().then(|| self.tables.links())
+    }
+
+    #[inline(always)]
     fn neighbour(&self, index: u32, kind: MoveKind) -> u32 {
         self.tables.inside_successors(index)[usize::from(kind)]
     }
@@ -264,6 +270,14 @@ impl Tabled for Tiles {
     #[inline(always)]
     fn exit_edge(&self, index: u32, kind: MoveKind) -> ExitEdge {
         self.tables.exit_edge(index, kind.into())
+    }
+
+    fn exit_kind(&self, edge: ExitEdge) -> MoveKind {
+        match edge.checked_sub(self.edges.len()) {
+            None => (ACROSS + self.edges.across(edge)) as MoveKind,
+            // The scattering edges.
+            Some(kind) => kind as MoveKind,
+        }
     }
 
     #[inline(always)]
@@ -313,8 +327,8 @@ impl Tabled for Tiles {
     }
 
     #[inline(always)]
-    fn local_weights(&self, _: usize) -> &[[Weight; 2]] {
-        self.tables.weights()
+    fn local_weights(&self, _: usize) -> LocalWeights<'_> {
+        LocalWeights::One(self.tables.weights())
     }
 
     fn table_bytes(&self) -> usize {

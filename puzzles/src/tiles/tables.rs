@@ -14,27 +14,82 @@ use std::cmp::Ordering;
 
 use super::board::Shape;
 use super::numbering::{Numbering, digits, insert};
-use strata_space::{ExitEdge, LegalMoves, Weight};
+use strata_space::{ExitEdge, LegalMoves, MAX_INDICES, Weight};
 
 /// Back and forward in the order, across to the previous and to the next line.
 pub(super) const MOVE_KINDS: usize = 4;
 
 /// The first of the move kinds that lead to another line.
-const ACROSS: usize = 2;
+pub(super) const ACROSS: usize = 2;
 
 /// The tables.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// By move kind: the index behind a legal inside move, else the index itself.
-    inside: Vec<[u32; MOVE_KINDS]>,
-    legal: Vec<LegalMoves>,
-    /// The index behind each move across.
-    beyond: Vec<[u32; 2]>,
-    /// The exit edge of each move across.
-    edges: Vec<[ExitEdge; 2]>,
+    moves: Vec<Moves>,
+    /// A bit for each index with an inside move to the index before.
+    links: Vec<u64>,
     /// The first scattering edge.
     scattering: ExitEdge,
-    weights: Vec<[Weight; 2]>,
+    weights: Vec<[Weight; 1]>,
+}
+
+/// The moves of a local part, packed: the table is read for every state, from the processor's cache
+/// if it is small.
+///
+/// Each word has the index behind one move across, the exit edge of this move, and four bits, one for
+/// each move kind: legal inside moves in the first word, exits in the second. A legal move along the
+/// order changes the index by one.
+#[derive(Copy, Clone, Debug, Default)]
+struct Moves([u32; 2]);
+
+const INDEX_BITS: u32 = MAX_INDICES.count_ones();
+const MASK_BITS: u32 = MOVE_KINDS as u32;
+const EDGE_BITS: u32 = u32::BITS - INDEX_BITS - MASK_BITS;
+
+impl Moves {
+    fn add_inside(&mut self, kind: usize, next: u32) {
+        self.0[0] |= 1 << (INDEX_BITS + EDGE_BITS) << kind;
+        if let Some(across) = kind.checked_sub(ACROSS) {
+            self.0[across] |= next;
+        }
+    }
+
+    fn add_exit(&mut self, kind: usize, next: u32, edge: ExitEdge) {
+        self.0[1] |= 1 << (INDEX_BITS + EDGE_BITS) << kind;
+        if let Some(across) = kind.checked_sub(ACROSS) {
+            debug_assert!(u32::from(edge) >> EDGE_BITS == 0, "{edge}");
+            self.0[across] |= u32::from(edge) << INDEX_BITS | next;
+        }
+    }
+
+    #[inline(always)]
+    fn legal(self) -> LegalMoves {
+        let [inside, exits] = self.0.map(|word| (word >> (INDEX_BITS + EDGE_BITS)) as u8);
+        LegalMoves { inside, exits }
+    }
+
+    /// The index behind the first (0) or second (1) move across.
+    #[inline(always)]
+    fn beyond(self, across: usize) -> u32 {
+        self.0[across & 1] & MAX_INDICES
+    }
+
+    #[inline(always)]
+    fn exit_edge(self, across: usize) -> ExitEdge {
+        (self.0[across & 1] >> INDEX_BITS & ((1 << EDGE_BITS) - 1)) as ExitEdge
+    }
+
+    /// By move kind: the index behind a legal inside move, else `index` itself.
+    #[inline(always)]
+    fn inside_successors(self, index: u32) -> [u32; MOVE_KINDS] {
+        let inside = u32::from(self.legal().inside);
+        let across = [0, 1].map(|across| {
+            let is_inside = inside >> (ACROSS + across) & 1;
+            // All bits if the move is inside. A branch would be hard to predict.
+            index ^ ((self.beyond(across) ^ index) & is_inside.wrapping_neg())
+        });
+        [index - (inside & 1), index + (inside >> 1 & 1), across[0], across[1]]
+    }
 }
 
 /// The numbering of the exit edges.
@@ -84,8 +139,8 @@ impl ExitEdges {
 
     /// Which of the two moves across the blank makes: 0 or 1.
     pub(super) fn across(self, edge: ExitEdge) -> usize {
-        // The tile goes the opposite way.
-        if self.jump(edge).on { 0 } else { 1 }
+        // The tile goes the opposite way. The edges of tiles that move forward come last.
+        usize::from(edge < self.large * self.most)
     }
 }
 
@@ -137,12 +192,10 @@ impl Tables {
     ) -> Tables {
         let size = locals.len() as usize;
         let mut tables = Tables {
-            inside: (0..locals.len()).map(|index| [index; MOVE_KINDS]).collect(),
-            legal: vec![LegalMoves::default(); size],
-            beyond: vec![[0; 2]; size],
-            edges: vec![[0; 2]; size],
+            moves: vec![Moves::default(); size],
+            links: vec![0; size.div_ceil(64)],
             scattering: edges.len(),
-            weights: vec![[Weight::ZERO; 2]; size],
+            weights: vec![[Weight::ZERO]; size],
         };
         let large: Vec<u8> = (small + 1..shape.squares()).collect();
         for index in 0..size {
@@ -154,48 +207,39 @@ impl Tables {
                 let mut after = before.clone();
                 let (was, is) = move_blank(&mut after, blank, to);
                 let next = locals.index(&digits(&after, small), to);
-                if order(next).is_lt() {
-                    let jump = jump(&before, was, is, small);
-                    tables.add(index, kind, next, jump.map(|jump| edges.number(jump)));
+                debug_assert!(
+                    kind >= ACROSS || next.abs_diff(index as u32) == 1,
+                    "{index}, {next}"
+                );
+                let moves = &mut tables.moves[index];
+                if order(next).is_ge() {
+                    moves.add_exit(kind, 0, edges.len() + kind as ExitEdge);
+                } else if let Some(jump) = jump(&before, was, is, small) {
+                    moves.add_exit(kind, next, edges.number(jump));
                 } else {
-                    tables.legal[index].exits |= 1 << kind;
-                    if kind >= ACROSS {
-                        tables.edges[index][kind - ACROSS] = edges.len() + kind as ExitEdge;
-                    }
+                    moves.add_inside(kind, next);
                 }
             }
+            let is_linked = u64::from(tables.moves[index].legal().inside & 1);
+            tables.links[index / 64] |= is_linked << (index % 64);
         }
         tables
     }
 
-    fn add(&mut self, index: usize, kind: usize, next: u32, edge: Option<ExitEdge>) {
-        match edge {
-            None => {
-                self.inside[index][kind] = next;
-                self.legal[index].inside |= 1 << kind;
-            }
-            Some(edge) => {
-                self.legal[index].exits |= 1 << kind;
-                self.beyond[index][kind - ACROSS] = next;
-                self.edges[index][kind - ACROSS] = edge;
-            }
-        }
-    }
-
     #[inline(always)]
     pub(super) fn legal_moves(&self, index: u32) -> LegalMoves {
-        self.legal[index as usize]
+        self.moves[index as usize].legal()
     }
 
     #[inline(always)]
     pub(super) fn inside_successors(&self, index: u32) -> [u32; MOVE_KINDS] {
-        self.inside[index as usize]
+        self.moves[index as usize].inside_successors(index)
     }
 
     #[inline(always)]
     pub(super) fn exit_edge(&self, index: u32, kind: usize) -> ExitEdge {
         match kind.checked_sub(ACROSS) {
-            Some(across) => self.edges[index as usize][across & 1],
+            Some(across) => self.moves[index as usize].exit_edge(across),
             // Along the order no large tile goes past another.
             None => self.scattering + kind as ExitEdge,
         }
@@ -203,21 +247,22 @@ impl Tables {
 
     /// The index behind the first (0) or second (1) move across.
     #[inline(always)]
-    pub(super) fn beyond(&self, index: u32, kind: usize) -> u32 {
-        self.beyond[index as usize][kind & 1]
+    pub(super) fn beyond(&self, index: u32, across: usize) -> u32 {
+        self.moves[index as usize].beyond(across)
     }
 
     #[inline(always)]
-    pub(super) fn weights(&self) -> &[[Weight; 2]] {
+    pub(super) fn links(&self) -> &[u64] {
+        &self.links
+    }
+
+    #[inline(always)]
+    pub(super) fn weights(&self) -> &[[Weight; 1]] {
         &self.weights
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.inside[..])
-            + size_of_val(&self.legal[..])
-            + size_of_val(&self.beyond[..])
-            + size_of_val(&self.edges[..])
-            + size_of_val(&self.weights[..])
+        size_of_val(&self.moves[..]) + size_of_val(&self.links[..]) + size_of_val(&self.weights[..])
     }
 }
 

@@ -125,7 +125,7 @@ proptest! {
         let side = (state.local & 1) as usize;
         let index = state.local >> 1;
         let region = space.region_weights(state.region)[side];
-        let mut local = space.local_weights(side)[index as usize];
+        let mut local = space.local_weights(side).images(index);
         if space.is_fixed(&class, index) {
             local[1] = Weight::ZERO;
         }

@@ -105,6 +105,7 @@ fn walk(space: &Tiles, side: u32) -> usize {
             } else if open.exits >> kind & 1 == 1 {
                 let edge = space.exit_edge(index, kind);
                 assert!(edge < space.exit_edges());
+                assert_eq!(space.exit_kind(edge), kind);
                 if edge >= space.first_scattering_edge() {
                     space.scatter(state.region, edge, &[state.local], &mut tabled);
                     scattered += 1;
@@ -127,6 +128,28 @@ fn walk(space: &Tiles, side: u32) -> usize {
         state = moves[seed as usize % moves.len()];
     }
     scattered
+}
+
+#[test]
+fn links_are_the_inside_moves_along_the_order() {
+    for (size, k) in [("3x3", 3), ("3x4", 4), ("4x4", 2)] {
+        let space =
+            Tiles::new(TilesConfig { start: goal(size), goal: None, k: Some(k), symmetry: false })
+                .unwrap();
+        let links = space.links(&()).unwrap();
+        assert_eq!(links.len(), space.indices().div_ceil(64) as usize);
+        let is_linked = |index: u32| {
+            links.get(index as usize / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+        };
+        for index in 0..space.indices() {
+            let [before, after, across, other] = space.inside_successors(&(), index).first;
+            assert_eq!(before, index - u32::from(is_linked(index)));
+            assert_eq!(after, index + u32::from(is_linked(index + 1)));
+            assert!([across, other].iter().all(|next| next.abs_diff(index) != 1));
+        }
+    }
+    let start = "8 1 3 / 4 _ 2 / 7 6 5";
+    assert_eq!(symmetric("3x3", start, Some(3)).links(&()), None);
 }
 
 #[test]
