@@ -3,7 +3,8 @@
 //! A worker without a given name has its host's. Where several workers are on a host, each has the
 //! host's name and its port.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::Hash;
 
 use crate::entry::{WorkerEntry, WorkerNumber};
 
@@ -78,7 +79,7 @@ pub(super) fn assign(
     // Each step makes a name longer, and names that end in different numbers differ.
     loop {
         // Ports repeat, too, if hosts of one name have different addresses.
-        if let Some(double) = names.keys().copied().find(|other| is_double(&names, *other)) {
+        if let Some(double) = first_double(&names) {
             number_name(&mut names, double);
         } else if let Some(other) = holder(&names, &own) {
             if is_replaced(&other) {
@@ -100,10 +101,11 @@ fn holder(names: &BTreeMap<WorkerNumber, String>, name: &str) -> Option<WorkerNu
     names.iter().find(|(_, other)| *other == name).map(|(number, _)| *number)
 }
 
-/// Whether a worker of a smaller number has a worker's name.
-fn is_double(names: &BTreeMap<WorkerNumber, String>, number: WorkerNumber) -> bool {
-    let name = &names[&number];
-    names.range(..number).any(|(_, other)| other == name)
+/// The first worker whose name a worker of a smaller number has. Each registration asks this, so it
+/// does not compare all pairs of names.
+fn first_double<N: Hash + Eq>(names: &BTreeMap<WorkerNumber, N>) -> Option<WorkerNumber> {
+    let mut smaller = HashSet::with_capacity(names.len());
+    names.iter().find(|(_, name)| !smaller.insert(*name)).map(|(number, _)| *number)
 }
 
 /// Puts the number of a worker behind its name.
@@ -124,7 +126,9 @@ fn with_port(host: &str, address: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::collections::BTreeSet;
+    use std::hash::Hasher;
 
     use proptest::prelude::*;
 
@@ -206,6 +210,36 @@ mod tests {
         assert_eq!(known.names(), ["box:7071", "box:7071#1"]);
         known.register(2, "box", false, "[fe80::1]", &[0, 1]);
         assert_eq!(known.names()[2], "box:[fe80::1]");
+    }
+
+    /// A name that counts how often names are compared.
+    struct Counted<'a>(u32, &'a Cell<usize>);
+
+    impl PartialEq for Counted<'_> {
+        fn eq(&self, other: &Self) -> bool {
+            self.1.set(self.1.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Counted<'_> {}
+
+    impl Hash for Counted<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    #[test]
+    fn a_registration_does_not_compare_all_pairs_of_names() {
+        const WORKERS: u16 = 4096;
+        let compared = Cell::new(0);
+        let name = |number: u16| (number, Counted(number.into(), &compared));
+        let mut names: BTreeMap<WorkerNumber, Counted<'_>> = (0..WORKERS).map(name).collect();
+        assert_eq!(first_double(&names), None);
+        names.insert(WORKERS, Counted(7, &compared));
+        assert_eq!(first_double(&names), Some(WORKERS));
+        assert!(compared.get() < usize::from(WORKERS), "{} comparisons", compared.get());
     }
 
     proptest! {
