@@ -35,6 +35,8 @@ pub(crate) struct ActiveJob {
     worker: Box<dyn Work>,
     /// URLs of the other workers, by number.
     peers: HashMap<u16, String>,
+    /// Whether a checkpoint is one file, which also holds the layer before its own.
+    is_diagram: bool,
     /// Whether the peak of the memory is that of this epoch.
     has_peak: bool,
 }
@@ -111,7 +113,7 @@ impl ActiveJob {
         state.depth.store(0, Ordering::Relaxed);
         let (job, workers) = (epoch.folder.job(), members.len());
         tracing::info!(job, epoch = id.number, workers, "session started");
-        Ok(ActiveJob { epoch, worker, peers, has_peak })
+        Ok(ActiveJob { epoch, worker, peers, is_diagram: spec.engine.is_symbolic(), has_peak })
     }
 
     /// Executes an order for this job.
@@ -242,7 +244,7 @@ impl ActiveJob {
         let sources: HashSet<u16> =
             owners.filter(|(now, _)| **now == own).map(|(_, before)| *before).collect();
         let mut inherited_files = HashSet::new();
-        for record in CheckpointFile::needed(&records) {
+        for record in records.iter().filter(|record| record.states > 0 || self.is_diagram) {
             let worker = record.worker as u16;
             if worker != own && sources.contains(&worker) {
                 let address = self.peers.get(&worker).map(String::as_str);

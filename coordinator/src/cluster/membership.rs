@@ -12,6 +12,7 @@ use strata_platform::Instant;
 use strata_proto::v1;
 use tokio::sync::mpsc;
 
+use super::outgoing::{Outgoing, PendingOrder};
 use crate::entry::{WorkerEntry, WorkerNumber};
 
 /// An event that a session receives about one of its workers.
@@ -34,7 +35,7 @@ pub(crate) enum WorkerEvent {
 }
 
 /// Queue of messages to a connected worker.
-pub(crate) type Outbound = mpsc::UnboundedSender<v1::ToWorker>;
+pub(crate) type Outbound = mpsc::UnboundedSender<Outgoing>;
 
 #[derive(Debug)]
 struct Member {
@@ -49,7 +50,7 @@ struct Member {
     /// Whether its lease is valid.
     alive: bool,
     /// The order that it has not answered.
-    outstanding: Option<v1::Order>,
+    outstanding: Option<PendingOrder>,
     /// Time at which that order was sent last.
     sent: Instant,
 }
@@ -87,6 +88,7 @@ struct State {
 #[derive(Debug)]
 struct Session {
     epoch: u64,
+    /// Ascending.
     members: Vec<WorkerNumber>,
     events: mpsc::UnboundedSender<WorkerEvent>,
 }
@@ -100,7 +102,7 @@ impl State {
     }
 
     fn session_of(&self, worker: WorkerNumber) -> Option<&Session> {
-        self.sessions.iter().find(|session| session.members.contains(&worker))
+        self.sessions.iter().find(|session| session.members.binary_search(&worker).is_ok())
     }
 }
 
@@ -177,7 +179,7 @@ impl Membership {
             state.notify_session(number, WorkerEvent::Lost { worker: number, why });
         }
         if let Some(order) = &outstanding {
-            let _ = outbound.send(to_worker(order.clone()));
+            let _ = outbound.send(Outgoing::Order(order.clone()));
         }
         let member = Member {
             entry,
@@ -236,10 +238,7 @@ impl Membership {
     pub(crate) fn answer(&self, number: WorkerNumber, connection: u64, answer: v1::Answer) -> bool {
         let mut fits = false;
         let is_current = self.renew(number, connection, |member| {
-            let outstanding = member.outstanding.as_ref();
-            let given = (answer.incarnation, answer.epoch, answer.order);
-            fits = outstanding
-                .is_some_and(|order| (order.incarnation, order.epoch, order.number) == given);
+            fits = member.outstanding.as_ref().is_some_and(|order| order.is_answered_by(&answer));
             if fits {
                 member.outstanding = None;
             }
@@ -278,9 +277,10 @@ impl Membership {
     pub(crate) fn start_session(
         &self,
         epoch: u64,
-        members: Vec<WorkerNumber>,
+        mut members: Vec<WorkerNumber>,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) {
+        members.sort_unstable();
         let mut state = self.state();
         for worker in &members {
             let alive = state.members.get(worker).is_some_and(|member| member.alive);
@@ -298,10 +298,10 @@ impl Membership {
     }
 
     /// Sends an order to a worker, now or when it reconnects.
-    pub(crate) fn send_order(&self, number: WorkerNumber, order: v1::Order) {
-        if let Some(member) = self.state().members.get_mut(&number) {
+    pub(crate) fn send_order(&self, order: PendingOrder) {
+        if let Some(member) = self.state().members.get_mut(&order.worker) {
             if let Some(outbound) = &member.outbound {
-                let _ = outbound.send(to_worker(order.clone()));
+                let _ = outbound.send(Outgoing::Order(order.clone()));
             }
             member.outstanding = Some(order);
             member.sent = Instant::now();
@@ -319,7 +319,7 @@ impl Membership {
             return;
         }
         if let (Some(order), Some(outbound)) = (&member.outstanding, &member.outbound) {
-            let _ = outbound.send(to_worker(order.clone()));
+            let _ = outbound.send(Outgoing::Order(order.clone()));
             member.sent = now;
         }
     }
@@ -328,7 +328,7 @@ impl Membership {
     pub(crate) fn send(&self, number: WorkerNumber, message: v1::to_worker::Message) {
         let state = self.state();
         if let Some(outbound) = state.members.get(&number).and_then(|m| m.outbound.as_ref()) {
-            let _ = outbound.send(v1::ToWorker { message: Some(message) });
+            let _ = outbound.send(message.into());
         }
     }
 
@@ -396,10 +396,6 @@ impl Member {
             silent: self.last_message.elapsed(),
         }
     }
-}
-
-fn to_worker(order: v1::Order) -> v1::ToWorker {
-    v1::ToWorker { message: Some(v1::to_worker::Message::Order(order)) }
 }
 
 #[cfg(test)]

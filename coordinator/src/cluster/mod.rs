@@ -12,6 +12,7 @@ pub(crate) mod job_runner;
 pub(crate) mod job_view;
 pub(crate) mod membership;
 pub(crate) mod notifier;
+pub(crate) mod outgoing;
 pub(crate) mod pace;
 pub(crate) mod queue;
 pub(crate) mod removal;

@@ -3,7 +3,7 @@
 //!
 //! Each session has its own epoch. Orders, answers and batches of older epochs are ignored.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -62,13 +62,13 @@ pub(crate) fn run(
     job.set_workers(workers.len(), Vec::new());
     job.set_worker_names(names);
     let plan = plan(entry, &lines, workers.len(), space.rule);
-    let restore = restore_orders(entry, &lines);
+    let restore = restore_orders(entry, &lines, &owners);
     let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);
     let should_abort = should_abort(Arc::clone(cluster), Arc::clone(job));
     let mut pool = RemotePool::new(Arc::clone(cluster), epoch, workers, restore, should_abort);
     let tracker = tracker(space.forecast.clone(), &lines);
     let sink = JournalSink::new(Arc::clone(cluster), Arc::clone(job), entry, owners, tracker);
-    let prepared = pool.prepare(|number| prepare.order(number));
+    let prepared = pool.prepare(move |number| prepare.order(number));
     let interval = entry.options.checkpoint_interval.unwrap_or(cluster.options.checkpoint_interval);
     let mut driver = Driver::new(plan, pool, sink, interval);
     let outcome = prepared.map_err(DriveError::Failed).and_then(|()| driver.run());
@@ -151,16 +151,27 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Finish<()
     Plan::new(options, start)
 }
 
-fn restore_orders(entry: &JobEntry, lines: &[HistoryLine]) -> Option<RestoreOrders> {
+/// The orders to load the checkpoint for workers with these owners by shard; `None` without one.
+fn restore_orders(
+    entry: &JobEntry,
+    lines: &[HistoryLine],
+    owners: &[WorkerNumber],
+) -> Option<RestoreOrders> {
     let checkpoint = entry.checkpoint.as_ref()?;
     let common = v1::Restore {
         depth: checkpoint.depth,
-        files: checkpoint.records.iter().map(convert::file_to).collect(),
         owners: checkpoint.owners.iter().map(|owner| u32::from(*owner)).collect(),
-        kept: Vec::new(),
-        kept_layers: Vec::new(),
+        ..v1::Restore::default()
     };
-    Some(RestoreOrders { common, kept: kept_files(lines) })
+    let mut files: BTreeMap<u32, Vec<v1::LayerFile>> = BTreeMap::new();
+    for record in &checkpoint.records {
+        files.entry(record.worker).or_default().push(convert::file_to(record));
+    }
+    let mut sources: HashMap<WorkerNumber, BTreeSet<u32>> = HashMap::new();
+    for (now, before) in owners.iter().zip(&checkpoint.owners) {
+        sources.entry(*now).or_default().insert(u32::from(*before));
+    }
+    Some(RestoreOrders { common, files, sources, kept: kept_files(lines) })
 }
 
 /// The files that the history keeps, by worker.
@@ -223,7 +234,7 @@ mod tests {
     use strata::KeepLayers;
     use strata::catalogue::Registry;
     use strata_net::limits;
-    use strata_store::{EngineKind, Hex64, Hex128, JobSpec, KeptFile, layer_file};
+    use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, JobSpec, KeptFile, layer_file};
 
     use super::*;
     use crate::cluster::context::ClusterOptions;
@@ -254,6 +265,64 @@ mod tests {
         }
     }
 
+    /// A job with a checkpoint of one shard and two files of each of so many workers.
+    fn checkpoint_of(workers: u16) -> JobEntry {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let spec = JobSpec {
+            space: "panex".to_owned(),
+            params: Default::default(),
+            shards: workers.into(),
+            engine: EngineKind::Explicit,
+        };
+        let options = JobOptions::default();
+        let mut entry = journal.submit("panex", None, spec, options, 0, None).unwrap().0;
+        let file = |depth: u32, worker: u16| CheckpointFile {
+            depth,
+            worker: worker.into(),
+            file: layer_file(depth, worker.into()),
+            bytes: 4096,
+            states: 300,
+            positions: 300,
+            regions: 20,
+            generated: 1000,
+            digest: Hex128([1, 2]),
+            seal: Hex64(99),
+        };
+        entry.checkpoint = Some(ClusterCheckpoint {
+            depth: 9,
+            records: [8, 9].iter().flat_map(|d| (0..workers).map(|w| file(*d, w))).collect(),
+            owners: (0..workers).collect(),
+            disk_peak: 0,
+            spilled: 0,
+            made: None,
+        });
+        entry
+    }
+
+    #[test]
+    fn orders_to_restore_name_the_files_that_their_workers_read() {
+        const MANY: u16 = 1000;
+        let entry = checkpoint_of(MANY);
+        let owners: Vec<WorkerNumber> = (0..MANY).collect();
+        let same = restore_orders(&entry, &[], &owners).unwrap();
+        let written_by = |order: &v1::Restore| -> Vec<u32> {
+            order.files.iter().map(|file| file.worker).collect()
+        };
+        for worker in owners {
+            let order = same.order(worker);
+            assert_eq!(written_by(&order), [u32::from(worker); 2]);
+            assert!(order.encoded_len() < 4096, "{} bytes", order.encoded_len());
+        }
+        // Worker 1 takes over the shard of worker 0.
+        let owners: Vec<WorkerNumber> = (0..MANY).map(|shard| shard.max(1)).collect();
+        let moved = restore_orders(&entry, &[], &owners).unwrap();
+        assert_eq!(written_by(&moved.order(1)), [0, 0, 1, 1]);
+        // A worker without shards, and a new one.
+        assert_eq!(written_by(&moved.order(0)), [0, 0]);
+        assert!(written_by(&moved.order(MANY)).is_empty());
+    }
+
     #[test]
     fn orders_for_a_deep_job_that_keeps_all_layers_fit_a_message() {
         const LAYERS: u32 = 300_000;
@@ -281,7 +350,7 @@ mod tests {
         let cluster = Cluster::new(options, journal, views, 1);
         let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
         let prepare = PrepareOrders::new(&cluster, &entry, &lines, &owners);
-        let restore = restore_orders(&entry, &lines).unwrap();
+        let restore = restore_orders(&entry, &lines, &owners).unwrap();
         for worker in owners {
             let (prepare, restore) = (prepare.order(worker), restore.order(worker));
             for bytes in [prepare.encoded_len(), restore.encoded_len()] {

@@ -1,6 +1,6 @@
 //! The workers of a session, over the network.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::context::Cluster;
 use super::error::ClusterError;
 use super::membership::WorkerEvent;
+use super::outgoing::{MakeOrder, PendingOrder};
 use super::pace::PartTime;
 use crate::entry::WorkerNumber;
 
@@ -28,15 +29,25 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) struct RestoreOrders {
     /// The part that is the same for all workers.
     pub(crate) common: v1::Restore,
+    /// Files of the checkpoint, by the worker that wrote them.
+    pub(crate) files: BTreeMap<u32, Vec<v1::LayerFile>>,
+    /// Workers that wrote the shards that a worker owns now, by that worker.
+    pub(crate) sources: HashMap<WorkerNumber, BTreeSet<u32>>,
     /// Files that the history keeps, by worker.
     pub(crate) kept: HashMap<u32, KeptFiles>,
 }
 
 impl RestoreOrders {
+    /// The order for a worker, with its own files and those from which it reads shards. All files in
+    /// all orders would grow with the square of the number of workers.
     pub(crate) fn order(&self, number: WorkerNumber) -> v1::Restore {
-        let kept = self.kept.get(&u32::from(number)).cloned().unwrap_or_default();
+        let own = u32::from(number);
+        let kept = self.kept.get(&own).cloned().unwrap_or_default();
         let KeptFiles { layers: kept_layers, names: kept } = kept;
-        v1::Restore { kept, kept_layers, ..self.common.clone() }
+        let sources = self.sources.get(&number).into_iter().flatten().copied();
+        let workers: BTreeSet<u32> = sources.chain([own]).collect();
+        let files = workers.iter().filter_map(|worker| self.files.get(worker)).flatten();
+        v1::Restore { files: files.cloned().collect(), kept, kept_layers, ..self.common.clone() }
     }
 }
 
@@ -44,6 +55,7 @@ impl RestoreOrders {
 pub(crate) struct RemotePool {
     cluster: Arc<Cluster>,
     epoch: u64,
+    /// Ascending.
     workers: Vec<WorkerNumber>,
     /// Number of the last order.
     last_order: u64,
@@ -52,13 +64,13 @@ pub(crate) struct RemotePool {
     /// Time from then to each answer of a part of a layer.
     times: Vec<PartTime>,
     events: UnboundedReceiver<WorkerEvent>,
-    restore: Option<RestoreOrders>,
+    restore: Option<Arc<RestoreOrders>>,
     /// Whether to stop waiting for answers because the coordinator is shutting down.
     should_abort: Box<dyn Fn() -> bool + Send>,
 }
 
 impl RemotePool {
-    /// Starts a session with these workers. `restore` has the orders for [`Order::Restore`].
+    /// Starts a session with these workers, ascending. `restore` has the orders for [`Order::Restore`].
     /// `should_abort` is called several times a second while answers are awaited.
     pub(crate) fn new(
         cluster: Arc<Cluster>,
@@ -77,7 +89,7 @@ impl RemotePool {
             sent: Instant::now(),
             times: Vec::new(),
             events,
-            restore,
+            restore: restore.map(Arc::new),
             should_abort,
         }
     }
@@ -88,9 +100,9 @@ impl RemotePool {
     /// If a worker is lost, fails or sends a malformed answer, or on shutdown.
     pub(crate) fn prepare(
         &mut self,
-        order: impl Fn(WorkerNumber) -> v1::Prepare,
+        order: impl Fn(WorkerNumber) -> v1::Prepare + Send + Sync + 'static,
     ) -> Result<(), ClusterError> {
-        let answers = self.execute(|number| What::Prepare(order(number)))?;
+        let answers = self.execute(move |number| What::Prepare(order(number)))?;
         answers.into_iter().try_for_each(|answer| answer.done.map(|_| ()))
     }
 
@@ -100,25 +112,30 @@ impl RemotePool {
         self.cluster.membership.end_session(self.epoch);
     }
 
-    fn send(&mut self, what: impl Fn(WorkerNumber) -> What) {
+    fn send(&mut self, what: impl Fn(WorkerNumber) -> What + Send + Sync + 'static) {
         self.last_order += 1;
         self.sent = Instant::now();
+        let what: MakeOrder = Arc::new(what);
         for worker in &self.workers {
-            let what = Some(what(*worker));
-            let (epoch, number) = (self.epoch, self.last_order);
-            let order = v1::Order { epoch, number, what, incarnation: self.cluster.incarnation };
-            self.cluster.membership.send_order(*worker, order);
+            self.cluster.membership.send_order(PendingOrder {
+                epoch: self.epoch,
+                number: self.last_order,
+                incarnation: self.cluster.incarnation,
+                worker: *worker,
+                what: Arc::clone(&what),
+            });
         }
     }
 
     /// Sends an order and waits until all workers have answered, or one has failed or is lost.
     fn execute(
         &mut self,
-        what: impl Fn(WorkerNumber) -> What,
+        what: impl Fn(WorkerNumber) -> What + Send + Sync + 'static,
     ) -> Result<Vec<Answer<ClusterError>>, ClusterError> {
         self.send(what);
         self.times.clear();
         let mut answers: Vec<Answer<ClusterError>> = Vec::with_capacity(self.workers.len());
+        let mut has_answered = vec![false; self.workers.len()];
         while answers.len() < self.workers.len() {
             let event = self.cluster.platform().wait_at_most(POLL_INTERVAL, self.events.recv());
             let (number, answer) = match event {
@@ -130,10 +147,10 @@ impl RemotePool {
                 _ => return Err(ClusterError::Shutdown),
             };
             let Some(worker) = self.index(number) else { continue };
-            let repeated = answers.iter().any(|answer| answer.worker == worker);
-            if answer.order != self.last_order || repeated {
+            if answer.order != self.last_order || has_answered[worker] {
                 continue;
             }
+            has_answered[worker] = true;
             if let Some(Outcome::Saved(saved)) = &answer.outcome {
                 self.cluster.membership.set_peak(number, saved.peak_rss_bytes);
             }
@@ -154,7 +171,7 @@ impl RemotePool {
     }
 
     fn index(&self, number: WorkerNumber) -> Option<usize> {
-        self.workers.iter().position(|worker| *worker == number)
+        self.workers.binary_search(&number).ok()
     }
 
     fn lost(&self, number: WorkerNumber, why: &str) -> ClusterError {
@@ -238,20 +255,21 @@ impl WorkerPool for RemotePool {
             Order::Seed => What::Seed(v1::Seed {}),
             Order::Restore => {
                 let restore = self.restore.take();
-                let order = |number| restore.as_ref().map(|r| r.order(number)).unwrap_or_default();
-                return self.execute(|number| What::Restore(order(number)));
+                let order =
+                    move |number| restore.as_ref().map(|r| r.order(number)).unwrap_or_default();
+                return self.execute(move |number| What::Restore(order(number)));
             }
             Order::Advance { depth, files } => {
                 let files = files.iter().map(convert::file_to).collect();
                 let advance = v1::Advance { depth, files };
-                let answers = self.execute(|_| What::Advance(advance.clone()))?;
+                let answers = self.execute(move |_| What::Advance(advance.clone()))?;
                 self.cluster.pace.add(&self.times, Instant::now());
                 return Ok(answers);
             }
             Order::Save { depth } => What::Save(v1::Save { depth }),
             Order::Saved { depth } => What::Saved(v1::Saved { depth }),
         };
-        self.execute(|_| what.clone())
+        self.execute(move |_| what.clone())
     }
 
     /// Always false: workers that did not fail have consumed their exits, so the search can only

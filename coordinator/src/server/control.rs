@@ -15,6 +15,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::status::blocking;
 use crate::cluster::context::Cluster;
+use crate::cluster::outgoing::Outgoing;
 use crate::entry::{WorkerEntry, WorkerNumber};
 use crate::journal::error::JournalError;
 use crate::journal::names::WorkerName;
@@ -70,7 +71,7 @@ impl ControlService for Control {
             incarnation: cluster.incarnation,
             name: entry.name.clone(),
         };
-        let _ = outbound.send(message(v1::to_worker::Message::Welcome(welcome)));
+        let _ = outbound.send(v1::to_worker::Message::Welcome(welcome).into());
         let number = entry.number;
         let (name, address) = (entry.name.clone(), hello.address.clone());
         tracing::info!(worker = name, number, address, threads = hello.threads, "worker connected");
@@ -83,12 +84,9 @@ impl ControlService for Control {
             cluster.membership.disconnect(number, connection);
             cluster.wake_queue();
         });
-        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(orders).map(Ok))))
+        let messages = UnboundedReceiverStream::new(orders);
+        Ok(Response::new(Box::pin(messages.map(|message| Ok(message.into_message())))))
     }
-}
-
-fn message(message: v1::to_worker::Message) -> v1::ToWorker {
-    v1::ToWorker { message: Some(message) }
 }
 
 /// Registers a worker. Epochs that it has seen are not issued again.
@@ -155,9 +153,9 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
     Ok(())
 }
 
-fn beat(cluster: &Cluster, worker: WorkerNumber) -> v1::ToWorker {
+fn beat(cluster: &Cluster, worker: WorkerNumber) -> Outgoing {
     let dismissed = cluster.membership.is_dismissed(worker);
-    message(v1::to_worker::Message::Beat(v1::CoordinatorBeat { dismissed }))
+    v1::to_worker::Message::Beat(v1::CoordinatorBeat { dismissed }).into()
 }
 
 /// Receives a worker's messages until the connection ends. Returns why it ended.
@@ -166,7 +164,7 @@ async fn receive(
     number: WorkerNumber,
     connection: u64,
     mut incoming: Streaming<v1::FromWorker>,
-    outbound: mpsc::UnboundedSender<v1::ToWorker>,
+    outbound: mpsc::UnboundedSender<Outgoing>,
 ) -> String {
     let lease = cluster.membership.lease();
     let mut heartbeats = tokio::time::interval(lease / 3);

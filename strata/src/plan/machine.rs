@@ -163,9 +163,9 @@ pub enum Command {
 #[derive(Debug)]
 enum Phase {
     /// Workers make a layer, or load it.
-    Layer { depth: u32, restored: bool, parts: Vec<Option<LayerPart>> },
+    Layer { depth: u32, restored: bool, parts: Answers<LayerPart> },
     /// Workers make a checkpoint's files durable.
-    Saving { depth: u32, saved: Vec<Option<Vec<CheckpointFile>>> },
+    Saving { depth: u32, saved: Answers<Vec<CheckpointFile>> },
     /// The driver makes a checkpoint durable.
     Publishing { publication: Box<Publication> },
     /// Over.
@@ -264,12 +264,9 @@ impl Plan {
             return Err(Refusal::NotRequested { what: "report of a layer" });
         };
         let PartReport { worker, depth: found, part } = report;
-        let place = place(parts, worker, *depth, found)?;
-        *place = Some(part);
-        if parts.iter().any(Option::is_none) {
-            return Ok(());
-        }
-        let (depth, parts) = (*depth, parts.iter_mut().filter_map(Option::take).collect());
+        parts.check(worker, *depth, found)?;
+        let Some(parts) = parts.add(worker, part) else { return Ok(()) };
+        let depth = *depth;
         self.barrier(Sum::of(depth, parts))
     }
 
@@ -347,13 +344,13 @@ impl Plan {
 
     fn layer(&mut self, depth: u32, command: Command) {
         let restored = command == Command::Restore;
-        let parts = vec![None; self.options.workers];
+        let parts = Answers::of(self.options.workers);
         self.phase = Phase::Layer { depth, restored, parts };
         self.commands.push_back(command);
     }
 
     fn save(&mut self, depth: u32) {
-        self.phase = Phase::Saving { depth, saved: vec![None; self.options.workers] };
+        self.phase = Phase::Saving { depth, saved: Answers::of(self.options.workers) };
         self.commands.push_back(Command::Save { depth });
     }
 
@@ -366,18 +363,14 @@ impl Plan {
         let Phase::Saving { depth, saved } = &mut self.phase else {
             return Err(Refusal::NotRequested { what: "part of a checkpoint" });
         };
-        let place = place(saved, worker, *depth, found)?;
+        saved.check(worker, *depth, found)?;
         let wrong =
             |record: &&CheckpointFile| !(depth.saturating_sub(1)..=*depth).contains(&record.depth);
         if let Some(record) = records.iter().find(wrong) {
             return Err(Refusal::WrongDepth { expected: *depth, found: record.depth });
         }
-        *place = Some(records);
-        if saved.iter().any(Option::is_none) {
-            return Ok(());
-        }
-        let records: Vec<CheckpointFile> =
-            saved.iter_mut().filter_map(Option::take).flatten().collect();
+        let Some(saved) = saved.add(worker, records) else { return Ok(()) };
+        let records: Vec<CheckpointFile> = saved.into_iter().flatten().collect();
         let depth = *depth;
         self.check_checkpoint(depth, &records).inspect_err(|_| self.phase = Phase::Ended)?;
         // Layers that were in memory only are on disk now.
@@ -442,7 +435,7 @@ impl Plan {
         let Some(before) = depth.checked_sub(1) else {
             return Err(Refusal::NotRequested { what: "abandoned layer 0" });
         };
-        if let Some(worker) = parts.iter().position(Option::is_some) {
+        if let Some(worker) = parts.first() {
             return Err(Refusal::Repeated { worker, depth: *depth });
         }
         self.ending = Some(Outcome::Stopped(reason));
@@ -451,20 +444,43 @@ impl Plan {
     }
 }
 
-/// Slot of a worker's answer, if it is the one awaited.
-fn place<T>(
-    answers: &mut [Option<T>],
-    worker: usize,
-    expected: u32,
-    found: u32,
-) -> Result<&mut Option<T>, Refusal> {
-    let workers = answers.len();
-    if found != expected {
-        return Err(Refusal::WrongDepth { expected, found });
+/// Answers of all workers to one order.
+#[derive(Debug)]
+struct Answers<T> {
+    /// By worker.
+    places: Vec<Option<T>>,
+    /// Workers that have not answered. A search for them at each answer would grow with the square of
+    /// their number.
+    missing: usize,
+}
+
+impl<T> Answers<T> {
+    /// None yet, of so many workers.
+    fn of(workers: usize) -> Answers<T> {
+        Answers { places: (0..workers).map(|_| None).collect(), missing: workers }
     }
-    match answers.get_mut(worker) {
-        None => Err(Refusal::UnknownWorker { worker, workers }),
-        Some(Some(_)) => Err(Refusal::Repeated { worker, depth: expected }),
-        Some(place) => Ok(place),
+
+    /// Checks that a worker's answer of the layer `found` is awaited.
+    fn check(&self, worker: usize, expected: u32, found: u32) -> Result<(), Refusal> {
+        if found != expected {
+            return Err(Refusal::WrongDepth { expected, found });
+        }
+        match self.places.get(worker) {
+            None => Err(Refusal::UnknownWorker { worker, workers: self.places.len() }),
+            Some(Some(_)) => Err(Refusal::Repeated { worker, depth: expected }),
+            Some(None) => Ok(()),
+        }
+    }
+
+    /// Adds an answer that [`Self::check`] has accepted. Returns all answers if it is the last one.
+    fn add(&mut self, worker: usize, answer: T) -> Option<Vec<T>> {
+        self.places[worker] = Some(answer);
+        self.missing -= 1;
+        (self.missing == 0).then(|| self.places.iter_mut().filter_map(Option::take).collect())
+    }
+
+    /// The first worker that has answered.
+    fn first(&self) -> Option<usize> {
+        self.places.iter().position(Option::is_some)
     }
 }

@@ -1,5 +1,8 @@
 //! Tests of membership.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -26,6 +29,11 @@ fn order(epoch: u64, number: u64) -> v1::Order {
     v1::Order { epoch, number, what, incarnation: 1 }
 }
 
+fn pending(worker: u16, epoch: u64, number: u64) -> PendingOrder {
+    let what = Arc::new(|_| v1::order::What::Seed(v1::Seed {}));
+    PendingOrder { epoch, number, incarnation: 1, worker, what }
+}
+
 fn noted(epoch: u64, order: u64) -> v1::Answer {
     let outcome = Some(v1::answer::Outcome::Noted(v1::Noted {}));
     v1::Answer { epoch, order, outcome, incarnation: 1 }
@@ -33,7 +41,7 @@ fn noted(epoch: u64, order: u64) -> v1::Answer {
 
 struct Worker {
     connection: u64,
-    received: mpsc::UnboundedReceiver<v1::ToWorker>,
+    received: mpsc::UnboundedReceiver<Outgoing>,
 }
 
 impl Worker {
@@ -44,7 +52,7 @@ impl Worker {
     }
 
     fn next_order(&mut self) -> Option<v1::Order> {
-        match self.received.try_recv().ok()?.message? {
+        match self.received.try_recv().ok()?.into_message().message? {
             v1::to_worker::Message::Order(order) => Some(order),
             _ => None,
         }
@@ -66,7 +74,7 @@ fn an_outstanding_order_is_sent_again_after_a_reconnection_within_the_lease() {
     let membership = Membership::new(LEASE);
     let mut worker = Worker::connect(&membership, 3, "a");
     let mut events = session(&membership, 5, &[3]);
-    membership.send_order(3, order(5, 1));
+    membership.send_order(pending(3, 5, 1));
     assert_eq!(worker.next_order(), Some(order(5, 1)));
     membership.disconnect(3, worker.connection);
     let mut again = Worker::connect(&membership, 3, "a");
@@ -86,7 +94,7 @@ fn an_order_without_an_answer_is_repeated_once_a_lease() {
     let membership = Membership::new(LEASE);
     let mut worker = Worker::connect(&membership, 3, "a");
     let _events = session(&membership, 5, &[3]);
-    membership.send_order(3, order(5, 1));
+    membership.send_order(pending(3, 5, 1));
     assert_eq!(worker.next_order(), Some(order(5, 1)));
     let later = Instant::now() + 2 * LEASE;
     membership.repeat_order(3, worker.connection, Instant::now());
@@ -106,7 +114,7 @@ fn a_restarted_worker_is_lost_to_the_session() {
     let membership = Membership::new(LEASE);
     Worker::connect(&membership, 3, "a");
     let mut events = session(&membership, 5, &[3]);
-    membership.send_order(3, order(5, 1));
+    membership.send_order(pending(3, 5, 1));
     let mut other = Worker::connect(&membership, 3, "b");
     assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
     assert_eq!(other.next_order(), None);
@@ -117,7 +125,7 @@ fn a_lease_ends_without_messages_and_is_renewed_by_a_late_heartbeat() {
     let membership = Membership::new(LEASE);
     let worker = Worker::connect(&membership, 3, "a");
     let mut events = session(&membership, 5, &[3]);
-    membership.send_order(3, order(5, 1));
+    membership.send_order(pending(3, 5, 1));
     membership.expire(Instant::now());
     assert!(events.try_recv().is_err());
     membership.expire(Instant::now() + 2 * LEASE);
@@ -134,7 +142,7 @@ fn a_lease_ends_without_messages_and_is_renewed_by_a_late_heartbeat() {
 fn answers_of_another_epoch_are_dropped() {
     let membership = Membership::new(LEASE);
     let worker = Worker::connect(&membership, 3, "a");
-    membership.send_order(3, order(5, 1));
+    membership.send_order(pending(3, 5, 1));
     let mut events = session(&membership, 6, &[3]);
     assert!(membership.answer(3, worker.connection, noted(5, 1)));
     assert!(events.try_recv().is_err());
@@ -145,7 +153,7 @@ fn answers_of_another_incarnation_are_dropped() {
     let membership = Membership::new(LEASE);
     let worker = Worker::connect(&membership, 3, "a");
     let mut events = session(&membership, 5, &[3]);
-    membership.send_order(3, order(5, 1));
+    membership.send_order(pending(3, 5, 1));
     let late = v1::Answer { incarnation: 2, ..noted(5, 1) };
     assert!(membership.answer(3, worker.connection, late));
     assert!(events.try_recv().is_err());
@@ -181,8 +189,8 @@ fn sessions_of_two_jobs_hear_of_their_own_workers_only() {
     let workers = [0, 1, 2].map(|number| Worker::connect(&membership, number, "a"));
     let mut wide = session(&membership, 1, &[0, 2]);
     let mut single = session(&membership, 2, &[1]);
-    membership.send_order(0, order(1, 1));
-    membership.send_order(1, order(2, 1));
+    membership.send_order(pending(0, 1, 1));
+    membership.send_order(pending(1, 2, 1));
     assert!(membership.answer(1, workers[1].connection, noted(2, 1)));
     assert!(matches!(single.try_recv(), Ok(WorkerEvent::Answer { worker: 1, .. })));
     assert!(membership.answer(0, workers[0].connection, noted(1, 1)));
@@ -282,8 +290,9 @@ impl Simulation {
             }
             Step::Order => {
                 self.sent += 1;
-                (0..3)
-                    .for_each(|number| membership.send_order(number, order(self.epoch, self.sent)));
+                (0..3).for_each(|number| {
+                    membership.send_order(pending(number, self.epoch, self.sent))
+                });
             }
             Step::Connect { worker, restarted } => {
                 let known = &mut self.workers[usize::from(worker)];
@@ -381,4 +390,24 @@ fn a_worker_is_idle_while_it_stays_and_no_session_has_it() {
     assert_eq!(idle(), [0]);
     membership.expire(Instant::now() + 2 * LEASE);
     assert!(idle().is_empty());
+}
+
+#[test]
+fn an_order_is_made_when_its_connection_sends_it() {
+    let membership = Membership::new(LEASE);
+    let mut workers = [0, 1, 2].map(|number| Worker::connect(&membership, number, "a"));
+    let made = Arc::new(AtomicU32::new(0));
+    for worker in 0..3 {
+        let made = Arc::clone(&made);
+        let what = Arc::new(move |number: u16| {
+            made.fetch_add(1, Ordering::Relaxed);
+            v1::order::What::Save(v1::Save { depth: number.into() })
+        });
+        let (epoch, number, incarnation) = (5, 1, 1);
+        membership.send_order(PendingOrder { epoch, number, incarnation, worker, what });
+    }
+    assert_eq!(made.load(Ordering::Relaxed), 0);
+    let sent = workers[2].next_order().and_then(|order| order.what);
+    assert_eq!(sent, Some(v1::order::What::Save(v1::Save { depth: 2 })));
+    assert_eq!(made.load(Ordering::Relaxed), 1);
 }
