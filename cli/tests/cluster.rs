@@ -18,6 +18,8 @@ mod dense;
 mod diagrams;
 #[path = "cluster/disks.rs"]
 mod disks;
+#[path = "cluster/elastic.rs"]
+mod elastic;
 #[path = "cluster/engines.rs"]
 mod engines;
 #[path = "cluster/faults.rs"]

@@ -38,10 +38,17 @@ pub(crate) struct ActiveJob {
     pub(crate) need: Need,
     /// Workers of its session, ascending; none between sessions.
     pub(crate) members: Vec<WorkerNumber>,
-    /// Workers that have files of its last checkpoint.
+    /// Workers that have files of its last checkpoint, ascending.
     pub(crate) holders: Vec<WorkerNumber>,
     /// Whether it waits for absent workers that have files it needs. It takes no worker then.
     pub(crate) is_blocked: bool,
+}
+
+impl ActiveJob {
+    /// Whether a worker has files of its last checkpoint.
+    pub(crate) fn holds(&self, worker: WorkerNumber) -> bool {
+        self.holders.binary_search(&worker).is_ok()
+    }
 }
 
 /// Divides workers among active jobs. `available` is ascending, `jobs` are in the order in which they
@@ -73,7 +80,7 @@ pub(crate) fn divide(available: &[WorkerNumber], jobs: &[ActiveJob]) -> Vec<Vec<
     let in_session = |worker: WorkerNumber| jobs.iter().any(|job| job.members.contains(&worker));
     for index in single {
         if grants[index].is_empty() {
-            let held = |worker: WorkerNumber| jobs[index].holders.contains(&worker);
+            let held = |worker: WorkerNumber| jobs[index].holds(worker);
             let best =
                 free.iter().copied().min_by_key(|worker| (in_session(*worker), !held(*worker)));
             grants[index].extend(best.filter(|best| free.remove(best)));

@@ -63,6 +63,7 @@ pub(crate) async fn run(state: &Arc<NodeState>, tasks: &mpsc::UnboundedSender<Ta
             Err(status) => status,
         };
         state.orders.set_outbound(None);
+        state.set_connected(false);
         if attempts.fail(url, &status) {
             let why = status_reason(&status);
             return NodeError::Refused { url: url.clone(), why };
@@ -104,6 +105,7 @@ async fn connect(
     log_welcome(options, &welcome);
     *attempts = Attempts::default();
     state.orders.set_outbound(Some(outbound.clone()));
+    state.set_connected(true);
     let mut heartbeats = tokio::time::interval(lease / 3);
     let mut last_received = tokio::time::Instant::now();
     loop {

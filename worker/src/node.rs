@@ -20,7 +20,8 @@ use crate::service::Exchange;
 use crate::state::NodeState;
 use crate::{control, executor};
 
-/// Longest wait for the next checkpoint after a request to end.
+/// Longest wait for the coordinator's permission after a request to end: for the next checkpoint, and
+/// until other workers have taken over the files.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A worker process that is ready to run.
@@ -89,8 +90,8 @@ impl Node {
         self.addr
     }
 
-    /// Runs until `stop` is ready; then waits for the next checkpoint of a running job, for 25
-    /// seconds at most, and ends. `address` is the URL at which other workers reach this one.
+    /// Runs until `stop` is ready; then waits for the next checkpoint of a running job and until other
+    /// workers have taken over its files, for 25 seconds at most, and ends. `address` is the URL at which other workers reach this one.
     ///
     /// # Errors
     /// [`NodeError::Refused`] if the coordinator rejects this worker permanently,
@@ -110,7 +111,7 @@ impl Node {
         let leave = async {
             stop.await;
             state.leave();
-            let _ = tokio::time::timeout(LEAVE_TIMEOUT, state.idle()).await;
+            let _ = tokio::time::timeout(LEAVE_TIMEOUT, state.may_end()).await;
         };
         let ended = tokio::select! {
             biased;

@@ -60,12 +60,29 @@ pub(crate) struct NodeState {
     pub(crate) number: AtomicU32,
     /// The process ends after the next checkpoint.
     leaving: AtomicBool,
-    /// Whether there is a current epoch to wait for.
-    busy: watch::Sender<bool>,
+    /// What keeps a process that is leaving from its end.
+    holds: watch::Sender<Holds>,
     /// Requests an immediate heartbeat.
     pub(crate) heartbeat_now: tokio::sync::Notify,
     /// Held by the check of files that runs.
     pub(crate) checks: tokio::sync::Semaphore,
+}
+
+/// What keeps a process that is leaving from its end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Holds {
+    /// There is a current epoch.
+    is_busy: bool,
+    /// There is a connection to the coordinator. Other workers may need files of this one.
+    is_connected: bool,
+    /// The coordinator has dismissed the process.
+    is_dismissed: bool,
+}
+
+impl Holds {
+    fn may_end(&self) -> bool {
+        self.is_dismissed || !(self.is_busy || self.is_connected)
+    }
 }
 
 impl NodeState {
@@ -101,7 +118,7 @@ impl NodeState {
             lease_ms: AtomicU64::new(10_000),
             number: AtomicU32::new(0),
             leaving: AtomicBool::new(false),
-            busy: watch::Sender::new(false),
+            holds: watch::Sender::new(Holds::default()),
             heartbeat_now: tokio::sync::Notify::new(),
             checks: tokio::sync::Semaphore::new(1),
         })
@@ -119,7 +136,7 @@ impl NodeState {
 
     /// Replaces the current epoch.
     pub(crate) fn set_current(&self, epoch: Option<Arc<Epoch>>) {
-        self.busy.send_replace(epoch.is_some());
+        self.holds.send_modify(|holds| holds.is_busy = epoch.is_some());
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = epoch;
     }
 
@@ -187,24 +204,30 @@ impl NodeState {
         self.fence_current();
     }
 
+    /// Records whether this worker is registered over a connection.
+    pub(crate) fn set_connected(&self, connected: bool) {
+        self.holds.send_modify(|holds| holds.is_connected = connected);
+    }
+
     /// Requests the end of the process after the next checkpoint.
     pub(crate) fn leave(&self) {
         self.leaving.store(true, Ordering::Release);
         self.heartbeat_now.notify_one();
     }
 
-    /// The coordinator needs this process no longer. A session that is over has not released it.
+    /// The coordinator needs this process no longer. A session that is over may not have released it.
     pub(crate) fn dismiss(&self) {
         if self.leaving.load(Ordering::Acquire) {
-            self.busy.send_replace(false);
+            self.holds.send_modify(|holds| holds.is_dismissed = true);
         }
     }
 
-    /// Returns when there is no current epoch, or the process is dismissed.
-    pub(crate) async fn idle(&self) {
-        let mut busy = self.busy.subscribe();
+    /// Returns when the process is dismissed, or has neither an epoch nor a connection to the
+    /// coordinator, which would dismiss it.
+    pub(crate) async fn may_end(&self) {
+        let mut holds = self.holds.subscribe();
         // This cannot fail: `self` holds the sender.
-        let _ = busy.wait_for(|busy| !busy).await;
+        let _ = holds.wait_for(Holds::may_end).await;
     }
 
     /// A heartbeat message.

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 
 use crate::common::{Finished, expect};
 use crate::faults::SLOW;
-use crate::harness::{COORDINATOR, Cluster, fails};
+use crate::harness::{COORDINATOR, Cluster, eventually, fails};
 
 fn layers_of_one_process() -> Finished {
     let dir = tempfile::tempdir().unwrap();
@@ -33,15 +33,18 @@ fn a_symbolic_job_survives_the_kill_of_any_node() {
 
 #[test]
 fn a_symbolic_job_waits_for_the_worker_with_its_diagram() {
-    let mut cluster = Cluster::of(2);
+    let mut cluster = Cluster::of(1);
     let follower = cluster.follow(&format!("submit {SLOW} --engine symbolic"));
     let job = follower.job();
     follower.until_depth(100);
-    for name in ["w1", "w2"] {
-        cluster.signal(name, Signal::TERM);
-        assert!(cluster.ended(name).success());
-        cluster.start(name);
-    }
+    cluster.signal("w1", Signal::TERM);
+    assert!(cluster.ended("w1").success());
+    // One without files cannot continue the job.
+    cluster.join("w2", "");
+    eventually("the job waits for w1", || {
+        cluster.status(&job)["waiting_for"] == serde_json::json!(["w1"])
+    });
+    cluster.start("w1");
     let ran = follower.expect(0);
     assert_eq!(ran.event("result")["moves"], 881);
     assert_eq!(cluster.status(&job)["state"], "done");

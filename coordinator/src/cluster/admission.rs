@@ -11,9 +11,9 @@ use crate::entry::{ClusterCheckpoint, WorkerEntry, WorkerNumber};
 /// Inputs of the decision.
 #[derive(Debug)]
 pub(crate) struct ClusterState<'a> {
-    /// Workers with a valid lease that are not leaving, ascending.
+    /// Workers with a valid lease, ascending.
     pub(crate) live: &'a [WorkerNumber],
-    /// Those of them that can own shards, ascending: the others work for other jobs.
+    /// Those of them that can own shards, ascending: the others are leaving or work for other jobs.
     pub(crate) usable: &'a [WorkerNumber],
     /// All workers that have ever registered.
     pub(crate) known: &'a [WorkerEntry],
@@ -47,7 +47,7 @@ pub(crate) enum Admission {
 /// Decides whether a session can start.
 ///
 /// 1. Workers that hold checkpoint files must be live, unless a shared store has the files and the
-///    timeout has passed. They may work for other jobs: they send files meanwhile.
+///    timeout has passed. They may be leaving or work for other jobs: they send files meanwhile.
 /// 2. During the grace period all known workers are awaited.
 /// 3. A layer narrower than `narrow` goes to the usable worker that owns most shards. Otherwise the
 ///    shards are balanced with as few moves as possible.

@@ -160,6 +160,12 @@ impl CheckpointSink for JournalSink {
         self.should_move(last.stats.states).then_some(StopReason::Moving)
     }
 
+    /// A worker that is leaving waits until a checkpoint needs no file of it.
+    fn is_due(&mut self) -> bool {
+        let mut leaving = self.cluster.membership.leaving().into_iter();
+        leaving.any(|worker| self.cluster.schedule.is_source(&self.id, worker))
+    }
+
     fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), ClusterError> {
         let line = layer.into_line(self.seconds());
         self.track_layer(&line, totals);
@@ -201,8 +207,13 @@ impl CheckpointSink for JournalSink {
         };
         let entry = self.cluster.journal.checkpoint(&self.id, &self.unsaved, change)?;
         self.unsaved = Vec::new();
+        // The files of a job that ends are not taken over.
+        let goes_on = ending.is_none_or(|ending| ending == Outcome::Stopped(StopReason::Moving));
+        let checkpoint = entry.checkpoint.as_ref().filter(|_| goes_on);
+        self.cluster.schedule.set_files(&self.id, checkpoint, false);
+        self.cluster.dismiss_leaving();
         self.job.set_saved(entry.progress.as_ref());
-        if ending.is_some_and(|ending| ending != Outcome::Stopped(StopReason::Moving)) {
+        if !goes_on {
             self.job.show_last_layer();
         }
         Ok(())

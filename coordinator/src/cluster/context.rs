@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use strata::catalogue::Registry;
 use strata_dashboard::{PlainPresenter, Presenter};
 use strata_platform::{Instant, Platform};
+use strata_proto::v1;
 use strata_store::JobSpec;
 
 use super::job_view::{JobView, JobViews};
@@ -17,6 +18,7 @@ use super::pace::Pace;
 use super::removal_messages::Removals;
 use super::schedule::Schedule;
 use super::work::Work;
+use crate::entry::WorkerNumber;
 use crate::journal::operations::Journal;
 use crate::journal::setup::JournalSetup;
 use crate::scheduling::Need;
@@ -200,6 +202,26 @@ impl Cluster {
         self.queue.notify();
     }
 
+    /// Whether a worker that is leaving may end: no session has it, and no running job needs files of
+    /// it that other workers can still take over.
+    pub(crate) fn is_dismissed(&self, worker: WorkerNumber) -> bool {
+        let may_be_read = || {
+            let can_move = !self.is_shutting_down() && !self.membership.available().is_empty();
+            can_move && self.schedule.needs(worker)
+        };
+        self.membership.has_left_sessions(worker) && !may_be_read()
+    }
+
+    /// Dismisses the workers that are leaving and may end, before their next heartbeats.
+    pub(crate) fn dismiss_leaving(&self) {
+        for worker in self.membership.leaving() {
+            if self.is_dismissed(worker) {
+                let beat = v1::CoordinatorBeat { dismissed: true };
+                self.membership.send(worker, v1::to_worker::Message::Beat(beat));
+            }
+        }
+    }
+
     /// A place for a thread that waits for [`Self::wake_queue`].
     pub(crate) fn waiter(&self) -> Waiter {
         self.queue.waiter()
@@ -223,5 +245,72 @@ impl Cluster {
 
     pub(crate) fn is_shutting_down(&self) -> bool {
         self.shutdown.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::{CheckpointFile, Hex64, Hex128};
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::entry::{ClusterCheckpoint, WorkerEntry};
+
+    fn connect(cluster: &Cluster, number: WorkerNumber) -> u64 {
+        let entry = WorkerEntry {
+            number,
+            id: format!("{number:032x}"),
+            name: format!("w{number}"),
+            address: "http://127.0.0.1:1".to_owned(),
+            first_seen: 0,
+            host: None,
+        };
+        let (outbound, _received) = mpsc::unbounded_channel();
+        cluster.membership.connect(entry, v1::Hello::default(), outbound)
+    }
+
+    fn checkpoint_of(worker: WorkerNumber) -> ClusterCheckpoint {
+        let record = CheckpointFile {
+            depth: 1,
+            worker: worker.into(),
+            file: "layer".to_owned(),
+            bytes: 1,
+            states: 1,
+            positions: 1,
+            regions: 1,
+            generated: 1,
+            digest: Hex128([0; 2]),
+            seal: Hex64(0),
+        };
+        let (records, owners) = (vec![record], vec![worker]);
+        ClusterCheckpoint { depth: 1, records, owners, disk_peak: 0, spilled: 0, made: None }
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_leaves_stays_while_others_may_take_over_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ClusterOptions::for_tests(Registry::shipped());
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let cluster = Cluster::new(options, journal, JobViews::new(folder.path()), 1);
+        let leaving = v1::WorkerBeat { leaving: true, ..v1::WorkerBeat::default() };
+        let connections = [0, 1].map(|worker| connect(&cluster, worker));
+        assert!(!cluster.is_dismissed(0));
+        assert!(cluster.membership.heartbeat(0, connections[0], leaving));
+        assert!(cluster.is_dismissed(0));
+        cluster.schedule.start("job", Need::Several);
+        cluster.schedule.set_files("job", Some(&checkpoint_of(0)), false);
+        assert!(!cluster.is_dismissed(0));
+        // The job waits for another worker.
+        cluster.schedule.set_files("job", Some(&checkpoint_of(0)), true);
+        assert!(cluster.is_dismissed(0));
+        cluster.schedule.set_files("job", Some(&checkpoint_of(0)), false);
+        assert!(!cluster.is_dismissed(0));
+        // No worker is left that could take them over.
+        assert!(cluster.membership.heartbeat(1, connections[1], leaving));
+        assert!(cluster.is_dismissed(0));
+        assert!(cluster.membership.heartbeat(1, connections[1], v1::WorkerBeat::default()));
+        assert!(!cluster.is_dismissed(0));
+        cluster.schedule.set_files("job", Some(&checkpoint_of(1)), false);
+        assert!(cluster.is_dismissed(0));
     }
 }

@@ -245,6 +245,7 @@ fn run_sessions(
         };
         let ended = session::run(cluster, job, &entry, space, owners);
         cluster.schedule.give_back(id);
+        cluster.dismiss_leaving();
         cluster.wake_queue();
         match ended {
             Ok(Outcome::Stopped(StopReason::Moving)) => {}
@@ -314,7 +315,9 @@ fn wait_for_workers(
         if job.is_cancelled() {
             return Ok(Readiness::Cancelled);
         }
-        let (live, known) = (cluster.membership.available(), cluster.journal.workers()?);
+        // Workers that are leaving still send their files.
+        let (live, known) = (cluster.membership.present(), cluster.journal.workers()?);
+        let available = cluster.membership.available();
         let checkpoint = entry.checkpoint.as_ref();
         let is_absent = !absent_holders(&live, checkpoint).is_empty();
         absent_since = absent_since.filter(|_| is_absent);
@@ -323,7 +326,7 @@ fn wait_for_workers(
         let in_grace_period = cluster.started.elapsed() < grace_period;
         let is_blocked = is_absent && !(cluster.options.has_store && timed_out);
         cluster.schedule.set_files(&entry.id, checkpoint, is_blocked);
-        let admission = cluster.schedule.take(&entry.id, &live, |usable| {
+        let admission = cluster.schedule.take(&entry.id, &available, |usable| {
             let admission = admit(&ClusterState {
                 live: &live,
                 usable,
@@ -352,7 +355,7 @@ fn wait_for_workers(
             }
         };
         if logged.as_ref() != Some(&names) && !in_grace_period {
-            log_wait(job, &names, live.len());
+            log_wait(job, &names, available.len());
             logged = Some(names.clone());
         }
         job.set_workers(0, names);

@@ -346,7 +346,7 @@ impl Membership {
 
     /// Whether a worker is leaving and no session has it. None will have it: sessions start with
     /// workers that are not leaving.
-    pub(crate) fn is_dismissed(&self, number: WorkerNumber) -> bool {
+    pub(crate) fn has_left_sessions(&self, number: WorkerNumber) -> bool {
         let state = self.state();
         let is_leaving = |member: &Member| member.beat.leaving;
         state.members.get(&number).is_some_and(is_leaving) && state.session_of(number).is_none()
@@ -370,9 +370,23 @@ impl Membership {
 
     /// Numbers of the workers with a valid lease that are not leaving, ascending.
     pub(crate) fn available(&self) -> Vec<WorkerNumber> {
+        self.alive(|beat| !beat.leaving)
+    }
+
+    /// Numbers of the workers with a valid lease that are leaving, ascending.
+    pub(crate) fn leaving(&self) -> Vec<WorkerNumber> {
+        self.alive(|beat| beat.leaving)
+    }
+
+    /// Numbers of the workers with a valid lease, ascending.
+    pub(crate) fn present(&self) -> Vec<WorkerNumber> {
+        self.alive(|_| true)
+    }
+
+    fn alive(&self, which: impl Fn(&v1::WorkerBeat) -> bool) -> Vec<WorkerNumber> {
         let state = self.state();
-        let available = state.members.iter().filter(|(_, m)| m.alive && !m.beat.leaving);
-        available.map(|(number, _)| *number).collect()
+        let alive = state.members.iter().filter(|(_, member)| member.alive && which(&member.beat));
+        alive.map(|(number, _)| *number).collect()
     }
 
     /// The threads of the worker that has the fewest, of those with a valid lease that are not leaving;

@@ -60,8 +60,21 @@ impl Schedule {
         grant(&self.jobs(), id, available)
     }
 
-    /// Records where a job between sessions has its checkpoint, and whether it waits for absent
-    /// workers that have files of it.
+    /// Whether a worker has files of the last checkpoint of an active job, which a session of it
+    /// can read.
+    pub(crate) fn needs(&self, worker: WorkerNumber) -> bool {
+        self.jobs().iter().any(|(_, job)| !job.is_blocked && job.holds(worker))
+    }
+
+    /// Whether a worker that is in no session of a job has files of its last checkpoint.
+    pub(crate) fn is_source(&self, id: &str, worker: WorkerNumber) -> bool {
+        let jobs = self.jobs();
+        let job = jobs.iter().find(|(job, _)| job == id);
+        job.is_some_and(|(_, job)| job.holds(worker) && !job.members.contains(&worker))
+    }
+
+    /// Records where a job has its checkpoint, and whether it waits for absent workers that have files
+    /// of it.
     pub(crate) fn set_files(
         &self,
         id: &str,

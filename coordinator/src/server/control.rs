@@ -154,7 +154,7 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
 }
 
 fn beat(cluster: &Cluster, worker: WorkerNumber) -> Outgoing {
-    let dismissed = cluster.membership.is_dismissed(worker);
+    let dismissed = cluster.is_dismissed(worker);
     v1::to_worker::Message::Beat(v1::CoordinatorBeat { dismissed }).into()
 }
 

@@ -111,6 +111,11 @@ pub trait CheckpointSink {
     /// Reason to stop after the layer that has just been made, if there is one.
     fn stop(&mut self, last: &LayerSummary) -> Option<StopReason>;
 
+    /// Whether a checkpoint is due now although the interval has not passed.
+    fn is_due(&mut self) -> bool {
+        false
+    }
+
     /// Records a complete layer. `totals` includes it.
     ///
     /// # Errors
@@ -240,6 +245,7 @@ where
         }
         if self.sink.now().duration_since(self.last_checkpoint) >= self.interval
             || waiting > MAX_WAITING
+            || self.sink.is_due()
         {
             self.plan.handle(Input::CheckpointDue)?;
         }

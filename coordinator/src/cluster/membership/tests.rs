@@ -366,16 +366,16 @@ proptest! {
 }
 
 #[test]
-fn a_worker_that_leaves_is_dismissed_when_no_session_has_it() {
+fn a_worker_that_leaves_has_left_when_no_session_has_it() {
     let membership = Membership::new(LEASE);
     let worker = Worker::connect(&membership, 0, "a");
-    assert!(!membership.is_dismissed(0));
+    assert!(!membership.has_left_sessions(0));
     let _events = session(&membership, 1, &[0]);
     let leaving = v1::WorkerBeat { leaving: true, ..v1::WorkerBeat::default() };
     assert!(membership.heartbeat(0, worker.connection, leaving));
-    assert!(!membership.is_dismissed(0), "a checkpoint may need it");
+    assert!(!membership.has_left_sessions(0), "a checkpoint may need it");
     membership.end_session(1);
-    assert!(membership.is_dismissed(0));
+    assert!(membership.has_left_sessions(0));
 }
 
 #[test]
