@@ -50,6 +50,7 @@ types! {
     LayerRef, LookUpRequest, LayerPart, LayersPart, WorkersRequest, WorkersReply, WorkerInfo,
     LayerRange, ListHeldJobs, HeldJobs, RemoveJobs, RemovedJobs, RemovedJob, CollectRequest,
     CollectPart, UnknownJob, EngineNeeds, PathPart, PathProgress, PathPositions, FindPathRequest,
+    Machine,
 }
 
 type Checked = Result<(), String>;
@@ -265,6 +266,7 @@ fn answers() -> Vec<Filled> {
         address: "http://127.0.0.1:7001".to_owned(),
         threads: 2,
         memory_bytes: 1 << 30,
+        machine: Some(v1::Machine { id: "0123".to_owned(), processors: 8 }),
         ..v1::Hello::default()
     };
     vec![
