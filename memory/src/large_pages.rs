@@ -1,7 +1,6 @@
 //! Preallocation of large lists, in large pages where the system has them.
 //!
-//! Small pages cost a symbolic search 15 % of its time and an explicit one 10 %. The system call is
-//! unsafe.
+//! Small pages cost a symbolic search 15 % of its time. The system call is unsafe.
 #![allow(unsafe_code)]
 
 /// The first bytes of a list stay in small pages, so that a list with little in it stays small.

@@ -91,7 +91,8 @@ impl Node {
     }
 
     /// Runs until `stop` is ready; then waits for the next checkpoint of a running job and until other
-    /// workers have taken over its files, for 25 seconds at most, and ends. `address` is the URL at which other workers reach this one.
+    /// workers have taken over its files, for 25 seconds at most, and ends. `address` is the URL at
+    /// which other workers reach this one.
     ///
     /// # Errors
     /// [`NodeError::Refused`] if the coordinator rejects this worker permanently,
@@ -111,7 +112,10 @@ impl Node {
         let leave = async {
             stop.await;
             state.leave();
-            let _ = tokio::time::timeout(LEAVE_TIMEOUT, state.may_end()).await;
+            if tokio::time::timeout(LEAVE_TIMEOUT, state.may_end()).await.is_err() {
+                let seconds = LEAVE_TIMEOUT.as_secs();
+                tracing::warn!("not dismissed within {seconds} s: jobs may wait for this worker");
+            }
         };
         let ended = tokio::select! {
             biased;
