@@ -148,8 +148,7 @@ impl<S: Tabled> RegionCache<S> {
             keys: Vec::new(),
             slots: Vec::new(),
             used: 0,
-            // Round down to a power of two.
-            max_sets: 1 << max_sets.ilog2(),
+            max_sets,
             victim: 0,
             classes,
             numbers: FxHashMap::default(),
@@ -168,7 +167,8 @@ impl<S: Tabled> RegionCache<S> {
     fn set(&self, key: RegionKey) -> usize {
         let folded = (key.0 as u64) ^ (key.0 >> 64) as u64;
         let hash = folded.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (hash >> (64 - self.keys.len().ilog2())) as usize
+        // The number of sets is no power of two, because up to half of the memory would be lost.
+        ((u128::from(hash) * self.keys.len() as u128) >> 64) as usize
     }
 
     /// Prefetches the keys that [`Self::find`] reads.
@@ -222,7 +222,7 @@ impl<S: Tabled> RegionCache<S> {
     #[inline(never)]
     fn load(&mut self, key: RegionKey) -> usize {
         if 2 * self.used > self.slots.len() && self.keys.len() < self.max_sets {
-            let sets = 2 * self.keys.len();
+            let sets = (2 * self.keys.len()).min(self.max_sets);
             let old = (std::mem::take(&mut self.keys), std::mem::take(&mut self.slots));
             self.reset(sets);
             for (key, region) in old.0.into_iter().flatten().zip(old.1) {
@@ -287,5 +287,38 @@ impl<S: Tabled> RegionCache<S> {
             *known = cached;
         }
         cached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use strata_puzzles::panex::{Panex, PanexConfig};
+    use strata_space::StateSpace;
+
+    use super::*;
+
+    #[test]
+    fn a_full_cache_takes_all_of_its_memory() {
+        let space = Arc::new(Panex::new(PanexConfig::new(7)).unwrap());
+        let region = size_of::<Option<CachedRegion<<Panex as Tabled>::Class>>>();
+        // Between two powers of two.
+        let sets = 3 * INITIAL_SETS / 2;
+        let bytes = sets * WAYS * (region + size_of::<RegionKey>());
+        let mut cache = RegionCache::new(space.clone(), 1, bytes, Arc::default());
+        let (mut next, mut regions) = (space.seeds(), HashSet::new());
+        let mut known: HashSet<_> = next.iter().copied().collect();
+        while regions.len() < sets * WAYS * 3 / 2 {
+            let state = next.pop().unwrap();
+            regions.insert(state.region);
+            let slot = cache.find(state.region);
+            assert!(cache.at(slot).class == space.class(state.region));
+            let mut moves = Vec::new();
+            space.moves(state, &mut moves);
+            next.extend(moves.into_iter().filter(|state| known.insert(*state)));
+        }
+        assert_eq!(cache.keys.len(), sets);
+        assert!(cache.used > sets * WAYS * 9 / 10, "{} regions", cache.used);
     }
 }

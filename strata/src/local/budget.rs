@@ -98,12 +98,12 @@ impl Budget {
 
     /// Memory of one task's kernel.
     pub fn kernel(&self) -> KernelMemory {
-        KernelMemory { regions: self.free / 4 / self.tasks, memo: self.free / 8 / self.tasks }
+        KernelMemory { regions: self.free * 3 / 8 / self.tasks, memo: self.free / 8 / self.tasks }
     }
 
     /// Bytes of exits in memory in one worker's inbox, for each of the two layers it holds.
     pub fn inbox(&self) -> usize {
-        self.free * 3 / 16 / self.workers
+        self.free / 8 / self.workers
     }
 
     /// Bytes of exits that one task buffers for each receiving worker.
@@ -144,9 +144,9 @@ mod tests {
             let total = Budget::least(9 * MIB, threads) + extra;
             let node = Budget::for_node(total as u64, 9 * MIB, threads, peers).unwrap();
             let free = extra + Budget::BASE * MIB;
-            assert_eq!(node.kernel().regions, free / 4 / threads);
+            assert_eq!(node.kernel().regions, free * 3 / 8 / threads);
             assert_eq!(node.kernel().memo, free / 8 / threads);
-            assert_eq!(node.inbox(), free * 3 / 16);
+            assert_eq!(node.inbox(), free / 8);
             assert_eq!(node.outbox(), free / 8 / threads / peers);
             assert_eq!(node.reserve(), free / 8);
             let sum = threads * (kernel_bytes(node) + peers * node.outbox()) + 2 * node.inbox();
