@@ -16,6 +16,8 @@ mod connections;
 mod dense;
 #[path = "cluster/diagrams.rs"]
 mod diagrams;
+#[path = "cluster/directed.rs"]
+mod directed;
 #[path = "cluster/disks.rs"]
 mod disks;
 #[path = "cluster/elastic.rs"]

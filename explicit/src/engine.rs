@@ -7,9 +7,9 @@ use strata_space::{
 };
 use strata_store::EntryKey;
 
-use crate::direct::DirectKernel;
 use crate::error::{Result, check_region};
 use crate::kernel::{Kernel, KernelMemory};
+use crate::sparse::SparseKernel;
 use crate::tabled::{SharedCaches, TabledKernel};
 
 /// A space prepared for a search. All tasks of a process share one engine.
@@ -28,14 +28,14 @@ trait KernelFactory: Send + Sync {
     fn table_bytes(&self) -> usize;
 }
 
-struct DirectFactory<S> {
+struct SparseFactory<S> {
     space: Arc<S>,
     shards: u32,
 }
 
-impl<S: StateSpace> KernelFactory for DirectFactory<S> {
+impl<S: StateSpace> KernelFactory for SparseFactory<S> {
     fn make(&self, _: KernelMemory) -> Box<dyn Kernel> {
-        Box::new(DirectKernel::new(self.space.clone(), self.shards))
+        Box::new(SparseKernel::new(self.space.clone(), self.shards))
     }
 
     fn table_bytes(&self) -> usize {
@@ -61,16 +61,16 @@ impl<S: Tabled> KernelFactory for TabledFactory<S> {
 
 impl Engine {
     /// Prepares any space. Kernels compute the moves of every state.
-    pub fn direct<S: StateSpace>(space: S, shards: u32) -> Engine {
+    pub fn sparse<S: StateSpace>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
-        let kernels = Box::new(DirectFactory { space: space.clone(), shards });
+        let kernels = Box::new(SparseFactory { space: space.clone(), shards });
         Engine { space, shards, locals: u32::MAX, exit_edges: 0, kernels }
     }
 
     /// Prepares a space whose states are integer keys. Its locals have a known bound.
     pub fn keyed<S: KeySpace>(space: Keyed<S>, shards: u32) -> Engine {
         let locals = 2 << space.space().local_bits();
-        Engine { locals, ..Engine::direct(space, shards) }
+        Engine { locals, ..Engine::sparse(space, shards) }
     }
 
     /// Prepares a space with tables.
@@ -121,6 +121,11 @@ impl Engine {
     /// A position that a state stands for, in the space's text form.
     pub fn text(&self, state: State) -> String {
         self.space.text(state)
+    }
+
+    /// Whether each move can be undone by another, so that a pass needs the last two layers only.
+    pub fn is_undirected(&self) -> bool {
+        self.space.is_undirected()
     }
 
     /// How the search ends.

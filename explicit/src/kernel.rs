@@ -12,6 +12,9 @@ pub struct Inputs<'a> {
     pub current: List<'a>,
     /// Layer d-1.
     pub previous: List<'a>,
+    /// Parts of the layers before, which have no states in common. Empty where moves can be undone:
+    /// no successor is there. A kernel for spaces with tables ignores them.
+    pub older: &'a [List<'a>],
     /// Exits of layer d into this region.
     pub inbox: &'a Batches,
 }

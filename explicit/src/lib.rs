@@ -7,6 +7,8 @@
 //! next = (inside successors of current ∪ inbox) − current − previous
 //! ```
 //!
+//! and where moves cannot be undone, it also subtracts all layers before.
+//!
 //! It writes the result to the layer file and sends the exits of the new states to the inboxes of
 //! their target regions, where they wait for the next pass. One [`PassTask`] per thread does this
 //! for a range of keys. An [`Exchange`] delivers exits between workers.
@@ -19,12 +21,14 @@
 #![forbid(unsafe_code)]
 
 mod dedup;
-mod direct;
 mod engine;
 mod error;
 mod exits;
 mod kernel;
+mod local_set;
+mod merge;
 mod pass;
+mod sparse;
 mod tabled;
 mod trace;
 

@@ -9,6 +9,7 @@ use strata_store::{
 use crate::error::{Error, Result};
 use crate::exits::{DiscardExits, MergedRuns, Outboxes, Run};
 use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output};
+use crate::merge::merge;
 
 /// The inputs and the output of a pass, shared by all tasks.
 #[derive(Copy, Clone)]
@@ -19,6 +20,8 @@ pub struct Pass<'a> {
     pub current: &'a Layer,
     /// Layer d-1; None at depth 0.
     pub previous: Option<&'a Layer>,
+    /// The layers before, in files that may each hold several. Empty where moves can be undone.
+    pub older: &'a [Layer],
     /// Exits of layer d.
     pub inbox: &'a [Run],
     /// Receives layer d+1.
@@ -35,6 +38,7 @@ pub struct PassTask {
     encoder: BlockEncoder,
     current: LayerCursor,
     previous: LayerCursor,
+    older: Vec<LayerCursor>,
     outboxes: Outboxes,
     inbox: Batches,
 }
@@ -54,6 +58,7 @@ impl PassTask {
             encoder: BlockEncoder::new(encode)?,
             current: LayerCursor::new()?,
             previous: LayerCursor::new()?,
+            older: Vec::new(),
             outboxes,
             inbox: Batches::default(),
         })
@@ -69,6 +74,7 @@ impl PassTask {
         let result = self.advance_regions(pass, range, &mut stats);
         self.current.stop();
         self.previous.stop();
+        self.older.iter_mut().for_each(LayerCursor::stop);
         let finished = result.and_then(|()| {
             self.outboxes.flush()?;
             Ok(self.encoder.finish(pass.writer)?)
@@ -97,6 +103,7 @@ impl PassTask {
         if let Some(previous) = pass.previous {
             self.previous.start(previous, range)?;
         }
+        start_all(&mut self.older, pass.older, range)?;
         let mut inbox = MergedRuns::new(pass.inbox, range)?;
         loop {
             let at = match (self.current.key(), inbox.key()) {
@@ -109,11 +116,22 @@ impl PassTask {
             while self.previous.key().is_some_and(|key| key < at) {
                 self.previous.advance()?;
             }
+            let mut older = Vec::new();
+            for cursor in &mut self.older {
+                while cursor.key().is_some_and(|key| key < at) {
+                    cursor.advance()?;
+                }
+                // The list of the region, if the file has it.
+                if cursor.key() == Some(at) {
+                    older.push(cursor.list());
+                }
+            }
             let is_current = self.current.key() == Some(at);
             let is_previous = self.previous.key() == Some(at);
             let inputs = Inputs {
                 current: if is_current { self.current.list() } else { List::EMPTY },
                 previous: if is_previous { self.previous.list() } else { List::EMPTY },
+                older: &older,
                 inbox: &self.inbox,
             };
             self.kernel.expand(at, inputs, &mut output)?;
@@ -138,6 +156,26 @@ impl PassTask {
         })
     }
 
+    /// Writes the states of layers in a range of keys as those of one. No two layers have a state in
+    /// common.
+    ///
+    /// # Errors
+    /// If a layer is damaged, or the file cannot be written. The task can be used again.
+    pub fn merge(
+        &mut self,
+        layers: &[Layer],
+        writer: &LayerWriter,
+        range: KeyRange,
+    ) -> strata_store::Result<FilePart> {
+        let started = start_all(&mut self.older, layers, range);
+        let merged = started.and_then(|()| {
+            merge(&mut self.older[..layers.len()], &mut self.encoder, writer)?;
+            self.encoder.finish(writer)
+        });
+        self.older.iter_mut().for_each(LayerCursor::stop);
+        merged.inspect_err(|_| self.encoder.discard())
+    }
+
     fn emit_regions(&mut self, layer: &Layer, range: KeyRange) -> Result<LayerStats> {
         self.outboxes.begin(layer.header().depth);
         let mut stats = LayerStats::default();
@@ -149,6 +187,18 @@ impl PassTask {
         self.outboxes.flush()?;
         Ok(stats)
     }
+}
+
+/// Starts a cursor for each layer; other cursors stay at the end.
+fn start_all(
+    cursors: &mut Vec<LayerCursor>,
+    layers: &[Layer],
+    range: KeyRange,
+) -> strata_store::Result<()> {
+    while cursors.len() < layers.len() {
+        cursors.push(LayerCursor::new()?);
+    }
+    cursors.iter_mut().zip(layers).try_for_each(|(cursor, layer)| cursor.start(layer, range))
 }
 
 /// Output of a task: its part of the new layer, and its exits.
@@ -178,7 +228,8 @@ impl Output for PassOutput<'_> {
         // The block's checksum matched, so the damage is in its content. Verifying the whole file
         // gives its offset.
         let files = [Some(self.pass.current), self.pass.previous];
-        let found = files.into_iter().flatten().find_map(|file| file.verify(&mut |_, _| ()).err());
+        let mut files = files.into_iter().flatten().chain(self.pass.older);
+        let found = files.find_map(|file| file.verify(&mut |_, _| ()).err());
         let error = found.unwrap_or_else(|| StoreError::Inconsistent {
             file: self.pass.current.name(),
             what: format!(

@@ -76,8 +76,9 @@ impl Finder {
 
 /// Finds a shortest path in the layers of a finished search.
 ///
-/// A state of layer d has a neighbour in layer d-1. Edges are undirected, so a state's neighbours
-/// are its own successors, and any of them in layer d-1 continues a shortest path.
+/// A state of layer d has a neighbour in layer d-1. Where edges are undirected, a state's neighbours
+/// are its own successors, and any of them in layer d-1 continues a shortest path. Otherwise the
+/// states of layer d-1 are searched for one that leads there.
 pub struct Trace<'a> {
     space: &'a dyn StateSpace,
     shards: u32,
@@ -166,6 +167,16 @@ impl<'a> Trace<'a> {
     ) -> Result<Vec<State>, L::Error> {
         let mut chain = vec![state];
         let mut at = state;
+        if !self.space.is_undirected() {
+            for depth in (0..depth).rev() {
+                let found = self.predecessor(at, &layers.open(depth)?)?;
+                at = found
+                    .ok_or_else(|| Error::BrokenChain { depth, state: self.space.text(at) })?;
+                chain.push(at);
+            }
+            chain.reverse();
+            return Ok(chain);
+        }
         let (mut moves, mut candidates) = (Vec::new(), Vec::new());
         for depth in (0..depth).rev() {
             moves.clear();
@@ -182,6 +193,26 @@ impl<'a> Trace<'a> {
         }
         chain.reverse();
         Ok(chain)
+    }
+
+    /// A state of these files that leads to another.
+    fn predecessor(&mut self, to: State, files: &[Layer]) -> Result<Option<State>> {
+        let ([cursor, _], mut moves) = (&mut self.cursors, Vec::new());
+        let mut found = None;
+        for file in files {
+            cursor.start(file, KeyRange::ALL)?;
+            while let (Some(at), None) = (cursor.key(), found) {
+                let state = |local: &Local| State { region: RegionKey(at.region), local: *local };
+                found = cursor.locals()?.iter().map(state).find(|from| {
+                    moves.clear();
+                    self.space.moves(*from, &mut moves);
+                    moves.contains(&to)
+                });
+                cursor.advance()?;
+            }
+            cursor.stop();
+        }
+        Ok(found)
     }
 
     /// A state of one file whose counterpart, the same state with the other side, is in `other`.

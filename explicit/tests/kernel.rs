@@ -92,7 +92,8 @@ fn run_pass(
         });
         let list = |layer: &Layer| layer.get(&at).cloned().unwrap_or_default();
         let (now, then) = (list(current), list(previous));
-        let inputs = Inputs { current: a.encode(&now), previous: b.encode(&then), inbox: &inbox };
+        let (current, previous) = (a.encode(&now), b.encode(&then));
+        let inputs = Inputs { current, previous, older: &[], inbox: &inbox };
         kernel.expand(at, inputs, &mut made).unwrap();
     }
     made

@@ -97,7 +97,7 @@ fn layer(depth: u32, region: u128) -> Layer {
 
 #[test]
 fn a_failed_emit_leaves_no_exits_to_the_next() {
-    let engine = Engine::direct(Steps { seed: 0, steps: [10, 11] }, SHARDS);
+    let engine = Engine::sparse(Steps { seed: 0, steps: [10, 11] }, SHARDS);
     let exchange = Arc::new(Record::default());
     let mut task = task(&engine, Arc::clone(&exchange));
     exchange.fails.store(true, Ordering::Relaxed);
@@ -111,7 +111,7 @@ fn a_failed_emit_leaves_no_exits_to_the_next() {
 
 #[test]
 fn a_move_into_the_reserved_region_is_an_error_that_names_the_state() {
-    let engine = Engine::direct(Steps { seed: 0, steps: [10, u128::MAX] }, SHARDS);
+    let engine = Engine::sparse(Steps { seed: 0, steps: [10, u128::MAX] }, SHARDS);
     let mut task = task(&engine, Arc::default());
     let error = task.emit(&layer(0, 0), KeyRange::ALL).unwrap_err();
     assert!(matches!(error, Error::ReservedRegion { .. }), "{error}");
@@ -121,8 +121,8 @@ fn a_move_into_the_reserved_region_is_an_error_that_names_the_state() {
 
 #[test]
 fn a_seed_in_the_reserved_region_is_an_error() {
-    let engine = Engine::direct(Steps { seed: u128::MAX, steps: [0, 0] }, SHARDS);
+    let engine = Engine::sparse(Steps { seed: u128::MAX, steps: [0, 0] }, SHARDS);
     assert!(matches!(engine.seeds(), Err(Error::ReservedRegion { .. })));
-    let engine = Engine::direct(Steps { seed: u128::MAX - 1, steps: [0, 0] }, SHARDS);
+    let engine = Engine::sparse(Steps { seed: u128::MAX - 1, steps: [0, 0] }, SHARDS);
     assert_eq!(engine.seeds().unwrap().len(), 1);
 }

@@ -99,6 +99,17 @@ pub enum SpaceError {
         /// Which form it lacks.
         why: String,
     },
+    /// A move cannot be undone, in a space that calls its graph undirected.
+    #[error(
+        "a move leads from {from} to {to}, and none leads back: is_undirected() of the space must be \
+         false, or its successors are wrong"
+    )]
+    Irreversible {
+        /// The state before the move, as text.
+        from: String,
+        /// The state after it, as text.
+        to: String,
+    },
     /// The keys of a [`KeySpace`](crate::KeySpace) are too wide.
     #[error("keys of {bits} bits do not fit: the limit is {limit}")]
     KeyTooWide {

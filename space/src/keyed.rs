@@ -2,12 +2,12 @@
 
 use crate::digest::{Weight, mix};
 use crate::error::SpaceError;
-use crate::state::{Finish, RegionKey, State};
+use crate::state::{Finish, Local, RegionKey, State};
 use crate::state_space::StateSpace;
 
 /// A puzzle in which a state is one integer key.
 ///
-/// Moves must be reversible: a key is among the successors of each of its successors.
+/// A space whose moves cannot all be undone says so: see [`Self::is_undirected`].
 ///
 /// ```
 /// use strata_space::{KeySpace, Keyed, Seed, StateSpace};
@@ -53,6 +53,14 @@ pub trait KeySpace: Send + Sync + 'static {
     /// The goal at which the search stops, if there is a single one.
     fn goal(&self) -> Option<u64> {
         None
+    }
+
+    /// Whether each move can be undone by another: a key is among the successors of each of its
+    /// successors. If not, engines compare new states with all layers instead of the last two. If it
+    /// is said and not true, counts are wrong;
+    /// [`check_reversible`](crate::check_reversible) finds it by samples.
+    fn is_undirected(&self) -> bool {
+        true
     }
 
     /// The number of low bits of a key that are local, that is, not part of the region.
@@ -128,7 +136,8 @@ impl<S: KeySpace> Keyed<S> {
     ///
     /// # Errors
     /// [`SpaceError::KeyTooWide`] if keys have more than 63 bits, [`SpaceError::LocalTooWide`] if
-    /// more than [`Self::MAX_LOCAL_BITS`] of them are local.
+    /// more than [`Self::MAX_LOCAL_BITS`] of them are local, [`SpaceError::Conflict`] if there are
+    /// seeds on the goal's side and moves that cannot be undone.
     pub fn new(space: S) -> Result<Keyed<S>, SpaceError> {
         let (key_bits, local_bits) = (space.key_bits(), space.local_bits());
         if key_bits > 63 {
@@ -137,6 +146,13 @@ impl<S: KeySpace> Keyed<S> {
         if local_bits > Self::MAX_LOCAL_BITS {
             let limit = Self::MAX_LOCAL_BITS;
             return Err(SpaceError::LocalTooWide { bits: local_bits, limit });
+        }
+        if !space.is_undirected() && space.seeds().iter().any(|seed| seed.side == 1) {
+            return Err(SpaceError::Conflict {
+                name: "goal".into(),
+                why: "some moves cannot be undone, so the search cannot begin at its end too"
+                    .into(),
+            });
         }
         Ok(Keyed { space, local_bits })
     }
@@ -174,6 +190,19 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
         let mut keys = Vec::new();
         self.space.successors(self.key(state), &mut keys);
         out.extend(keys.into_iter().map(|key| self.state(key, state.local & 1)));
+    }
+
+    fn is_undirected(&self) -> bool {
+        self.space.is_undirected()
+    }
+
+    fn successors<V: FnMut(State)>(&self, region: RegionKey, locals: &[Local], mut visit: V) {
+        let mut keys = Vec::new();
+        for local in locals {
+            let state = State { region, local: *local };
+            self.space.successors(self.key(state), &mut keys);
+            keys.drain(..).for_each(|key| visit(self.state(key, local & 1)));
+        }
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {

@@ -46,6 +46,7 @@ mod keyed;
 pub mod nested;
 mod parameter;
 mod puzzle;
+mod reversible;
 mod size;
 mod state;
 mod state_space;
@@ -61,6 +62,7 @@ pub use parameter::{
     usage,
 };
 pub use puzzle::{NestedPuzzle, Puzzle};
+pub use reversible::check_reversible;
 pub use size::{Curve, ExplicitSize, NestedSize, SearchSize};
 pub use state::{Chain, Finish, Local, RegionKey, State};
 pub use state_space::StateSpace;

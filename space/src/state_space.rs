@@ -1,12 +1,12 @@
 //! The trait of all state spaces.
 
 use crate::digest::Weight;
-use crate::state::{Finish, RegionKey, State};
+use crate::state::{Finish, Local, RegionKey, State};
 
 /// An implicit graph, split into regions.
 ///
-/// Edges must be undirected: a successor of layer d lies in layer d-1, d or d+1. Engines therefore
-/// subtract only the two last layers. All functions are pure.
+/// Where edges are undirected, a successor of layer d lies in layer d-1, d or d+1, and engines subtract
+/// only the two last layers. Otherwise they subtract all layers. All functions are pure.
 ///
 /// The space defines its states, their canonical form and the side bit. Equal states must have
 /// equal `(region, local)`, and [`Self::moves`] must return canonical states.
@@ -19,6 +19,26 @@ pub trait StateSpace: Send + Sync + 'static {
 
     /// Appends the state behind each legal move. Two moves to the same state give it twice.
     fn moves(&self, state: State, out: &mut Vec<State>);
+
+    /// Whether each move can be undone by another: a state is among the successors of each of its
+    /// successors. If it says so and it is not true, counts are wrong;
+    /// [`check_reversible`](crate::check_reversible) finds it by samples.
+    fn is_undirected(&self) -> bool {
+        true
+    }
+
+    /// Calls `visit` with the state behind each legal move of each of a region's states, as
+    /// [`Self::moves`] gives them.
+    fn successors<V: FnMut(State)>(&self, region: RegionKey, locals: &[Local], mut visit: V)
+    where
+        Self: Sized,
+    {
+        let mut moves = Vec::new();
+        for local in locals {
+            self.moves(State { region, local: *local }, &mut moves);
+            moves.drain(..).for_each(&mut visit);
+        }
+    }
 
     /// Hash of the coarse part of a region. States with equal hashes are in one shard.
     fn shard_hash(&self, region: RegionKey) -> u64;

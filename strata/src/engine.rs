@@ -261,9 +261,9 @@ mod tests {
             chosen(&puzzle, &EngineNeeds { in_cluster: false, ..NEEDS }).0,
             EngineKind::Dense
         );
-        assert!(puzzle.check_explicit().is_err());
-        // No engine of a cluster takes it; the dense one says why.
-        assert_eq!(chosen(&puzzle, &NEEDS).0, EngineKind::Dense);
+        let in_cluster = chosen(&puzzle, &NEEDS);
+        let why = "some moves cannot be undone, and only one process keeps all layers";
+        assert_eq!(in_cluster, (EngineKind::Explicit, why.to_owned()));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use job::event::{Event, LayerEvent};
 pub use job::folder::{Job, check_data_dir, lock_data_dir, spec_to_resume};
 pub use job::history::{JobHistory, read_history};
 pub use job::layers::{LayerView, ListedState, layer_states, open_layer, search_layer};
-pub use job::request::{DEFAULT_SHARDS, Request, RunOptions, default_shards};
+pub use job::request::{DEFAULT_SHARDS, REVERSIBLE_SAMPLES, Request, RunOptions, default_shards};
 pub use job::session::{Ended, Finished, RunControl, run};
 pub use job::verify;
 pub use keep_layers::{KeepLayers, KeepLayersError};

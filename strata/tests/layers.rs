@@ -25,7 +25,7 @@ fn tabled(config: PanexConfig) -> Outcome {
 
 fn direct(config: PanexConfig) -> Outcome {
     let space = Panex::new(config).unwrap();
-    search(SearchSetup::default(), |shards| Engine::direct(space, shards))
+    search(SearchSetup::default(), |shards| Engine::sparse(space, shards))
 }
 
 fn reference(config: PanexConfig) -> Reference {
@@ -163,7 +163,7 @@ fn hanoi_finds_the_references_layers() {
             let hanoi = |exhaust| Hanoi::new(discs as u32, pegs as u32, exhaust).unwrap();
             let run = |exhaust| {
                 let space = Keyed::new(hanoi(exhaust)).unwrap();
-                search(SearchSetup::default(), |shards| Engine::direct(space, shards))
+                search(SearchSetup::default(), |shards| Engine::sparse(space, shards))
             };
             let exhausted = run(true);
             assert_found(&exhausted, &expected, &what);

@@ -277,6 +277,7 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
             last: last.clone(),
             previous: None,
             kept_bytes: 7,
+            older_states: 0,
         }))
     };
     let mut plan = Plan::new(options(1, Finish::Meeting), start());

@@ -21,7 +21,7 @@ fn panex(setup: SearchSetup, config: PanexConfig) -> Outcome {
 
 fn hanoi(setup: SearchSetup, discs: u32) -> Outcome {
     let space = Keyed::new(Hanoi::new(discs, 4, true).unwrap()).unwrap();
-    search(setup, |shards| Engine::direct(space, shards))
+    search(setup, |shards| Engine::sparse(space, shards))
 }
 
 /// Combinations of shards, workers and threads, also with more workers than shards.

@@ -172,6 +172,7 @@ fn next_plan(search: &SimulatedSearch, disk: &mut Disk, workers: usize) -> Plan 
                 last: search.layer(publication.depth),
                 previous: publication.depth.checked_sub(1).map(|depth| search.layer(depth)),
                 kept_bytes: 0,
+                older_states: 0,
             }))
         }
     };

@@ -35,7 +35,7 @@ impl KeySpace for ManyRegions {
 
 fn hanoi(setup: SearchSetup) -> Outcome {
     let space = Keyed::new(ManyRegions(Hanoi::new(10, 4, true).unwrap())).unwrap();
-    search(setup, |shards| Engine::direct(space, shards))
+    search(setup, |shards| Engine::sparse(space, shards))
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn the_least_budget_spills_and_finds_the_same() {
 #[test]
 fn an_inbox_without_memory_spills_everything_and_finds_the_same() {
     let space = || Keyed::new(Hanoi::new(7, 4, true).unwrap()).unwrap();
-    let plain = search(SearchSetup::default(), |shards| Engine::direct(space(), shards));
+    let plain = search(SearchSetup::default(), |shards| Engine::sparse(space(), shards));
     let setup = SearchSetup {
         inbox_memory: Some(0),
         unreliable: true,
         workers: 2,
         ..SearchSetup::default()
     };
-    let spilled = search(setup, |shards| Engine::direct(space(), shards));
+    let spilled = search(setup, |shards| Engine::sparse(space(), shards));
     assert_eq!((plain.spilled_bytes, spilled.spilled_bytes > 0), (0, true));
     assert_eq!(spilled.layers, plain.layers);
     assert_eq!(spilled.run_files, 0);

@@ -60,7 +60,7 @@ fn sliding_tiles_are_the_known_space() {
     assert_eq!(known.iter().sum::<u64>(), 181_440);
     let space = Keyed::new(SlidingTiles).unwrap();
     let setup = SearchSetup { shards: 16, ..SearchSetup::default() };
-    assert_eq!(search(setup, |shards| Engine::direct(space, shards)).states(), known);
+    assert_eq!(search(setup, |shards| Engine::sparse(space, shards)).states(), known);
 }
 
 /// A graph given by lists of neighbours, searched from one vertex and another.
@@ -138,7 +138,7 @@ impl Graph {
 fn meet<S: KeySpace>(space: S) -> Outcome {
     let space = Keyed::new(space).unwrap();
     let setup = SearchSetup { shards: 3, ..SearchSetup::default() };
-    search(setup, |shards| Engine::direct(space, shards))
+    search(setup, |shards| Engine::sparse(space, shards))
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn layers_of_one_process(deepest: usize) -> Finished {
 
 /// Ends a worker by SIGTERM, and waits until a session goes on with others from a checkpoint. Its data
 /// is lost then.
-fn drain(cluster: &mut Cluster, worker: &str, others: &str) {
+pub(crate) fn drain(cluster: &mut Cluster, worker: &str, others: &str) {
     let mark = cluster.mark(COORDINATOR);
     cluster.signal(worker, Signal::TERM);
     assert_eq!(cluster.ended(worker).code(), Some(0));

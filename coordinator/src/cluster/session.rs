@@ -16,8 +16,7 @@ use strata::{
 use strata_net::{KeptFiles, convert};
 use strata_platform::Instant;
 use strata_proto::v1;
-use strata_space::Finish;
-use strata_store::HistoryLine;
+use strata_store::{CheckpointFile, HistoryLine};
 
 use super::checkpoint_sink::JournalSink;
 use super::context::Cluster;
@@ -61,7 +60,7 @@ pub(crate) fn run(
     cluster.work.add_session(&entry.id);
     job.set_workers(workers.len(), Vec::new());
     job.set_worker_names(names);
-    let plan = plan(entry, &lines, workers.len(), space.rule);
+    let plan = plan(entry, &lines, workers.len(), space);
     let restore = restore_orders(entry, &lines, &owners);
     let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);
     let should_abort = should_abort(Arc::clone(cluster), Arc::clone(job));
@@ -127,15 +126,14 @@ fn tracker(forecast: Forecast, lines: &[HistoryLine]) -> Tracker {
     tracker
 }
 
-fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Finish<()>) -> Plan {
+fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, space: &SpaceInfo) -> Plan {
     let options = PlanOptions {
         workers,
-        rule,
+        rule: space.rule,
         max_layers: entry.options.max_layers,
         disk_limit: entry.options.disk_limit,
         engine: entry.spec.engine,
-        // Only dense spaces have directed moves, and no cluster searches them.
-        is_directed: false,
+        is_directed: space.is_directed,
     };
     let (Some(checkpoint), [before @ .., last]) = (&entry.checkpoint, lines) else {
         return Plan::new(options, Start::Seeds);
@@ -147,6 +145,7 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, rule: Finish<()
         last: LayerSummary::of_line(last),
         previous: before.last().map(LayerSummary::of_line),
         kept_bytes: kept.filter(|kept| !searched(&kept.file)).map(|kept| kept.bytes).sum(),
+        older_states: CheckpointFile::older_states(&checkpoint.records),
     }));
     Plan::new(options, start)
 }

@@ -12,6 +12,8 @@ use crate::entry::JobOptions;
 pub(crate) struct SpaceInfo {
     /// When the search is over.
     pub(crate) rule: Finish<()>,
+    /// Whether a move need not have an inverse.
+    pub(crate) is_directed: bool,
     /// A depth at which the search ends at the latest, if one is known.
     pub(crate) expected_layers: Option<u32>,
     /// What is known of the size of the search.
@@ -38,8 +40,11 @@ impl SpaceInfo {
         } else {
             space.finish().rule()
         };
+        // A cluster has no dense search with moves that have no inverse.
+        let is_directed = spec.engine.is_explicit() && !space.state_space().is_undirected();
         let forecast = Forecast::new(&space, spec.engine, options.max_layers);
-        Ok(SpaceInfo { rule, expected_layers: space.expected_layers(), forecast })
+        let expected_layers = space.expected_layers();
+        Ok(SpaceInfo { rule, is_directed, expected_layers, forecast })
     }
 }
 

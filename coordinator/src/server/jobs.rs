@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use strata::catalogue::{Registry, Space};
-use strata::{EngineChoice, default_shards};
+use strata::{EngineChoice, REVERSIBLE_SAMPLES, default_shards};
 use strata_net::{Security, convert, limits, printable};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
+use strata_space::check_reversible;
 use strata_store::JobSpec;
 use tonic::{Request, Response, Status};
 
@@ -294,6 +295,7 @@ fn complete(
     check_options(spec.engine, &options).map_err(invalid)?;
     if spec.engine.is_explicit() {
         space.check_explicit().map_err(invalid)?;
+        check_reversible(space.state_space(), REVERSIBLE_SAMPLES).map_err(invalid)?;
     }
     if spec.engine.is_symbolic() {
         space.nested().map_err(invalid)?;

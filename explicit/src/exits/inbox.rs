@@ -17,6 +17,7 @@ use super::run::{MAX_BYTES, MemoryRun, MergedRuns, Run, SortBuffers};
 use super::wire::{Bounds, MAX_CONTENT, RunDecoder};
 use crate::error::InboxError;
 use crate::kernel::Batches;
+use crate::local_set::LocalSet;
 
 /// Number of spilled runs that are merged into one.
 const MAX_FILES: usize = 16;
@@ -390,13 +391,13 @@ fn fill(
 ) -> strata_store::Result<()> {
     let mut merged = MergedRuns::new(runs, KeyRange::ALL)?;
     let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());
+    let mut set = LocalSet::default();
     while let Some(key) = merged.key() {
         batches.clear();
         merged.take(key, &mut batches)?;
         locals.clear();
         locals.extend_from_slice(batches.locals());
-        locals.sort_unstable();
-        locals.dedup();
+        set.sort(&mut locals);
         encoder.push(writer, key, &locals)?;
     }
     Ok(())

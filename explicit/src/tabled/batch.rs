@@ -94,7 +94,7 @@ impl ExpansionBatch {
     /// and the first column of a list determines the lengths of the others.
     #[inline]
     pub(super) fn push(&mut self, at: EntryKey, inputs: Inputs<'_>) {
-        let Inputs { current, previous, inbox } = inputs;
+        let Inputs { current, previous, inbox, .. } = inputs;
         let (from, bytes) = (self.bytes.len(), &mut self.bytes);
         let header = [0, current.len() as u32, previous.len() as u32];
         bytes.extend_from_slice(bytemuck::cast_slice(&header));
@@ -173,14 +173,14 @@ impl ExpansionBatch {
 /// and copying the inputs would cost more than prefetching gains.
 #[inline]
 pub(super) fn is_wide(inputs: &Inputs<'_>) -> bool {
-    let Inputs { current, previous, inbox } = inputs;
+    let Inputs { current, previous, inbox, .. } = inputs;
     current.len() + previous.len() + size_of_val(inbox.locals()) > MAX_BYTES / 2
 }
 
 /// The common side of all states of a region, if there is one.
 #[inline(always)]
 pub(super) fn common_side(inputs: &Inputs<'_>) -> Option<u32> {
-    let Inputs { current, previous, inbox } = inputs;
+    let Inputs { current, previous, inbox, .. } = inputs;
     let first = current.bit.or(inbox.locals().first().map(|local| local & 1))?;
     let has = |list: &List<'_>| list.is_empty() || list.bit == Some(first);
     let differ = inbox.locals().iter().fold(0, |any, local| any | (local ^ first)) & 1;
@@ -205,7 +205,7 @@ mod tests {
         let (mut a, mut b) = (ListBuf::default(), ListBuf::default());
         for (current, previous, inbox) in inputs {
             let (current, previous) = (a.encode(current), b.encode(previous));
-            batch.push(EntryKey::default(), Inputs { current, previous, inbox });
+            batch.push(EntryKey::default(), Inputs { current, previous, older: &[], inbox });
         }
         let regions = batch.regions().to_vec();
         let key = |region: &PendingRegion| batch.key(region, 3, region.side.unwrap_or(0)).to_vec();
@@ -226,7 +226,7 @@ mod tests {
         let sides = [Some(0), Some(1), None, None];
         for (current, previous, inbox) in &inputs {
             let (current, previous) = (a.encode(current), b.encode(previous));
-            batch.push(EntryKey::default(), Inputs { current, previous, inbox });
+            batch.push(EntryKey::default(), Inputs { current, previous, older: &[], inbox });
         }
         for (i, (current, previous, inbox)) in inputs.iter().enumerate() {
             let region = batch.regions()[i];
@@ -271,7 +271,7 @@ mod tests {
             let inbox = &Batches::default();
             batch.push(
                 EntryKey::default(),
-                Inputs { current: states, previous: List::EMPTY, inbox },
+                Inputs { current: states, previous: List::EMPTY, older: &[], inbox },
             );
         };
         for _ in 0..MAX_REGIONS {

@@ -6,7 +6,7 @@ use strata_space::dense::{
 };
 use strata_space::{KeySpace, SpaceError, Weight};
 
-use super::state_space::{Hanoi, PEG_BITS, disc_weight, peg};
+use super::state_space::{Hanoi, disc_weight};
 
 /// The most rows of a block.
 const MOST_ROWS: u32 = 1 << 10;
@@ -154,8 +154,8 @@ impl DenseHanoi {
             steps: BlockSteps::Full(parts.block_steps(shape.blocks)),
             rows: parts.row_steps(shape.rows),
         };
-        let start = state_of(&parts, 0);
-        let goals = hanoi.goal().map(|key| state_of(&parts, key)).into_iter().collect();
+        let start = state_of(&parts, &hanoi, 0);
+        let goals = hanoi.goal().map(|key| state_of(&parts, &hanoi, key)).into_iter().collect();
         let maps = parts.maps(shape.lanes);
         let tables =
             DenseTables::new(DenseParts { shape, moves, converses: None, maps, start, goals });
@@ -182,7 +182,7 @@ impl DenseHanoi {
 
     /// The state of a key of the puzzle's space of keys.
     pub fn state(&self, key: u64) -> DenseState {
-        state_of(&self.parts, key)
+        state_of(&self.parts, &self.hanoi, key)
     }
 
     /// The key of a state.
@@ -196,7 +196,7 @@ impl DenseHanoi {
         let digits = numbers.into_iter().flat_map(|(number, discs)| {
             (0..discs).map(move |disc| u64::from(number / pegs.pow(disc) % pegs))
         });
-        (0..).zip(digits).fold(0, |key, (disc, peg)| key | peg << (PEG_BITS * disc))
+        self.hanoi.key(digits)
     }
 
     /// The product of the weights of discs from `first` on, whose pegs are the digits of a number.
@@ -224,9 +224,9 @@ fn checked(hanoi: &Hanoi) -> Result<(Parts, DenseShape), SpaceError> {
     }
 }
 
-fn state_of(parts: &Parts, key: u64) -> DenseState {
+fn state_of(parts: &Parts, hanoi: &Hanoi, key: u64) -> DenseState {
     let number = |first: u32, discs: u32| {
-        let pegs = (first..first + discs).rev().map(|disc| peg(key, disc) as u32);
+        let pegs = (first..first + discs).rev().map(|disc| hanoi.peg(key, disc) as u32);
         pegs.fold(0, |number, peg| number * parts.pegs + peg)
     };
     DenseState {
@@ -260,8 +260,8 @@ impl DenseSpace for DenseHanoi {
             stacks += 1;
         }
         let pegs: Vec<u64> = pegs.into_iter().collect::<Option<_>>()?;
-        let key = (0..).zip(pegs).fold(0, |key, (disc, peg)| key | peg << (PEG_BITS * disc));
-        (stacks == u64::from(self.parts.pegs)).then(|| self.state(key))
+        let is_complete = stacks == u64::from(self.parts.pegs);
+        is_complete.then(|| self.state(self.hanoi.key(pegs.into_iter())))
     }
 
     /// As in the other forms: a product over discs.

@@ -5,7 +5,7 @@ use strata_space::nested::{
 };
 use strata_space::{Finish, KeySpace, SpaceError, Weight};
 
-use super::state_space::{Hanoi, PEG_BITS, disc_weight, peg};
+use super::state_space::{Hanoi, disc_weight};
 
 /// Towers of Hanoi as a nested space. A configuration is a disc's peg. A move kind is a pair of
 /// pegs; the smaller of their top discs moves to the other peg.
@@ -43,16 +43,17 @@ impl NestedHanoi {
     }
 
     fn nest(&self, key: u64) -> NestedState<u8> {
-        let configs = (self.leaf_discs..self.hanoi.discs).rev().map(|disc| peg(key, disc) as u8);
+        let peg = |disc| self.hanoi.peg(key, disc) as u8;
+        let configs = (self.leaf_discs..self.hanoi.discs).rev().map(peg);
         let leaf = (0..self.leaf_discs).rev();
-        let leaf = leaf.fold(0, |leaf, disc| leaf * self.hanoi.pegs as u8 + peg(key, disc) as u8);
+        let leaf = leaf.fold(0, |leaf, disc| leaf * self.hanoi.pegs as u8 + peg(disc));
         NestedState { configs: configs.collect(), leaf }
     }
 
     fn key(&self, state: &NestedState<u8>) -> u64 {
         let leaf = (0..self.leaf_discs).map(|disc| self.leaf_peg(state.leaf, disc));
         let pegs = leaf.chain(state.configs.iter().rev().copied());
-        (0..).zip(pegs).fold(0, |key, (disc, peg)| key | u64::from(peg) << (PEG_BITS * disc))
+        self.hanoi.key(pegs.map(u64::from))
     }
 
     /// Swaps the pegs 1 and 2, which fixes the start.
@@ -198,7 +199,8 @@ mod tests {
     #[test]
     fn nested_keys_are_keys() {
         let space = NestedHanoi::new(Hanoi::new(5, 4, true).unwrap()).unwrap();
-        for key in [0, 0o3210, 0o12323, 0o33333] {
+        for pegs in [[0; 5], [0, 1, 2, 3, 0], [3, 2, 3, 2, 1], [3; 5]] {
+            let key = space.hanoi.key(pegs.into_iter());
             let nested = space.nest(key);
             assert_eq!(space.key(&nested), key);
             let levels = (space.leaf_levels() + 1..=space.levels()).rev().zip(&nested.configs);

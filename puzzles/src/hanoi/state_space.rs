@@ -1,26 +1,33 @@
 //! The puzzle as a space of keys.
 
+use std::sync::Arc;
+
 use strata_space::{KeySpace, Seed, SpaceError, Weight};
 
 /// `discs` discs on `pegs` pegs, all on peg 0 at the start.
 ///
-/// The key holds the peg of every disc, three bits each, the largest disc highest, so that
-/// a region is an arrangement of the large discs.
+/// The key holds the peg of every disc, two bits each, or three for more than four pegs, the largest
+/// disc highest, so that a region is an arrangement of the large discs.
 #[derive(Clone, Debug)]
 pub struct Hanoi {
     pub(super) discs: u32,
     pub(super) pegs: u32,
     pub(super) exhaust: bool,
+    /// Weights of each [`GROUP_BITS`] of a key.
+    weights: Arc<[Vec<Weight>]>,
 }
 
-/// Bits that hold one disc's peg.
-pub(super) const PEG_BITS: u32 = 3;
+/// Most bits that hold one disc's peg.
+const MAX_PEG_BITS: u32 = 3;
+
+/// Bits of a key whose weight is looked up at once: those of four or six discs.
+const GROUP_BITS: u32 = 12;
 
 impl Hanoi {
     /// The most discs that the 63-bit key holds.
-    pub const MAX_DISCS: u32 = 63 / PEG_BITS;
+    pub const MAX_DISCS: u32 = 63 / MAX_PEG_BITS;
     /// The most pegs.
-    pub const MAX_PEGS: u32 = 1 << PEG_BITS;
+    pub const MAX_PEGS: u32 = 1 << MAX_PEG_BITS;
 
     /// A puzzle with its tower on peg 0. With `exhaust` the whole space is listed, otherwise the
     /// search stops when the tower stands on the last peg.
@@ -31,7 +38,36 @@ impl Hanoi {
     pub fn new(discs: u32, pegs: u32, exhaust: bool) -> Result<Hanoi, SpaceError> {
         SpaceError::check("discs", discs, 1, Self::MAX_DISCS)?;
         SpaceError::check("pegs", pegs, 3, Self::MAX_PEGS)?;
-        Ok(Hanoi { discs, pegs, exhaust })
+        let mut hanoi = Hanoi { discs, pegs, exhaust, weights: Arc::new([]) };
+        hanoi.weights = hanoi.group_weights();
+        Ok(hanoi)
+    }
+
+    fn group_weights(&self) -> Arc<[Vec<Weight>]> {
+        let group = GROUP_BITS / self.peg_bits();
+        let weight = |first: u32, word: u64| {
+            let discs = first..(first + group).min(self.discs);
+            let discs = discs.map(|disc| disc_weight(disc, self.peg(word, disc - first)));
+            discs.fold(Weight::ONE, |product, disc| product * disc)
+        };
+        let groups = (0..self.discs).step_by(group as usize);
+        groups.map(|first| (0..1 << GROUP_BITS).map(|word| weight(first, word)).collect()).collect()
+    }
+
+    /// Bits that hold one disc's peg.
+    fn peg_bits(&self) -> u32 {
+        if self.pegs <= 4 { 2 } else { MAX_PEG_BITS }
+    }
+
+    /// The peg of a disc; discs from 0, the smallest.
+    pub(super) fn peg(&self, key: u64, disc: u32) -> u64 {
+        let bits = self.peg_bits();
+        key >> (bits * disc) & ((1 << bits) - 1)
+    }
+
+    /// The key of an arrangement: the pegs of the discs, of the smallest first.
+    pub(super) fn key(&self, pegs: impl Iterator<Item = u64>) -> u64 {
+        (0..).zip(pegs).fold(0, |key, (disc, peg)| key | peg << (self.peg_bits() * disc))
     }
 
     /// Number of discs.
@@ -52,11 +88,7 @@ impl Hanoi {
 
 /// A disc's part of a state's weight; discs from 0, the smallest.
 pub(super) fn disc_weight(disc: u32, peg: u64) -> Weight {
-    Weight::hash(u64::from(disc) << PEG_BITS | peg)
-}
-
-pub(super) fn peg(key: u64, disc: u32) -> u64 {
-    key >> (PEG_BITS * disc) & ((1 << PEG_BITS) - 1)
+    Weight::hash(u64::from(disc) << MAX_PEG_BITS | peg)
 }
 
 impl KeySpace for Hanoi {
@@ -65,37 +97,49 @@ impl KeySpace for Hanoi {
     }
 
     fn key_bits(&self) -> u32 {
-        self.discs * PEG_BITS
+        self.discs * self.peg_bits()
     }
 
     fn goal(&self) -> Option<u64> {
         let last = u64::from(self.pegs - 1);
-        let goal = (0..self.discs).fold(0, |key, disc| key | last << (PEG_BITS * disc));
+        let goal = self.key((0..self.discs).map(|_| last));
         (!self.exhaust).then_some(goal)
     }
 
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
-        let mut covered = 0u64;
+        let bits = self.peg_bits();
+        let all = (1_u64 << self.pegs) - 1;
+        let mut open = all;
         for disc in 0..self.discs {
-            let from = peg(key, disc);
-            if covered >> from & 1 == 0 {
-                let open =
-                    (0..u64::from(self.pegs)).filter(|to| *to != from && covered >> to & 1 == 0);
-                out.extend(open.map(|to| key ^ (from ^ to) << (PEG_BITS * disc)));
+            let from = self.peg(key, disc);
+            if open >> from & 1 == 0 {
+                continue;
             }
-            covered |= 1 << from;
+            // Larger discs cannot come here.
+            open ^= 1 << from;
+            let mut left = open;
+            while left != 0 {
+                let to = u64::from(left.trailing_zeros());
+                out.push(key ^ (from ^ to) << (bits * disc));
+                left &= left - 1;
+            }
+            if open == 0 {
+                break;
+            }
         }
     }
 
     /// A product over discs, so that the symbolic engine can compute it level by level.
     fn weight(&self, key: u64) -> Weight {
-        let discs = (0..self.discs).map(|disc| disc_weight(disc, peg(key, disc)));
-        discs.fold(Weight::ONE, |product, disc| product * disc)
+        let words = (0..).step_by(GROUP_BITS as usize).map(|shift| key >> shift);
+        let groups = self.weights.iter().zip(words);
+        let weights = groups.map(|(weights, word)| weights[word as usize % (1 << GROUP_BITS)]);
+        weights.fold(Weight::ONE, |product, group| product * group)
     }
 
     fn text(&self, key: u64) -> String {
         let stack = |p: u64| {
-            let discs = (0..self.discs).filter(|disc| peg(key, *disc) == p);
+            let discs = (0..self.discs).filter(|disc| self.peg(key, *disc) == p);
             let names: Vec<String> = discs.map(|disc| (disc + 1).to_string()).collect();
             if names.is_empty() { "-".into() } else { names.join(" ") }
         };
@@ -114,6 +158,21 @@ mod tests {
         space.successors(0, &mut out);
         let texts: Vec<String> = out.iter().map(|key| space.text(*key)).collect();
         assert_eq!(texts, ["2 3 / 1 / -", "2 3 / - / 1"]);
+    }
+
+    #[test]
+    fn weights_are_products_over_discs() {
+        for (discs, pegs) in [(1, 3), (13, 4), (6, 5), (21, 8)] {
+            let space = Hanoi::new(discs, pegs, true).unwrap();
+            for seed in 0..50 {
+                let peg = |disc| strata_space::mix(seed << 8 | u64::from(disc)) % u64::from(pegs);
+                let key = space.key((0..discs).map(peg));
+                let weights = (0..discs).map(|disc| disc_weight(disc, peg(disc)));
+                let expected = weights.fold(Weight::ONE, |product, disc| product * disc);
+                assert_eq!(space.weight(key), expected, "{discs} discs on {pegs} pegs");
+                assert!(key >> space.key_bits() == 0);
+            }
+        }
     }
 
     #[test]

@@ -154,6 +154,14 @@ impl<F: Family> KeySpace for Member<F> {
         self.graph.key_bits()
     }
 
+    fn goal(&self) -> Option<u64> {
+        self.graph.goal()
+    }
+
+    fn is_undirected(&self) -> bool {
+        self.graph.is_undirected()
+    }
+
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
         self.graph.successors(key, out);
     }
@@ -282,6 +290,29 @@ impl Family for Lrx {
         let shift = |by: u16| (0..slots).map(|slot| ((slot + by) % slots, 0)).collect();
         let moves = [("L", shift(1)), ("R", shift(slots - 1)), ("X", reversal(slots, 0, 2, 0))];
         moves.into_iter().map(|(name, parts)| (name.to_owned(), parts)).collect()
+    }
+}
+
+/// LX: a cyclic shift by one to the left, and a swap of the first two. The shift has no inverse among
+/// the moves.
+#[derive(Clone, Debug)]
+pub enum Lx {}
+
+impl Family for Lx {
+    const NAME: &'static str = "lx";
+
+    const SUMMARY: &'static str = "LX: N tokens in a row; L shifts them cyclically, X swaps the first two, and nothing shifts back";
+
+    const PARAMETERS: &'static [Parameter] = Lrx::PARAMETERS;
+
+    fn slots(values: &[u32]) -> Result<u16, SpaceError> {
+        Lrx::slots(values)
+    }
+
+    fn moves(values: &[u32]) -> Vec<(String, Vec<(u16, u8)>)> {
+        let mut moves = Lrx::moves(values);
+        moves.retain(|(name, _)| name != "R");
+        moves
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Graph {
     moves: Vec<NamedElement>,
     start: State,
     goals: Vec<State>,
+    /// Whether the inverse of each move is a move.
+    is_undirected: bool,
     /// The bits that keys would have, if they are too many.
     ranking: Result<Ranking, u64>,
     /// Symmetries by which states are identified, if they are asked for.
@@ -79,16 +81,35 @@ impl Graph {
         let ranking = Ranking::new(&definition, &start, &elements);
         let symmetry = symmetry.then(|| Canonical::new(&definition, &start, &elements, &goals));
         let symmetry = symmetry.transpose().map_err(|why| symmetry_error(&why))?;
-        let (numbering, all_numbered) = (OnceLock::new(), OnceLock::new());
-        Ok(Graph { start, goals, moves, ranking, symmetry, definition, numbering, all_numbered })
+        let is_undirected = moves::directed(&definition, &moves).next().is_none();
+        Ok(Graph {
+            is_undirected,
+            start,
+            goals,
+            moves,
+            ranking,
+            symmetry,
+            definition,
+            numbering: OnceLock::new(),
+            all_numbered: OnceLock::new(),
+        })
     }
 
-    /// Checks that all moves have inverses, and that states have keys.
+    /// Checks that states have keys, and that all moves have inverses if there are several goals.
     ///
     /// # Errors
     /// If it is not so.
     pub(super) fn check_explicit(&self) -> Result<(), SpaceError> {
-        moves::refuse_directed(&self.definition, &self.moves)?;
+        let goals = self.goals.len();
+        if !self.is_undirected && goals > 1 {
+            return Err(SpaceError::Conflict {
+                name: "goal".into(),
+                why: format!(
+                    "some moves have no inverse, so the explicit engine takes one goal, not {goals} \
+                     (--inverses adds them)"
+                ),
+            });
+        }
         match &self.ranking {
             Ok(_) => Ok(()),
             Err(bits) => Err(SpaceError::KeyTooWide {
@@ -344,8 +365,18 @@ impl KeySpace for Graph {
             Err(_) => Some(0),
         };
         let mut known = HashSet::new();
-        let goals = self.goals.iter().filter_map(key).filter(|key| known.insert(*key));
+        // Without inverses no search begins at the goals: see `goal`.
+        let goals = self.goals.iter().filter(|_| self.is_undirected).filter_map(key);
+        let goals = goals.filter(|key| known.insert(*key));
         key(&self.start).into_iter().map(Seed::start).chain(goals.map(Seed::goal)).collect()
+    }
+
+    fn goal(&self) -> Option<u64> {
+        self.goals.first().filter(|_| !self.is_undirected).and_then(|goal| self.key(goal))
+    }
+
+    fn is_undirected(&self) -> bool {
+        self.is_undirected
     }
 
     fn key_bits(&self) -> u32 {

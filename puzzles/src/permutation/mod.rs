@@ -31,7 +31,7 @@ mod tws;
 
 pub use definition::{Definition, Format, Illegal, Kind, NamedElement, Set, State};
 pub use error::ReadError;
-pub use family::{BurntPancake, Family, Lrx, Member, Pancake, TopSpin};
+pub use family::{BurntPancake, Family, Lrx, Lx, Member, Pancake, TopSpin};
 pub use puzzle::Permutation;
 pub use strata_group::Term;
 pub use survey::{Survey, Symmetries};

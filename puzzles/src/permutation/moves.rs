@@ -83,27 +83,6 @@ pub(super) fn directed<'a>(
     })
 }
 
-/// Checks that the inverse of each move is a move.
-///
-/// # Errors
-/// The first move whose inverse is none.
-pub(super) fn refuse_directed(
-    definition: &Definition,
-    moves: &[NamedElement],
-) -> Result<(), SpaceError> {
-    match directed(definition, moves).next() {
-        Some(mv) => Err(conflict(
-            "moves",
-            &format!(
-                "the inverse of '{}' is not a move, and the explicit engine needs moves with their \
-                 inverses (--inverses adds them)",
-                mv.name
-            ),
-        )),
-        None => Ok(()),
-    }
-}
-
 fn conflict(name: &str, why: &str) -> SpaceError {
     SpaceError::Conflict { name: name.into(), why: why.into() }
 }

@@ -289,6 +289,14 @@ impl KeySpace for Permutation {
         self.graph.key_bits()
     }
 
+    fn goal(&self) -> Option<u64> {
+        self.graph.goal()
+    }
+
+    fn is_undirected(&self) -> bool {
+        self.graph.is_undirected()
+    }
+
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
         self.graph.successors(key, out);
     }

@@ -26,8 +26,6 @@ pub struct Survey {
     pub counts_states: bool,
     /// Bits of the explicit engine's keys; the bits that it would need, if they are too many.
     pub key_bits: Result<u32, u64>,
-    /// Why the explicit engine cannot search the moves.
-    pub refusal: Option<SpaceError>,
     /// The size of the dense form from the solved state, or why there is none.
     pub dense: Result<DenseSize, String>,
     /// The symmetries that a search from the solved state without a goal uses, or why it uses none.
@@ -60,7 +58,6 @@ impl Survey {
     ) -> Result<Survey, SpaceError> {
         let selection = Selection { names, metric: Metric::Half, inverses };
         let selected = moves::expand(definition, selection)?;
-        let refusal = moves::refuse_directed(definition, &selected).err();
         let elements: Vec<Element> = selected.iter().map(|mv| mv.element.clone()).collect();
         let chain = StabiliserChain::new(&definition.shape, &elements, Effort::default());
         let invariants = Invariants::of(&definition.shape, &elements);
@@ -86,7 +83,6 @@ impl Survey {
             invariants,
             counts_states: all_differ && definition.illegal.is_empty(),
             key_bits: ranking.map(|ranking| ranking.bits()),
-            refusal,
         })
     }
 }

@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::hex::{Hex64, Hex128};
+use crate::job::layer_names::OLDER_PREFIX;
 use crate::layer::file::{ExpectedFile, Layer};
 use crate::layer::format::{FileKind, LayerTotals};
 
-/// A file of a checkpoint: the part of a layer that one worker has.
+/// A file of a checkpoint: the part of a layer that one worker has, or, where moves cannot be undone,
+/// of several older layers.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointFile {
-    /// The layer's depth.
+    /// The depth of the layer, or of the last of several.
     pub depth: u32,
     /// The worker that wrote and keeps the file.
     pub worker: u32,
@@ -53,6 +55,19 @@ impl CheckpointFile {
         })
     }
 
+    /// Whether the file holds older layers together. Of its totals it has states and regions only.
+    #[must_use]
+    pub fn is_older(&self) -> bool {
+        self.file.starts_with(OLDER_PREFIX)
+    }
+
+    /// States in those of a checkpoint's files that hold older layers.
+    #[must_use]
+    pub fn older_states(files: &[CheckpointFile]) -> u64 {
+        let older = files.iter().filter(|file| file.is_older());
+        older.fold(0, |sum: u64, file| sum.saturating_add(file.states))
+    }
+
     /// Those of a checkpoint's files that a resume reads from other workers: all with states, and
     /// the only one. (A diagram's file also holds the layer before its own.)
     pub fn needed(files: &[CheckpointFile]) -> impl Iterator<Item = &CheckpointFile> {
@@ -76,7 +91,7 @@ impl CheckpointFile {
     pub fn expect<'a>(&self, job: &'a str) -> ExpectedFile<'a> {
         ExpectedFile {
             job,
-            kind: FileKind::Layer,
+            kind: if self.is_older() { FileKind::Older } else { FileKind::Layer },
             depth: self.depth,
             bytes: self.bytes,
             seal: self.seal.0,

@@ -9,6 +9,7 @@ use crate::fs::durable::{remove_if_present, temp_beside};
 use crate::fs::file_system::Fs;
 use crate::job::checkpoint::HistoryPrefix;
 use crate::job::history::{History, HistoryLine, HistoryView, read_history};
+use crate::job::layer_names::layer_file;
 use crate::job::manifest::{MANIFEST_FILE, Manifest};
 use crate::job::spec::JobSpec;
 use crate::name::check_name;
@@ -17,12 +18,6 @@ use crate::name::check_name;
 pub(crate) const OWNER_FILE: &str = "journal-id";
 
 const HISTORY_FILE: &str = "history.jsonl";
-
-/// Name of a worker's file of a layer, once it is durable.
-#[must_use]
-pub fn layer_file(depth: u32, worker: u32) -> String {
-    format!("layer-{depth:06}-{worker:03}.strata")
-}
 
 /// The folder of a job: `<data directory>/<job id>`.
 #[derive(Clone, Debug)]

@@ -5,15 +5,17 @@ pub(crate) mod data_dir;
 pub(crate) mod dir;
 pub(crate) mod history;
 pub(crate) mod holder;
+pub(crate) mod layer_names;
 pub(crate) mod manifest;
 pub(crate) mod removal;
 pub(crate) mod spec;
 
 pub use checkpoint::{Checkpoint, CheckpointFile, Counters, HistoryPrefix};
 pub use data_dir::{DataDir, jobs_in};
-pub use dir::{JobDir, layer_file};
+pub use dir::JobDir;
 pub use history::{History, HistoryLine, HistoryView, KeptFile, read_history};
 pub use holder::Holder;
+pub use layer_names::{layer_file, older_file};
 pub use manifest::{JobResult, MANIFEST_FORMAT, Manifest, RunSettings, RunState};
 pub use removal::{OwnedJob, Removed, owned_jobs, remove_job, remove_remains, take_job};
 pub use spec::{EngineKind, JobSpec};

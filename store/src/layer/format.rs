@@ -40,6 +40,8 @@ pub enum FileKind {
     Diagram,
     /// A layer of a dense search: a bit for each state.
     Dense,
+    /// Several layers together, each region once. The depth is that of the last.
+    Older,
 }
 
 impl FileKind {
@@ -49,11 +51,12 @@ impl FileKind {
             Self::Run => 2,
             Self::Diagram => 3,
             Self::Dense => 4,
+            Self::Older => 5,
         }
     }
 
     fn of(code: u8) -> Option<Self> {
-        let all = [Self::Layer, Self::Run, Self::Diagram, Self::Dense];
+        let all = [Self::Layer, Self::Run, Self::Diagram, Self::Dense, Self::Older];
         all.into_iter().find(|kind| kind.code() == code)
     }
 

@@ -2,7 +2,7 @@
 
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
-use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, Permutation, TopSpin};
+use strata_puzzles::permutation::{BurntPancake, Lrx, Lx, Member, Pancake, Permutation, TopSpin};
 use strata_puzzles::tiles::Tiles;
 
 use super::registry::{Entry, Registry};
@@ -19,6 +19,7 @@ impl Registry {
             Entry::keyed::<Member<BurntPancake>>(),
             Entry::keyed::<Member<TopSpin>>(),
             Entry::keyed::<Member<Lrx>>(),
+            Entry::keyed::<Member<Lx>>(),
         ])
     }
 }
@@ -54,6 +55,7 @@ mod tests {
             ("burnt-pancake", &[("n", "3"), ("goal", "1 2 3 / 1 1 1")]),
             ("topspin", &[("n", "6"), ("k", "4")]),
             ("lrx", &[("n", "4"), ("exhaust", "true")]),
+            ("lx", &[("n", "4")]),
         ] {
             let space = shipped.open(name, &given(pairs)).unwrap();
             let all = space.parameters();
@@ -82,7 +84,7 @@ mod tests {
         assert_eq!(
             error("chess", &[]),
             "unknown space 'chess' (known: panex, hanoi, tiles, puzzle, pancake, burnt-pancake, topspin, \
-             lrx)"
+             lrx, lx)"
         );
         assert_eq!(
             error("hanoi", &[("discs", "5"), ("k", "3")]),

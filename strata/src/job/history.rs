@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use strata_space::{LayerStats, MODULI};
 use strata_store::{
-    Checkpoint, Counters, Hex128, HistoryLine, JobDir, Manifest, RunState, StoreError,
+    Checkpoint, CheckpointFile, Counters, Hex128, HistoryLine, JobDir, Manifest, RunState,
+    StoreError,
 };
 
 use crate::plan::sums::{LayerSummary, Totals, stats_of};
@@ -127,11 +128,16 @@ fn sum_up(
     let Counters { disk_peak_bytes, spilled_bytes, .. } = checkpoint.counters;
     let totals = Totals::of_lines(&lines, disk_peak_bytes, spilled_bytes);
     // The empty layer that ends a search of a whole space has no line.
-    let mut last = checkpoint.layers.iter().filter(|record| record.depth == checkpoint.depth);
+    let mut last = layers_of(checkpoint).filter(|record| record.depth == checkpoint.depth);
     let ended = last.all(|record| record.states == 0);
     let expected = checkpoint.depth as usize + usize::from(!(ended && checkpoint.depth > 0));
     check(&at, "lines", &expected, &lines.len())?;
     Ok(JobHistory { lines, totals })
+}
+
+/// The files of the checkpoint's layers, without older ones.
+fn layers_of(checkpoint: &Checkpoint) -> impl Iterator<Item = &CheckpointFile> {
+    checkpoint.layers.iter().filter(|record| !record.is_older())
 }
 
 /// Compares the checkpoint's records with the lines of its layers.
@@ -145,10 +151,10 @@ fn records(
     // A diagram has both layers in the file of the second.
     let layers = u32::from(!manifest.spec.engine.is_symbolic());
     let first = checkpoint.depth.saturating_sub(layers);
-    let workers = checkpoint.layers.iter().map(|record| u64::from(record.worker) + 1).max();
+    let workers = layers_of(checkpoint).map(|record| u64::from(record.worker) + 1).max();
     for depth in first..=checkpoint.depth {
         let mut of_layer: Vec<_> =
-            checkpoint.layers.iter().filter(|record| record.depth == depth).collect();
+            layers_of(checkpoint).filter(|record| record.depth == depth).collect();
         of_layer.sort_by_key(|record| record.worker);
         let found: Vec<u32> = of_layer.iter().map(|record| record.worker).collect();
         check(&at, "workers with a file", &workers.unwrap_or(0), &(found.len() as u64))?;
@@ -161,8 +167,14 @@ fn records(
         let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
         check(&at, "the history's layer", &expected, &sum)?;
     }
-    let depths = first..=checkpoint.depth;
-    let strange = checkpoint.layers.iter().find(|record| !depths.contains(&record.depth));
+    if checkpoint.layers.iter().any(CheckpointFile::is_older) {
+        let lines = history.lines.iter().take(first as usize);
+        let expected: u64 = lines.map(|line| line.states).sum();
+        let found = CheckpointFile::older_states(&checkpoint.layers);
+        check(&at, "states of older layers", &expected, &found)?;
+    }
+    let strange =
+        layers_of(checkpoint).find(|record| !(first..=checkpoint.depth).contains(&record.depth));
     check(&at, "no file of depth", &None, &strange.map(|record| record.depth))
 }
 

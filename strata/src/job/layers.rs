@@ -42,6 +42,8 @@ impl<'a> JobLayers<'a> {
         let engine = manifest.spec.engine;
         let (depth, records) =
             manifest.checkpoint.map_or((0, Vec::new()), |last| (last.depth, last.layers));
+        // Files of older layers are none of a single layer.
+        let records = records.into_iter().filter(|record| !record.is_older()).collect();
         Ok(JobLayers { folder, engine, depth, records, lines })
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use strata_space::check_reversible;
 use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
 use crate::catalogue::Space;
@@ -16,6 +17,10 @@ use crate::local::symbolic::SymbolicWorker;
 
 /// Default number of shards: enough to balance over many workers.
 pub const DEFAULT_SHARDS: u32 = 64;
+
+/// States checked for moves that cannot be undone, if nothing else is asked for: this takes
+/// milliseconds.
+pub const REVERSIBLE_SAMPLES: usize = 64;
 
 /// The number of shards of a search: at most as many as a dense space has blocks.
 pub fn default_shards(engine: EngineKind, space: &Space) -> u32 {
@@ -45,6 +50,9 @@ pub struct RunOptions {
     pub disk_limit: Option<u64>,
     /// Recompute one in 64 memoised steps of the symbolic engine, and compare.
     pub verify: bool,
+    /// States of which the explicit engine checks before it starts that their moves can be undone, if
+    /// the space says so.
+    pub reversible_samples: usize,
 }
 
 impl RunOptions {
@@ -93,6 +101,7 @@ impl Default for RunOptions {
             max_layers: None,
             disk_limit: None,
             verify: false,
+            reversible_samples: REVERSIBLE_SAMPLES,
         }
     }
 }
@@ -185,6 +194,8 @@ impl Request {
         let RunOptions { memory, workers, threads, .. } = request.options;
         if request.spec.engine.is_explicit() {
             space.check_explicit()?;
+            request.is_directed = !space.state_space().is_undirected();
+            check_reversible(space.state_space(), request.options.reversible_samples)?;
             let budget = Budget::new(memory, space.table_bytes(), workers, threads);
             request.budget = Some(budget.map_err(|error| refused("memory", error.to_string()))?);
         } else if request.spec.engine.is_dense() {
@@ -303,6 +314,7 @@ mod tests {
             max_layers: Some(7),
             disk_limit: Some(1 << 30),
             verify: true,
+            reversible_samples: 0,
         };
         let read = RunOptions::of_last_run(Some(&options.settings())).unwrap();
         assert_eq!(read.settings(), options.settings());

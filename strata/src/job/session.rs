@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use strata_space::Finish;
 use strata_store::{
-    Checkpoint, Counters, EncodeOptions, History, JobDir, JobResult, Manifest, RunState, StoreError,
+    Checkpoint, CheckpointFile, Counters, EncodeOptions, History, JobDir, JobResult, Manifest,
+    RunState, StoreError,
 };
 
 use super::cancel::CancelToken;
@@ -317,6 +318,7 @@ fn starting_point(
         last: LayerSummary::of_line(last),
         previous: before.last().map(LayerSummary::of_line),
         kept_bytes: elsewhere.map(|kept| kept.bytes).sum(),
+        older_states: CheckpointFile::older_states(&checkpoint.layers),
     }));
     let writers = checkpoint.layers.iter().map(|record| record.worker as usize + 1).max();
     let owners_before = owners(manifest.spec.shards, writers.unwrap_or(1));

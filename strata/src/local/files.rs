@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use strata_store::{
-    CheckpointFile, Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerWriter, RecycledFile, Result,
-    StoreError,
+    CheckpointFile, FileKind, Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerWriter,
+    RecycledFile, Result, StoreError, layer_file, older_file,
 };
 
 use crate::keep_layers::KeepLayers;
@@ -101,12 +101,21 @@ impl Files {
         CheckpointFile::of(layer, self.worker).ok_or_else(unwritten)
     }
 
+    /// A writer of an unsynced file of older layers.
+    pub(crate) fn older_writer(&self, header: LayerHeader) -> Result<LayerWriter> {
+        let path = self.folder.temp_path(&format!("older-{:03}", self.worker));
+        LayerWriter::file(self.folder.fs().clone(), &path, header)
+    }
+
     /// The path of a layer's file in a checkpoint. A checkpoint's file that is used without a copy is
     /// already durable, and keeps its name.
     fn final_path(&self, layer: &Layer) -> PathBuf {
         let depth = layer.header().depth;
         let path = layer.path().filter(|_| self.earlier.copy == 0 && self.is_earlier(depth));
-        path.unwrap_or_else(|| self.path(depth))
+        path.unwrap_or_else(|| match layer.header().kind {
+            FileKind::Older => self.named(older_file(depth, self.worker), depth),
+            _ => self.path(depth),
+        })
     }
 
     /// Number of kept layers that the next checkpoint makes durable.
@@ -123,12 +132,17 @@ impl Files {
     /// Final path of a layer's file. A copy must not replace a file that the durable manifest or
     /// the history names.
     fn path(&self, depth: u32) -> PathBuf {
-        if self.earlier.copy > 0 && self.is_earlier(depth) {
-            let (worker, copy) = (self.worker, self.earlier.copy);
-            self.folder.path().join(format!("layer-{depth:06}-{worker:03}-{copy}.strata"))
-        } else {
-            self.folder.layer_path(depth, self.worker)
-        }
+        self.named(layer_file(depth, self.worker), depth)
+    }
+
+    fn named(&self, name: String, depth: u32) -> PathBuf {
+        let name = match name.strip_suffix(SUFFIX) {
+            Some(stem) if self.earlier.copy > 0 && self.is_earlier(depth) => {
+                format!("{stem}-{}{SUFFIX}", self.earlier.copy)
+            }
+            _ => name,
+        };
+        self.folder.path().join(name)
     }
 
     fn is_earlier(&self, depth: u32) -> bool {
@@ -147,17 +161,28 @@ impl Files {
             self.waiting.push(layer);
             return Ok(());
         }
-        match layer.path() {
-            Some(path) if self.pinned.contains(&path) => {
-                // A pinned file was persisted under a name that a worker chose, so the name is
-                // valid UTF-8.
-                let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-                self.obsolete.insert(name.to_owned(), layer.file_bytes());
-            }
-            Some(_) => self.recycled = layer.recycle()?,
-            None => {}
+        if let Some(layer) = self.without_pinned(layer) {
+            self.recycled = layer.recycle()?;
         }
         Ok(())
+    }
+
+    /// Removes a file of older layers that the search no longer reads.
+    pub(crate) fn release_older(&mut self, layer: Layer) -> Result<()> {
+        self.without_pinned(layer).map_or(Ok(()), Layer::remove)
+    }
+
+    /// The layer if it has a file that the last checkpoint does not name. Otherwise its file is to be
+    /// removed after the next one.
+    fn without_pinned(&mut self, layer: Layer) -> Option<Layer> {
+        let path = layer.path()?;
+        if !self.pinned.contains(&path) {
+            return Some(layer);
+        }
+        // A pinned file was persisted under a name that a worker chose, so the name is valid UTF-8.
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        self.obsolete.insert(name.to_owned(), layer.file_bytes());
+        None
     }
 
     /// Makes the searched layers and all kept ones durable under their final names.
@@ -222,9 +247,12 @@ impl Files {
     }
 }
 
-/// The last number in `layer-DDDDDD-WWW-N.strata`.
+/// The end of the names of layer files.
+const SUFFIX: &str = ".strata";
+
+/// The last number in `layer-DDDDDD-WWW-N.strata` or `older-DDDDDD-WWW-N.strata`.
 fn copy_number(path: &Path) -> Option<u32> {
-    let name = path.file_name()?.to_str()?;
-    let numbers = name.strip_prefix("layer-")?.strip_suffix(".strata")?;
+    let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
+    let numbers = name.strip_prefix("layer-").or_else(|| name.strip_prefix("older-"))?;
     numbers.splitn(3, '-').nth(2)?.parse().ok()
 }

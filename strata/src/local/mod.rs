@@ -4,6 +4,7 @@ pub(crate) mod budget;
 pub(crate) mod dense;
 pub(crate) mod error;
 pub(crate) mod files;
+pub(crate) mod older;
 pub(crate) mod pool;
 pub(crate) mod restore;
 pub(crate) mod symbolic;

@@ -12,7 +12,8 @@ use strata_store::{
 };
 
 use super::error::Result;
-use super::worker::{ENCODING, LayerReport, Worker, emit, empty};
+use super::older::OlderLayers;
+use super::worker::{ENCODING, LayerReport, Worker, counted, emit, empty};
 use crate::plan::sums::totals_of;
 
 /// A checkpoint to resume from, as one worker needs it.
@@ -103,10 +104,11 @@ impl Worker {
             if uses_own_files { self.open(from, depth, own) } else { self.copy_layer(from, depth) }
         };
         let mut layers = depths.map(load).collect::<Result<Vec<Layer>>>()?;
+        self.older = OlderLayers::new(self.load_older(from, uses_own_files)?);
 
         self.files.resume(from.depth, &from.kept);
         if uses_own_files {
-            self.files.pin(&layers.iter().collect::<Vec<_>>());
+            self.files.pin(&self.older.files().iter().chain(&layers).collect::<Vec<_>>());
         } else {
             self.files.start_copies()?;
         }
@@ -121,7 +123,10 @@ impl Worker {
 
     /// Opens a worker's file of a layer and reads all of it.
     fn open(&self, from: &Restore, depth: u32, worker: usize) -> Result<Layer> {
-        let record = from.record(depth, worker, &self.setup.folder)?;
+        self.open_record(from.record(depth, worker, &self.setup.folder)?)
+    }
+
+    fn open_record(&self, record: &CheckpointFile) -> Result<Layer> {
         let path = self.setup.folder.file_path(&record.file)?;
         let expect = record.expect(self.setup.folder.job());
         let layer = Layer::open(self.setup.folder.fs().clone(), &path, &expect)?;
@@ -133,6 +138,42 @@ impl Worker {
         }
         layer.verify(&mut |_, _| {})?;
         Ok(layer)
+    }
+
+    /// The files of older layers: this worker's own, or a copy of its shards.
+    fn load_older(&mut self, from: &Restore, uses_own_files: bool) -> Result<Vec<Layer>> {
+        if uses_own_files {
+            return self.open_older(from, self.setup.worker);
+        }
+        let pieces = self.pieces(&from.owners_before);
+        let mut files = BTreeMap::new();
+        for Piece { worker, .. } in &pieces {
+            if !files.contains_key(worker) {
+                files.insert(*worker, self.open_older(from, *worker)?);
+            }
+        }
+        let headers = files.values().flatten().map(Layer::header);
+        let Some(depth) = headers.map(|header| header.depth).max() else { return Ok(Vec::new()) };
+        let writer = self.older_writer(depth, u64::MAX)?;
+        let mut parts = Vec::new();
+        if let Some(task) = self.tasks.first_mut() {
+            for Piece { worker, from, to } in pieces {
+                let range = KeyRange::between(from, to);
+                parts.push(task.merge(&files[&worker], &writer, range)?);
+            }
+        }
+        let totals = counted(&parts);
+        Ok(vec![writer.seal(parts, totals)?])
+    }
+
+    /// Opens a worker's files of older layers with states, the oldest first, and reads all of them.
+    fn open_older(&self, from: &Restore, worker: usize) -> Result<Vec<Layer>> {
+        let of_worker = |record: &&CheckpointFile| {
+            record.is_older() && record.worker as usize == worker && record.states > 0
+        };
+        let mut records: Vec<&CheckpointFile> = from.records.iter().filter(of_worker).collect();
+        records.sort_unstable_by_key(|record| record.depth);
+        records.into_iter().map(|record| self.open_record(record)).collect()
     }
 
     /// A new layer with this worker's shards, copied from the files of their former owners.

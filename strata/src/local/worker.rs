@@ -6,19 +6,21 @@ use std::time::Instant;
 use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask};
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
-    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, JobDir, KeptFile, KeyRange,
-    Layer, LayerHeader, LayerTotals, LayerWriter,
+    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, FilePart, JobDir, KeptFile,
+    KeyRange, Layer, LayerHeader, LayerTotals, LayerWriter,
 };
 
 use super::budget::Budget;
 use super::error::{Result, WorkerError};
 use super::files::Files;
+use super::older::OlderLayers;
 use super::threads::Threads;
 use crate::keep_layers::KeepLayers;
 use crate::plan::sums::totals_of;
 
-/// Encoding number of layer files: locals are `2 * index + side`.
-pub(crate) const ENCODING: u16 = 1;
+/// Encoding number of layer files: locals are `2 * index + side`. Greater than 1 since the keys of
+/// Hanoi have two bits for a peg.
+pub(crate) const ENCODING: u16 = 2;
 
 /// Fewest states for which waking a task's thread pays.
 const STATES_PER_TASK: u64 = 1024;
@@ -101,6 +103,8 @@ pub struct Worker {
     pub(crate) files: Files,
     pub(crate) current: Layer,
     pub(crate) previous: Option<Layer>,
+    /// The layers before, where moves cannot be undone.
+    pub(crate) older: OlderLayers,
 }
 
 impl Worker {
@@ -139,6 +143,7 @@ impl Worker {
             files: Files::new(setup.folder.clone(), number, setup.keep),
             current: empty(&setup, 0)?,
             previous: None,
+            older: OlderLayers::default(),
             setup,
             engine,
             inbox,
@@ -208,6 +213,7 @@ impl Worker {
             depth: depth - 1,
             current: &self.current,
             previous: self.previous.as_ref(),
+            older: self.older.files(),
             inbox: &runs,
             writer: &writer,
             goal: self.goal,
@@ -229,6 +235,9 @@ impl Worker {
         let mut report = self.report(stats, started);
         report.disk_bytes += spilled;
         if let Some(previous) = previous {
+            if !self.engine.is_undirected() {
+                self.add_older(&previous)?;
+            }
             report.disk_bytes += previous.path().map_or(0, |_| previous.file_bytes());
             self.files.release_layer(previous)?;
             report.disk_left = self.disk_bytes();
@@ -236,13 +245,51 @@ impl Worker {
         Ok(report)
     }
 
-    /// Makes the last two layers and all kept ones durable.
+    /// Adds a layer to the older ones.
+    fn add_older(&mut self, layer: &Layer) -> Result<()> {
+        if layer.totals().states == 0 {
+            return Ok(());
+        }
+        let joined = self.older.joined_by(layer.totals().states);
+        let (count, mut layers) = (joined.len(), joined.to_vec());
+        layers.push(layer.clone());
+        let merged = self.merge(&layers, layer.header().depth)?;
+        let replaced = self.older.replace(count, merged);
+        Ok(replaced.into_iter().try_for_each(|file| self.files.release_older(file))?)
+    }
+
+    /// Writes layers together, of which the last has a depth.
+    fn merge(&mut self, layers: &[Layer], depth: u32) -> Result<Layer> {
+        let states = layers.iter().map(|layer| layer.totals().states).sum();
+        let writer = self.older_writer(depth, states)?;
+        let largest = layers.iter().max_by_key(|layer| layer.totals().states);
+        let ranges = largest.map_or(vec![KeyRange::ALL], |most| ranges(most, self.setup.threads));
+        let work = |task: &mut PassTask, range| Ok(task.merge(layers, &writer, range)?);
+        let parts = self.threads.each(&mut self.tasks, &ranges, work)?;
+        let totals = counted(&parts);
+        Ok(writer.seal(parts, totals)?)
+    }
+
+    /// A writer of older layers with so many states.
+    pub(crate) fn older_writer(
+        &self,
+        depth: u32,
+        states: u64,
+    ) -> strata_store::Result<LayerWriter> {
+        let header = LayerHeader { kind: FileKind::Older, ..self.header(depth) };
+        if self.files.on_disk(depth, states) {
+            self.files.older_writer(header)
+        } else {
+            LayerWriter::memory(header)
+        }
+    }
+
+    /// Makes the last two layers, older ones that are needed and all kept ones durable.
     ///
     /// # Errors
     /// If a file cannot be written, synced or renamed.
     pub fn save(&mut self) -> Result<Vec<CheckpointFile>> {
-        let layers: Vec<&Layer> = self.previous.iter().chain([&self.current]).collect();
-        Ok(self.files.persist(&layers)?)
+        Ok(self.files.persist(&searched(&self.older, &self.previous, &self.current))?)
     }
 
     /// Removes the files of the previous checkpoint. The checkpoint that [`Self::save`] wrote must
@@ -251,8 +298,7 @@ impl Worker {
     /// # Errors
     /// If a file cannot be removed.
     pub fn saved(&mut self) -> Result<()> {
-        let layers: Vec<&Layer> = self.previous.iter().chain([&self.current]).collect();
-        Ok(self.files.published(&layers)?)
+        Ok(self.files.published(&searched(&self.older, &self.previous, &self.current))?)
     }
 
     pub(crate) fn header(&self, depth: u32) -> LayerHeader {
@@ -271,7 +317,8 @@ impl Worker {
     fn disk_bytes(&self) -> u64 {
         let layers = self.previous.iter().chain([&self.current]);
         let layers = layers.filter(|layer| layer.path().is_some()).map(Layer::file_bytes);
-        layers.sum::<u64>() + self.files.bytes() + self.inbox.file_bytes()
+        let others = self.files.bytes() + self.older.disk_bytes() + self.inbox.file_bytes();
+        layers.sum::<u64>() + others
     }
 
     pub(crate) fn report(&self, stats: LayerStats, started: Instant) -> LayerReport {
@@ -288,6 +335,25 @@ impl Worker {
             waiting: self.files.waiting(),
             seconds: started.elapsed().as_secs_f64(),
         }
+    }
+}
+
+/// The layers that a search reads.
+pub(crate) fn searched<'a>(
+    older: &'a OlderLayers,
+    previous: &'a Option<Layer>,
+    current: &'a Layer,
+) -> Vec<&'a Layer> {
+    older.files().iter().chain(previous).chain([current]).collect()
+}
+
+/// The totals of older layers: their states and regions.
+pub(crate) fn counted(parts: &[FilePart]) -> LayerTotals {
+    let blocks = || parts.iter().flat_map(|part| &part.blocks);
+    LayerTotals {
+        regions: blocks().map(|block| u64::from(block.regions)).sum(),
+        states: blocks().map(|block| u64::from(block.states)).sum(),
+        ..LayerTotals::default()
     }
 }
 

@@ -82,6 +82,18 @@ pub(super) fn check_files(
     if expected == found { Ok(()) } else { Err(Refusal::Incomplete { depth, expected, found }) }
 }
 
+/// Checks that the files of older layers of a checkpoint at a depth hold all of their states.
+///
+/// # Errors
+/// [`Refusal::Incomplete`] if they do not.
+pub(super) fn check_older(depth: u32, states: u64, found: u64) -> Result<(), Refusal> {
+    if states == found {
+        return Ok(());
+    }
+    let text = |states: u64| format!("{states} states of layers before the last two");
+    Err(Refusal::Incomplete { depth, expected: text(states), found: text(found) })
+}
+
 /// Checks that a restored layer has the recorded figures. Its bytes depend on the writers.
 ///
 /// # Errors

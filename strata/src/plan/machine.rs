@@ -10,7 +10,7 @@ use std::fmt;
 use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, EngineKind};
 
-use super::checks::{LayerRules, check_files, check_layer, check_restored};
+use super::checks::{LayerRules, check_files, check_layer, check_older, check_restored};
 use super::refusal::Refusal;
 use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
 
@@ -30,6 +30,13 @@ pub struct PlanOptions {
     pub engine: EngineKind,
     /// Whether a move need not have an inverse.
     pub is_directed: bool,
+}
+
+impl PlanOptions {
+    /// Whether checkpoints have files of the layers before the last two.
+    fn needs_older(&self) -> bool {
+        self.is_directed && self.engine.is_explicit()
+    }
 }
 
 /// Where a plan begins.
@@ -52,6 +59,9 @@ pub struct ResumePoint {
     pub previous: Option<LayerSummary>,
     /// Bytes of kept layers, which the workers do not report.
     pub kept_bytes: u64,
+    /// States in its files of older layers. A checkpoint that was made when the space said that its
+    /// moves can be undone has none.
+    pub older_states: u64,
 }
 
 /// Why a search stops early; it can be resumed.
@@ -186,6 +196,8 @@ pub struct Plan {
     /// Bytes on disk that workers do not report, and spilled bytes of earlier sessions.
     kept_bytes: u64,
     spilled_before: u64,
+    /// States in the files of older layers of the checkpoint that it began at.
+    older_states: u64,
     disk_left: u64,
     /// Most bytes on disk while the last layer was made, spilled runs included.
     disk_peak: u64,
@@ -206,6 +218,7 @@ impl Plan {
             previous: None,
             kept_bytes: 0,
             spilled_before: 0,
+            older_states: 0,
             disk_left: 0,
             disk_peak: 0,
             checkpoint_due: false,
@@ -215,13 +228,14 @@ impl Plan {
         match start {
             Start::Seeds => plan.layer(0, Command::Seed),
             Start::Checkpoint(point) => {
-                let ResumePoint { totals, last, previous, kept_bytes } = *point;
+                let ResumePoint { totals, last, previous, kept_bytes, older_states } = *point;
                 plan.layer(last.depth, Command::Restore);
                 plan.spilled_before = totals.spilled;
                 plan.totals = totals;
                 plan.last = Some(last);
                 plan.previous = previous;
                 plan.kept_bytes = kept_bytes;
+                plan.older_states = older_states;
             }
         }
         plan
@@ -279,7 +293,9 @@ impl Plan {
         self.totals.spilled = self.spilled_before.saturating_add(sum.spilled);
         let restored = matches!(self.phase, Phase::Layer { restored: true, .. });
         if let Some(last) = self.last.as_ref().filter(|_| restored) {
-            check_restored(last, &sum.layer).inspect_err(|_| self.phase = Phase::Ended)?;
+            check_restored(last, &sum.layer)
+                .and_then(|()| self.check_older(depth, self.older_states))
+                .inspect_err(|_| self.phase = Phase::Ended)?;
         } else if sum.layer.stats.states == 0 && depth > 0 {
             self.ending = Some(Outcome::Exhausted);
         } else {
@@ -364,8 +380,12 @@ impl Plan {
             return Err(Refusal::NotRequested { what: "part of a checkpoint" });
         };
         saved.check(worker, *depth, found)?;
-        let wrong =
-            |record: &&CheckpointFile| !(depth.saturating_sub(1)..=*depth).contains(&record.depth);
+        let last_two = depth.saturating_sub(1)..=*depth;
+        let has_older = self.options.needs_older();
+        let wrong = |record: &&CheckpointFile| match record.is_older() {
+            true => !has_older || record.depth >= *last_two.start(),
+            false => !last_two.contains(&record.depth),
+        };
         if let Some(record) = records.iter().find(wrong) {
             return Err(Refusal::WrongDepth { expected: *depth, found: record.depth });
         }
@@ -384,6 +404,17 @@ impl Plan {
         Ok(())
     }
 
+    /// Checks that the files of older layers hold `found` states: all that the last two have not.
+    fn check_older(&self, depth: u32, found: u64) -> Result<(), Refusal> {
+        if !self.options.needs_older() {
+            return Ok(());
+        }
+        let layers = [self.last.as_ref(), self.previous.as_ref()].into_iter().flatten();
+        let younger = layers.filter(|layer| layer.depth + 1 >= depth);
+        let younger: u64 = younger.map(|layer| layer.stats.states).sum();
+        check_older(depth, self.totals.states.saturating_sub(younger), found)
+    }
+
     /// Checks that the files of a checkpoint hold its layers.
     fn check_checkpoint(&self, depth: u32, files: &[CheckpointFile]) -> Result<(), Refusal> {
         let layers = [self.last.as_ref(), self.previous.as_ref()];
@@ -391,6 +422,7 @@ impl Plan {
         // After the last layer with states comes an empty one.
         let empty = LayerStats::default();
         check_files(depth, of(depth).map_or(&empty, |layer| &layer.stats), files)?;
+        self.check_older(depth, CheckpointFile::older_states(files))?;
         match depth.checked_sub(1).and_then(of) {
             Some(before) if !self.options.engine.is_symbolic() => {
                 check_files(before.depth, &before.stats, files)

@@ -276,10 +276,9 @@ impl DenseLine {
 
 /// Estimated time of the explicit engine.
 fn explicit_seconds(survey: &Survey) -> Option<f64> {
-    let is_searched = survey.refusal.is_none() && survey.key_bits.is_ok();
     let order = survey.order.as_ref().ok().filter(|_| survey.is_exact && survey.counts_states)?;
     let states: f64 = order.to_string().parse().ok()?;
-    is_searched.then_some(states / EXPLICIT_RATE)
+    survey.key_bits.is_ok().then_some(states / EXPLICIT_RATE)
 }
 
 /// Bytes in a unit that is easy to read.

@@ -60,6 +60,16 @@ pub(crate) struct SolveArgs {
     #[arg(value_parser = BoolishValueParser::new())]
     pub(crate) verify: bool,
 
+    /// Explicit engine: check for more states [default: 64, or 100000 without a number] that each of
+    /// their moves can be undone, if the puzzle says so
+    #[arg(long, value_name = "STATES", num_args = 0..=1, require_equals = true)]
+    #[arg(
+        default_missing_value = "100000",
+        env = "STRATA_CHECK_REVERSIBLE",
+        hide_env_values = true
+    )]
+    pub(crate) check_reversible: Option<usize>,
+
     /// Dense engine: compute no digests, which saves time
     #[arg(long, env = "STRATA_NO_DIGEST", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]

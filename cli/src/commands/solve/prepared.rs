@@ -1,7 +1,7 @@
 //! The search of `strata solve`, checked before anything is written.
 
 use strata::catalogue::Space;
-use strata::{EngineChoice, Request, RunOptions, default_shards};
+use strata::{EngineChoice, REVERSIBLE_SAMPLES, Request, RunOptions, default_shards};
 
 use super::args::SolveArgs;
 use super::engine;
@@ -62,6 +62,7 @@ fn options(args: &SolveArgs) -> RunOptions {
         max_layers: args.search.max_layers,
         disk_limit: args.search.disk_limit,
         verify: args.verify,
+        reversible_samples: args.check_reversible.unwrap_or(REVERSIBLE_SAMPLES),
     }
 }
 

@@ -1,0 +1,81 @@
+//! Layers before the last two, which a pass reads where moves cannot be undone.
+//!
+//! They are in few files, each of several layers. A layer that joins them is written together with the
+//! files that are not much larger, so that a state is written a logarithmic number of times and the
+//! number of files is logarithmic, too.
+
+use strata_store::Layer;
+
+/// A file is written again if it has at most this many times the states that join it.
+const RATIO: u64 = 4;
+
+/// The files of older layers, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct OlderLayers {
+    files: Vec<Layer>,
+}
+
+impl OlderLayers {
+    /// Those of a checkpoint.
+    pub(crate) fn new(files: Vec<Layer>) -> OlderLayers {
+        OlderLayers { files }
+    }
+
+    /// The files.
+    pub(crate) fn files(&self) -> &[Layer] {
+        &self.files
+    }
+
+    /// Bytes of the files on disk.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        let on_disk = self.files.iter().filter(|file| file.path().is_some());
+        on_disk.map(Layer::file_bytes).sum()
+    }
+
+    /// The last files, which are written again together with a layer of so many states.
+    pub(crate) fn joined_by(&self, states: u64) -> &[Layer] {
+        let sizes: Vec<u64> = self.files.iter().map(|file| file.totals().states).collect();
+        &self.files[self.files.len() - joined(&sizes, states)..]
+    }
+
+    /// Replaces the last `count` files by one. Returns them.
+    pub(crate) fn replace(&mut self, count: usize, file: Layer) -> Vec<Layer> {
+        let replaced = self.files.split_off(self.files.len() - count);
+        self.files.push(file);
+        replaced
+    }
+}
+
+/// How many of the last files a layer joins; sizes are numbers of states.
+fn joined(sizes: &[u64], states: u64) -> usize {
+    let mut sum = states;
+    let joins = |size: &&u64| {
+        let joins = **size <= sum.saturating_mul(RATIO);
+        sum = sum.saturating_add(**size);
+        joins
+    };
+    sizes.iter().rev().take_while(joins).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_few_and_states_are_seldom_written_again() {
+        for layers in [vec![1; 2000], (1..40).map(|d| 1 << (d / 2)).collect(), (1..999).collect()] {
+            let (mut sizes, mut written, mut total) = (Vec::<u64>::new(), 0, 0);
+            for states in layers {
+                let first = sizes.len() - joined(&sizes, states);
+                let size = sizes.drain(first..).sum::<u64>() + states;
+                sizes.push(size);
+                (written, total) = (written + size, total + states);
+                assert!(sizes.windows(2).all(|pair| pair[0] > RATIO * pair[1]), "{sizes:?}");
+            }
+            assert_eq!(sizes.iter().sum::<u64>(), total);
+            assert!(sizes.len() <= 1 + total.ilog(RATIO) as usize, "{sizes:?}");
+            let times = written as f64 / total as f64;
+            assert!(times <= 1.0 + f64::from(total.ilog2()), "{times}");
+        }
+    }
+}
