@@ -48,6 +48,7 @@ pub const fn puzzle<P: Puzzle + KeySpace>() -> Entry {
 /// # use strata::catalogue::{KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
 /// # struct Dot;
 /// # impl KeySpace for Dot {
+/// #     type Key = u64;
 /// #     fn seeds(&self) -> Vec<Seed> { vec![Seed::start(0)] }
 /// #     fn key_bits(&self) -> u32 { 1 }
 /// #     fn successors(&self, _: u64, _: &mut Vec<u64>) {}

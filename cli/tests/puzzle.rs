@@ -190,9 +190,22 @@ fn moves_without_inverses_are_counted() {
 #[test]
 fn a_puzzle_that_is_too_large_is_refused_for_its_keys() {
     let dir = tempfile::tempdir().unwrap();
-    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/3x3x3.tws");
+    let cycle: Vec<String> = (1..=40).map(|point| point.to_string()).collect();
+    let file = dir.path().join("large.txt");
+    std::fs::write(&file, format!("a = ({})\nb = (1,2)\n", cycle.join(","))).unwrap();
     refused(
-        &mut solve(dir.path(), &format!("puzzle {cube} --engine auto")),
-        "keys of 67 bits do not fit",
+        &mut solve(dir.path(), &format!("puzzle {} --engine auto", file.display())),
+        "keys of 160 bits do not fit",
     );
+}
+
+/// The numbers of Rokicki et al., cube20.org: the positions of the 3x3x3 by half turns.
+#[test]
+fn a_puzzle_with_keys_of_more_than_64_bits_is_searched() {
+    let dir = tempfile::tempdir().unwrap();
+    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/3x3x3.tws");
+    let line = format!("puzzle {cube} --engine auto --max-layers 4");
+    let ran = expect(4, &mut solve(dir.path(), &line));
+    let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
+    assert_eq!(states, [1, 18, 243, 3240, 43239]);
 }

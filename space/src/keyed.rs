@@ -2,6 +2,7 @@
 
 use crate::digest::{Weight, mix};
 use crate::error::SpaceError;
+use crate::key::Key;
 use crate::state::{Finish, Local, RegionKey, State};
 use crate::state_space::StateSpace;
 
@@ -16,6 +17,8 @@ use crate::state_space::StateSpace;
 /// struct Flips;
 ///
 /// impl KeySpace for Flips {
+///     type Key = u64;
+///
 ///     fn seeds(&self) -> Vec<Seed> {
 ///         vec![Seed::start(0b000)]
 ///     }
@@ -41,17 +44,20 @@ use crate::state_space::StateSpace;
 /// # Ok::<(), strata_space::SpaceError>(())
 /// ```
 pub trait KeySpace: Send + Sync + 'static {
-    /// The keys from which the search starts.
-    fn seeds(&self) -> Vec<Seed>;
+    /// The type of keys: `u64`, or `u128` for keys of up to 128 bits.
+    type Key: Key;
 
-    /// The number of bits of a key, at most 63.
+    /// The keys from which the search starts.
+    fn seeds(&self) -> Vec<Seed<Self::Key>>;
+
+    /// The number of bits of a key, at most those of the type.
     fn key_bits(&self) -> u32;
 
     /// Appends the keys one move away from `key`. A key may repeat.
-    fn successors(&self, key: u64, out: &mut Vec<u64>);
+    fn successors(&self, key: Self::Key, out: &mut Vec<Self::Key>);
 
     /// The goal at which the search stops, if there is a single one.
-    fn goal(&self) -> Option<u64> {
+    fn goal(&self) -> Option<Self::Key> {
         None
     }
 
@@ -72,18 +78,18 @@ pub trait KeySpace: Send + Sync + 'static {
     }
 
     /// The key's weight in a layer's digest, see [`Digest`](crate::Digest).
-    fn weight(&self, key: u64) -> Weight {
-        Weight::hash(key)
+    fn weight(&self, key: Self::Key) -> Weight {
+        key.weight()
     }
 
     /// How many positions the key stands for: 1 without symmetry. None if the space does not count
     /// them.
-    fn positions(&self, _key: u64) -> Option<u64> {
+    fn positions(&self, _key: Self::Key) -> Option<u64> {
         Some(1)
     }
 
     /// The state as text.
-    fn text(&self, key: u64) -> String;
+    fn text(&self, key: Self::Key) -> String;
 }
 
 /// A key from which a search starts, with its side.
@@ -93,28 +99,28 @@ pub trait KeySpace: Send + Sync + 'static {
 /// ```
 /// use strata_space::Seed;
 ///
-/// let both_ends = vec![Seed::start(0b000), Seed::goal(0b111)];
+/// let both_ends = vec![Seed::start(0b000_u64), Seed::goal(0b111)];
 /// # assert_ne!(both_ends[0], both_ends[1]);
 /// ```
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Seed {
-    key: u64,
+pub struct Seed<K = u64> {
+    key: K,
     side: u32,
 }
 
-impl Seed {
+impl<K> Seed<K> {
     /// A key on the side of the start.
-    pub fn start(key: u64) -> Seed {
+    pub fn start(key: K) -> Seed<K> {
         Seed { key, side: 0 }
     }
 
     /// A key on the side of the goal.
-    pub fn goal(key: u64) -> Seed {
+    pub fn goal(key: K) -> Seed<K> {
         Seed { key, side: 1 }
     }
 
     /// The key.
-    pub fn key(self) -> u64 {
+    pub fn key(self) -> K {
         self.key
     }
 }
@@ -135,13 +141,13 @@ impl<S: KeySpace> Keyed<S> {
     /// Wraps a space.
     ///
     /// # Errors
-    /// [`SpaceError::KeyTooWide`] if keys have more than 63 bits, [`SpaceError::LocalTooWide`] if
+    /// [`SpaceError::KeyTooWide`] if keys have more bits than their type, [`SpaceError::LocalTooWide`] if
     /// more than [`Self::MAX_LOCAL_BITS`] of them are local, [`SpaceError::Conflict`] if there are
     /// seeds on the goal's side and moves that cannot be undone.
     pub fn new(space: S) -> Result<Keyed<S>, SpaceError> {
         let (key_bits, local_bits) = (space.key_bits(), space.local_bits());
-        if key_bits > 63 {
-            return Err(SpaceError::KeyTooWide { bits: key_bits, limit: 63 });
+        if key_bits > S::Key::BITS {
+            return Err(SpaceError::KeyTooWide { bits: key_bits, limit: S::Key::BITS });
         }
         if local_bits > Self::MAX_LOCAL_BITS {
             let limit = Self::MAX_LOCAL_BITS;
@@ -162,14 +168,16 @@ impl<S: KeySpace> Keyed<S> {
         &self.space
     }
 
-    fn key(&self, state: State) -> u64 {
-        (state.region.0 as u64) << self.local_bits | u64::from(state.local >> 1)
+    #[inline]
+    fn key(&self, state: State) -> S::Key {
+        S::Key::narrow(state.region.0 << self.local_bits | u128::from(state.local >> 1))
     }
 
-    fn state(&self, key: u64, side: u32) -> State {
+    #[inline]
+    fn state(&self, key: S::Key, side: u32) -> State {
+        let key = key.widen();
         let low = key & ((1 << self.local_bits) - 1);
-        let region = RegionKey((key >> self.local_bits).into());
-        State { region, local: (low as u32) << 1 | side }
+        State { region: RegionKey(key >> self.local_bits), local: (low as u32) << 1 | side }
     }
 }
 
@@ -206,12 +214,12 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
-        mix(region.0 as u64)
+        let high = (region.0 >> u64::BITS) as u64;
+        mix(if high == 0 { region.0 as u64 } else { mix(high) ^ region.0 as u64 })
     }
 
     fn weight(&self, state: State) -> Weight {
         let weight = self.space.weight(self.key(state));
-        // A key has at most 63 bits, so no key has this hash's word.
         if state.local & 1 == 0 { weight } else { weight * Weight::hash(u64::MAX) }
     }
 
@@ -229,29 +237,44 @@ mod tests {
     use super::*;
 
     struct Wide {
+        key_bits: u32,
         local_bits: u32,
     }
 
     impl KeySpace for Wide {
-        fn seeds(&self) -> Vec<Seed> {
-            vec![Seed::start(0)]
+        type Key = u128;
+
+        fn seeds(&self) -> Vec<Seed<u128>> {
+            vec![Seed::start(u128::MAX)]
         }
         fn key_bits(&self) -> u32 {
-            63
+            self.key_bits
         }
         fn local_bits(&self) -> u32 {
             self.local_bits
         }
-        fn successors(&self, _: u64, _: &mut Vec<u64>) {}
-        fn text(&self, key: u64) -> String {
+        fn successors(&self, _: u128, _: &mut Vec<u128>) {}
+        fn text(&self, key: u128) -> String {
             key.to_string()
         }
     }
 
     #[test]
     fn regions_too_large_for_a_file_are_refused() {
-        assert!(Keyed::new(Wide { local_bits: 23 }).is_ok());
-        let error = Keyed::new(Wide { local_bits: 24 }).err();
+        let open = |key_bits, local_bits| Keyed::new(Wide { key_bits, local_bits });
+        assert!(open(128, 23).is_ok());
+        let error = open(128, 24).err();
         assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 24, limit: 23 }));
+        let error = open(129, 12).err();
+        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 129, limit: 128 }));
+    }
+
+    #[test]
+    fn keys_of_all_bits_are_read_back() {
+        let space = Keyed::new(Wide { key_bits: 128, local_bits: 12 }).unwrap();
+        for key in [0, 1, u128::MAX, u128::MAX / 3, 1 << 127, u64::MAX.into()] {
+            assert_eq!(space.key(space.state(key, 1)), key);
+        }
+        assert_eq!(space.text(space.seeds()[0]), u128::MAX.to_string());
     }
 }

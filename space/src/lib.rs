@@ -17,6 +17,7 @@
 //! }
 //!
 //! impl KeySpace for Line {
+//!     type Key = u64;
 //!     fn seeds(&self) -> Vec<Seed> {
 //!         vec![Seed::start(0)]
 //!     }
@@ -42,6 +43,7 @@ pub mod dense;
 mod digest;
 mod drawing;
 mod error;
+mod key;
 mod keyed;
 pub mod nested;
 mod parameter;
@@ -56,6 +58,7 @@ mod tabled;
 pub use digest::{Digest, MODULI, Weight, mix};
 pub use drawing::DrawingTheme;
 pub use error::SpaceError;
+pub use key::Key;
 pub use keyed::{KeySpace, Keyed, Seed};
 pub use parameter::{
     Flag, MAX_FILE_BYTES, Parameter, ParameterReader, Parameters, Values, file_content, file_value,

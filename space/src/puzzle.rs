@@ -24,6 +24,7 @@ use crate::state_space::StateSpace;
 /// }
 ///
 /// impl KeySpace for Line {
+///     type Key = u64;
 ///     fn seeds(&self) -> Vec<Seed> {
 ///         vec![Seed::start(0)]
 ///     }
@@ -235,6 +236,7 @@ mod tests {
     }
 
     impl KeySpace for Word {
+        type Key = u64;
         fn seeds(&self) -> Vec<Seed> {
             vec![Seed::start(0)]
         }

@@ -87,6 +87,7 @@ mod tests {
     }
 
     impl KeySpace for Ring {
+        type Key = u64;
         fn seeds(&self) -> Vec<Seed> {
             vec![Seed::start(0)]
         }

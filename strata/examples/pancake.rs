@@ -20,6 +20,7 @@ fn pancake(key: u64, place: u32) -> u64 {
 }
 
 impl KeySpace for Pancakes {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         let sorted = (0..self.pancakes).map(|place| u64::from(place) << (4 * place));
         vec![Seed::start(sorted.sum())]

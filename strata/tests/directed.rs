@@ -53,6 +53,7 @@ impl OneWay {
 }
 
 impl KeySpace for OneWay {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         vec![Seed::start(0)]
     }
@@ -184,6 +185,7 @@ struct Ring {
 }
 
 impl KeySpace for Ring {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         vec![Seed::start(self.seed)]
     }
@@ -242,6 +244,7 @@ fn a_path_is_traced_along_the_moves() {
 fn a_search_from_both_ends_needs_moves_that_can_be_undone() {
     struct Both(OneWay);
     impl KeySpace for Both {
+        type Key = u64;
         fn seeds(&self) -> Vec<Seed> {
             vec![Seed::start(0), Seed::goal(9)]
         }

@@ -8,6 +8,7 @@ use strata::catalogue::{
 struct Line;
 
 impl KeySpace for Line {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         vec![Seed::start(0)]
     }

@@ -15,6 +15,7 @@ fn corners(k: u64) -> u64 {
 }
 
 impl KeySpace for FoldedCube {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         vec![Seed::start(0)]
     }

@@ -25,6 +25,7 @@ impl Cube {
 }
 
 impl KeySpace for Cube {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         let mut seeds = vec![Seed::start(0)];
         seeds.extend(self.opposite.then(|| Seed::goal((1 << self.bits) - 1)));

@@ -12,6 +12,7 @@ use strata_space::{KeySpace, Keyed, Seed};
 struct ManyRegions(Hanoi);
 
 impl KeySpace for ManyRegions {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         self.0.seeds()
     }

@@ -23,6 +23,7 @@ fn tile(key: u64, cell: u32) -> u64 {
 }
 
 impl KeySpace for SlidingTiles {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         let solved = (0..CELLS).fold(0, |key, cell| key | u64::from(cell) << (CELL_BITS * cell));
         vec![Seed::start(solved)]
@@ -72,6 +73,7 @@ struct Graph {
 }
 
 impl KeySpace for Graph {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         vec![Seed::start(self.ends.0), Seed::goal(self.ends.1)]
     }
@@ -178,6 +180,7 @@ fn ends_that_are_not_connected_do_not_meet() {
 struct SlidingTilesTo(u64);
 
 impl KeySpace for SlidingTilesTo {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         let mut seeds = SlidingTiles.seeds();
         seeds.push(Seed::goal(self.0));

@@ -219,6 +219,7 @@ mod tests {
     ];
 
     impl<const N: usize> KeySpace for Dot<N> {
+        type Key = u64;
         fn seeds(&self) -> Vec<Seed> {
             vec![Seed::start(0)]
         }

@@ -31,6 +31,7 @@ impl Pancakes {
 }
 
 impl KeySpace for Pancakes {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         vec![Seed::start(self.sorted())]
     }

@@ -92,6 +92,7 @@ pub(super) fn disc_weight(disc: u32, peg: u64) -> Weight {
 }
 
 impl KeySpace for Hanoi {
+    type Key = u64;
     fn seeds(&self) -> Vec<Seed> {
         vec![Seed::start(0)]
     }

@@ -146,7 +146,8 @@ impl<F: Family> Puzzle for Member<F> {
 }
 
 impl<F: Family> KeySpace for Member<F> {
-    fn seeds(&self) -> Vec<Seed> {
+    type Key = u128;
+    fn seeds(&self) -> Vec<Seed<u128>> {
         self.graph.seeds()
     }
 
@@ -154,7 +155,7 @@ impl<F: Family> KeySpace for Member<F> {
         self.graph.key_bits()
     }
 
-    fn goal(&self) -> Option<u64> {
+    fn goal(&self) -> Option<u128> {
         self.graph.goal()
     }
 
@@ -162,19 +163,19 @@ impl<F: Family> KeySpace for Member<F> {
         self.graph.is_undirected()
     }
 
-    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+    fn successors(&self, key: u128, out: &mut Vec<u128>) {
         self.graph.successors(key, out);
     }
 
-    fn weight(&self, key: u64) -> Weight {
+    fn weight(&self, key: u128) -> Weight {
         self.graph.weight(key)
     }
 
-    fn positions(&self, key: u64) -> Option<u64> {
+    fn positions(&self, key: u128) -> Option<u64> {
         KeySpace::positions(&self.graph, key)
     }
 
-    fn text(&self, key: u64) -> String {
+    fn text(&self, key: u128) -> String {
         self.graph.text(key)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use strata_group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
-use strata_space::{Chain, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight};
+use strata_space::{Chain, Key, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight};
 
 use super::definition::{Definition, NamedElement, State};
 use super::dense::{self, Numbering};
@@ -222,7 +222,7 @@ impl Graph {
 /// Searches with symmetries.
 impl Graph {
     /// The key of a state, and of those that symmetries map it to.
-    fn key(&self, state: &State) -> Option<u64> {
+    fn key(&self, state: &State) -> Option<u128> {
         let ranking = self.ranking.as_ref().ok()?;
         let Some(canonical) = self.canonical() else {
             return ranking.rank(state);
@@ -243,8 +243,8 @@ impl Graph {
     fn canonical_successors(
         &self,
         (ranking, canonical): (&Ranking, &Canonical),
-        key: u64,
-        out: &mut Vec<u64>,
+        key: u128,
+        out: &mut Vec<u128>,
     ) {
         let state = ranking.state(key);
         let (codes, mut next, mut counts) = (canonical.codes(&state), state.clone(), Vec::new());
@@ -258,7 +258,7 @@ impl Graph {
     }
 
     /// The states that a key stands for.
-    fn positions(&self, ranking: &Ranking, key: u64) -> Vec<(u64, State)> {
+    fn positions(&self, ranking: &Ranking, key: u128) -> Vec<(u128, State)> {
         let state = ranking.state(key);
         let Some(canonical) = self.canonical() else { return vec![(key, state)] };
         let mut counts = Vec::new();
@@ -359,7 +359,8 @@ fn state_error(name: &str, why: &str) -> SpaceError {
 
 /// Without a ranking there are no keys: [`Graph::check_explicit`] refuses it.
 impl KeySpace for Graph {
-    fn seeds(&self) -> Vec<Seed> {
+    type Key = u128;
+    fn seeds(&self) -> Vec<Seed<u128>> {
         let key = |state: &State| match &self.ranking {
             Ok(_) => self.key(state),
             Err(_) => Some(0),
@@ -371,7 +372,7 @@ impl KeySpace for Graph {
         key(&self.start).into_iter().map(Seed::start).chain(goals.map(Seed::goal)).collect()
     }
 
-    fn goal(&self) -> Option<u64> {
+    fn goal(&self) -> Option<u128> {
         self.goals.first().filter(|_| !self.is_undirected).and_then(|goal| self.key(goal))
     }
 
@@ -383,7 +384,7 @@ impl KeySpace for Graph {
         self.ranking.as_ref().map_or(1, |ranking| ranking.bits().max(1))
     }
 
-    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+    fn successors(&self, key: u128, out: &mut Vec<u128>) {
         let Ok(ranking) = &self.ranking else { return };
         if let Some(canonical) = self.canonical() {
             return self.canonical_successors((ranking, canonical), key, out);
@@ -398,22 +399,22 @@ impl KeySpace for Graph {
     }
 
     /// That of the dense form, where states have numbers, of all states that the key stands for.
-    fn weight(&self, key: u64) -> Weight {
-        let Ok(ranking) = &self.ranking else { return Weight::hash(key) };
+    fn weight(&self, key: u128) -> Weight {
+        let Ok(ranking) = &self.ranking else { return Key::weight(key) };
         let Ok(numbering) = self.made() else {
-            return self.positions(ranking, key).iter().map(|(key, _)| Weight::hash(*key)).sum();
+            return self.positions(ranking, key).iter().map(|(key, _)| Key::weight(*key)).sum();
         };
         let all_numbered = self
             .all_numbered
             .get_or_init(|| self.goals.iter().all(|goal| numbering.has(&self.definition, goal)));
-        let weight = |(key, state): &(u64, State)| {
+        let weight = |(key, state): &(u128, State)| {
             let weight = numbering.weight(&self.definition, state, *all_numbered);
-            weight.unwrap_or_else(|| Weight::hash(*key))
+            weight.unwrap_or_else(|| Key::weight(*key))
         };
         self.positions(ranking, key).iter().map(weight).sum()
     }
 
-    fn positions(&self, key: u64) -> Option<u64> {
+    fn positions(&self, key: u128) -> Option<u64> {
         Some(match (&self.ranking, self.canonical()) {
             (Ok(ranking), Some(canonical)) => {
                 canonical.positions(&canonical.codes(&ranking.state(key)))
@@ -422,7 +423,7 @@ impl KeySpace for Graph {
         })
     }
 
-    fn text(&self, key: u64) -> String {
+    fn text(&self, key: u128) -> String {
         let state = self.ranking.as_ref().map(|ranking| ranking.state(key));
         state.map_or_else(|_| String::new(), |state| text::write(&self.definition, &state))
     }

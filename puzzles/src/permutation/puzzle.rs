@@ -281,7 +281,8 @@ impl Puzzle for Permutation {
 }
 
 impl KeySpace for Permutation {
-    fn seeds(&self) -> Vec<Seed> {
+    type Key = u128;
+    fn seeds(&self) -> Vec<Seed<u128>> {
         self.graph.seeds()
     }
 
@@ -289,7 +290,7 @@ impl KeySpace for Permutation {
         self.graph.key_bits()
     }
 
-    fn goal(&self) -> Option<u64> {
+    fn goal(&self) -> Option<u128> {
         self.graph.goal()
     }
 
@@ -297,19 +298,19 @@ impl KeySpace for Permutation {
         self.graph.is_undirected()
     }
 
-    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+    fn successors(&self, key: u128, out: &mut Vec<u128>) {
         self.graph.successors(key, out);
     }
 
-    fn weight(&self, key: u64) -> Weight {
+    fn weight(&self, key: u128) -> Weight {
         self.graph.weight(key)
     }
 
-    fn positions(&self, key: u64) -> Option<u64> {
+    fn positions(&self, key: u128) -> Option<u64> {
         KeySpace::positions(&self.graph, key)
     }
 
-    fn text(&self, key: u64) -> String {
+    fn text(&self, key: u128) -> String {
         self.graph.text(key)
     }
 }

@@ -9,7 +9,82 @@ use strata_group::{BigUint, Element, Invariants};
 use super::definition::{Definition, State};
 
 /// Most bits of a rank.
-pub(super) const MAX_BITS: u64 = 63;
+pub(super) const MAX_BITS: u64 = u128::BITS as u64;
+
+/// Integers with which ranks are computed: `u64` takes less time where it is enough.
+trait Word: Copy + Into<u128> + From<u8> + PartialOrd {
+    /// A number that is known to fit.
+    fn of(wide: u128) -> Self;
+
+    /// `self * factor + more`, which fits.
+    fn times(self, factor: Self, more: Self) -> Self;
+
+    /// Quotient and rest.
+    fn divide(self, by: Self) -> (Self, Self);
+
+    /// `self - other`, which is not negative.
+    fn minus(self, other: Self) -> Self;
+
+    /// Of this number of arrangements of `left` pieces, those that begin with one of `count` pieces.
+    fn part(self, count: u64, left: u64) -> Self;
+}
+
+impl Word for u64 {
+    #[inline]
+    fn of(wide: u128) -> u64 {
+        wide as u64
+    }
+
+    #[inline]
+    fn times(self, factor: u64, more: u64) -> u64 {
+        self * factor + more
+    }
+
+    #[inline]
+    fn divide(self, by: u64) -> (u64, u64) {
+        (self / by, self % by)
+    }
+
+    #[inline]
+    fn minus(self, other: u64) -> u64 {
+        self - other
+    }
+
+    #[inline]
+    fn part(self, count: u64, left: u64) -> u64 {
+        match self.checked_mul(count) {
+            Some(product) => product / left,
+            None => (u128::from(self) * u128::from(count) / u128::from(left)) as u64,
+        }
+    }
+}
+
+impl Word for u128 {
+    fn of(wide: u128) -> u128 {
+        wide
+    }
+
+    fn times(self, factor: u128, more: u128) -> u128 {
+        self * factor + more
+    }
+
+    fn divide(self, by: u128) -> (u128, u128) {
+        (self / by, self % by)
+    }
+
+    fn minus(self, other: u128) -> u128 {
+        self - other
+    }
+
+    fn part(self, count: u64, left: u64) -> u128 {
+        let (count, left) = (u128::from(count), u128::from(left));
+        // The product may not fit, and is a multiple of `left`.
+        self / left * count + self % left * count / left
+    }
+}
+
+/// Most different pieces of an orbit whose numbers of arrangements are kept: 34! has 128 bits.
+const MOST_DIFFERENT: u128 = 34;
 
 /// Ranks of states with the pieces of a start in the same orbits.
 #[derive(Clone, Debug)]
@@ -29,11 +104,11 @@ pub(super) struct Orbit {
     indices: Vec<usize>,
     /// Orientations of a slot, and the sum of all turns modulo them, if moves do not change it.
     pub(super) sum: Option<(u8, u8)>,
-    arrangements: u64,
-    turn_states: u64,
+    arrangements: u128,
+    turn_states: u128,
     /// Of different pieces, by slot of the orbit, the arrangements of the slots after it. Empty if
     /// some look alike.
-    after: Vec<u64>,
+    after: Vec<u128>,
 }
 
 /// Pieces of an orbit that look alike.
@@ -75,11 +150,10 @@ impl Ranking {
         for orbit in &mut orbits {
             let (arrangements, turn_states) = sizes(orbit);
             total *= &arrangements * &turn_states;
-            orbit.arrangements = u64::try_from(arrangements).unwrap_or(u64::MAX);
-            orbit.turn_states = u64::try_from(turn_states).unwrap_or(u64::MAX);
-            // 21! needs more than 64 bits, so that more pieces are refused below.
-            let slots = orbit.slots.len() as u64;
-            if slots <= 20 && orbit.pieces.iter().all(|piece| piece.count == 1) {
+            orbit.arrangements = u128::try_from(arrangements).unwrap_or(u128::MAX);
+            orbit.turn_states = u128::try_from(turn_states).unwrap_or(u128::MAX);
+            let slots = orbit.slots.len() as u128;
+            if slots <= MOST_DIFFERENT && orbit.pieces.iter().all(|piece| piece.count == 1) {
                 orbit.after = (0..slots).rev().map(|left| (1..=left).product()).collect();
             }
         }
@@ -102,7 +176,7 @@ impl Ranking {
         state: &State,
         element: &Element,
         counts: &mut Vec<u64>,
-    ) -> Option<u64> {
+    ) -> Option<u128> {
         let (images, turns) = (element.images(), element.turns());
         let kind = |slot: usize| state.kinds[usize::from(images[slot])];
         let turn = |slot: usize, period: u8| {
@@ -112,33 +186,59 @@ impl Ranking {
             let rest = if sum < period { sum } else { sum - period };
             (if rest < period { rest } else { rest % period }) as u8
         };
-        self.orbits.iter().try_fold(0, |total, orbit| {
-            Some(total * orbit.arrangements * orbit.turn_states + orbit.rank(kind, turn, counts)?)
+        self.rank_by(kind, turn, counts)
+    }
+
+    fn rank_by(
+        &self,
+        kind: impl Fn(usize) -> u16 + Copy,
+        turn: impl Fn(usize, u8) -> u8 + Copy,
+        counts: &mut Vec<u64>,
+    ) -> Option<u128> {
+        match self.bits {
+            0..=63 => self.rank_as::<u64>(kind, turn, counts).map(u128::from),
+            _ => self.rank_as::<u128>(kind, turn, counts),
+        }
+    }
+
+    fn rank_as<W: Word>(
+        &self,
+        kind: impl Fn(usize) -> u16 + Copy,
+        turn: impl Fn(usize, u8) -> u8 + Copy,
+        counts: &mut Vec<u64>,
+    ) -> Option<W> {
+        self.orbits.iter().try_fold(W::from(0), |total, orbit| {
+            Some(total.times(W::of(orbit.states()), orbit.rank::<W>(kind, turn, counts)?))
         })
     }
 
     /// The rank of a state that has the pieces of the start in the same orbits.
-    pub(super) fn rank_of(&self, state: &State, counts: &mut Vec<u64>) -> Option<u64> {
+    pub(super) fn rank_of(&self, state: &State, counts: &mut Vec<u64>) -> Option<u128> {
         let kind = |slot: usize| state.kinds[slot];
         let turn = |slot: usize, period: u8| state.turns[slot] % period;
-        self.orbits.iter().try_fold(0, |total, orbit| {
-            Some(total * orbit.arrangements * orbit.turn_states + orbit.rank(kind, turn, counts)?)
-        })
+        self.rank_by(kind, turn, counts)
     }
 
     /// The rank of a state, if it has the pieces of the start in the same orbits.
-    pub(super) fn rank(&self, state: &State) -> Option<u64> {
+    pub(super) fn rank(&self, state: &State) -> Option<u128> {
         let rank = self.rank_of(state, &mut Vec::new())?;
         (self.state(rank) == *state).then_some(rank)
     }
 
     /// The state of a rank.
-    pub(super) fn state(&self, mut rank: u64) -> State {
+    pub(super) fn state(&self, rank: u128) -> State {
+        match self.bits {
+            0..=63 => self.state_as(rank as u64),
+            _ => self.state_as(rank),
+        }
+    }
+
+    fn state_as<W: Word>(&self, mut rank: W) -> State {
         let mut state = self.start.clone();
         for orbit in self.orbits.iter().rev() {
-            let radix = orbit.arrangements * orbit.turn_states;
-            orbit.unrank(rank % radix, &mut state);
-            rank /= radix;
+            let (rest, of_orbit) = rank.divide(W::of(orbit.states()));
+            orbit.unrank(of_orbit, &mut state);
+            rank = rest;
         }
         state
     }
@@ -183,6 +283,11 @@ impl Orbit {
         }
     }
 
+    /// Number of states.
+    fn states(&self) -> u128 {
+        self.arrangements.saturating_mul(self.turn_states)
+    }
+
     /// Slots whose turns are digits of a rank.
     fn turned_slots(&self) -> &[usize] {
         match (self.sum, &*self.slots) {
@@ -191,57 +296,66 @@ impl Orbit {
         }
     }
 
-    fn rank(
+    fn rank<W: Word>(
         &self,
         kind: impl Fn(usize) -> u16,
         turn: impl Fn(usize, u8) -> u8,
         counts: &mut Vec<u64>,
-    ) -> Option<u64> {
+    ) -> Option<W> {
         let rank = match &*self.after {
-            [] => self.rank_of_alike(&kind, counts)?,
-            after => self.rank_of_different(&kind, after)?,
+            [] => self.rank_of_alike::<W>(&kind, counts)?,
+            after => self.rank_of_different::<W>(&kind, after)?,
         };
-        let mut turns = 0;
+        let mut turns = W::from(0);
         if self.turn_states > 1 {
             for slot in self.turned_slots() {
                 let period = self.pieces[*self.indices.get(usize::from(kind(*slot)))?].period;
-                turns = turns * u64::from(period) + u64::from(turn(*slot, period));
+                turns = turns.times(period.into(), turn(*slot, period).into());
             }
         }
-        Some(rank * self.turn_states + turns)
+        Some(rank.times(W::of(self.turn_states), turns))
     }
 
     /// The rank of a permutation.
-    fn rank_of_different(&self, kind: impl Fn(usize) -> u16, after: &[u64]) -> Option<u64> {
-        let (mut rank, mut left) = (0, u32::MAX);
+    fn rank_of_different<W: Word>(
+        &self,
+        kind: impl Fn(usize) -> u16,
+        after: &[u128],
+    ) -> Option<W> {
+        let (mut rank, mut left) = (W::from(0), u64::MAX);
         for (slot, after) in self.slots.iter().zip(after) {
             let piece = *self.indices.get(usize::from(kind(*slot)))?;
-            let bit = 1_u32.checked_shl(piece as u32).filter(|bit| left & bit != 0)?;
-            rank += u64::from((left & (bit - 1)).count_ones()) * after;
+            let bit = 1_u64.checked_shl(piece as u32).filter(|bit| left & bit != 0)?;
+            let smaller = W::from((left & (bit - 1)).count_ones() as u8);
+            rank = smaller.times(W::of(*after), rank);
             left ^= bit;
         }
         Some(rank)
     }
 
     /// The rank of a permutation of a multiset.
-    fn rank_of_alike(&self, kind: impl Fn(usize) -> u16, counts: &mut Vec<u64>) -> Option<u64> {
+    fn rank_of_alike<W: Word>(
+        &self,
+        kind: impl Fn(usize) -> u16,
+        counts: &mut Vec<u64>,
+    ) -> Option<W> {
         counts.clear();
         counts.extend(self.pieces.iter().map(|piece| piece.count));
-        let (mut rank, mut size) = (0, self.arrangements);
+        let (mut rank, mut size) = (W::from(0), W::of(self.arrangements));
         for (index, slot) in self.slots.iter().enumerate() {
             let left = (self.slots.len() - index) as u64;
             let piece = *self.indices.get(usize::from(kind(*slot)))?;
             let count = *counts.get(piece)?;
             let smaller: u64 = counts[..piece].iter().sum();
-            rank += part(size, smaller, left);
-            size = part(size, count, left);
+            rank = size.part(smaller, left).times(W::from(1), rank);
+            size = size.part(count, left);
             counts[piece] = count.checked_sub(1)?;
         }
         Some(rank)
     }
 
-    fn unrank(&self, rank: u64, state: &mut State) {
-        let (rank, mut turns) = (rank / self.turn_states, rank % self.turn_states);
+    fn unrank<W: Word>(&self, rank: W, state: &mut State) {
+        let (rank, mut turns) = rank.divide(W::of(self.turn_states));
         match &*self.after {
             [] => self.unrank_alike(rank, state),
             after => self.unrank_different(rank, after, state),
@@ -250,9 +364,10 @@ impl Orbit {
         for slot in self.turned_slots().iter().rev() {
             let piece = self.indices[usize::from(state.kinds[*slot])];
             let period = self.pieces[piece].period;
-            state.turns[*slot] = (turns % u64::from(period)) as u8;
+            let (rest, turn) = turns.divide(period.into());
+            state.turns[*slot] = turn.into() as u8;
             sum += u32::from(state.turns[*slot]);
-            turns /= u64::from(period);
+            turns = rest;
         }
         if let (Some((orientations, total)), Some(last)) = (self.sum, self.slots.last()) {
             let orientations = u32::from(orientations);
@@ -261,43 +376,36 @@ impl Orbit {
         }
     }
 
-    fn unrank_different(&self, mut rank: u64, after: &[u64], state: &mut State) {
-        let mut left = u32::MAX;
+    fn unrank_different<W: Word>(&self, mut rank: W, after: &[u128], state: &mut State) {
+        let mut left = u64::MAX;
         for (slot, after) in self.slots.iter().zip(after) {
             let mut larger = left;
-            for _ in 0..rank / after {
+            let (smaller, rest) = rank.divide(W::of(*after));
+            for _ in 0..smaller.into() {
                 larger &= larger - 1;
             }
-            rank %= after;
+            rank = rest;
             let piece = larger.trailing_zeros();
             state.kinds[*slot] = self.pieces[piece as usize].kind;
             left ^= 1 << piece;
         }
     }
 
-    fn unrank_alike(&self, mut rank: u64, state: &mut State) {
+    fn unrank_alike<W: Word>(&self, mut rank: W, state: &mut State) {
         let mut counts: Vec<u64> = self.pieces.iter().map(|piece| piece.count).collect();
-        let mut size = self.arrangements;
+        let mut size = W::of(self.arrangements);
         for (index, slot) in self.slots.iter().enumerate() {
             let left = (self.slots.len() - index) as u64;
             for (piece, count) in self.pieces.iter().zip(&mut counts) {
-                let with = part(size, *count, left);
+                let with = size.part(*count, left);
                 if rank < with {
                     size = with;
                     *count -= 1;
                     state.kinds[*slot] = piece.kind;
                     break;
                 }
-                rank -= with;
+                rank = rank.minus(with);
             }
         }
-    }
-}
-
-/// Of `size` arrangements of `left` pieces, those that begin with one of `count` pieces.
-pub(super) fn part(size: u64, count: u64, left: u64) -> u64 {
-    match size.checked_mul(count) {
-        Some(product) => product / left,
-        None => (u128::from(size) * u128::from(count) / u128::from(left)) as u64,
     }
 }

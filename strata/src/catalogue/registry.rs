@@ -212,6 +212,7 @@ mod tests {
     }
 
     impl KeySpace for Line {
+        type Key = u64;
         fn seeds(&self) -> Vec<Seed> {
             vec![Seed::start(0)]
         }
@@ -244,6 +245,7 @@ mod tests {
     struct Other(Line);
 
     impl KeySpace for Other {
+        type Key = u64;
         fn seeds(&self) -> Vec<Seed> {
             self.0.seeds()
         }

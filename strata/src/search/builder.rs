@@ -69,6 +69,7 @@ type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
 /// }
 ///
 /// impl KeySpace for Cube {
+///     type Key = u64;
 ///     fn seeds(&self) -> Vec<Seed> {
 ///         vec![Seed::start(0)]
 ///     }

@@ -75,6 +75,7 @@ mod tests {
     struct Other;
 
     impl KeySpace for Other {
+        type Key = u64;
         fn seeds(&self) -> Vec<Seed> {
             vec![Seed::start(0)]
         }

@@ -10,7 +10,6 @@ use std::collections::hash_map::Entry;
 use strata_group::{BigUint, Element};
 
 use super::super::definition::{Definition, State};
-use super::super::ranking::part;
 
 /// Stages: blocks, rows, lanes.
 pub(super) const STAGES: usize = 3;
@@ -376,5 +375,13 @@ impl Steps {
     #[inline]
     pub(super) fn of(&self, effect: usize, number: usize) -> (u32, u32) {
         self.next[number * self.width + effect]
+    }
+}
+
+/// Of `size` arrangements of `left` pieces, those that begin with one of `count` pieces.
+fn part(size: u64, count: u64, left: u64) -> u64 {
+    match size.checked_mul(count) {
+        Some(product) => product / left,
+        None => (u128::from(size) * u128::from(count) / u128::from(left)) as u64,
     }
 }
