@@ -259,7 +259,7 @@ fn domains_are_listed() {
     assert!(text.contains("strata solve panex LEVEL") && text.contains("-s, --locality"));
     let ran = run(&mut strata("domains --json"));
     let names: Vec<Value> = ran.events("domain").iter().map(|d| d["name"].clone()).collect();
-    let families = ["pancake", "burnt-pancake", "topspin", "lrx"];
+    let families = ["pancake", "burnt-pancake", "topspin", "lrx", "lx"];
     assert_eq!(names[..4], ["panex", "hanoi", "tiles", "puzzle"]);
     assert_eq!(names[4..], families);
     let page = include_str!("../../docs/puzzles.md");

@@ -13,8 +13,11 @@ pub trait Key: Copy + Ord + Hash + Debug + Send + Sync + private::Sealed + 'stat
     /// The key as the widest type.
     fn widen(self) -> u128;
 
-    /// The key from the widest type, which must have come from this type.
-    fn narrow(wide: u128) -> Self;
+    /// The key without its `bits` low bits, at most 31, and these.
+    fn split(self, bits: u32) -> (u128, u32);
+
+    /// The inverse of [`Self::split`].
+    fn join(high: u128, low: u32, bits: u32) -> Self;
 
     /// The hash of a key as its weight. Equal numbers of either type have equal weights.
     fn weight(self) -> Weight {
@@ -33,8 +36,13 @@ impl Key for u64 {
     }
 
     #[inline]
-    fn narrow(wide: u128) -> u64 {
-        wide as u64
+    fn split(self, bits: u32) -> (u128, u32) {
+        ((self >> bits).into(), self as u32 & ((1 << bits) - 1))
+    }
+
+    #[inline]
+    fn join(high: u128, low: u32, bits: u32) -> u64 {
+        (high as u64) << bits | u64::from(low)
     }
 }
 
@@ -47,8 +55,13 @@ impl Key for u128 {
     }
 
     #[inline]
-    fn narrow(wide: u128) -> u128 {
-        wide
+    fn split(self, bits: u32) -> (u128, u32) {
+        (self >> bits, self as u32 & ((1 << bits) - 1))
+    }
+
+    #[inline]
+    fn join(high: u128, low: u32, bits: u32) -> u128 {
+        high << bits | u128::from(low)
     }
 }
 

@@ -170,14 +170,13 @@ impl<S: KeySpace> Keyed<S> {
 
     #[inline]
     fn key(&self, state: State) -> S::Key {
-        S::Key::narrow(state.region.0 << self.local_bits | u128::from(state.local >> 1))
+        S::Key::join(state.region.0, state.local >> 1, self.local_bits)
     }
 
     #[inline]
     fn state(&self, key: S::Key, side: u32) -> State {
-        let key = key.widen();
-        let low = key & ((1 << self.local_bits) - 1);
-        State { region: RegionKey(key >> self.local_bits), local: (low as u32) << 1 | side }
+        let (region, low) = key.split(self.local_bits);
+        State { region: RegionKey(region), local: low << 1 | side }
     }
 }
 

@@ -81,7 +81,8 @@ impl ExchangeService for Exchange {
     ) -> Result<Response<Self::FetchStream>, Status> {
         let v1::FetchRequest { job, file } = request.into_inner();
         let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
-        let record = convert::file_from(file).map_err(invalid)?;
+        // A kept layer's file has no totals.
+        let record = convert::kept_from(file).map_err(invalid)?;
         // Both names are plain, so the path stays in the data directory.
         check_name("job id", &job).map_err(invalid)?;
         let path = self.state.options.data_dir.join(&job).join(&record.file);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use strata_net::{Connection, Security, convert, printable, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
-use strata_store::HistoryLine;
+use strata_store::{CheckpointFile, HistoryLine};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
@@ -44,7 +44,8 @@ impl LayerFiles {
     fn of(entry: &JobEntry, line: Option<&HistoryLine>, depth: u32) -> Result<LayerFiles, Status> {
         let job = entry.id.clone();
         let searched = entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records);
-        let searched = searched.filter(|record| record.depth == depth).map(convert::file_to);
+        let is_of_layer = |record: &&CheckpointFile| record.depth == depth && !record.is_older();
+        let searched = searched.filter(is_of_layer).map(convert::file_to);
         let mut files: Vec<v1::LayerFile> = searched.collect();
         if files.is_empty() {
             let kept = line.and_then(|line| line.kept.as_ref()).ok_or_else(|| {

@@ -94,7 +94,8 @@ impl Verification {
                 return Err(Status::data_loss(text));
             }
         }
-        let mut depths: Vec<u32> = records.iter().map(|record| record.depth).collect();
+        let layers = checkpoint.records.iter().filter(|record| !record.is_older());
+        let mut depths: Vec<u32> = layers.map(|record| record.depth).collect();
         depths.dedup();
         for depth in depths {
             let lines = self.lines(depth..depth.saturating_add(1)).await?;

@@ -27,8 +27,9 @@ pub(super) struct Jobs {
 }
 
 /// Jobs of searches, in `corpus/jobs`: Hanoi with 3 discs, done, and stopped with two workers that
-/// keep all layers; Panex 2 with the symbolic engine.
-const JOBS: [&str; 3] = ["hanoi-3-3-t6hasl", "hanoi-3-3-5pjyw5", "panex-2-dgbzjb"];
+/// keep all layers; Panex 2 with the symbolic engine; LX with 4 tokens, stopped, whose moves cannot be
+/// undone.
+const JOBS: [&str; 4] = ["hanoi-3-3-zratgp", "hanoi-3-3-7rujxz", "panex-2-dgbzjb", "lx-4-sxdppm"];
 
 impl Jobs {
     pub(super) fn new() -> Jobs {

@@ -271,7 +271,8 @@ impl Graph {
     }
 
     /// The states of a path along a chain of stored states, in text form. The path passes through
-    /// the last stored state from the start itself, and through images of the others.
+    /// the last stored state from the start itself, and through images of the others. Where moves have
+    /// no inverses it passes through the start itself.
     pub(super) fn positions_along(
         &self,
         space: &dyn StateSpace,
@@ -280,6 +281,12 @@ impl Graph {
         let read =
             |stored: &Stored| text::read(&self.definition, &space.text(*stored)).ok()?.state();
         let back = |stored: &[Stored]| stored.iter().rev().map(read).collect::<Option<Vec<_>>>();
+        if !self.is_undirected {
+            let like = chain.from_start.get(1..).unwrap_or_default().iter().map(read);
+            let mut path = vec![self.start.clone()];
+            path.extend(self.walk(&self.start, &like.collect::<Option<Vec<_>>>()?)?);
+            return Some(path.iter().map(|state| text::write(&self.definition, state)).collect());
+        }
         let (from_start, from_goal) = (back(&chain.from_start)?, back(&chain.from_goal)?);
         let Some((met, to_start)) = from_start.split_first() else { return Some(Vec::new()) };
         let to_goal = from_goal.get(1..).unwrap_or_default();

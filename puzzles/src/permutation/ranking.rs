@@ -317,11 +317,7 @@ impl Orbit {
     }
 
     /// The rank of a permutation.
-    fn rank_of_different<W: Word>(
-        &self,
-        kind: impl Fn(usize) -> u16,
-        after: &[u128],
-    ) -> Option<W> {
+    fn rank_of_different<W: Word>(&self, kind: impl Fn(usize) -> u16, after: &[u128]) -> Option<W> {
         let (mut rank, mut left) = (W::from(0), u64::MAX);
         for (slot, after) in self.slots.iter().zip(after) {
             let piece = *self.indices.get(usize::from(kind(*slot)))?;

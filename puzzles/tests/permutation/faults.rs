@@ -121,7 +121,9 @@ fn options_that_cannot_be_are_refused() {
     let large = format!("a = ({})\nb = (1,2)\n", cycle.join(","));
     assert_eq!(explicit(&large), "keys of 160 bits do not fit: the limit is 128");
     let directed = "a = (1,2,3)\nb = (1,2)\n";
-    assert!(explicit(directed).contains("the inverse of 'a' is not a move"));
+    let goals = open(directed, &[("goal", "? ? ?")]).unwrap().check_explicit().unwrap_err();
+    assert!(goals.to_string().contains("takes one goal, not 6"), "{goals}");
+    assert!(open(directed, &[("goal", "2 3 1")]).unwrap().check_explicit().is_ok());
     assert!(open(RING, &[]).unwrap().check_explicit().is_ok());
     assert!(
         error(directed, &[("metric", "quarter")]).contains("generators are moves as they stand")

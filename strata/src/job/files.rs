@@ -1,6 +1,10 @@
 //! Layer files of a job, opened by its records.
 
+use std::path::Path;
+
 use strata_store::{CheckpointFile, EngineKind, ExpectedFile, JobDir, KeptFile, Layer, Result};
+
+use crate::local::worker::check_encoding;
 
 /// Opens a file of a checkpoint.
 ///
@@ -12,8 +16,9 @@ pub(crate) fn open_record(
     record: &CheckpointFile,
 ) -> Result<Layer> {
     let path = folder.file_path(&record.file)?;
-    let expect = ExpectedFile { kind: engine.file_kind(), ..record.expect(folder.job()) };
-    Layer::open(folder.fs().clone(), &path, &expect)
+    let expect = record.expect(folder.job());
+    let kind = if record.is_older() { expect.kind } else { engine.file_kind() };
+    opened(folder, engine, &path, &ExpectedFile { kind, ..expect })
 }
 
 /// Opens a kept file of a layer.
@@ -28,5 +33,18 @@ pub(crate) fn open_kept(
 ) -> Result<Layer> {
     let path = folder.file_path(&kept.file)?;
     let expect = ExpectedFile { kind: engine.file_kind(), ..kept.expect(folder.job(), depth) };
-    Layer::open(folder.fs().clone(), &path, &expect)
+    opened(folder, engine, &path, &expect)
+}
+
+fn opened(
+    folder: &JobDir,
+    engine: EngineKind,
+    path: &Path,
+    expect: &ExpectedFile<'_>,
+) -> Result<Layer> {
+    let layer = Layer::open(folder.fs().clone(), path, expect)?;
+    if engine.is_explicit() {
+        check_encoding(&layer)?;
+    }
+    Ok(layer)
 }

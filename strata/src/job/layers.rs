@@ -7,7 +7,7 @@ use strata_explicit::{Engine, Layers};
 use strata_space::dense::DenseSpace;
 use strata_space::{RegionKey, State};
 use strata_store::{
-    CheckpointFile, EngineKind, HistoryLine, JobDir, JobSpec, KeptFile, KeyRange, Layer,
+    CheckpointFile, EngineKind, FileKind, HistoryLine, JobDir, JobSpec, KeptFile, KeyRange, Layer,
     LayerCursor, Manifest, StoreError,
 };
 use strata_symbolic::AnySearch;
@@ -161,7 +161,10 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
             return Err(Error::NoLayer { depth, last });
         }
         let mut held = open_checkpoint(folder, manifest)?;
-        held.retain(|layer| layer.header().depth == depth);
+        held.retain(|layer| {
+            let header = layer.header();
+            header.depth == depth && header.kind != FileKind::Older
+        });
         if !held.is_empty() {
             return Ok(Ok(held));
         }

@@ -145,7 +145,7 @@ fn reread(
     layer: &Layer,
     recount: Option<&mut Recount<'_>>,
 ) -> std::result::Result<Reread, StoreError> {
-    match recount {
+    match recount.filter(|_| layer.header().kind != FileKind::Older) {
         Some(recount) => {
             let found = totals_of(&recount(layer)?);
             check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;

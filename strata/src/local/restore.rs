@@ -13,7 +13,7 @@ use strata_store::{
 
 use super::error::Result;
 use super::older::OlderLayers;
-use super::worker::{ENCODING, LayerReport, Worker, counted, emit, empty};
+use super::worker::{LayerReport, Worker, check_encoding, counted, emit, empty};
 use crate::plan::sums::totals_of;
 
 /// A checkpoint to resume from, as one worker needs it.
@@ -130,12 +130,7 @@ impl Worker {
         let path = self.setup.folder.file_path(&record.file)?;
         let expect = record.expect(self.setup.folder.job());
         let layer = Layer::open(self.setup.folder.fs().clone(), &path, &expect)?;
-        let encoding = layer.header().encoding;
-        if encoding != ENCODING {
-            let (expected, found) = (format!("encoding {ENCODING}"), encoding.to_string());
-            // Magic, version and kind come before the field.
-            return Err(StoreError::Corrupt { file: path, offset: 16, expected, found }.into());
-        }
+        check_encoding(&layer)?;
         layer.verify(&mut |_, _| {})?;
         Ok(layer)
     }

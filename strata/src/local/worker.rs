@@ -7,7 +7,7 @@ use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, Pas
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, FilePart, JobDir, KeptFile,
-    KeyRange, Layer, LayerHeader, LayerTotals, LayerWriter,
+    KeyRange, Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
 };
 
 use super::budget::Budget;
@@ -21,6 +21,20 @@ use crate::plan::sums::totals_of;
 /// Encoding number of layer files: locals are `2 * index + side`. Greater than 1 since the keys of
 /// Hanoi have two bits for a peg.
 pub(crate) const ENCODING: u16 = 2;
+
+/// Checks that a layer file has the locals of this version.
+///
+/// # Errors
+/// `Corrupt` if it has others.
+pub(crate) fn check_encoding(layer: &Layer) -> strata_store::Result<()> {
+    let encoding = layer.header().encoding;
+    if encoding == ENCODING {
+        return Ok(());
+    }
+    let (expected, found) = (format!("encoding {ENCODING}"), encoding.to_string());
+    // Magic, version and kind come before the field.
+    Err(StoreError::Corrupt { file: layer.name(), offset: 16, expected, found })
+}
 
 /// Fewest states for which waking a task's thread pays.
 const STATES_PER_TASK: u64 = 1024;

@@ -13,6 +13,7 @@ use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
+use crate::output::units;
 use crate::spaces::{program, request};
 
 /// Runs `strata puzzle`.
@@ -297,7 +298,8 @@ fn duration(seconds: f64) -> String {
         s if s < 120.0 => format!("{s:.0} s"),
         s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
         s if s < 172_800.0 => format!("{:.0} hours", s / 3600.0),
-        s => format!("{:.0} days", s / 86400.0),
+        s if s < 63_115_200.0 => format!("{:.0} days", s / 86400.0),
+        s => format!("{} years", units::count((s / 31_557_600.0) as u64)),
     }
 }
 
