@@ -156,7 +156,8 @@ impl fmt::Display for JobState {
 pub struct ClusterCheckpoint {
     /// Depth of the last complete layer.
     pub depth: u32,
-    /// The files of the last two layers, of all workers; of one layer at depth 0.
+    /// The files of the last two layers, of all workers; of one layer at depth 0. Where moves cannot
+    /// be undone, also those of older layers.
     pub records: Vec<CheckpointFile>,
     /// The owner of each shard, by shard.
     pub owners: Vec<WorkerNumber>,

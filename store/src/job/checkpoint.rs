@@ -133,7 +133,8 @@ pub struct Counters {
 pub struct Checkpoint {
     /// Depth of the last complete layer.
     pub depth: u32,
-    /// The files of the last two layers; of layer 0 only at depth 0.
+    /// The files of the last two layers; of layer 0 only at depth 0. Where moves cannot be undone, also
+    /// those of older layers.
     pub layers: Vec<CheckpointFile>,
     /// The history up to this layer.
     pub history: HistoryPrefix,

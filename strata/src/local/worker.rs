@@ -245,13 +245,17 @@ impl Worker {
         self.exchange.flush(self.setup.worker, depth)?;
         let spilled = self.inbox.file_bytes();
         self.inbox.recycle(runs)?;
+        // The last step that writes: if it fails, the layers are still those before.
+        let older = self.merge_older()?;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
         let mut report = self.report(stats, started);
+        if let Some((count, merged)) = older {
+            report.disk_bytes += merged.path().map_or(0, |_| merged.file_bytes());
+            let replaced = self.older.replace(count, merged);
+            replaced.into_iter().try_for_each(|file| self.files.release_older(file))?;
+        }
         report.disk_bytes += spilled;
         if let Some(previous) = previous {
-            if !self.engine.is_undirected() {
-                self.add_older(&previous)?;
-            }
             report.disk_bytes += previous.path().map_or(0, |_| previous.file_bytes());
             self.files.release_layer(previous)?;
             report.disk_left = self.disk_bytes();
@@ -259,17 +263,15 @@ impl Worker {
         Ok(report)
     }
 
-    /// Adds a layer to the older ones.
-    fn add_older(&mut self, layer: &Layer) -> Result<()> {
-        if layer.totals().states == 0 {
-            return Ok(());
-        }
+    /// Where moves cannot be undone, writes the layer that the search leaves together with the last
+    /// files of older ones, and returns their number and the new file.
+    fn merge_older(&mut self) -> Result<Option<(usize, Layer)>> {
+        let layer = self.previous.as_ref().filter(|layer| layer.totals().states > 0);
+        let Some(layer) = layer.filter(|_| !self.engine.is_undirected()) else { return Ok(None) };
         let joined = self.older.joined_by(layer.totals().states);
-        let (count, mut layers) = (joined.len(), joined.to_vec());
-        layers.push(layer.clone());
-        let merged = self.merge(&layers, layer.header().depth)?;
-        let replaced = self.older.replace(count, merged);
-        Ok(replaced.into_iter().try_for_each(|file| self.files.release_older(file))?)
+        let (count, depth) = (joined.len(), layer.header().depth);
+        let layers = [joined, std::slice::from_ref(layer)].concat();
+        Ok(Some((count, self.merge(&layers, depth)?)))
     }
 
     /// Writes layers together, of which the last has a depth.

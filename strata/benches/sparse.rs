@@ -1,0 +1,38 @@
+//! Benchmark of spaces without tables, one thread:
+//! `cargo bench -p strata --bench sparse -- [DISCS [PANCAKES [TOKENS]]]` (12 discs on 4 pegs, 9 pancakes and
+//! 9 tokens of LX, whose moves cannot be undone, by default).
+
+use strata::{Engine, Result, Search};
+
+/// Searches a whole space and prints its rate.
+fn exhaust(name: &str, parameters: &[(&str, &str)], expected: u64) -> Result<()> {
+    let search = Search::named(name, parameters.iter().copied()).engine(Engine::Explicit);
+    let report = search.threads(1).run()?;
+    let (states, seconds) = (report.states(), report.seconds());
+    assert_eq!(states, expected, "{name} {parameters:?}");
+    let generated: u64 = report.layers().iter().map(|layer| layer.stats.generated).sum();
+    let bytes: u64 = report.layers().iter().map(|layer| layer.bytes).sum();
+    println!(
+        "{name} {}: {states} states, {} layers, {seconds:.2} s, {:.2} M states/s, {:.1} M moves/s, {:.2} bytes a \
+         state",
+        parameters[0].1,
+        report.radius() + 1,
+        states as f64 / seconds / 1e6,
+        generated as f64 / seconds / 1e6,
+        bytes as f64 / states as f64,
+    );
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let given: Vec<u32> = words.filter_map(|word| word.parse().ok()).collect();
+    let number = |index: usize, default| given.get(index).copied().unwrap_or(default);
+    let factorial = |n: u32| (1..=u64::from(n)).product::<u64>();
+    let (discs, pancakes, tokens) = (number(0, 12), number(1, 9), number(2, 9));
+    let text = [discs, pancakes, tokens].map(|number| number.to_string());
+    let hanoi = [("discs", &*text[0]), ("pegs", "4"), ("exhaust", "true")];
+    exhaust("hanoi", &hanoi, 4_u64.pow(discs))?;
+    exhaust("pancake", &[("n", &*text[1])], factorial(pancakes))?;
+    exhaust("lx", &[("n", &*text[2])], factorial(tokens))
+}
