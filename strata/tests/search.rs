@@ -183,7 +183,7 @@ fn values_that_cannot_be_used_name_their_option() {
     let symbolic = || Search::named("panex", [("level", "3")]).engine(Engine::Symbolic);
     refused(symbolic().keep_layers(KeepLayers::All), "keep_layers");
     refused(symbolic().memory("1KiB"), "memory");
-    let error = Search::new(Cube::new(64)).run().unwrap_err();
+    let error = Search::new(Cube::new(65)).run().unwrap_err();
     assert!(matches!(error, Error::Space(_)), "{error}");
     let error = Search::named("chess", []).run().unwrap_err();
     assert!(error.to_string().contains("unknown space 'chess'"), "{error}");

@@ -250,7 +250,7 @@ mod tests {
             self.0.seeds()
         }
         fn key_bits(&self) -> u32 {
-            64
+            65
         }
         fn successors(&self, key: u64, out: &mut Vec<u64>) {
             self.0.successors(key, out);
@@ -296,6 +296,6 @@ mod tests {
         let error = registry.parameters("line", &["7".to_owned()], &[]).unwrap_err();
         assert_eq!(error.to_string(), "line takes no arguments (1 given): strata solve line");
         let error = registry.open("line", &Parameters::new()).unwrap_err();
-        assert_eq!(error, SpaceError::KeyTooWide { bits: 64, limit: 63 });
+        assert_eq!(error, SpaceError::KeyTooWide { bits: 65, limit: 64 });
     }
 }
