@@ -13,7 +13,7 @@ pub struct Inputs<'a> {
     /// Layer d-1.
     pub previous: List<'a>,
     /// Parts of the layers before, which have no states in common. Empty where moves can be undone:
-    /// no successor is there. A kernel for spaces with tables ignores them.
+    /// no successor is there, and so for all spaces with tables.
     pub older: &'a [List<'a>],
     /// Exits of layer d into this region.
     pub inbox: &'a Batches,

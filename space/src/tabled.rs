@@ -211,10 +211,15 @@ pub trait Tabled: StateSpace {
 /// # Errors
 /// [`SpaceError::OutOfRange`] if it has more than [`MAX_INDICES`] local indices,
 /// [`MAX_MOVE_KINDS`] move kinds or [`MAX_EXIT_EDGES`] exit edges, or no index or move kind. A
-/// space of a single region has no exit edge.
+/// space of a single region has no exit edge. [`SpaceError::NoForm`] if moves cannot be undone: engines
+/// compare its states with those of two layers only.
 pub fn check_tabled<S: Tabled>(space: &S) -> Result<(), SpaceError> {
     SpaceError::check("the number of local indices", space.indices(), 1, MAX_INDICES)?;
     SpaceError::check("the number of move kinds", S::MOVE_KINDS.into(), 1, MAX_MOVE_KINDS.into())?;
+    if !space.is_undirected() {
+        let why = "a space with tables has moves that cannot be undone: it must be a KeySpace";
+        return Err(SpaceError::NoForm { why: why.into() });
+    }
     let edges = space.exit_edges().into();
     SpaceError::check("the number of exit edges", edges, 0, MAX_EXIT_EDGES.into())
 }
@@ -228,9 +233,14 @@ mod tests {
     struct Sizes {
         indices: u32,
         exit_edges: ExitEdge,
+        is_undirected: bool,
     }
 
     impl StateSpace for Sizes {
+        fn is_undirected(&self) -> bool {
+            self.is_undirected
+        }
+
         fn seeds(&self) -> Vec<State> {
             Vec::new()
         }
@@ -297,12 +307,16 @@ mod tests {
 
     #[test]
     fn spaces_beyond_a_limit_are_refused() {
-        assert_eq!(check_tabled(&Sizes { indices: MAX_INDICES, exit_edges: 9 }), Ok(()));
-        let error = check_tabled(&Sizes { indices: MAX_INDICES + 1, exit_edges: 9 }).unwrap_err();
+        let check =
+            |indices, exit_edges| check_tabled(&Sizes { indices, exit_edges, is_undirected: true });
+        assert_eq!(check(MAX_INDICES, 9), Ok(()));
+        let error = check(MAX_INDICES + 1, 9).unwrap_err();
         let expected = "the number of local indices must be between 1 and 131071, not 131072";
         assert_eq!(error.to_string(), expected);
-        assert_eq!(check_tabled(&Sizes { indices: 1, exit_edges: 0 }), Ok(()), "a single region");
-        assert!(check_tabled(&Sizes { indices: 0, exit_edges: 9 }).is_err());
-        assert!(check_tabled(&Sizes { indices: 9, exit_edges: ExitEdge::MAX }).is_err());
+        assert_eq!(check(1, 0), Ok(()), "a single region");
+        assert!(check(0, 9).is_err());
+        assert!(check(9, ExitEdge::MAX).is_err());
+        let directed = Sizes { indices: 9, exit_edges: 9, is_undirected: false };
+        assert!(check_tabled(&directed).unwrap_err().to_string().contains("cannot be undone"));
     }
 }

@@ -12,7 +12,8 @@ use strata::{
     Search, Seed, SpaceError,
 };
 use strata_explicit::Engine;
-use strata_space::{Keyed, mix};
+use strata_puzzles::{Hanoi, NestedHanoi};
+use strata_space::{Keyed, NestedPuzzle, mix};
 
 /// A random graph in which most edges lead to vertices that are not far away, in one direction.
 #[derive(Clone)]
@@ -62,7 +63,7 @@ impl KeySpace for OneWay {
     }
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
         let random = mix(self.seed << 32 | key);
-        // None, one or two of the next 64 vertices, and sometimes a vertex long before.
+        // Two of the next 64 vertices, and sometimes a vertex long before.
         out.extend([random, random >> 8].map(|r| (key + r % 64) % (1 << BITS)));
         if random >> 40 & 7 == 0 {
             out.push(key / 2);
@@ -105,6 +106,25 @@ fn states(report: &Report) -> Vec<u64> {
     report.layers().iter().map(|layer| layer.stats.states).collect()
 }
 
+/// Any nested form: it must not be used.
+impl NestedPuzzle for OneWay {
+    type Nested = NestedHanoi;
+
+    fn nested(&self) -> Result<NestedHanoi, SpaceError> {
+        NestedHanoi::new(Hanoi::new(3, 3, true)?)
+    }
+}
+
+/// The symbolic engine compares layers with the last two only.
+#[test]
+fn the_symbolic_engine_refuses_moves_that_cannot_be_undone() {
+    let symbolic = Search::nested_keyed(OneWay::new(2)).engine(EngineName::Symbolic);
+    let error = symbolic.run().unwrap_err().to_string();
+    assert!(error.contains("some moves cannot be undone"), "{error}");
+    let chosen = Search::nested_keyed(OneWay::new(2)).engine(EngineName::Auto).run().unwrap();
+    assert_eq!(states(&chosen), OneWay::new(2).counts());
+}
+
 #[test]
 fn layers_are_those_of_a_plain_search_in_any_setup() {
     let mut greatest = 0;
@@ -127,7 +147,6 @@ fn layers_are_those_of_a_plain_search_in_any_setup() {
     assert!(greatest > 60, "the layers are few: {greatest}");
 }
 
-/// With two layers instead of all, the same search does not end, or finds states again.
 #[test]
 fn a_space_that_calls_its_moves_reversible_is_refused() {
     let graph = OneWay { says_undirected: true, ..OneWay::new(1) };

@@ -50,7 +50,8 @@ impl<S: StateSpace> SparseKernel<S> {
             stats.even |= self.set.take(&mut self.next);
         } else {
             self.next.extend_from_slice(inbox);
-            self.set.sort(&mut self.next);
+            self.next.sort_unstable();
+            self.next.dedup();
             dedup::subtract(&mut self.next, &self.current);
             for list in before() {
                 list.decode(&mut self.known)?;
@@ -61,7 +62,7 @@ impl<S: StateSpace> SparseKernel<S> {
         Some(())
     }
 
-    /// Counts states of a region, and collects their successors.
+    /// Counts states of a region, but not the region, and collects their successors.
     fn add(&mut self, at: EntryKey, states: &[Local], stats: &mut LayerStats) {
         let region = RegionKey(at.region);
         for local in states {
@@ -74,7 +75,6 @@ impl<S: StateSpace> SparseKernel<S> {
             stats.generated += 1;
             self.targets.add(state);
         });
-        stats.regions += u64::from(!states.is_empty());
         stats.states += states.len() as u64;
     }
 
@@ -88,7 +88,7 @@ impl<S: StateSpace> Kernel for SparseKernel<S> {
         if inputs.inbox.locals().is_empty() {
             return Ok(());
         }
-        let mut stats = LayerStats::default();
+        let mut stats = LayerStats { regions: 1, ..LayerStats::default() };
         self.find_new(inputs, &mut stats).ok_or_else(|| output.damaged(at))?;
         if self.next.is_empty() {
             return Ok(());
@@ -102,7 +102,6 @@ impl<S: StateSpace> Kernel for SparseKernel<S> {
                 self.send(output)?;
             }
         }
-        stats.regions = 1;
         self.next = next;
         output.stats().add(&stats);
         Ok(())
@@ -125,12 +124,11 @@ impl<S: StateSpace> Kernel for SparseKernel<S> {
         stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
-        let regions = stats.regions;
+        stats.regions += u64::from(!states.is_empty());
         for part in states.chunks(PART) {
             self.add(at, part, stats);
             self.send(exits)?;
         }
-        stats.regions = regions + u64::from(!states.is_empty());
         Ok(())
     }
 }

@@ -373,6 +373,10 @@ impl<E: Explicit> AnySpace for Opened<E> {
     }
 
     fn nested(&self) -> Result<NestedForm, SpaceError> {
+        if !self.state_space().is_undirected() {
+            let why = "some moves cannot be undone, and the symbolic engine keeps two layers only";
+            return Err(SpaceError::NoForm { why: why.into() });
+        }
         (self.nest)(self.explicit.puzzle())
     }
 

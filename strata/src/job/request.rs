@@ -18,8 +18,8 @@ use crate::local::symbolic::SymbolicWorker;
 /// Default number of shards: enough to balance over many workers.
 pub const DEFAULT_SHARDS: u32 = 64;
 
-/// States checked for moves that cannot be undone, if nothing else is asked for: this takes
-/// milliseconds.
+/// States checked for moves that cannot be undone, if nothing else is asked for: 0.04 s for the 3x3x3 with
+/// symmetry, whose successors take long.
 pub const REVERSIBLE_SAMPLES: usize = 64;
 
 /// The number of shards of a search: at most as many as a dense space has blocks.
