@@ -165,14 +165,14 @@ impl Folder {
     }
 
     fn with_own_ports(&self, text: &str) -> String {
-        self.ports.iter().fold(text.to_owned(), |text, (shown, own)| text.replace(shown, own))
+        self.ports.iter().fold(text.to_owned(), |text, (shown, own)| with_port(&text, shown, own))
     }
 
     /// What a command printed, with the ports of the pages.
     fn output(&self, number: usize) -> String {
         let output = std::fs::read(self.results.path().join(format!("{number}.out")));
         let output = String::from_utf8_lossy(&output.unwrap_or_default()).into_owned();
-        self.ports.iter().fold(output, |text, (shown, own)| text.replace(own, shown))
+        self.ports.iter().fold(output, |text, (shown, own)| with_port(&text, own, shown))
     }
 
     /// Compares a command's output and exit code with the page.
@@ -205,6 +205,26 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// A text with another port, both with their colons. Longer numbers stay: a port can be the beginning of
+/// a number in JSON.
+fn with_port(text: &str, port: &str, other: &str) -> String {
+    let mut parts = text.split(port);
+    let mut replaced = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_longer = part.starts_with(|next: char| next.is_ascii_digit());
+        replaced.push_str(if is_longer { port } else { other });
+        replaced.push_str(part);
+    }
+    replaced
+}
+
+#[test]
+fn a_port_is_not_the_beginning_of_a_longer_number() {
+    let text = r#"{"states":4078382,"at":"127.0.0.1:40783"} http://localhost:40783/"#;
+    let expected = r#"{"states":4078382,"at":"127.0.0.1:7070"} http://localhost:7070/"#;
+    assert_eq!(with_port(text, ":40783", ":7070"), expected);
 }
 
 /// A process and all that it has started, killed in the end.
