@@ -1,6 +1,7 @@
 //! Deduplication of one region by sorting.
 
 use strata_space::{LayerStats, Local};
+use strata_store::LocalWord;
 
 use crate::kernel::Decoded;
 
@@ -17,16 +18,43 @@ pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut L
 
 /// Records in `stats` whether two searches have met in a region, of which `next` are the sorted new
 /// states.
-pub(crate) fn find_meetings(next: &[Local], current: &[Local], stats: &mut LayerStats) {
-    stats.even |= next.windows(2).any(|pair| pair[0] ^ 1 == pair[1]);
-    stats.odd |= next.iter().any(|local| current.binary_search(&(local ^ 1)).is_ok());
+pub(crate) fn find_meetings<L: LocalWord>(next: &[L], current: &[L], stats: &mut LayerStats) {
+    let side = |local: &L| (*local).into() as u32 & 1;
+    let first = next.first().map_or(0, side);
+    if next.iter().chain(current).all(|local| side(local) == first) {
+        return;
+    }
+    let other_side = |local: &L| L::truncate((*local).into() ^ 1);
+    stats.even |= next.windows(2).any(|pair| other_side(&pair[0]) == pair[1]);
+    stats.odd |= next.iter().any(|local| current.binary_search(&other_side(local)).is_ok());
 }
 
 /// Removes the elements of one sorted list from another.
-pub(crate) fn subtract(from: &mut Vec<Local>, what: &[Local]) {
+pub(crate) fn subtract<L: LocalWord>(from: &mut Vec<L>, what: &[L]) {
     let mut rest = what.iter().peekable();
     from.retain(|local| {
         while rest.next_if(|other| *other < local).is_some() {}
         rest.peek() != Some(&local)
     });
+}
+
+/// Replaces `rest` with the different elements of a sorted list that two others do not have.
+pub(crate) fn subtract_both<L: LocalWord>(from: &[L], one: &[L], other: &[L], rest: &mut Vec<L>) {
+    rest.clear();
+    let (mut i, mut j, mut last) = (0, 0, None);
+    for local in from {
+        if last == Some(*local) {
+            continue;
+        }
+        last = Some(*local);
+        while one.get(i).is_some_and(|known| known < local) {
+            i += 1;
+        }
+        while other.get(j).is_some_and(|known| known < local) {
+            j += 1;
+        }
+        if one.get(i) != Some(local) && other.get(j) != Some(local) {
+            rest.push(*local);
+        }
+    }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use strata_space::{
     ExitEdge, Finish, KeySpace, Keyed, RegionKey, State, StateSpace, Tabled, check_tabled,
 };
-use strata_store::EntryKey;
+use strata_store::{EntryKey, LocalWidth};
 
 use crate::error::{Result, check_region};
 use crate::kernel::{Kernel, KernelMemory};
-use crate::sparse::SparseKernel;
+use crate::sparse::{Narrow, SparseKernel, Wide};
 use crate::tabled::{SharedCaches, TabledKernel};
 
 /// A space prepared for a search. All tasks of a process share one engine.
@@ -17,7 +17,7 @@ pub struct Engine {
     space: Arc<dyn StateSpace>,
     shards: u32,
     /// Exclusive bound of locals.
-    locals: u32,
+    locals: u128,
     exit_edges: ExitEdge,
     kernels: Box<dyn KernelFactory>,
 }
@@ -35,7 +35,12 @@ struct SparseFactory<S> {
 
 impl<S: StateSpace> KernelFactory for SparseFactory<S> {
     fn make(&self, _: KernelMemory) -> Box<dyn Kernel> {
-        Box::new(SparseKernel::new(self.space.clone(), self.shards))
+        let (space, shards) = (self.space.clone(), self.shards);
+        match LocalWidth::of_bits(space.local_bits()) {
+            LocalWidth::One => Box::new(SparseKernel::<S, Narrow>::new(space, shards)),
+            LocalWidth::Two => Box::new(SparseKernel::<S, Wide<u64>>::new(space, shards)),
+            LocalWidth::Four => Box::new(SparseKernel::<S, Wide<u128>>::new(space, shards)),
+        }
     }
 
     fn table_bytes(&self) -> usize {
@@ -64,13 +69,13 @@ impl Engine {
     pub fn sparse<S: StateSpace>(space: S, shards: u32) -> Engine {
         let space = Arc::new(space);
         let kernels = Box::new(SparseFactory { space: space.clone(), shards });
-        Engine { space, shards, locals: u32::MAX, exit_edges: 0, kernels }
+        let locals = 1_u128.checked_shl(space.local_bits()).unwrap_or(u128::MAX);
+        Engine { space, shards, locals, exit_edges: 0, kernels }
     }
 
     /// Prepares a space whose states are integer keys. Its locals have a known bound.
     pub fn keyed<S: KeySpace>(space: Keyed<S>, shards: u32) -> Engine {
-        let locals = 2 << space.space().local_bits();
-        Engine { locals, ..Engine::sparse(space, shards) }
+        Engine::sparse(space, shards)
     }
 
     /// Prepares a space with tables.
@@ -82,7 +87,7 @@ impl Engine {
         let checked = check_tabled(&space);
         assert!(checked.is_ok(), "{checked:?}");
         let space = Arc::new(space);
-        let (locals, exit_edges) = (2 * space.indices(), space.exit_edges());
+        let (locals, exit_edges) = ((2 * space.indices()).into(), space.exit_edges());
         let kernels = Box::new(TabledFactory {
             space: space.clone(),
             shards,
@@ -107,10 +112,15 @@ impl Engine {
         EntryKey::in_shards(region.0, self.space.shard_hash(region), self.shards)
     }
 
-    /// Exclusive bound of locals: twice the number of indices. For a space that is neither
-    /// [`Tabled`] nor made of a `KeySpace` the bound is unknown, and this is `u32::MAX`.
-    pub fn locals(&self) -> u32 {
+    /// Exclusive bound of locals: twice the number of indices if there are tables, else what the
+    /// space's `local_bits` permit.
+    pub fn locals(&self) -> u128 {
         self.locals
+    }
+
+    /// The width of locals in files and runs.
+    pub fn width(&self) -> LocalWidth {
+        width_of(self.locals)
     }
 
     /// Number of exit edges that inverse edges of exits may name; 0 without tables.
@@ -142,4 +152,9 @@ impl Engine {
     pub fn table_bytes(&self) -> usize {
         self.kernels.table_bytes()
     }
+}
+
+/// The width for locals below a bound.
+pub(crate) fn width_of(locals: u128) -> LocalWidth {
+    LocalWidth::of_bits(u128::BITS - (locals - 1).leading_zeros())
 }

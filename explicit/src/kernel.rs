@@ -1,7 +1,7 @@
 //! Region kernels: the interface between the structure of a space and the pass over a layer.
 
 use strata_space::{ExitEdge, LayerStats, Local};
-use strata_store::{EntryKey, List};
+use strata_store::{EntryKey, Layer, List, LocalWidth, StoreError};
 
 use crate::error::{Error, Result};
 
@@ -31,7 +31,7 @@ pub(crate) struct Decoded<'a> {
 }
 
 /// Exits into one region, in the batches in which they arrived. Each batch is unsorted and may
-/// repeat locals.
+/// repeat locals. Wide locals are given as words, see [`LocalWidth`](strata_store::LocalWidth).
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
     locals: Vec<Local>,
@@ -81,7 +81,8 @@ impl Batches {
 
 /// Receives the exits of regions.
 pub trait ExitSink {
-    /// Takes a batch of exits into one region, unsorted and possibly with repetitions.
+    /// Takes a batch of exits into one region, unsorted and possibly with repetitions. Wide locals are
+    /// given as words.
     ///
     /// `inverse` is the exit edge of the target region that leads back to where the whole batch
     /// came from, if it is known. Moves are reversible, so the target region may skip that edge for
@@ -91,6 +92,11 @@ pub trait ExitSink {
     /// If the exits cannot be delivered, or have to be spilled and the file cannot be written.
     fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, locals: &[Local])
     -> Result<()>;
+
+    /// Whether exits are needed. If not, a kernel may count them only.
+    fn wants_exits(&self) -> bool {
+        true
+    }
 }
 
 /// Receives what a pass produces.
@@ -123,6 +129,9 @@ pub struct KernelMemory {
 /// A kernel holds caches. Between [`Self::expand`] and [`Self::finish`] it may also hold regions
 /// that are not expanded yet. Dropping a kernel outside a pass loses nothing but cached data.
 pub trait Kernel: Send {
+    /// The width of locals.
+    fn width(&self) -> LocalWidth;
+
     /// Takes the inputs of a region. Regions come in key order.
     ///
     /// At the latest when [`Self::finish`] returns, the kernel has computed the region's new
@@ -142,7 +151,7 @@ pub trait Kernel: Send {
     /// Drops all regions that are not expanded yet, after a failed pass.
     fn discard(&mut self);
 
-    /// Counts states of a region and their moves, and sends their exits.
+    /// Counts states of a region, given as words, and their moves, and sends their exits.
     ///
     /// # Errors
     /// If `exits` fails.
@@ -153,4 +162,18 @@ pub trait Kernel: Send {
         stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()>;
+}
+
+/// Checks that a layer has locals of a width.
+///
+/// # Errors
+/// `Corrupt` if it has others.
+pub fn check_width(layer: &Layer, width: LocalWidth) -> strata_store::Result<()> {
+    let found = layer.header().width;
+    if found == width {
+        return Ok(());
+    }
+    let [expected, found] = [width, found].map(|width| format!("locals of {} bits", width.bits()));
+    // Magic, version, kind, depth and encoding come before the field.
+    Err(StoreError::Corrupt { file: layer.name(), offset: 18, expected, found })
 }

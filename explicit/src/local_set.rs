@@ -1,6 +1,9 @@
 //! A set of locals as bits, read in order.
 
 use strata_space::Local;
+use strata_store::{LocalWidth, LocalWord};
+
+use crate::sorting::sort_words;
 
 /// Locals below this can be added: 512 KiB of bits, which fit into a processor's second cache.
 const LIMIT: Local = 1 << 22;
@@ -84,6 +87,22 @@ impl LocalSet {
             }
         }
         both != 0
+    }
+}
+
+/// Sorts locals, given as words, and removes repetitions. The set must be empty, and is empty afterwards.
+pub(crate) fn sort_locals(width: LocalWidth, words: &mut Vec<u32>, set: &mut LocalSet) {
+    fn sort<L: LocalWord>(words: &mut Vec<u32>) {
+        let (mut locals, mut counts) = (Vec::<L>::new(), Vec::new());
+        sort_words(words, &mut locals, &mut counts);
+        locals.dedup();
+        words.clear();
+        locals.into_iter().for_each(|local| local.append(words));
+    }
+    match width {
+        LocalWidth::One => set.sort(words),
+        LocalWidth::Two => sort::<u64>(words),
+        LocalWidth::Four => sort::<u128>(words),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Merge of layers that have no states in common.
 
-use strata_space::Local;
 use strata_store::{BlockEncoder, LayerCursor, LayerWriter, Result};
+
+use crate::local_set::{LocalSet, sort_locals};
 
 /// Writes what is left of several cursors as one layer.
 ///
@@ -12,7 +13,7 @@ pub(crate) fn merge(
     encoder: &mut BlockEncoder,
     writer: &LayerWriter,
 ) -> Result<()> {
-    let mut locals: Vec<Local> = Vec::new();
+    let (width, mut locals, mut set) = (writer.header().width, Vec::new(), LocalSet::default());
     while let Some(key) = cursors.iter().filter_map(LayerCursor::key).min() {
         let mut of_region: Vec<_> =
             cursors.iter_mut().filter(|cursor| cursor.key() == Some(key)).collect();
@@ -24,7 +25,7 @@ pub(crate) fn merge(
                 for cursor in &mut of_region {
                     locals.extend_from_slice(cursor.locals()?);
                 }
-                locals.sort_unstable();
+                sort_locals(width, &mut locals, &mut set);
                 encoder.push(writer, key, &locals)?;
             }
         }

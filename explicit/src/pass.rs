@@ -8,7 +8,7 @@ use strata_store::{
 
 use crate::error::{Error, Result};
 use crate::exits::{DiscardExits, MergedRuns, Outboxes, Run};
-use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output};
+use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output, check_width};
 use crate::merge::merge;
 
 /// The inputs and the output of a pass, shared by all tasks.
@@ -28,6 +28,8 @@ pub struct Pass<'a> {
     pub writer: &'a LayerWriter,
     /// The goal, if a single state ends the search.
     pub goal: Option<State>,
+    /// Whether the search stops at layer d+1: its exits are not needed then.
+    pub is_last: bool,
 }
 
 /// The part of a pass that one thread does: a kernel, an encoder, cursors and outboxes.
@@ -179,6 +181,7 @@ impl PassTask {
     fn emit_regions(&mut self, layer: &Layer, range: KeyRange) -> Result<LayerStats> {
         self.outboxes.begin(layer.header().depth);
         let mut stats = LayerStats::default();
+        check_width(layer, self.kernel.width())?;
         self.current.start(layer, range)?;
         while let Some(at) = self.current.key() {
             self.kernel.emit(at, self.current.locals()?, &mut stats, &mut self.outboxes)?;
@@ -213,9 +216,9 @@ impl Output for PassOutput<'_> {
     #[inline]
     fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()> {
         if let Some(goal) = self.pass.goal.filter(|goal| goal.region.0 == at.region) {
-            let mut locals = Vec::new();
-            states.decode(&mut locals).ok_or_else(|| self.damaged(at))?;
-            self.stats.found |= locals.binary_search(&goal.local).is_ok();
+            let mut words = Vec::new();
+            states.decode(&mut words).ok_or_else(|| self.damaged(at))?;
+            self.stats.found |= states.width.contains(&words, goal.local);
         }
         Ok(self.encoder.push_list(self.pass.writer, at, states)?)
     }
@@ -249,7 +252,11 @@ impl ExitSink for PassOutput<'_> {
         inverse: Option<ExitEdge>,
         locals: &[Local],
     ) -> Result<()> {
-        self.outboxes.send(target, inverse, locals)
+        if self.pass.is_last { Ok(()) } else { self.outboxes.send(target, inverse, locals) }
+    }
+
+    fn wants_exits(&self) -> bool {
+        !self.pass.is_last
     }
 }
 
@@ -262,6 +269,7 @@ pub fn count(
     layer: &Layer,
     keep: impl Fn(EntryKey) -> bool,
 ) -> strata_store::Result<LayerStats> {
+    check_width(layer, kernel.width())?;
     let mut stats = LayerStats::default();
     let mut cursor = LayerCursor::new()?;
     cursor.start(layer, KeyRange::ALL)?;

@@ -1,12 +1,12 @@
 //! Path reconstruction: from the end of a search back to its start through kept layers.
 
-use strata_space::{Chain, Finish, Local, RegionKey, State, StateSpace};
+use strata_space::{Chain, Finish, RegionKey, State, StateSpace};
 use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
 
 use crate::error::{Error, Result};
 
 /// A state that a layer may contain: the key of its region, and its local.
-pub type Candidate = (EntryKey, Local);
+pub type Candidate = (EntryKey, u128);
 
 /// The layers of a finished search, by depth.
 pub trait Layers {
@@ -62,7 +62,8 @@ impl Finder {
             for file in files {
                 self.0.start(file, KeyRange::from(key))?;
                 let locals = if self.0.key() == Some(key) { self.0.locals()? } else { &[] };
-                let found = group.iter().position(|(_, l)| locals.binary_search(l).is_ok());
+                let has = |local| file.header().width.contains(locals, local);
+                let found = group.iter().position(|(_, local)| has(*local));
                 self.0.stop();
                 if let Some(found) = found {
                     return Ok(Some(before + found));
@@ -115,10 +116,9 @@ impl<'a> Trace<'a> {
         let odd = last.iter().flat_map(|a| before.iter().map(move |b| (a, b, 1)));
         for (a, b, less) in odd.chain(last.iter().map(|a| (a, a, 0))) {
             if let Some(state) = self.both_sides(a, b)? {
-                let side = state.local & 1;
                 let mut depths = [depth, depth - less];
-                depths.rotate_left(side as usize);
-                return Ok(Some((State { local: state.local ^ side, ..state }, depths)));
+                depths.rotate_left(state.side() as usize);
+                return Ok(Some((State { local: state.local & !1, ..state }, depths)));
             }
         }
         Ok(None)
@@ -202,8 +202,9 @@ impl<'a> Trace<'a> {
         for file in files {
             cursor.start(file, KeyRange::ALL)?;
             while let (Some(at), None) = (cursor.key(), found) {
-                let state = |local: &Local| State { region: RegionKey(at.region), local: *local };
-                found = cursor.locals()?.iter().map(state).find(|from| {
+                let state = |local| State { region: RegionKey(at.region), local };
+                let width = cursor.width();
+                found = width.locals(cursor.locals()?).map(state).find(|from| {
                     moves.clear();
                     self.space.moves(*from, &mut moves);
                     moves.contains(&to)
@@ -228,10 +229,11 @@ impl<'a> Trace<'a> {
             } else if key < at {
                 b.advance()?;
             } else {
-                let others = b.locals()?;
-                let twin = |local: &&u32| others.binary_search(&(**local ^ 1)).is_ok();
+                let (width, others) = (a.width(), b.locals()?);
+                let twin = |local: &u128| width.contains(others, local ^ 1);
                 let region = RegionKey(at.region);
-                found = a.locals()?.iter().find(twin).map(|local| State { region, local: *local });
+                let met = width.locals(a.locals()?).find(twin);
+                found = met.map(|local| State { region, local });
                 a.advance()?;
                 b.advance()?;
             }

@@ -14,7 +14,9 @@ use strata_explicit::{
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{ExitEdge, Keyed, Tabled};
-use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, RealFs, StoreError};
+use strata_store::{
+    EncodeOptions, EntryKey, KeyRange, LayerCursor, LocalWidth, RealFs, StoreError,
+};
 
 /// Target region, inverse edge and locals.
 type Batch = (EntryKey, Option<ExitEdge>, Vec<u32>);
@@ -23,11 +25,13 @@ const JOB: &str = "job";
 const SHARDS: u32 = 5;
 const LOCALS: u32 = 300;
 const EDGES: ExitEdge = 7;
-const ALL: Bounds<'_> = Bounds { owns: &|shard| shard < SHARDS, locals: LOCALS, exit_edges: EDGES };
+const ALL: Bounds<'_> =
+    Bounds { owns: &|shard| shard < SHARDS, locals: LOCALS as u128, exit_edges: EDGES };
 
 fn inbox(folder: &Path, memory: usize) -> Inbox {
     let options = InboxOptions {
         memory,
+        width: LocalWidth::One,
         job: JOB.into(),
         folder: folder.into(),
         prefix: "run".into(),
@@ -47,7 +51,7 @@ fn run(batches: &[Batch]) -> MemoryRun {
 /// The parts of a run as another process sends them.
 fn sent(batches: &[Batch]) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
-    let encoded = RunEncoder::new(1).unwrap().encode(&run(batches), |part| {
+    let encoded = RunEncoder::new(1, 1 << 32).unwrap().encode(&run(batches), |part| {
         parts.push(part);
         Ok::<(), StoreError>(())
     });
@@ -68,7 +72,7 @@ fn read(runs: &[Run]) -> BTreeMap<EntryKey, BTreeSet<u32>> {
     for run in runs {
         match run {
             Run::Memory(run) => run
-                .for_each_region(|key, locals| {
+                .for_each_region(LocalWidth::One, |key, locals| {
                     all.entry(key).or_default().extend(locals);
                     Ok(())
                 })
@@ -193,7 +197,7 @@ fn a_run_is_accepted_quickly_unless_it_leads_to_a_merge_or_a_file() {
 fn long_runs_and_batches_are_cut() {
     let dir = tempfile::tempdir().unwrap();
     let inbox = inbox(dir.path(), 1 << 30);
-    let bounds = Bounds { locals: u32::MAX, ..ALL };
+    let bounds = Bounds { locals: 1 << 32, ..ALL };
     let long = |region: u128| {
         // Five bytes each.
         let locals: Vec<u32> =
@@ -309,7 +313,7 @@ fn only_sorted_runs_are_encoded() {
     let mut run = MemoryRun::default();
     run.push(EntryKey { shard: 2, region: 0 }, None, &[1]);
     run.push(EntryKey { shard: 1, region: 0 }, None, &[1]);
-    let mut encoder = RunEncoder::new(1).unwrap();
+    let mut encoder = RunEncoder::new(1, 1 << 32).unwrap();
     let mut parts = 0;
     let mut encode = |run: &MemoryRun| {
         encoder.encode(run, |_| {
@@ -330,7 +334,7 @@ fn spaces_with_tables_or_keys_bound_their_locals() {
     let panex = Panex::new(PanexConfig::new(4)).unwrap();
     let (indices, edges) = (panex.indices(), panex.exit_edges());
     let engine = Engine::tabled(panex, 3);
-    assert_eq!((engine.locals(), engine.exit_edges()), (2 * indices, edges));
+    assert_eq!((engine.locals(), engine.exit_edges()), (u128::from(2 * indices), edges));
     let hanoi = Keyed::new(Hanoi::new(8, 3, false).unwrap()).unwrap();
     let engine = Engine::keyed(hanoi, 3);
     assert_eq!((engine.locals() % 2, engine.exit_edges()), (0, 0));

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use strata_explicit::{
     Exchange, Inbox, InboxError, InboxOptions, LocalExchange, MemoryRun, Run, SortBuffers,
 };
-use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, RealFs};
+use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, LocalWidth, RealFs};
 
 type Exit = (EntryKey, u32);
 
 fn inbox(folder: &Path, memory: usize) -> Arc<Inbox> {
     let options = InboxOptions {
         memory,
+        width: LocalWidth::One,
         job: "job".into(),
         folder: folder.into(),
         prefix: "run".into(),
@@ -44,7 +45,7 @@ fn read(runs: &[Run]) -> BTreeSet<Exit> {
     for run in runs {
         match run {
             Run::Memory(run) => run
-                .for_each_region(|key, locals| {
+                .for_each_region(LocalWidth::One, |key, locals| {
                     all.extend(locals.iter().map(|local| (key, *local)));
                     Ok(())
                 })

@@ -112,7 +112,7 @@ fn search_with(
 ) -> Vec<Made> {
     let mut seeds = Made::default();
     for (at, seed) in engine.seeds().unwrap() {
-        seeds.next.entry(at).or_default().push(seed.local);
+        seeds.next.entry(at).or_default().push(seed.narrow());
     }
     let start = seeds.next.clone();
     let mut stats = LayerStats::default();

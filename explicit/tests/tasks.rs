@@ -10,7 +10,7 @@ use strata_explicit::{
 use strata_space::{Finish, RegionKey, State, StateSpace, Weight};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, Layer, LayerHeader, LayerTotals,
-    LayerWriter,
+    LayerWriter, LocalWidth,
 };
 
 const SHARDS: u32 = 2;
@@ -23,7 +23,7 @@ struct Steps {
 
 impl StateSpace for Steps {
     fn seeds(&self) -> Vec<State> {
-        vec![State { region: RegionKey(self.seed), local: 0 }]
+        vec![State::new(RegionKey(self.seed), 0)]
     }
 
     fn finish(&self) -> Finish {
@@ -32,7 +32,7 @@ impl StateSpace for Steps {
 
     fn moves(&self, state: State, out: &mut Vec<State>) {
         let further = |step| RegionKey(state.region.0 + step);
-        out.extend(self.steps.map(|step| State { region: further(step), local: 0 }));
+        out.extend(self.steps.map(|step| State::new(further(step), 0)));
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
@@ -61,7 +61,7 @@ impl Exchange for Record {
             return Err(ExchangeError { to, source: "no connection".into() }.into());
         }
         let mut sent = self.sent.lock().unwrap();
-        Ok(run.for_each_region(|key, _| {
+        Ok(run.for_each_region(LocalWidth::One, |key, _| {
             sent.push((to, depth, key.region));
             Ok(())
         })?)
@@ -85,7 +85,7 @@ fn task(engine: &Engine, exchange: Arc<Record>) -> PassTask {
 
 /// A layer with state 0 of one region.
 fn layer(depth: u32, region: u128) -> Layer {
-    let header = LayerHeader { kind: FileKind::Layer, job: "job".into(), depth, encoding: 1 };
+    let header = LayerHeader::new(FileKind::Layer, "job", depth, 1);
     let writer = LayerWriter::memory(header).unwrap();
     let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
     let key = EntryKey::in_shards(region, region as u64, SHARDS);

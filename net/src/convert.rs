@@ -207,16 +207,18 @@ pub fn kept_from(file: v1::LayerFile) -> Result<KeptFile, ConvertError> {
 
 /// A region's key and a local as a message.
 #[must_use]
-pub fn candidate_to((key, local): (EntryKey, u32)) -> v1::Candidate {
+pub fn candidate_to((key, local): (EntryKey, u128)) -> v1::Candidate {
     let EntryKey { shard, region } = key;
     let (region_high, region_low) = ((region >> 64) as u64, region as u64);
-    v1::Candidate { shard, region_high, region_low, local }
+    let (local_high, local) = ((local >> 64) as u64, local as u64);
+    v1::Candidate { shard, region_high, region_low, local, local_high }
 }
 
 /// A region's key and a local from a message.
 #[must_use]
-pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u32) {
-    let v1::Candidate { shard, region_high, region_low, local } = *candidate;
+pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u128) {
+    let v1::Candidate { shard, region_high, region_low, local, local_high } = *candidate;
+    let local = u128::from(local_high) << 64 | u128::from(local);
     let region = u128::from(region_high) << 64 | u128::from(region_low);
     (EntryKey { shard, region }, local)
 }
@@ -225,8 +227,8 @@ pub fn candidate_from(candidate: &v1::Candidate) -> (EntryKey, u32) {
 #[must_use]
 pub fn dense_candidate_to(state: DenseState) -> v1::Candidate {
     let DenseState { block, row, lane } = state;
-    let local = u32::from(row) << 6 | u32::from(lane);
-    v1::Candidate { shard: 0, region_high: 0, region_low: block.into(), local }
+    let local = u64::from(row) << 6 | u64::from(lane);
+    v1::Candidate { region_low: block.into(), local, ..v1::Candidate::default() }
 }
 
 /// A state of a dense space from a message.
@@ -234,9 +236,9 @@ pub fn dense_candidate_to(state: DenseState) -> v1::Candidate {
 /// # Errors
 /// If its numbers are none of a dense space.
 pub fn dense_candidate_from(candidate: &v1::Candidate) -> Result<DenseState, ConvertError> {
-    let v1::Candidate { shard, region_high, region_low, local } = *candidate;
+    let v1::Candidate { shard, region_high, region_low, local, local_high } = *candidate;
     let (block, row) = (u32::try_from(region_low), u16::try_from(local >> 6));
-    match (shard, region_high, block, row) {
+    match (shard, region_high | local_high, block, row) {
         (0, 0, Ok(block), Ok(row)) => Ok(DenseState { block, row, lane: (local & 63) as u8 }),
         _ => Err(ConvertError::new("candidates", "a state is none of a dense space")),
     }

@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn candidates_survive_a_round_trip(shard: u32, region: u128, local: u32) {
+    fn candidates_survive_a_round_trip(shard: u32, region: u128, local: u128) {
         let candidate = (EntryKey { shard, region }, local);
         let message = round_trip(&convert::candidate_to(candidate));
         prop_assert_eq!(convert::candidate_from(&message), candidate);

@@ -40,6 +40,7 @@ impl Weight {
     pub const ONE: Weight = Weight([1, 1]);
 
     /// A pseudo-random weight of a word.
+    #[inline]
     pub fn hash(word: u64) -> Weight {
         let first = mix(word.wrapping_add(0x9e37_79b9_7f4a_7c15));
         let second = mix(first ^ 0xd1b5_4a32_d192_ed03);
@@ -54,6 +55,7 @@ impl Weight {
 }
 
 /// The finaliser of splitmix64: a bijection in which every bit affects all bits.
+#[inline]
 pub fn mix(word: u64) -> u64 {
     let a = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

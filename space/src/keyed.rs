@@ -3,8 +3,9 @@
 use crate::digest::{Weight, mix};
 use crate::error::SpaceError;
 use crate::key::Key;
-use crate::state::{Finish, Local, RegionKey, State};
+use crate::state::{Finish, RegionKey, State};
 use crate::state_space::StateSpace;
+use crate::stats::LayerStats;
 
 /// A puzzle in which a state is one integer key.
 ///
@@ -56,6 +57,26 @@ pub trait KeySpace: Send + Sync + 'static {
     /// Appends the keys one move away from `key`. A key may repeat.
     fn successors(&self, key: Self::Key, out: &mut Vec<Self::Key>);
 
+    /// Calls `visit` with the number of a key in a list and each of its successors, in any order. Spaces
+    /// that find the successors of many keys faster implement it; by default it calls
+    /// [`Self::successors`] for each.
+    fn all_successors(&self, keys: &[Self::Key], visit: impl FnMut(usize, Self::Key))
+    where
+        Self: Sized,
+    {
+        each_successor(self, keys, visit);
+    }
+
+    /// The number of successors that [`Self::all_successors`] finds.
+    fn count_successors(&self, keys: &[Self::Key]) -> u64
+    where
+        Self: Sized,
+    {
+        let mut count = 0;
+        self.all_successors(keys, |_, _| count += 1);
+        count
+    }
+
     /// The goal at which the search stops, if there is a single one.
     fn goal(&self) -> Option<Self::Key> {
         None
@@ -71,10 +92,14 @@ pub trait KeySpace: Send + Sync + 'static {
 
     /// The number of low bits of a key that are local, that is, not part of the region.
     ///
-    /// Successors in the same region are cheap, and a layer needs memory for one region at a time.
-    /// The default is half of the bits, at most 12.
-    fn local_bits(&self) -> u32 {
-        (self.key_bits() / 2).min(12)
+    /// A region's states are stored and searched together, which is cheap if many keys with the same
+    /// high bits are reached, and if moves take the states of a region to few others. With up to
+    /// [`Keyed::MOST_DENSE_BITS`] local bits, many of them are expected to be reached, with more, few.
+    ///
+    /// By default the adapter chooses: half of the bits and at most 12 if keys have up to 40. Of more
+    /// keys, a search reaches a small part, and keys are put into regions by a hash.
+    fn local_bits(&self) -> Option<u32> {
+        None
     }
 
     /// The key's weight in a layer's digest, see [`Digest`](crate::Digest).
@@ -90,6 +115,20 @@ pub trait KeySpace: Send + Sync + 'static {
 
     /// The state as text.
     fn text(&self, key: Self::Key) -> String;
+}
+
+/// Calls `visit` with the number of a key in a list and each of its successors: the default of
+/// [`KeySpace::all_successors`].
+pub fn each_successor<S: KeySpace>(
+    space: &S,
+    keys: &[S::Key],
+    mut visit: impl FnMut(usize, S::Key),
+) {
+    let mut next = Vec::new();
+    for (number, key) in keys.iter().enumerate() {
+        space.successors(*key, &mut next);
+        next.drain(..).for_each(|key| visit(number, key));
+    }
 }
 
 /// A key from which a search starts, with its side.
@@ -123,6 +162,11 @@ impl<K> Seed<K> {
     pub fn key(self) -> K {
         self.key
     }
+
+    /// A seed with another key, on the same side.
+    pub fn map<T>(self, key: impl FnOnce(K) -> T) -> Seed<T> {
+        Seed { key: key(self.key), side: self.side }
+    }
 }
 
 /// The [`StateSpace`] of a [`KeySpace`]: the high bits of a key are the region, the low bits the
@@ -131,12 +175,34 @@ impl<K> Seed<K> {
 pub struct Keyed<S> {
     space: S,
     local_bits: u32,
+    hashed: Hashed,
+}
+
+/// The part of a key that a hash replaces, which has an inverse. Where few keys are reached, it makes
+/// the gaps between them even.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Hashed {
+    Nothing,
+    /// The local bits.
+    Local,
+    /// All of so many bits.
+    Key(u32),
 }
 
 impl<S: KeySpace> Keyed<S> {
-    /// The most local bits. With both sides, a region then has at most 2^24 states, the most that
-    /// fit into a block of a file.
-    pub const MAX_LOCAL_BITS: u32 = 23;
+    /// The most local bits of which most combinations may be reached in one layer. With both sides, a
+    /// region then has at most 2^24 states, the most that fit into a block of a file.
+    pub const MOST_DENSE_BITS: u32 = 23;
+
+    /// The most local bits.
+    pub const MAX_LOCAL_BITS: u32 = 127;
+
+    /// The most bits of keys whose high bits are the region by default.
+    const MOST_SHORT_BITS: u32 = 40;
+
+    /// The bits of regions by a hash: few enough that a wide layer has long lists, many enough that
+    /// those of one region fit into a processor's cache.
+    const REGION_BITS: u32 = 16;
 
     /// Wraps a space.
     ///
@@ -145,14 +211,21 @@ impl<S: KeySpace> Keyed<S> {
     /// more than [`Self::MAX_LOCAL_BITS`] of them are local, [`SpaceError::Conflict`] if there are
     /// seeds on the goal's side and moves that cannot be undone.
     pub fn new(space: S) -> Result<Keyed<S>, SpaceError> {
-        let (key_bits, local_bits) = (space.key_bits(), space.local_bits());
+        let (key_bits, chosen) = (space.key_bits(), space.local_bits());
         if key_bits > S::Key::BITS {
             return Err(SpaceError::KeyTooWide { bits: key_bits, limit: S::Key::BITS });
         }
-        if local_bits > Self::MAX_LOCAL_BITS {
-            let limit = Self::MAX_LOCAL_BITS;
-            return Err(SpaceError::LocalTooWide { bits: local_bits, limit });
+        if let Some(bits) = chosen.filter(|bits| *bits > Self::MAX_LOCAL_BITS) {
+            return Err(SpaceError::LocalTooWide { bits, limit: Self::MAX_LOCAL_BITS });
         }
+        let (local_bits, hashed) = match chosen {
+            Some(bits) if bits > Self::MOST_DENSE_BITS => (bits, Hashed::Local),
+            Some(bits) => (bits, Hashed::Nothing),
+            None if key_bits > Self::MOST_SHORT_BITS => {
+                (key_bits - Self::REGION_BITS, Hashed::Key(key_bits))
+            }
+            None => ((key_bits / 2).min(12), Hashed::Nothing),
+        };
         if !space.is_undirected() && space.seeds().iter().any(|seed| seed.side == 1) {
             return Err(SpaceError::Conflict {
                 name: "goal".into(),
@@ -160,7 +233,7 @@ impl<S: KeySpace> Keyed<S> {
                     .into(),
             });
         }
-        Ok(Keyed { space, local_bits })
+        Ok(Keyed { space, local_bits, hashed })
     }
 
     /// The wrapped space.
@@ -170,14 +243,41 @@ impl<S: KeySpace> Keyed<S> {
 
     #[inline]
     fn key(&self, state: State) -> S::Key {
-        S::Key::join(state.region.0, state.local >> 1, self.local_bits)
+        let mut low = state.local >> 1;
+        if self.hashed == Hashed::Local {
+            low = match self.local_bits {
+                0..=63 => (low as u64).gather(self.local_bits).into(),
+                bits => low.gather(bits),
+            };
+        }
+        let key = S::Key::truncate(state.region.0.unbounded_shl(self.local_bits) | low);
+        if let Hashed::Key(bits) = self.hashed { key.gather(bits) } else { key }
+    }
+
+    fn keys<L: Copy + Into<u128>>(&self, region: RegionKey, locals: &[L]) -> Vec<S::Key> {
+        let state = |local: &L| State { region, local: (*local).into() };
+        locals.iter().map(|local| self.key(state(local))).collect()
     }
 
     #[inline]
     fn state(&self, key: S::Key, side: u32) -> State {
-        let (region, low) = key.split(self.local_bits);
-        State { region: RegionKey(region), local: low << 1 | side }
+        let key = if let Hashed::Key(bits) = self.hashed { key.spread(bits) } else { key }.widen();
+        let region = RegionKey(key.unbounded_shr(self.local_bits));
+        let low = match (self.hashed, self.local_bits) {
+            (Hashed::Local, bits @ 0..=63) => {
+                let low = (key as u64 & (u64::MAX >> (u64::BITS - bits))).spread(bits);
+                return State { region, local: u128::from(low << 1 | u64::from(side)) };
+            }
+            (Hashed::Local, bits) => (key & (u128::MAX >> (u128::BITS - bits))).spread(bits),
+            (_, bits) => key & ((1 << bits) - 1),
+        };
+        State { region, local: low << 1 | u128::from(side) }
     }
+}
+
+/// The factor of the weights of states on the goal's side.
+fn goal_side() -> Weight {
+    Weight::hash(u64::MAX)
 }
 
 impl<S: KeySpace> StateSpace for Keyed<S> {
@@ -196,20 +296,48 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     fn moves(&self, state: State, out: &mut Vec<State>) {
         let mut keys = Vec::new();
         self.space.successors(self.key(state), &mut keys);
-        out.extend(keys.into_iter().map(|key| self.state(key, state.local & 1)));
+        out.extend(keys.into_iter().map(|key| self.state(key, state.side())));
     }
 
     fn is_undirected(&self) -> bool {
         self.space.is_undirected()
     }
 
-    fn successors<V: FnMut(State)>(&self, region: RegionKey, locals: &[Local], mut visit: V) {
-        let mut keys = Vec::new();
-        for local in locals {
-            let state = State { region, local: *local };
-            self.space.successors(self.key(state), &mut keys);
-            keys.drain(..).for_each(|key| visit(self.state(key, local & 1)));
+    fn local_bits(&self) -> u32 {
+        self.local_bits + 1
+    }
+
+    fn successors<L, V>(&self, region: RegionKey, locals: &[L], mut visit: V)
+    where
+        L: Copy + Into<u128>,
+        V: FnMut(State),
+    {
+        let keys = self.keys(region, locals);
+        let side = |number: usize| locals[number].into() as u32 & 1;
+        self.space.all_successors(&keys, |number, key| visit(self.state(key, side(number))));
+    }
+
+    fn count<L>(&self, region: RegionKey, locals: &[L], successors: bool) -> LayerStats
+    where
+        L: Copy + Into<u128>,
+    {
+        let keys = self.keys(region, locals);
+        let mut stats = LayerStats { states: keys.len() as u64, ..LayerStats::default() };
+        let mut sums = [[0; 2]; 2];
+        for (key, local) in keys.iter().zip(locals) {
+            let Weight([first, second]) = self.space.weight(*key);
+            let of_side = &mut sums[(*local).into() as usize & 1];
+            of_side[0] += u128::from(first);
+            of_side[1] += u128::from(second);
+            let positions = self.space.positions(*key).unwrap_or(0);
+            stats.positions = stats.positions.saturating_add(positions);
         }
+        let [start, goal] = sums.map(Weight::reduce);
+        stats.digest = start + goal * goal_side();
+        if successors {
+            stats.generated = self.space.count_successors(&keys);
+        }
+        stats
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
@@ -219,7 +347,7 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
 
     fn weight(&self, state: State) -> Weight {
         let weight = self.space.weight(self.key(state));
-        if state.local & 1 == 0 { weight } else { weight * Weight::hash(u64::MAX) }
+        if state.side() == 0 { weight } else { weight * goal_side() }
     }
 
     fn positions(&self, state: State) -> Option<u64> {
@@ -237,7 +365,7 @@ mod tests {
 
     struct Wide {
         key_bits: u32,
-        local_bits: u32,
+        local_bits: Option<u32>,
     }
 
     impl KeySpace for Wide {
@@ -249,7 +377,7 @@ mod tests {
         fn key_bits(&self) -> u32 {
             self.key_bits
         }
-        fn local_bits(&self) -> u32 {
+        fn local_bits(&self) -> Option<u32> {
             self.local_bits
         }
         fn successors(&self, _: u128, _: &mut Vec<u128>) {}
@@ -261,19 +389,42 @@ mod tests {
     #[test]
     fn regions_too_large_for_a_file_are_refused() {
         let open = |key_bits, local_bits| Keyed::new(Wide { key_bits, local_bits });
-        assert!(open(128, 23).is_ok());
-        let error = open(128, 24).err();
-        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 24, limit: 23 }));
-        let error = open(129, 12).err();
+        assert!(open(128, Some(127)).is_ok());
+        let error = open(128, Some(128)).err();
+        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 128, limit: 127 }));
+        let error = open(129, None).err();
         assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 129, limit: 128 }));
     }
 
     #[test]
     fn keys_of_all_bits_are_read_back() {
-        let space = Keyed::new(Wide { key_bits: 128, local_bits: 12 }).unwrap();
-        for key in [0, 1, u128::MAX, u128::MAX / 3, 1 << 127, u64::MAX.into()] {
-            assert_eq!(space.key(space.state(key, 1)), key);
+        for (key_bits, local_bits) in [
+            (128, Some(12)),
+            (128, None),
+            (79, None),
+            (41, None),
+            (40, None),
+            (128, Some(127)),
+            (90, Some(64)),
+            (90, Some(65)),
+            (66, Some(50)),
+            (30, Some(30)),
+        ] {
+            let space = Keyed::new(Wide { key_bits, local_bits }).unwrap();
+            let most = u128::MAX >> (128 - key_bits);
+            for key in [0, 1, u128::MAX, u128::MAX / 3, 1 << 127, u64::MAX.into()] {
+                let state = space.state(key & most, 1);
+                assert_eq!((space.key(state), state.side()), (key & most, 1));
+                assert!(state.local.checked_shr(space.local_bits()).unwrap_or(0) == 0);
+            }
         }
-        assert_eq!(space.text(space.seeds()[0]), u128::MAX.to_string());
+    }
+
+    #[test]
+    fn wide_keys_have_few_regions() {
+        let open = |key_bits, local_bits| Keyed::new(Wide { key_bits, local_bits }).unwrap();
+        let bits = |key_bits| open(key_bits, None).local_bits();
+        assert_eq!([24, 40, 41, 128].map(bits), [13, 13, 26, 113]);
+        assert_eq!(open(41, Some(12)).local_bits(), 13);
     }
 }

@@ -59,7 +59,7 @@ pub use digest::{Digest, MODULI, Weight, mix};
 pub use drawing::DrawingTheme;
 pub use error::SpaceError;
 pub use key::Key;
-pub use keyed::{KeySpace, Keyed, Seed};
+pub use keyed::{KeySpace, Keyed, Seed, each_successor};
 pub use parameter::{
     Flag, MAX_FILE_BYTES, Parameter, ParameterReader, Parameters, Values, file_content, file_value,
     usage,

@@ -269,7 +269,7 @@ mod tests {
         let space = Keyed::new(Word { word: String::new() }).unwrap();
         let state = |key: u64| State {
             region: RegionKey((key >> 4).into()),
-            local: (key as u32 & 15) << 1,
+            local: u128::from(key & 15) << 1,
         };
         let moves = |from_start: &[u64], from_goal: &[u64]| {
             let states = |keys: &[u64]| keys.iter().map(|key| state(*key)).collect();

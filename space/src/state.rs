@@ -5,7 +5,8 @@
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RegionKey(pub u128);
 
-/// The local part of a state and its side: `2 * index + side`.
+/// The local part of a state and its side, `2 * index + side`, where 32 bits are enough: in all spaces
+/// with tables.
 ///
 /// The index is a pure function of the state, never of the order of discovery: it is written to
 /// files and sent between workers. The side says from which end the state was reached: 0 for the
@@ -26,8 +27,30 @@ pub type Local = u32;
 pub struct State {
     /// Canonical region.
     pub region: RegionKey,
-    /// Canonical local part and side.
-    pub local: Local,
+    /// Canonical local part and side: `2 * index + side`, as in [`Local`]. At most
+    /// [`StateSpace::local_bits`](crate::StateSpace::local_bits) bits.
+    pub local: u128,
+}
+
+impl State {
+    /// A state with a local of 32 bits.
+    #[inline]
+    pub fn new(region: RegionKey, local: Local) -> State {
+        State { region, local: local.into() }
+    }
+
+    /// The local of a state whose local has 32 bits.
+    #[inline]
+    pub fn narrow(self) -> Local {
+        debug_assert!(self.local <= u128::from(Local::MAX), "{self:?}");
+        self.local as Local
+    }
+
+    /// From which end the state was reached: 0 for the start, 1 for the goal.
+    #[inline]
+    pub fn side(self) -> u32 {
+        self.local as u32 & 1
+    }
 }
 
 /// How a search ends.

@@ -2,6 +2,7 @@
 
 use crate::digest::Weight;
 use crate::state::{Finish, Local, RegionKey, State};
+use crate::stats::LayerStats;
 
 /// An implicit graph, split into regions.
 ///
@@ -27,17 +28,45 @@ pub trait StateSpace: Send + Sync + 'static {
         true
     }
 
+    /// Bits of the greatest local, with the side; at most 128. Locals of more than 32 bits take more
+    /// memory.
+    fn local_bits(&self) -> u32 {
+        Local::BITS
+    }
+
     /// Calls `visit` with the state behind each legal move of each of a region's states, as
-    /// [`Self::moves`] gives them.
-    fn successors<V: FnMut(State)>(&self, region: RegionKey, locals: &[Local], mut visit: V)
+    /// [`Self::moves`] gives them, in any order.
+    fn successors<L, V>(&self, region: RegionKey, locals: &[L], mut visit: V)
     where
         Self: Sized,
+        L: Copy + Into<u128>,
+        V: FnMut(State),
     {
         let mut moves = Vec::new();
         for local in locals {
-            self.moves(State { region, local: *local }, &mut moves);
+            self.moves(State { region, local: (*local).into() }, &mut moves);
             moves.drain(..).for_each(&mut visit);
         }
+    }
+
+    /// Statistics of states of a region, without the region: their number, digest and positions. With
+    /// `successors` also how many [`Self::successors`] finds.
+    fn count<L>(&self, region: RegionKey, locals: &[L], successors: bool) -> LayerStats
+    where
+        Self: Sized,
+        L: Copy + Into<u128>,
+    {
+        let mut stats = LayerStats { states: locals.len() as u64, ..LayerStats::default() };
+        for local in locals {
+            let state = State { region, local: (*local).into() };
+            stats.digest += self.weight(state);
+            let positions = self.positions(state).unwrap_or(0);
+            stats.positions = stats.positions.saturating_add(positions);
+        }
+        if successors {
+            self.successors(region, locals, |_| stats.generated += 1);
+        }
+        stats
     }
 
     /// Hash of the coarse part of a region. States with equal hashes are in one shard.

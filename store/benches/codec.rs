@@ -47,8 +47,7 @@ fn data(regions: usize) -> Data {
 }
 
 fn encode(data: &Data, encoder: &mut BlockEncoder) -> Result<Layer> {
-    let header =
-        LayerHeader { kind: FileKind::Layer, job: "bench".to_owned(), depth: 1, encoding: 0 };
+    let header = LayerHeader::new(FileKind::Layer, "bench", 1, 0);
     let writer = LayerWriter::memory(header)?;
     for (key, range) in &data.regions {
         encoder.push(&writer, *key, &data.locals[range.clone()])?;

@@ -31,7 +31,7 @@ pub struct SnapshotSeal {
 
 fn header(job: &str, depth: u32) -> Result<Vec<u8>> {
     let kind = FileKind::Diagram;
-    format::header_bytes(&LayerHeader { kind, job: job.to_owned(), depth, encoding: ENCODING })
+    format::header_bytes(&LayerHeader::new(kind, job, depth, ENCODING))
 }
 
 /// Writes a snapshot of a diagram durably and atomically.

@@ -14,7 +14,7 @@
 //! };
 //!
 //! let header =
-//!     LayerHeader { kind: FileKind::Layer, job: "demo".to_owned(), depth: 1, encoding: 1 };
+//!     LayerHeader::new(FileKind::Layer, "demo", 1, 1);
 //! let writer = LayerWriter::memory(header)?;
 //! let mut encoder = BlockEncoder::new(EncodeOptions::default())?;
 //! let key = EntryKey { shard: 0, region: 7 };
@@ -58,7 +58,7 @@ pub use job::{
 pub use key::{EntryKey, KeyRange};
 pub use layer::{
     BlockEncoder, BlockMeta, EncodeOptions, ExpectedFile, FileKind, FilePart, Layer, LayerCursor,
-    LayerHeader, LayerTotals, LayerWriter, List, ListBuf, MAX_REGION_STATES, RecycledFile, Sample,
-    ShardCount, ShardEntry, VerifiedCounts,
+    LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth, LocalWord, MAX_REGION_STATES,
+    RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts,
 };
 pub use name::check_name;

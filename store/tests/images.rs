@@ -21,7 +21,7 @@ const HEADER: usize = 20 + 7;
 const TRAILER: usize = 96;
 
 fn header(kind: FileKind) -> LayerHeader {
-    LayerHeader { kind, job: "panex-6".to_owned(), depth: 41, encoding: 0 }
+    LayerHeader::new(kind, "panex-6", 41, 0)
 }
 
 fn sealed(header: LayerHeader, entries: &Entries, block_bytes: usize) -> Layer {

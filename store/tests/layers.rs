@@ -15,7 +15,7 @@ use strata_store::{
 type Entries = Vec<(EntryKey, Vec<u32>)>;
 
 fn header(kind: FileKind) -> LayerHeader {
-    LayerHeader { kind, job: "panex-6".to_owned(), depth: 41, encoding: 3 }
+    LayerHeader::new(kind, "panex-6", 41, 3)
 }
 
 fn totals(entries: &Entries) -> LayerTotals {

@@ -17,7 +17,7 @@ fn real() -> Arc<dyn Fs> {
 }
 
 fn header(depth: u32) -> LayerHeader {
-    LayerHeader { kind: FileKind::Layer, job: "job".to_owned(), depth, encoding: 1 }
+    LayerHeader::new(FileKind::Layer, "job", depth, 1)
 }
 
 /// A layer of `regions` regions, each with different states.

@@ -10,7 +10,7 @@ use strata_store::{
 type Entries = Vec<(EntryKey, Vec<u32>)>;
 
 fn header() -> LayerHeader {
-    LayerHeader { kind: FileKind::Layer, job: "job".to_owned(), depth: 3, encoding: 1 }
+    LayerHeader::new(FileKind::Layer, "job", 3, 1)
 }
 
 fn write(entries: &Entries) -> Layer {

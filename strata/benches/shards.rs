@@ -86,6 +86,8 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
     let setups: Vec<Setup> = (0..workers)
         .map(|worker| Setup {
             worker,
+            width: engine.width(),
+            last_depth: None,
             owners: (0..shards as u16).collect(),
             threads: 1,
             budget,
@@ -103,7 +105,7 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
         let counter = Arc::new(Counter {
             own: setup.worker,
             inner: Arc::clone(&inner),
-            encoder: Mutex::new(RunEncoder::new(setup.encode.zstd_level)?),
+            encoder: Mutex::new(RunEncoder::new(setup.encode.zstd_level, engine.locals())?),
             sent: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         });

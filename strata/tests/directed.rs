@@ -75,8 +75,8 @@ impl KeySpace for OneWay {
     fn goal(&self) -> Option<u64> {
         self.goal
     }
-    fn local_bits(&self) -> u32 {
-        self.local_bits
+    fn local_bits(&self) -> Option<u32> {
+        Some(self.local_bits)
     }
     fn text(&self, key: u64) -> String {
         key.to_string()

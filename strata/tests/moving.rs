@@ -84,6 +84,8 @@ impl Workers {
         let memory = Budget::least(tables, 1) as u64 + extra_memory;
         let setup = |number: &usize| Setup {
             worker: *number,
+            width: engine.width(),
+            last_depth: None,
             owners: owners.clone(),
             threads: 1,
             budget: Budget::for_node(memory, tables, 1, numbers.len()).unwrap(),
@@ -97,7 +99,7 @@ impl Workers {
             inboxes: inboxes.collect(),
             owners: owners.clone(),
             engine: engine.clone(),
-            encoder: Mutex::new(RunEncoder::new(1).unwrap()),
+            encoder: Mutex::new(RunEncoder::new(1, engine.locals()).unwrap()),
             flushed: Mutex::default(),
         });
         let start = |setup: Setup| {
@@ -388,9 +390,10 @@ fn exits_of_another_receiver_are_refused() {
         run.push(EntryKey { shard, region: 3 }, None, &[1, local]);
         workers.wire.send(4, 8, run)
     };
-    send(shard_of(4), engine.locals() - 1).unwrap();
+    let bound = engine.locals() as u32;
+    send(shard_of(4), bound - 1).unwrap();
     for (shard, local) in
-        [(shard_of(7), 2), (SHARDS, 2), (shard_of(4), engine.locals()), (shard_of(4), u32::MAX)]
+        [(shard_of(7), 2), (SHARDS, 2), (shard_of(4), bound), (shard_of(4), u32::MAX)]
     {
         let error = send(shard, local).unwrap_err();
         assert!(error.is_corrupt(), "shard {shard}, local {local}");

@@ -5,14 +5,16 @@ mod drive;
 mod reference;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use drive::{Outcome, SearchSetup, search};
+use drive::{Outcome, SearchSetup, search, start_workers};
 use reference::golden::PANEX;
 use strata::KeepLayers;
 use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
-use strata_space::Keyed;
+use strata_space::{KeySpace, Keyed, LayerStats, Seed};
 
 fn panex(setup: SearchSetup, config: PanexConfig) -> Outcome {
     let space = Panex::new(config).unwrap();
@@ -117,4 +119,51 @@ fn level_six_is_golden_for_one_thread_and_two() {
     assert_eq!(one.states().into_iter().max(), Some(golden.widest));
     let setup = SearchSetup { threads: 2, ..SearchSetup::default() };
     assert_same(&panex(setup, PanexConfig::new(golden.level)), &one, setup);
+}
+
+/// Bits of which a move changes one, where expanded states are counted.
+struct Flips(Arc<AtomicU64>);
+
+impl KeySpace for Flips {
+    type Key = u64;
+    fn seeds(&self) -> Vec<Seed> {
+        vec![Seed::start(0)]
+    }
+    fn key_bits(&self) -> u32 {
+        14
+    }
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        out.extend((0..14).map(|bit| key ^ 1 << bit));
+    }
+    fn count_successors(&self, keys: &[u64]) -> u64 {
+        14 * keys.len() as u64
+    }
+    fn text(&self, key: u64) -> String {
+        key.to_string()
+    }
+}
+
+#[test]
+fn the_last_layer_is_counted_but_not_expanded() {
+    let run = |last_depth| {
+        let (expanded, dir) = (Arc::new(AtomicU64::new(0)), tempfile::tempdir().unwrap());
+        let engine = Engine::keyed(Keyed::new(Flips(Arc::clone(&expanded))).unwrap(), 64);
+        let setup = SearchSetup { last_depth, ..SearchSetup::default() };
+        let mut worker = start_workers(setup, &Arc::new(engine), dir.path()).remove(0);
+        let mut reports = vec![worker.seed().unwrap()];
+        let before = expanded.swap(0, Ordering::Relaxed);
+        assert!(before <= 2);
+        (1..=4).for_each(|_| reports.push(worker.advance().unwrap()));
+        let stats: Vec<LayerStats> = reports.iter().map(|report| report.stats).collect();
+        let error = worker.advance().err().map(|error| error.to_string());
+        (stats, expanded.load(Ordering::Relaxed), error)
+    };
+    let (whole, all, error) = run(None);
+    assert_eq!((error, whole[4].generated), (None, 14 * 1001));
+    let (stopped, some, error) = run(Some(4));
+    assert_eq!(stopped, whole);
+    assert_eq!((some, all), (14 + 91 + 364, 14 + 91 + 364 + 1001 + 2002));
+    // Without its exits, the next layer would be wrong.
+    assert_eq!(error.unwrap(), "layer 4 is the last of this run: its exits were not kept");
 }

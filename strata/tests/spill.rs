@@ -25,8 +25,8 @@ impl KeySpace for ManyRegions {
         self.0.successors(key, out);
     }
 
-    fn local_bits(&self) -> u32 {
-        3
+    fn local_bits(&self) -> Option<u32> {
+        Some(3)
     }
 
     fn text(&self, key: u64) -> String {

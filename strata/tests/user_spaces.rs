@@ -86,8 +86,8 @@ impl KeySpace for Graph {
         out.extend_from_slice(&self.neighbours[key as usize]);
     }
 
-    fn local_bits(&self) -> u32 {
-        self.local_bits
+    fn local_bits(&self) -> Option<u32> {
+        Some(self.local_bits)
     }
 
     fn text(&self, key: u64) -> String {

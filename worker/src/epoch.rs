@@ -22,7 +22,7 @@ pub(crate) struct EpochParts {
     /// Worker by shard.
     pub(crate) owners: Arc<[u16]>,
     /// Locals are below this.
-    pub(crate) locals: u32,
+    pub(crate) locals: u128,
     /// Number of exit edges of the space.
     pub(crate) exit_edges: ExitEdge,
     /// By number of the other worker.
@@ -38,7 +38,7 @@ pub(crate) struct Epoch {
     pub(crate) inbox: Arc<Inbox>,
     /// Worker by shard.
     pub(crate) owners: Arc<[u16]>,
-    locals: u32,
+    pub(crate) locals: u128,
     exit_edges: ExitEdge,
     /// By number of the other worker.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,

@@ -28,7 +28,7 @@ impl RemoteExchange {
 
     fn encoder(&self) -> strata_store::Result<RunEncoder> {
         let idle = self.encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| RunEncoder::new(self.zstd_level), Ok)
+        idle.map_or_else(|| RunEncoder::new(self.zstd_level, self.epoch.locals), Ok)
     }
 
     /// Fails once the epoch is over.

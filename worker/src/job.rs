@@ -58,11 +58,7 @@ impl ActiveJob {
         let spec = convert::spec_from(order.spec)?;
         let owners = convert::owners_from(order.owners, spec.shards)?;
         let space = state.options.puzzles.open(&spec.space, &spec.params).map_err(unfit)?;
-        let peers: HashMap<u16, String> = order
-            .peers
-            .into_iter()
-            .filter_map(|peer| Some((u16::try_from(peer.number).ok()?, peer.address)))
-            .collect();
+        let peers = addresses(order.peers);
         let members = members(&owners);
         let threads = state.options.threads;
         let budget =
@@ -71,12 +67,14 @@ impl ActiveJob {
         let form = Form::of(&space, spec.engine).map_err(unfit)?;
         let folder = JobDir::attach(state.platform().fs(), &state.options.data_dir, &order.job)?;
         claim(&folder, &state.seen_journal().id)?;
-        let needed = KeptFiles { layers: order.kept_layers, names: order.files };
-        let needed = needed.into_names(own.into())?;
+        let kept = KeptFiles { layers: order.kept_layers, names: order.files };
+        let needed = kept.into_names(own.into())?;
         folder.remove_others(|name| needed.contains(name))?;
         let engine = Arc::new(space.engine(spec.shards));
         let setup = Setup {
             worker: usize::from(own),
+            width: engine.width(),
+            last_depth: order.last_depth,
             owners: Arc::clone(&owners),
             threads,
             budget,
@@ -331,6 +329,12 @@ fn keep_layers(keep: Option<v1::KeepLayers>) -> KeepLayers {
         }
         Some(v1::keep_layers::Which::Last(_)) | None => KeepLayers::Last,
     }
+}
+
+/// Addresses by worker number.
+fn addresses(peers: Vec<v1::Peer>) -> HashMap<u16, String> {
+    let address = |peer: v1::Peer| Some((u16::try_from(peer.number).ok()?, peer.address));
+    peers.into_iter().filter_map(address).collect()
 }
 
 fn dense_setup(state: &NodeState, spec: &JobSpec, setup: Setup) -> DenseSetup {

@@ -169,8 +169,7 @@ mod tests {
 
     /// A layer of one region, and its record.
     fn layer(states: u32) -> (Vec<u8>, KeptFile) {
-        let header =
-            LayerHeader { kind: FileKind::Layer, job: JOB.to_owned(), depth: DEPTH, encoding: 0 };
+        let header = LayerHeader::new(FileKind::Layer, JOB, DEPTH, 0);
         let writer = LayerWriter::memory(header).unwrap();
         let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
         let locals: Vec<u32> = (0..states).collect();

@@ -212,6 +212,7 @@ impl PrepareOrders {
             keep: Some(keep_layers_to(entry.options.keep)),
             files: Vec::new(),
             kept_layers: Vec::new(),
+            last_depth: entry.options.max_layers,
         };
         let mut files = kept_files(lines);
         for record in entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records) {

@@ -7,17 +7,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use strata_space::Local;
 use strata_store::{
     BlockEncoder, EncodeOptions, FileKind, Fs, KeyRange, Layer, LayerHeader, LayerTotals,
-    LayerWriter, StoreError,
+    LayerWriter, LocalWidth, StoreError,
 };
 
 use super::run::{MAX_BYTES, MemoryRun, MergedRuns, Run, SortBuffers};
 use super::wire::{Bounds, MAX_CONTENT, RunDecoder};
 use crate::error::InboxError;
 use crate::kernel::Batches;
-use crate::local_set::LocalSet;
+use crate::local_set::{LocalSet, sort_locals};
 
 /// Number of spilled runs that are merged into one.
 const MAX_FILES: usize = 16;
@@ -35,6 +34,8 @@ const MAX_RECYCLED: usize = 16;
 pub struct InboxOptions {
     /// Limit of the bytes of runs in memory.
     pub memory: usize,
+    /// Width of locals.
+    pub width: LocalWidth,
     /// Job id, written to the headers of spilled runs.
     pub job: String,
     /// Folder of spilled runs.
@@ -357,7 +358,9 @@ impl Inbox {
     fn merge_to_file(&self, depth: u32, runs: &[Run]) -> strata_store::Result<Layer> {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
         let path = self.options.folder.join(format!("{}-{number:06}.tmp", self.options.prefix));
-        let header = run_header(&self.options.job, depth);
+        let InboxOptions { job, width, .. } = &self.options;
+        let header =
+            LayerHeader { width: *width, ..LayerHeader::new(FileKind::Run, job, depth, 0) };
         let file = self.merge(LayerWriter::file(self.fs.clone(), &path, header)?, runs)?;
         self.spilled_bytes.fetch_add(file.file_bytes(), Ordering::Relaxed);
         self.files_bytes.fetch_add(file.file_bytes(), Ordering::Relaxed);
@@ -378,11 +381,6 @@ impl Inbox {
     }
 }
 
-/// Header of a spilled run of the exits of layer `depth`.
-fn run_header(job: &str, depth: u32) -> LayerHeader {
-    LayerHeader { kind: FileKind::Run, job: job.to_owned(), depth, encoding: 0 }
-}
-
 /// Writes each region of several runs once.
 fn fill(
     writer: &LayerWriter,
@@ -390,14 +388,14 @@ fn fill(
     runs: &[Run],
 ) -> strata_store::Result<()> {
     let mut merged = MergedRuns::new(runs, KeyRange::ALL)?;
-    let (mut batches, mut locals) = (Batches::default(), Vec::<Local>::new());
+    let (mut batches, mut locals) = (Batches::default(), Vec::new());
     let mut set = LocalSet::default();
     while let Some(key) = merged.key() {
         batches.clear();
         merged.take(key, &mut batches)?;
         locals.clear();
         locals.extend_from_slice(batches.locals());
-        set.sort(&mut locals);
+        sort_locals(writer.header().width, &mut locals, &mut set);
         encoder.push(writer, key, &locals)?;
     }
     Ok(())

@@ -103,6 +103,10 @@ impl ExitSink for DiscardExits {
     fn send(&mut self, _: EntryKey, _: Option<ExitEdge>, _: &[Local]) -> Result<()> {
         Ok(())
     }
+
+    fn wants_exits(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use strata_memory::prefetch;
 use strata_space::{ExitEdge, Local};
-use strata_store::{EntryKey, KeyRange, Layer, LayerCursor};
+use strata_store::{EntryKey, KeyRange, Layer, LayerCursor, LocalWidth};
 
 use crate::kernel::Batches;
+use crate::local_set::{LocalSet, sort_locals};
 
 /// Header of one batch of exits in a run. Sorting moves headers, so they are small.
 #[derive(Copy, Clone, Debug)]
@@ -46,7 +47,7 @@ pub struct SortBuffers {
     headers: Vec<BatchHeader>,
 }
 
-/// Exits in memory: batches of locals, each for one region.
+/// Exits in memory: batches of locals, each for one region. Wide locals are given as words.
 #[derive(Debug, Default)]
 pub struct MemoryRun {
     headers: Vec<BatchHeader>,
@@ -130,20 +131,20 @@ impl MemoryRun {
         merged
     }
 
-    /// Calls `visit` once for each region, in order, with its locals sorted and deduplicated.
+    /// Calls `visit` once for each region, in order, with its locals sorted and deduplicated, as words.
     ///
     /// # Errors
     /// The first error of `visit`.
     pub fn for_each_region(
         &self,
+        width: LocalWidth,
         mut visit: impl FnMut(EntryKey, &[Local]) -> strata_store::Result<()>,
     ) -> strata_store::Result<()> {
-        let mut all = Vec::new();
+        let (mut all, mut set) = (Vec::new(), LocalSet::default());
         for group in self.headers.chunk_by(|a, b| a.key() == b.key()) {
             all.clear();
             group.iter().for_each(|header| all.extend_from_slice(self.batch(header)));
-            all.sort_unstable();
-            all.dedup();
+            sort_locals(width, &mut all, &mut set);
             visit(group[0].key(), &all)?;
         }
         Ok(())

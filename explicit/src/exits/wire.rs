@@ -1,17 +1,18 @@
 //! Encoded runs: sorted runs of exits as bytes for another process. `docs/protocol.md` has the form.
 
 use strata_space::{ExitEdge, Local};
-use strata_store::{EntryKey, Result, StoreError};
+use strata_store::{EntryKey, LocalWidth, Result, StoreError};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{CParameter, get_frame_content_size};
 
 use super::run::MemoryRun;
+use crate::engine::width_of;
 
 /// Bytes of content at which a run is cut. A run of any length becomes several of these.
 const CUT: usize = 2 << 20;
 
-/// Locals of a batch that are not cut.
-const CUT_LOCALS: usize = 1 << 16;
+/// Words of locals of a batch that are not cut.
+const CUT_WORDS: usize = 1 << 16;
 
 /// Most bytes of content that are accepted: the cut, and the batch that reaches it.
 pub const MAX_CONTENT: usize = 4 << 20;
@@ -26,6 +27,23 @@ pub struct RunEncoder {
     columns: [Vec<u8>; 4],
     content: Vec<u8>,
     last: EntryKey,
+    form: LocalForm,
+}
+
+/// How locals are written.
+#[derive(Copy, Clone, Debug)]
+struct LocalForm {
+    width: LocalWidth,
+    /// Bytes of each, if they have more than one word.
+    bytes: usize,
+}
+
+impl LocalForm {
+    /// The form of locals below a bound.
+    fn below(locals: u128) -> LocalForm {
+        let bits = u128::BITS - (locals - 1).leading_zeros();
+        LocalForm { width: width_of(locals), bytes: bits.div_ceil(8) as usize }
+    }
 }
 
 impl std::fmt::Debug for RunEncoder {
@@ -35,11 +53,12 @@ impl std::fmt::Debug for RunEncoder {
 }
 
 impl RunEncoder {
-    /// An encoder with a compression level of zstd.
+    /// An encoder of locals below a bound, see [`Engine::locals`](crate::Engine::locals), with a
+    /// compression level of zstd.
     ///
     /// # Errors
     /// `Codec` if zstd rejects the level or has no memory.
-    pub fn new(level: i32) -> Result<RunEncoder> {
+    pub fn new(level: i32, locals: u128) -> Result<RunEncoder> {
         let codec = |source| StoreError::Codec { op: "set up compression for exits", source };
         let mut compressor = Compressor::new(level).map_err(codec)?;
         compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(codec)?;
@@ -48,6 +67,7 @@ impl RunEncoder {
             columns: Default::default(),
             content: Vec::new(),
             last: EntryKey::default(),
+            form: LocalForm::below(locals),
         })
     }
 
@@ -64,7 +84,7 @@ impl RunEncoder {
     ) -> std::result::Result<(), E> {
         self.clear();
         for (key, inverse, locals) in run.batches() {
-            for part in locals.chunks(CUT_LOCALS) {
+            for part in locals.chunks(CUT_WORDS) {
                 self.push(key, inverse, part)?;
                 if self.columns.iter().map(Vec::len).sum::<usize>() >= CUT {
                     send(self.finish()?)?;
@@ -92,7 +112,14 @@ impl RunEncoder {
         put(keys, (step >> u64::BITS) as u64);
         put(keys, step as u64);
         put(inverses, inverse.map_or(0, |edge| u64::from(edge) + 1));
-        put(counts, locals.len() as u64);
+        let LocalForm { width, bytes } = self.form;
+        put(counts, width.count(locals) as u64);
+        if width != LocalWidth::One {
+            for local in width.locals(locals) {
+                values.extend_from_slice(&local.to_le_bytes()[..bytes]);
+            }
+            return Ok(());
+        }
         let mut before = 0;
         for local in locals {
             let step = i64::from(*local) - i64::from(before);
@@ -133,7 +160,7 @@ pub struct Bounds<'a> {
     /// not have.
     pub owns: &'a dyn Fn(u32) -> bool,
     /// Exclusive bound of locals, see [`Engine::locals`](crate::Engine::locals).
-    pub locals: u32,
+    pub locals: u128,
     /// Number of exit edges, see [`Engine::exit_edges`](crate::Engine::exit_edges).
     pub exit_edges: ExitEdge,
 }
@@ -238,6 +265,7 @@ fn read(
 ) -> std::result::Result<(), Wrong> {
     let ends = || ("another batch".to_owned(), "the end of a column".to_owned());
     let wrong = |expected: String, found: &dyn std::fmt::Display| (expected, found.to_string());
+    let form = LocalForm::below(bounds.locals);
     let mut last = EntryKey::default();
     while !keys.0.is_empty() {
         let step = keys.number().ok_or_else(ends)?;
@@ -263,20 +291,64 @@ fn read(
             return Err(wrong(format!("1 to {} exits", values.0.len()), &count));
         }
         batch.clear();
-        let mut local = 0_i64;
-        for _ in 0..count {
-            let step = values.number().ok_or_else(ends)?;
-            local = local.wrapping_add((step >> 1) as i64 ^ -((step & 1) as i64));
-            if !(0..i64::from(bounds.locals)).contains(&local) {
-                let expected = format!("locals below {}", bounds.locals);
-                return Err(wrong(expected, &format!("{local} in region {last}")));
-            }
-            batch.push(local as Local);
-        }
+        let read = match form.width {
+            LocalWidth::One => read_narrow(&mut values, count, bounds.locals, batch),
+            _ => read_wide(&mut values, count, form, bounds.locals, batch),
+        };
+        read.map_err(|found| match found {
+            Some(local) => wrong(
+                format!("locals below {}", bounds.locals),
+                &format!("{local} in region {last}"),
+            ),
+            None => ends(),
+        })?;
         run.push(last, inverse.map(|edge| edge as ExitEdge), batch);
     }
     let rest = inverses.0.len() + counts.0.len() + values.0.len();
     if rest == 0 { Ok(()) } else { Err(wrong("the end".to_owned(), &format!("{rest} bytes"))) }
+}
+
+/// Reads locals of one word. If that fails, the local that is out of bounds, or none at the end of the
+/// column.
+fn read_narrow(
+    values: &mut Column<'_>,
+    count: u64,
+    bound: u128,
+    batch: &mut Vec<Local>,
+) -> std::result::Result<(), Option<i128>> {
+    let bound = bound as i64;
+    let mut local = 0_i64;
+    for _ in 0..count {
+        let step = values.number().ok_or(None)?;
+        local = local.wrapping_add((step >> 1) as i64 ^ -((step & 1) as i64));
+        if !(0..bound).contains(&local) {
+            return Err(Some(local.into()));
+        }
+        batch.push(local as Local);
+    }
+    Ok(())
+}
+
+/// Reads locals of more words, as [`read_narrow`] reads those of one.
+fn read_wide(
+    values: &mut Column<'_>,
+    count: u64,
+    form: LocalForm,
+    bound: u128,
+    batch: &mut Vec<Local>,
+) -> std::result::Result<(), Option<i128>> {
+    for _ in 0..count {
+        let (bytes, rest) = values.0.split_at_checked(form.bytes).ok_or(None)?;
+        values.0 = rest;
+        let mut all = [0; size_of::<u128>()];
+        all[..bytes.len()].copy_from_slice(bytes);
+        let local = u128::from_le_bytes(all);
+        if local >= bound {
+            return Err(Some(local as i128));
+        }
+        form.width.push(local, batch);
+    }
+    Ok(())
 }
 
 /// The rest of a column.

@@ -2,80 +2,47 @@
 
 use std::sync::Arc;
 
-use strata_space::{LayerStats, Local, RegionKey, State, StateSpace};
-use strata_store::{EntryKey, List, ListBuf};
+use strata_space::{LayerStats, RegionKey, StateSpace};
+use strata_store::{EntryKey, ListBuf, LocalWidth, LocalWord};
 
+use super::new_states::NewStates;
 use super::targets::Targets;
-use crate::dedup;
 use crate::error::Result;
 use crate::kernel::{ExitSink, Inputs, Kernel, Output};
-use crate::local_set::LocalSet;
 
-/// Kernel of a space without tables.
-pub(crate) struct SparseKernel<S: StateSpace> {
+/// Kernel of a space without tables, for locals of one width.
+pub(crate) struct SparseKernel<S: StateSpace, N: NewStates> {
     space: Arc<S>,
     shards: u32,
-    set: LocalSet,
-    targets: Targets,
-    /// States of the current layer, and of one before.
-    current: Vec<Local>,
-    known: Vec<Local>,
-    next: Vec<Local>,
+    new_states: N,
+    targets: Targets<N::Local>,
+    next: Vec<N::Local>,
     encoded: ListBuf,
 }
 
-impl<S: StateSpace> SparseKernel<S> {
-    pub(crate) fn new(space: Arc<S>, shards: u32) -> SparseKernel<S> {
-        let (set, targets, encoded) = Default::default();
-        let [current, known, next] = Default::default();
-        SparseKernel { space, shards, set, targets, current, known, next, encoded }
+impl<S: StateSpace, N: NewStates> SparseKernel<S, N> {
+    pub(crate) fn new(space: Arc<S>, shards: u32) -> SparseKernel<S, N> {
+        let (new_states, targets, next, encoded) = Default::default();
+        SparseKernel { space, shards, new_states, targets, next, encoded }
     }
 
-    /// Finds the new states of a region: those of the inbox that no layer has. Records in `stats`
-    /// whether two searches have met. None if a list cannot be decoded.
-    fn find_new(&mut self, inputs: Inputs<'_>, stats: &mut LayerStats) -> Option<()> {
-        inputs.current.decode(&mut self.current)?;
-        let inbox = inputs.inbox.locals();
-        let before = || [inputs.previous].into_iter().chain(inputs.older.iter().copied());
-        let before = || before().filter(|list: &List<'_>| !list.is_empty());
-        self.next.clear();
-        if LocalSet::suits(inbox) {
-            self.set.add(inbox);
-            self.set.remove(&self.current);
-            for list in before() {
-                list.decode(&mut self.known)?;
-                self.set.remove(&self.known);
-            }
-            stats.odd |= self.current.iter().any(|local| self.set.has(local ^ 1));
-            stats.even |= self.set.take(&mut self.next);
-        } else {
-            self.next.extend_from_slice(inbox);
-            self.next.sort_unstable();
-            self.next.dedup();
-            dedup::subtract(&mut self.next, &self.current);
-            for list in before() {
-                list.decode(&mut self.known)?;
-                dedup::subtract(&mut self.next, &self.known);
-            }
-            dedup::find_meetings(&self.next, &self.current, stats);
-        }
-        Some(())
-    }
-
-    /// Counts states of a region, but not the region, and collects their successors.
-    fn add(&mut self, at: EntryKey, states: &[Local], stats: &mut LayerStats) {
+    /// Counts states of a region, but not the region, and collects their successors if they are wanted.
+    fn add(
+        &mut self,
+        at: EntryKey,
+        states: &[N::Local],
+        stats: &mut LayerStats,
+        wants_exits: bool,
+    ) {
         let region = RegionKey(at.region);
-        for local in states {
-            let state = State { region, local: *local };
-            stats.digest += self.space.weight(state);
-            let positions = self.space.positions(state).unwrap_or(0);
-            stats.positions = stats.positions.saturating_add(positions);
+        stats.add(&self.space.count(region, states, !wants_exits));
+        if !wants_exits {
+            return;
         }
         self.space.successors(region, states, |state| {
             stats.generated += 1;
             self.targets.add(state);
         });
-        stats.states += states.len() as u64;
     }
 
     fn send(&mut self, exits: &mut dyn ExitSink) -> Result<()> {
@@ -83,27 +50,31 @@ impl<S: StateSpace> SparseKernel<S> {
     }
 }
 
-impl<S: StateSpace> Kernel for SparseKernel<S> {
+impl<S: StateSpace, N: NewStates> Kernel for SparseKernel<S, N> {
+    fn width(&self) -> LocalWidth {
+        N::Local::WIDTH
+    }
+
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
         if inputs.inbox.locals().is_empty() {
             return Ok(());
         }
         let mut stats = LayerStats { regions: 1, ..LayerStats::default() };
-        self.find_new(inputs, &mut stats).ok_or_else(|| output.damaged(at))?;
-        if self.next.is_empty() {
-            return Ok(());
-        }
-        output.put(at, self.encoded.encode(&self.next))?;
-        let next = std::mem::take(&mut self.next);
-        // In parts, so that a long list does not fill the memory with successors.
-        for part in next.chunks(PART) {
-            self.add(at, part, &mut stats);
-            if self.targets.is_full() {
-                self.send(output)?;
+        let mut next = std::mem::take(&mut self.next);
+        let found = self.new_states.find(inputs, &mut next, &mut stats);
+        found.ok_or_else(|| output.damaged(at))?;
+        if !next.is_empty() {
+            output.put(at, self.encoded.encode_locals(&next))?;
+            // In parts, so that a long list does not fill the memory with successors.
+            for part in next.chunks(PART) {
+                self.add(at, part, &mut stats, output.wants_exits());
+                if self.targets.is_full() {
+                    self.send(output)?;
+                }
             }
+            output.stats().add(&stats);
         }
         self.next = next;
-        output.stats().add(&stats);
         Ok(())
     }
 
@@ -113,20 +84,23 @@ impl<S: StateSpace> Kernel for SparseKernel<S> {
 
     fn discard(&mut self) {
         self.targets.clear();
-        self.next.clear();
-        self.set.take(&mut self.next);
+        self.new_states.discard();
     }
 
     fn emit(
         &mut self,
         at: EntryKey,
-        states: &[Local],
+        states: &[u32],
         stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         stats.regions += u64::from(!states.is_empty());
-        for part in states.chunks(PART) {
-            self.add(at, part, stats);
+        let words = N::Local::WIDTH.words();
+        let mut locals = Vec::new();
+        for part in states.chunks(PART * words) {
+            locals.clear();
+            locals.extend(part.chunks_exact(words).map(N::Local::read));
+            self.add(at, &locals, stats, exits.wants_exits());
             self.send(exits)?;
         }
         Ok(())

@@ -4,6 +4,8 @@
 //! in the same region: the next pass finds the new ones among them, by bits or by sorting.
 
 mod kernel;
+mod new_states;
 mod targets;
 
 pub(crate) use kernel::SparseKernel;
+pub(crate) use new_states::{Narrow, Wide};

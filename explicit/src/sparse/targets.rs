@@ -1,7 +1,10 @@
 //! Successors, collected by region.
 
+use std::marker::PhantomData;
+
 use rustc_hash::FxHashMap;
-use strata_space::{Local, RegionKey, State, StateSpace};
+use strata_space::{RegionKey, State, StateSpace};
+use strata_store::{LocalWidth, LocalWord};
 
 use crate::error::{Result, check_region};
 use crate::kernel::ExitSink;
@@ -14,26 +17,27 @@ const LIMIT: usize = 1 << 15;
 
 /// Successors that are not sent yet, by their regions.
 #[derive(Debug, Default)]
-pub(super) struct Targets {
+pub(super) struct Targets<L> {
     /// Region to its place in `batches`.
     places: FxHashMap<RegionKey, usize>,
-    /// A successor of each region, and the locals of all. Those from `used` on are empty.
-    batches: Vec<(State, Vec<Local>)>,
+    /// A successor of each region, and the locals of all, as words. Those from `used` on are empty.
+    batches: Vec<(State, Vec<u32>)>,
     used: usize,
     /// The region and the place of the last successor: the next one is often in the same region.
     last: Option<(RegionKey, usize)>,
     count: usize,
     set: LocalSet,
+    width: PhantomData<L>,
 }
 
-impl Targets {
+impl<L: LocalWord> Targets<L> {
     #[inline]
     pub(super) fn add(&mut self, state: State) {
         let place = match self.last {
             Some((region, place)) if region == state.region => place,
             _ => self.place(state),
         };
-        self.batches[place].1.push(state.local);
+        L::truncate(state.local).append(&mut self.batches[place].1);
         self.count += 1;
     }
 
@@ -71,8 +75,10 @@ impl Targets {
         let set = &mut self.set;
         let sent = self.batches[..self.used].iter_mut().try_for_each(|(first, locals)| {
             check_region(space, *first)?;
-            // Neighbouring states have common successors.
-            set.sort(locals);
+            if L::WIDTH == LocalWidth::One {
+                // Neighbouring states have common successors. Wide locals repeat too seldom.
+                set.sort(locals);
+            }
             exits.send(entry_key(space, shards, first.region), None, locals)
         });
         self.clear();

@@ -39,7 +39,7 @@ struct ListLayout {
 
 impl ListLayout {
     fn of(list: List<'_>) -> ListLayout {
-        let List { bit, gaps, lows, highs } = list;
+        let List { bit, gaps, lows, highs, width: _ } = list;
         ListLayout { bit, gaps: gaps.len(), lows: lows.len(), highs: highs.len() }
     }
 
@@ -48,7 +48,7 @@ impl ListLayout {
         let (gaps, bytes) = bytes.split_at(self.gaps);
         let (lows, bytes) = bytes.split_at(self.lows);
         let (highs, bytes) = bytes.split_at(self.highs);
-        (List { bit: self.bit, gaps, lows, highs }, bytes)
+        (List { bit: self.bit, gaps, lows, highs, ..List::EMPTY }, bytes)
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn report<S: Tabled>(
             batch.iter_mut().for_each(|local| *local = space.canonicalise(&class, *local));
         }
         if let Some(local) = batch.first() {
-            check_region(space, State { region: RegionKey(target.region), local: *local })?;
+            check_region(space, State::new(RegionKey(target.region), *local))?;
         }
         exits.send(target, cached.inverse(), batch)?;
     }
@@ -124,7 +124,7 @@ impl ExitBuffers {
         for group in self.scattered.chunk_by(|a, b| a.region == b.region) {
             check_region(space, group[0])?;
             self.batch.clear();
-            self.batch.extend(group.iter().map(|state| state.local));
+            self.batch.extend(group.iter().map(|state| state.narrow()));
             exits.send(regions.key_of(group[0].region), None, &self.batch)?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_space::{LayerStats, Local, RegionKey, Tabled};
-use strata_store::{EntryKey, ListBuf};
+use strata_store::{EntryKey, ListBuf, LocalWidth};
 
 use super::batch::{self, ExpansionBatch};
 use super::exits::{CachedKey, ExitBuffers, deliver, report};
@@ -82,6 +82,10 @@ impl<S: Tabled> TabledKernel<S> {
 }
 
 impl<S: Tabled> Kernel for TabledKernel<S> {
+    fn width(&self) -> LocalWidth {
+        LocalWidth::One
+    }
+
     #[inline]
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
         if batch::is_wide(&inputs) || !self.memo.is_enabled() {

@@ -70,7 +70,7 @@ fn seeds() -> Vec<Vec<u8>> {
     ];
     let seed = |(words, step): &(Vec<u64>, usize)| {
         let (kind, encoding) = (FileKind::Dense, DENSE_ENCODING);
-        let header = LayerHeader { kind, job: "job-1".to_owned(), depth: 7, encoding };
+        let header = LayerHeader::new(kind, "job-1", 7, encoding);
         let layer = must(image(header, words, *step));
         must(layer.image().map(<[u8]>::to_vec).ok_or("the layer is in a file"))
     };

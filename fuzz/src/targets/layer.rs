@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FileKind, KeyRange, Layer, LayerCursor,
-    LayerHeader, LayerTotals, LayerWriter, RealFs, StoreError,
+    LayerHeader, LayerTotals, LayerWriter, LocalWidth, RealFs, StoreError,
 };
 use tempfile::TempDir;
 
@@ -13,7 +13,7 @@ use super::support::{must, scratch};
 use crate::rng::Rng;
 use crate::target::{Finding, Outcome, Target};
 
-/// Entries of a file, in order.
+/// Entries of a file, in order, with the words of their states.
 pub(super) type Entries = Vec<(EntryKey, Vec<u32>)>;
 
 /// Layer files.
@@ -31,7 +31,12 @@ impl LayerFiles {
 /// The header of an input, so that it is not refused because of its header alone.
 pub(super) fn header(bytes: &[u8], kind: FileKind) -> LayerHeader {
     let (depth, encoding, job) = header_of(bytes);
-    LayerHeader { kind, job, depth, encoding }
+    let width = match bytes.get(18) {
+        Some(1) => LocalWidth::Two,
+        Some(2) => LocalWidth::Four,
+        _ => LocalWidth::One,
+    };
+    LayerHeader { kind, job, depth, encoding, width }
 }
 
 /// Writes entries to a file in memory. `block_bytes` is the size at which a block ends.
@@ -78,22 +83,41 @@ pub(super) fn entries(count: u32, seed: u64) -> Entries {
     entries
 }
 
-/// Valid files: empty, one block, several blocks, repeated lists, very long gaps, the greatest keys.
+/// Entries with the same lists, but locals of a width that are far apart.
+pub(super) fn widened(entries: &Entries, width: LocalWidth) -> Entries {
+    let wide = |(key, locals): &(EntryKey, Vec<u32>)| {
+        let mut words = Vec::new();
+        for local in locals {
+            let far = u128::from(*local) << (width.bits() - 32) | u128::from(*local % 1000);
+            width.push(far, &mut words);
+        }
+        (*key, words)
+    };
+    entries.iter().map(wide).collect()
+}
+
+/// Valid files: empty, one block, several blocks, repeated lists, very long gaps, the greatest keys, wide
+/// locals.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let last = EntryKey { shard: u32::MAX, region: u128::MAX };
     let ends: Entries =
         vec![(EntryKey::default(), vec![0, u32::MAX]), (last, vec![1, 3, 5, u32::MAX])];
+    let (one, two, four) = (LocalWidth::One, LocalWidth::Two, LocalWidth::Four);
     let lists = [
-        (entries(0, 1), 4096),
-        (entries(1, 2), 4096),
-        (entries(12, 3), 64),
-        (entries(90, 4), 512),
-        (ends, 64),
+        (entries(0, 1), 4096, one),
+        (entries(1, 2), 4096, one),
+        (entries(12, 3), 64, one),
+        (entries(90, 4), 512, one),
+        (widened(&ends, two), 64, two),
+        (widened(&ends, four), 64, four),
+        (ends, 64, one),
+        (widened(&entries(12, 5), two), 64, two),
+        (widened(&entries(90, 6), four), 512, four),
     ];
-    let seed = |(entries, block_bytes): &(Entries, usize)| {
-        let states = entries.iter().map(|(_, locals)| locals.len() as u64).sum();
+    let seed = |(entries, block_bytes, width): &(Entries, usize, LocalWidth)| {
+        let states = entries.iter().map(|(_, words)| width.count(words) as u64).sum();
         let header =
-            LayerHeader { kind: FileKind::Layer, job: "job-1".to_owned(), depth: 7, encoding: 1 };
+            LayerHeader { width: *width, ..LayerHeader::new(FileKind::Layer, "job-1", 7, 1) };
         let totals = LayerTotals {
             regions: entries.len() as u64,
             states,
@@ -115,14 +139,18 @@ pub(super) fn read(layer: &Layer) -> Result<Entries, StoreError> {
 }
 
 /// Whether keys and locals increase. Keys of a run may repeat.
-pub(super) fn check_order(entries: &Entries, strict: bool) -> Result<(), Finding> {
+pub(super) fn check_order(
+    entries: &Entries,
+    width: LocalWidth,
+    strict: bool,
+) -> Result<(), Finding> {
     for pair in entries.windows(2) {
         let (a, b) = (pair[0].0, pair[1].0);
         if a > b || (a == b && strict) {
             return Err(format!("key {b} after {a}"));
         }
     }
-    match entries.iter().find(|(_, l)| l.is_empty() || !l.is_sorted_by(|a, b| a < b)) {
+    match entries.iter().find(|(_, l)| l.is_empty() || !width.is_sorted(l)) {
         Some((key, locals)) => Err(format!("locals of {key}: {locals:?}")),
         None => Ok(()),
     }
@@ -185,9 +213,10 @@ impl Target for LayerFiles {
             Ok(entries) => entries,
             Err(error) => return Ok(Outcome::refused(error)),
         };
-        check_order(&entries, true)?;
+        let width = expect.width;
+        check_order(&entries, width, true)?;
         let totals = layer.totals();
-        let states: usize = entries.iter().map(|(_, locals)| locals.len()).sum();
+        let states: usize = entries.iter().map(|(_, words)| width.count(words)).sum();
         if (totals.regions, totals.states) != (entries.len() as u64, states as u64) {
             return Err(format!("{totals:?} of {} regions, {states} states", entries.len()));
         }

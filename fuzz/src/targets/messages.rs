@@ -8,6 +8,7 @@ use prost::{Message, Name};
 use strata_net::convert;
 use strata_proto::{codec, v1};
 use strata_space::MODULI;
+use strata_store::LocalWidth;
 use strata_store::check_name;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -211,6 +212,7 @@ fn between_nodes() -> Vec<Filled> {
         keep: options().keep,
         files: vec![a_file().file],
         kept_layers: vec![v1::LayerRange { first: 3, count: 2, step: 3 }],
+        last_depth: Some(9),
     };
     let restore = v1::Restore {
         depth: 7,
@@ -221,8 +223,9 @@ fn between_nodes() -> Vec<Filled> {
     };
     let order = |what| v1::Order { epoch: 3, number: 2, what: Some(what), incarnation: 8 };
     let advance = order(v1::order::What::Advance(v1::Advance { depth: 8, files: vec![a_file()] }));
-    let run = super::run::seeds().swap_remove(0).into();
-    let candidate = v1::Candidate { shard: 1, region_high: 2, region_low: 3, local: 4 };
+    let run = super::run::seeds(LocalWidth::One).swap_remove(0).into();
+    let candidate =
+        v1::Candidate { shard: 1, region_high: 2, region_low: 3, local: 4, local_high: 5 };
     let (job, file) = ("a".to_owned(), Some(a_file()));
     vec![
         one(order(v1::order::What::Prepare(prepare.clone()))),
@@ -293,7 +296,8 @@ fn of_clients() -> Vec<Filled> {
     let (spec, options) = (a_spec(), Some(options()));
     let job = v1::Job { id: "a".to_owned(), spec: spec.clone(), options, ..v1::Job::default() };
     let layer = Some(v1::LayerRef { job: "a".to_owned(), depth: 7 });
-    let candidates = vec![v1::Candidate { shard: 1, region_high: 2, region_low: 3, local: 4 }];
+    let candidates =
+        vec![v1::Candidate { shard: 1, region_high: 2, region_low: 3, local: 4, local_high: 5 }];
     vec![
         one(a_line()),
         one(spec.clone().unwrap_or_default()),

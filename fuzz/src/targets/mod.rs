@@ -16,6 +16,8 @@ mod run;
 mod snapshot;
 mod support;
 
+use strata_store::LocalWidth;
+
 use crate::Target;
 
 /// The name of a target, and what makes it.
@@ -27,7 +29,9 @@ pub fn all() -> Vec<Entry> {
     vec![
         ("layer", || Box::new(layer::LayerFiles::new())),
         ("dense", || Box::new(dense::DenseFiles::new())),
-        ("run", || Box::new(run::EncodedRuns::new())),
+        ("run", || Box::new(run::EncodedRuns::new(LocalWidth::One))),
+        ("run-64", || Box::new(run::EncodedRuns::new(LocalWidth::Two))),
+        ("run-128", || Box::new(run::EncodedRuns::new(LocalWidth::Four))),
         ("snapshot", || Box::new(snapshot::Snapshots::new())),
         ("manifest", || Box::new(manifest::Manifests::new())),
         ("job", || Box::new(job::Jobs::new())),

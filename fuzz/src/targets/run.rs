@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use strata_explicit::{Bounds, Inbox, InboxOptions, MemoryRun, Run, RunEncoder, SortBuffers};
-use strata_store::{EncodeOptions, EntryKey, RealFs, StoreError};
+use strata_store::{EncodeOptions, EntryKey, LocalWidth, RealFs, StoreError};
 use tempfile::TempDir;
 
-use super::layer::{Entries, check_order, entries, read};
+use super::layer::{Entries, check_order, entries, read, widened};
 use super::support::{must, scratch};
 use crate::mutate;
 use crate::rng::Rng;
@@ -25,18 +25,21 @@ pub(super) struct EncodedRuns {
     seeds: Vec<Vec<u8>>,
     /// The states of each seed.
     states: Vec<States>,
+    width: LocalWidth,
     folder: TempDir,
 }
 
 impl EncodedRuns {
-    pub(super) fn new() -> EncodedRuns {
-        let states = lists().iter().map(states).collect();
-        EncodedRuns { seeds: seeds(), states, folder: scratch() }
+    /// Runs with locals of a width.
+    pub(super) fn new(width: LocalWidth) -> EncodedRuns {
+        let states = lists(width).iter().map(|entries| states(entries, width)).collect();
+        EncodedRuns { seeds: seeds(width), states, width, folder: scratch() }
     }
 
     fn inbox(&self, memory: usize) -> Inbox {
         let options = InboxOptions {
             memory,
+            width: self.width,
             job: JOB.to_owned(),
             folder: self.folder.path().to_path_buf(),
             prefix: "inbox".to_owned(),
@@ -48,7 +51,7 @@ impl EncodedRuns {
 }
 
 /// An encoded run of some entries, with inverse edges.
-fn run(entries: &Entries) -> Vec<u8> {
+fn run(entries: &Entries, width: LocalWidth) -> Vec<u8> {
     let mut run = MemoryRun::default();
     for ((key, locals), number) in entries.iter().zip(0..) {
         let inverse = if number % 3 == 0 { None } else { Some(number % EDGES) };
@@ -56,7 +59,7 @@ fn run(entries: &Entries) -> Vec<u8> {
     }
     run.sort(&mut SortBuffers::default());
     let mut parts = Vec::new();
-    let encoded = must(RunEncoder::new(1)).encode(&run, |part| {
+    let encoded = must(RunEncoder::new(1, bound(width))).encode(&run, |part| {
         parts.push(part);
         Ok::<(), StoreError>(())
     });
@@ -64,8 +67,13 @@ fn run(entries: &Entries) -> Vec<u8> {
     parts.swap_remove(0)
 }
 
+/// Exclusive bound of locals of a width.
+fn bound(width: LocalWidth) -> u128 {
+    u128::from(LOCALS) << (width.bits() - 32)
+}
+
 /// Few and many batches, one list with keys that repeat.
-fn lists() -> [Entries; 4] {
+fn lists(width: LocalWidth) -> [Entries; 4] {
     let owned = |count, seed| -> Entries {
         let mut entries = entries(count, seed);
         entries.retain(|(key, locals)| {
@@ -74,12 +82,12 @@ fn lists() -> [Entries; 4] {
         entries
     };
     let twice = owned(9, 3).into_iter().flat_map(|entry| [entry.clone(), entry]).collect();
-    [owned(1, 1), owned(20, 2), owned(70, 5), twice]
+    [owned(1, 1), owned(20, 2), owned(70, 5), twice].map(|entries| widened(&entries, width))
 }
 
 /// The lists as runs.
-pub(super) fn seeds() -> Vec<Vec<u8>> {
-    lists().iter().map(run).collect()
+pub(super) fn seeds(width: LocalWidth) -> Vec<Vec<u8>> {
+    lists(width).iter().map(|entries| run(entries, width)).collect()
 }
 
 /// Changes a run: its bytes, or its content, with the checksum that fits.
@@ -95,21 +103,25 @@ fn mutate_run(run: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     }
 }
 
-type States = BTreeSet<(EntryKey, u32)>;
+type States = BTreeSet<(EntryKey, u128)>;
 
-fn states(entries: &Entries) -> States {
-    entries.iter().flat_map(|(key, locals)| locals.iter().map(|local| (*key, *local))).collect()
+fn states(entries: &Entries, width: LocalWidth) -> States {
+    let of_entry = |(key, words): &(EntryKey, Vec<u32>)| {
+        let key = *key;
+        width.locals(words).map(move |local| (key, local)).collect::<Vec<_>>()
+    };
+    entries.iter().flat_map(of_entry).collect()
 }
 
 /// The states of all runs of an inbox.
-fn taken(inbox: &Inbox) -> Result<States, Finding> {
+fn taken(inbox: &Inbox, width: LocalWidth) -> Result<States, Finding> {
     let runs = inbox.take(DEPTH).map_err(|error| format!("take: {error}"))?;
     let mut all = States::new();
     for run in &runs {
         match run {
             Run::Memory(run) => {
-                let visited = run.for_each_region(|key, locals| {
-                    all.extend(locals.iter().map(|local| (key, *local)));
+                let visited = run.for_each_region(width, |key, words| {
+                    all.extend(width.locals(words).map(|local| (key, local)));
                     Ok::<(), StoreError>(())
                 });
                 visited.map_err(|error| error.to_string())?;
@@ -117,8 +129,8 @@ fn taken(inbox: &Inbox) -> Result<States, Finding> {
             Run::File(layer) => {
                 let entries =
                     read(layer).map_err(|error| format!("a run of the inbox: {error}"))?;
-                check_order(&entries, false)?;
-                all.extend(states(&entries));
+                check_order(&entries, width, false)?;
+                all.extend(states(&entries, width));
             }
         }
     }
@@ -128,7 +140,11 @@ fn taken(inbox: &Inbox) -> Result<States, Finding> {
 
 impl Target for EncodedRuns {
     fn name(&self) -> &'static str {
-        "run"
+        match self.width {
+            LocalWidth::One => "run",
+            LocalWidth::Two => "run-64",
+            LocalWidth::Four => "run-128",
+        }
     }
 
     fn seeds(&self) -> Vec<Vec<u8>> {
@@ -140,21 +156,22 @@ impl Target for EncodedRuns {
     }
 
     fn check(&mut self, input: &[u8]) -> Result<Outcome, Finding> {
-        let bounds = Bounds { owns: &|shard| shard < SHARDS, locals: LOCALS, exit_edges: EDGES };
+        let locals = bound(self.width);
+        let bounds = Bounds { owns: &|shard| shard < SHARDS, locals, exit_edges: EDGES };
         let accept = |inbox: &Inbox, run: &[u8]| {
             inbox.accept_encoded(DEPTH, run, "batch", &bounds).map_err(|error| error.to_string())
         };
         // First alone in memory, then with other runs, then spilled.
         let inbox = self.inbox(64 << 20);
         if let Err(error) = accept(&inbox, input) {
-            let left = taken(&inbox)?;
+            let left = taken(&inbox, self.width)?;
             return match left.is_empty() {
                 true => Ok(Outcome::refused(error)),
                 false => Err(format!("refused ({error}), but in the inbox: {left:?}")),
             };
         }
-        let expected = taken(&inbox)?;
-        let outside = |(key, local): &(EntryKey, u32)| key.shard >= SHARDS || *local >= LOCALS;
+        let expected = taken(&inbox, self.width)?;
+        let outside = |(key, local): &(EntryKey, u128)| key.shard >= SHARDS || *local >= locals;
         if let Some((key, local)) = expected.iter().find(|state| outside(state)) {
             return Err(format!("{local} in {key} is outside the bounds"));
         }
@@ -170,7 +187,7 @@ impl Target for EncodedRuns {
                 all.extend(states);
                 accept(&inbox, bytes).map_err(|error| format!("with {memory} bytes: {error}"))?;
             }
-            if taken(&inbox)? != all {
+            if taken(&inbox, self.width)? != all {
                 return Err(format!("an inbox of {memory} bytes has other states than its runs"));
             }
         }

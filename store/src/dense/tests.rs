@@ -15,7 +15,7 @@ const NUMBERING: DenseNumbering =
     DenseNumbering { blocks: 40_000, rows: 3, lanes: 60, fingerprint: 0x0123_4567_89ab_cdef };
 
 fn header() -> LayerHeader {
-    LayerHeader { kind: FileKind::Dense, job: "job".into(), depth: 4, encoding: DENSE_ENCODING }
+    LayerHeader::new(FileKind::Dense, "job", 4, DENSE_ENCODING)
 }
 
 /// Totals of the words of all blocks.

@@ -308,7 +308,7 @@ mod tests {
                         seen.push(wanted);
                         let spans = reader.lists.take(&raw, count as usize).unwrap();
                         let [gaps, lows, highs] = spans.map(|span| &raw[span.at..span.end]);
-                        prop_assert_eq!(List { bit, gaps, lows, highs }, list.encode(wanted));
+                        prop_assert_eq!(List { bit, gaps, lows, highs, ..List::EMPTY }, list.encode(wanted));
                     }
                     Content::Repeated(number) => prop_assert_eq!(seen[number as usize], wanted),
                 }

@@ -10,10 +10,11 @@ use crate::key::{EntryKey, KeyRange};
 use crate::layer::columns::{COLUMNS, Content, Directory, Reader, grow};
 use crate::layer::file::{Layer, LayerData};
 use crate::layer::format::FileKind;
-use crate::layer::gaps;
 use crate::layer::index::BlockMeta;
 use crate::layer::list::List;
+use crate::layer::local::LocalWidth;
 use crate::layer::repeats::{ListPlace, ListPlaces};
+use crate::layer::wide;
 
 /// Mapped pages are released after this many bytes, which bounds resident memory.
 const RELEASE: usize = 4 << 20;
@@ -29,6 +30,7 @@ pub struct LayerCursor {
     data: Option<Arc<LayerData>>,
     /// Keys may not repeat.
     strict: bool,
+    width: LocalWidth,
     /// End of the range.
     to: Option<EntryKey>,
     /// Index of the block after the current one.
@@ -50,7 +52,7 @@ pub struct LayerCursor {
     key: Option<EntryKey>,
     /// The current region's list.
     list: ListPlace,
-    /// The states of the list if `decoded`; longer than the list.
+    /// The words of the list's states if `decoded`.
     locals: Vec<u32>,
     decoded: bool,
     /// File range that was read and not released yet.
@@ -77,6 +79,7 @@ impl LayerCursor {
             decompressor,
             data: None,
             strict: true,
+            width: LocalWidth::One,
             to: None,
             next_block: 0,
             block: BlockMeta::default(),
@@ -108,6 +111,7 @@ impl LayerCursor {
             return Err(StoreError::corrupt(&layer.name(), 10, expected, "a dense layer"));
         }
         self.strict = kind.has_unique_keys();
+        self.width = layer.header().width;
         self.to = range.end;
         let from = range.start;
         self.next_block =
@@ -128,32 +132,32 @@ impl LayerCursor {
     #[inline]
     #[must_use]
     pub fn list(&self) -> List<'_> {
-        self.list.list([&self.raw; 3])
+        self.list.list(self.width, [&self.raw; 3])
     }
 
-    /// The current region's states, strictly increasing; empty at the end.
+    /// The width of the layer's locals.
+    #[inline]
+    #[must_use]
+    pub fn width(&self) -> LocalWidth {
+        self.width
+    }
+
+    /// The words of the current region's states, which increase strictly; empty at the end.
     ///
     /// # Errors
     /// `Corrupt` if they differ from what was written; the cursor is then at the end.
     #[inline]
     pub fn locals(&mut self) -> Result<&[u32]> {
-        let count = self.list.count();
         if !self.decoded {
-            let room = count + gaps::SLACK;
             let mut locals = std::mem::take(&mut self.locals);
-            if locals.len() < room {
-                locals.resize(room, 0);
-            }
-            let List { bit, gaps, lows, highs } = self.list();
-            let columns = [gaps, lows, highs];
-            let found = gaps::get_list(bit, columns, &mut locals);
+            let found = self.list().decode(&mut locals);
             self.locals = locals;
             if found.is_none() {
                 return Err(self.malformed("a list of states"));
             }
             self.decoded = true;
         }
-        Ok(&self.locals[..count])
+        Ok(&self.locals)
     }
 
     /// Moves to the next region; does nothing at the end.
@@ -251,7 +255,11 @@ impl LayerCursor {
         if count == 0 || count as usize > lists.gaps.left() {
             return Err(TOO_MANY_STATES);
         }
-        let columns = lists.take(&self.raw, count as usize).ok_or("a list of states")?;
+        let columns = match self.width {
+            LocalWidth::One => lists.take(&self.raw, count as usize),
+            _ => wide::take(lists, &self.raw, count as usize),
+        };
+        let columns = columns.ok_or("a list of states")?;
         self.lists.add(bit, columns.map(|span| span.end));
         Ok(ListPlace { bit, columns })
     }

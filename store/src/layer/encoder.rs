@@ -93,16 +93,17 @@ impl BlockEncoder {
         })
     }
 
-    /// Adds a region. Keys increase (in a run, they may repeat). `locals` is strictly increasing,
-    /// not empty, and at most [`MAX_REGION_STATES`] long.
+    /// Adds a region. Keys increase (in a run, they may repeat). `words` has strictly increasing
+    /// locals of the file's width, at least one; at most [`MAX_REGION_STATES`] words.
     ///
     /// # Errors
-    /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty or
-    /// too long. The encoder is then empty, and the caller must drop the writer.
-    pub fn push(&mut self, to: &LayerWriter, key: EntryKey, locals: &[u32]) -> Result<()> {
-        debug_assert!(locals.is_sorted_by(|a, b| a < b), "locals of {key} out of order");
+    /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty, too
+    /// long or of another width. The encoder is then empty, and the caller must drop the writer.
+    pub fn push(&mut self, to: &LayerWriter, key: EntryKey, words: &[u32]) -> Result<()> {
+        let width = to.header().width;
+        debug_assert!(width.is_sorted(words), "locals of {key} out of order");
         let mut buffer = std::mem::take(&mut self.list);
-        let pushed = self.push_list(to, key, buffer.encode(locals));
+        let pushed = self.push_list(to, key, buffer.encode_words(width, words));
         self.list = buffer;
         pushed
     }
@@ -120,7 +121,9 @@ impl BlockEncoder {
         } else {
             in_order(to, before, key)
         };
-        if !ordered || list.is_empty() || list.len() > MAX_REGION_STATES {
+        let width = to.header().width;
+        let fits = list.width == width && list.len() <= MAX_REGION_STATES / width.words();
+        if !ordered || list.is_empty() || !fits {
             return Err(self.reject(to, key, list.len()));
         }
         // A block's first key is relative to key 0:0, so that it can be read by itself.

@@ -136,9 +136,10 @@ impl Layer {
     /// `Corrupt` if the image is damaged or is not the expected one.
     pub fn from_bytes(bytes: Vec<u8>, name: &str, expect: &LayerHeader) -> Result<Self> {
         let name = PathBuf::from(name);
-        let LayerHeader { kind, job, depth, encoding } = expect;
+        let LayerHeader { kind, job, depth, encoding, width } = expect;
         let header = check_header(&name, &bytes, job, *kind, *depth)?;
         format::check(&name, 16, "encoding", encoding, &header.encoding)?;
+        format::check(&name, 18, "width", width, &header.width)?;
         let layout = format::read_layout(&name, &bytes)?;
         let content = Content::Memory { bytes, name };
         Ok(Self::new(content, layout, Location::default(), Vec::new()))

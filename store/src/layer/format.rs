@@ -11,6 +11,7 @@ use crate::error::{Result, StoreError};
 use crate::key::EntryKey;
 use crate::layer::columns::MAX_DIRECTORY;
 use crate::layer::index::{BlockMeta, ShardEntry, first_block_of};
+use crate::layer::local::LocalWidth;
 
 const MAGIC: [u8; 8] = *b"STRATALF";
 pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
@@ -83,6 +84,15 @@ pub struct LayerHeader {
     /// Version of the state space's numbering of regions and locals. This crate only compares it
     /// with the expected value.
     pub encoding: u16,
+    /// The width of all locals.
+    pub width: LocalWidth,
+}
+
+impl LayerHeader {
+    /// A header for locals of one word.
+    pub fn new(kind: FileKind, job: impl Into<String>, depth: u32, encoding: u16) -> LayerHeader {
+        LayerHeader { kind, job: job.into(), depth, encoding, width: LocalWidth::One }
+    }
 }
 
 /// Totals of a file, as counted by the search that wrote it.
@@ -132,7 +142,7 @@ pub(crate) fn header_bytes(header: &LayerHeader) -> Result<Vec<u8>> {
     out.push(job.len() as u8);
     out.extend_from_slice(&header.depth.to_le_bytes());
     out.extend_from_slice(&header.encoding.to_le_bytes());
-    out.extend_from_slice(&[0; 2]);
+    out.extend_from_slice(&[header.width.code(), 0]);
     out.extend_from_slice(job);
     debug_assert_eq!(out.len(), HEADER_FIXED + job.len());
     Ok(out)
@@ -261,14 +271,18 @@ pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usi
     };
     let depth = fields.u32();
     let encoding = fields.u16();
-    check(file, 18, "reserved bytes", &0, &fields.u16())?;
+    let [width, reserved] = fields.take();
+    let Some(width) = LocalWidth::of(width) else {
+        return Err(StoreError::corrupt(file, 18, "width 0 to 2", width));
+    };
+    check(file, 19, "reserved byte", &0, &reserved)?;
     let end = HEADER_FIXED + usize::from(job_len);
     let job = bytes.get(HEADER_FIXED..end).and_then(|job| std::str::from_utf8(job).ok());
     let Some(job) = job else {
         let expected = format!("a job id of {job_len} bytes");
         return Err(StoreError::corrupt(file, HEADER_FIXED as u64, expected, "other bytes"));
     };
-    Ok((LayerHeader { kind, job: job.to_owned(), depth, encoding }, end))
+    Ok((LayerHeader { kind, job: job.to_owned(), depth, encoding, width }, end))
 }
 
 /// Reads and checks all of a file except the content of its blocks.

@@ -3,7 +3,7 @@
 use crate::key::EntryKey;
 use crate::layer::sample::{self, Sample};
 
-/// Most states in one region. Bounds the memory that a reader allocates.
+/// Most words of the states of one region. Bounds the memory that a reader allocates.
 pub const MAX_REGION_STATES: usize = 1 << 24;
 
 /// A block's entry in the index.

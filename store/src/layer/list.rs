@@ -1,15 +1,19 @@
 //! Encoded lists of states, which can be copied between files without decoding.
 
-use crate::layer::gaps;
+use crate::layer::local::{LocalWidth, LocalWord};
+use crate::layer::{gaps, wide};
 
 /// A strictly increasing list of states, encoded. Equal lists have equal bytes.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct List<'a> {
+    /// The width of its locals.
+    pub width: LocalWidth,
     /// The lowest bit of all states, if they share it.
     pub bit: Option<u32>,
-    /// One byte for each state: its gap to the state before, see `docs/format.md`.
+    /// One byte for each state: its gap to the state before, or the high part of that, see
+    /// `docs/format.md`.
     pub gaps: &'a [u8],
-    /// The low bytes of long gaps.
+    /// The low bytes of long gaps; of wide locals, the low bits of all gaps.
     pub lows: &'a [u8],
     /// The remaining high parts of very long gaps.
     pub highs: &'a [u8],
@@ -17,7 +21,8 @@ pub struct List<'a> {
 
 impl List<'_> {
     /// The empty list.
-    pub const EMPTY: List<'static> = List { bit: None, gaps: &[], lows: &[], highs: &[] };
+    pub const EMPTY: List<'static> =
+        List { width: LocalWidth::One, bit: None, gaps: &[], lows: &[], highs: &[] };
 
     /// Number of states.
     #[inline]
@@ -33,19 +38,54 @@ impl List<'_> {
         self.gaps.is_empty()
     }
 
-    /// Decodes the states into `states`, replacing its content; `None` if the bytes are not a list.
+    /// Decodes the states into `words`, replacing its content; `None` if the bytes are not a list.
     #[must_use]
-    pub fn decode(&self, states: &mut Vec<u32>) -> Option<()> {
-        states.resize(self.len() + gaps::SLACK, 0);
-        gaps::get_list(self.bit, [self.gaps, self.lows, self.highs], states)?;
-        states.truncate(self.len());
-        Some(())
+    pub fn decode(&self, words: &mut Vec<u32>) -> Option<()> {
+        match self.width {
+            LocalWidth::One => {
+                words.resize(self.len() + gaps::SLACK, 0);
+                gaps::get_list(self.bit, self.columns(), words)?;
+                words.truncate(self.len());
+                Some(())
+            }
+            LocalWidth::Two => self.decode_words::<u64>(words),
+            LocalWidth::Four => self.decode_words::<u128>(words),
+        }
+    }
+
+    fn decode_words<L: LocalWord>(&self, words: &mut Vec<u32>) -> Option<()> {
+        words.clear();
+        words.reserve(self.len() * L::WIDTH.words());
+        wide::get_list(self.bit, self.columns(), |local: L| local.append(words))
+    }
+
+    /// Decodes the states into `locals`, replacing its content; `None` if the bytes are not a list or
+    /// its width is another.
+    #[must_use]
+    pub fn decode_locals<L: LocalWord>(&self, locals: &mut Vec<L>) -> Option<()> {
+        locals.clear();
+        if self.is_empty() {
+            return Some(());
+        }
+        if self.width != L::WIDTH {
+            return None;
+        }
+        if let Some(words) = L::as_words_mut(locals) {
+            return self.decode(words);
+        }
+        locals.reserve(self.len());
+        wide::get_list(self.bit, self.columns(), |local| locals.push(local))
+    }
+
+    fn columns(&self) -> [&[u8]; 3] {
+        [self.gaps, self.lows, self.highs]
     }
 }
 
 /// Buffer for encoding lists, one at a time.
 #[derive(Clone, Debug, Default)]
 pub struct ListBuf {
+    width: LocalWidth,
     bit: Option<u32>,
     /// Longer than the list.
     gaps: Vec<u8>,
@@ -56,9 +96,10 @@ pub struct ListBuf {
 }
 
 impl ListBuf {
-    /// Encodes a strictly increasing list, replacing the one before.
+    /// Encodes a strictly increasing list of locals of one word, replacing the list before.
     #[inline]
     pub fn encode(&mut self, states: &[u32]) -> List<'_> {
+        self.width = LocalWidth::One;
         let room = states.len() + gaps::SLACK;
         if self.gaps.len() < room {
             self.gaps.resize(room, 0);
@@ -72,12 +113,42 @@ impl ListBuf {
         self.list()
     }
 
+    /// Encodes a strictly increasing list, replacing the one before.
+    pub fn encode_locals<L: LocalWord>(&mut self, locals: &[L]) -> List<'_> {
+        if let Some(words) = L::as_words(locals) {
+            return self.encode(words);
+        }
+        self.width = L::WIDTH;
+        if self.gaps.len() < locals.len() {
+            self.gaps.resize(locals.len(), 0);
+        }
+        self.lows.clear();
+        self.highs.clear();
+        self.len = locals.len();
+        self.bit = wide::common_bit(locals);
+        let (common, bytes) = (self.bit.is_some(), &mut self.gaps[..locals.len()]);
+        wide::put_list(locals, common, bytes, &mut self.lows, &mut self.highs);
+        self.list()
+    }
+
+    /// Encodes a strictly increasing list of locals given as words, replacing the list before.
+    pub fn encode_words(&mut self, width: LocalWidth, words: &[u32]) -> List<'_> {
+        fn locals<L: LocalWord>(words: &[u32]) -> Vec<L> {
+            words.chunks_exact(L::WIDTH.words()).map(L::read).collect()
+        }
+        match width {
+            LocalWidth::One => self.encode(words),
+            LocalWidth::Two => self.encode_locals(&locals::<u64>(words)),
+            LocalWidth::Four => self.encode_locals(&locals::<u128>(words)),
+        }
+    }
+
     /// The list that was encoded last.
     #[inline]
     #[must_use]
     pub fn list(&self) -> List<'_> {
         let gaps = &self.gaps[..self.len];
-        List { bit: self.bit, gaps, lows: &self.lows, highs: &self.highs }
+        List { width: self.width, bit: self.bit, gaps, lows: &self.lows, highs: &self.highs }
     }
 }
 
@@ -92,6 +163,17 @@ mod tests {
             let list = buffer.encode(states);
             assert_eq!((list.len(), list.decode(&mut found)), (states.len(), Some(())));
             assert_eq!(found, states);
+        }
+        for locals in [&[2_u64, 4, 1 << 50][..], &[1], &[0, 1, 2, u64::MAX]] {
+            let list = buffer.encode_locals(locals);
+            let mut wide: Vec<u64> = Vec::new();
+            assert_eq!((list.len(), list.decode_locals(&mut wide)), (locals.len(), Some(())));
+            assert_eq!(wide, locals);
+            assert_eq!(list.decode_locals(&mut Vec::<u128>::new()), None);
+            assert_eq!(list.decode(&mut found), Some(()));
+            assert!(list.width.locals(&found).eq(locals.iter().map(|local| u128::from(*local))));
+            let mut again = ListBuf::default();
+            assert_eq!(again.encode_words(list.width, &found), list);
         }
         assert!(List::EMPTY.is_empty());
         let torn = List { lows: &[], ..buffer.encode(&[9, 70_000]) };

@@ -4,6 +4,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::layer::list::List;
+use crate::layer::local::LocalWidth;
 use crate::layer::span::Span;
 
 /// A list in the columns of a block.
@@ -24,9 +25,10 @@ impl ListPlace {
 
     /// The list, given the bytes of the three columns.
     #[inline]
-    pub(crate) fn list<'a>(&self, columns: [&'a [u8]; 3]) -> List<'a> {
+    pub(crate) fn list<'a>(&self, width: LocalWidth, columns: [&'a [u8]; 3]) -> List<'a> {
         let [gaps, lows, highs] = self.columns;
         List {
+            width,
             bit: self.bit,
             gaps: &columns[0][gaps.at..gaps.end],
             lows: &columns[1][lows.at..lows.end],
@@ -141,7 +143,10 @@ impl ListTable {
         let mut at = self.first(hash);
         while let Some(number) = self.slots[at].next_number.checked_sub(1) {
             if self.slots[at].hash == hash
-                && self.places.get(number).is_some_and(|place| place.list(columns) == list)
+                && self
+                    .places
+                    .get(number)
+                    .is_some_and(|place| place.list(list.width, columns) == list)
             {
                 return Some(number);
             }
@@ -211,7 +216,7 @@ mod tests {
                     let known = seen.iter().position(|known| known == number);
                     prop_assert_eq!(found, known.map(|known| known as u32));
                     if let Some(place) = found.and_then(|found| places.get(found)) {
-                        prop_assert_eq!(place.list(bytes), list);
+                        prop_assert_eq!(place.list(list.width, bytes), list);
                         continue;
                     }
                     seen.push(*number);

@@ -40,7 +40,8 @@ impl Layer {
     /// Re-reads the whole file and checks the index, the checksum of every block, the order of keys
     /// and locals, and all counts.
     ///
-    /// `visit` gets every region, for instance to recompute the digest, which is not checked here.
+    /// `visit` gets the words of every region, for instance to recompute the digest, which is not
+    /// checked here.
     ///
     /// # Errors
     /// `Corrupt` at the first mismatch; `Codec` if zstd has no memory.
@@ -51,10 +52,11 @@ impl Layer {
         // Each with its regions and states.
         let mut shards: Vec<(u32, u64, u64)> = Vec::with_capacity(layout.shards.len());
         let mut count = VerifiedCounts::default();
+        let width = self.header().width;
         cursor.start(self, KeyRange::ALL)?;
         while let Some(key) = cursor.key() {
             let locals = cursor.locals()?;
-            let states = locals.len() as u64;
+            let states = width.count(locals) as u64;
             visit(key, locals);
             match shards.last_mut() {
                 Some(last) if last.0 == key.shard => {

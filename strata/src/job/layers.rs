@@ -361,12 +361,13 @@ fn visit_files(
     for layer in layers {
         cursor.start(layer, KeyRange::ALL)?;
         while let Some(key) = cursor.key() {
-            for local in cursor.locals()? {
+            let width = cursor.width();
+            for local in width.locals(cursor.locals()?) {
                 at += 1;
                 if (at - 1).checked_sub(skip).is_none_or(|after| !after.is_multiple_of(step)) {
                     continue;
                 }
-                let state = State { region: RegionKey(key.region), local: *local };
+                let state = State { region: RegionKey(key.region), local };
                 let text = engine.text(state);
                 if visit(ListedState { text, state: Some(state) }).is_break() {
                     return Ok(());

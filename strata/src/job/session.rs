@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use strata_space::Finish;
 use strata_store::{
-    Checkpoint, CheckpointFile, Counters, EncodeOptions, History, JobDir, JobResult, Manifest,
-    RunState, StoreError,
+    Checkpoint, CheckpointFile, Counters, EncodeOptions, History, JobDir, JobResult, LocalWidth,
+    Manifest, RunState, StoreError,
 };
 
 use super::cancel::CancelToken;
@@ -180,7 +180,7 @@ fn pool(
     if let Some(budget) = request.budget {
         let rule = space.finish().rule();
         let engine = Arc::new(space.engine(request.spec.shards));
-        let setups = setups(request, budget, folder);
+        let setups = setups(request, engine.width(), budget, folder);
         return Ok((rule, LocalPool::explicit(setups, &engine, folder, restore)?));
     }
     if request.spec.engine.is_dense() {
@@ -211,11 +211,13 @@ fn owners(shards: u32, workers: usize) -> Arc<[u16]> {
     (0..all).map(|shard| (shard * workers / all) as u16).collect()
 }
 
-fn setups(request: &Request, budget: Budget, folder: &JobDir) -> Vec<Setup> {
+fn setups(request: &Request, width: LocalWidth, budget: Budget, folder: &JobDir) -> Vec<Setup> {
     let options = request.options();
     let owners = owners(request.spec.shards, options.workers);
     let setup = |worker| Setup {
         worker,
+        width,
+        last_depth: options.max_layers,
         owners: Arc::clone(&owners),
         threads: options.threads,
         budget,

@@ -18,6 +18,8 @@ pub struct Budget {
     tasks: usize,
     /// Receiving workers of each worker, in this process and in others.
     peers: usize,
+    /// Whether kernels have caches: of spaces with tables they have.
+    has_caches: bool,
 }
 
 /// A budget that is too small.
@@ -87,7 +89,8 @@ impl Budget {
                 tasks,
             });
         }
-        Ok(Budget { free: total - (needed - Self::BASE * MIB), workers, tasks, peers })
+        let (free, has_caches) = (total - (needed - Self::BASE * MIB), tables > 0);
+        Ok(Budget { free, workers, tasks, peers, has_caches })
     }
 
     /// The least budget with tables of that many bytes and that many threads over all workers,
@@ -98,12 +101,14 @@ impl Budget {
 
     /// Memory of one task's kernel.
     pub fn kernel(&self) -> KernelMemory {
-        KernelMemory { regions: self.free * 3 / 8 / self.tasks, memo: self.free / 8 / self.tasks }
+        let free = if self.has_caches { self.free } else { 0 };
+        KernelMemory { regions: free * 3 / 8 / self.tasks, memo: free / 8 / self.tasks }
     }
 
     /// Bytes of exits in memory in one worker's inbox, for each of the two layers it holds.
     pub fn inbox(&self) -> usize {
-        self.free / 8 / self.workers
+        let eighths = if self.has_caches { 1 } else { 3 };
+        self.free / 8 * eighths / self.workers
     }
 
     /// Bytes of exits that one task buffers for each receiving worker.
@@ -127,13 +132,16 @@ mod tests {
 
     #[test]
     fn shares_stay_within_the_total() {
-        for (workers, threads, extra) in [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)] {
+        let setups = [(1, 1, 0), (1, 2, 64 * MIB), (3, 4, 1024 * MIB)];
+        for ((workers, threads, extra), tables) in setups.into_iter().flat_map(|s| [(s, 9), (s, 0)])
+        {
             let tasks = workers * threads;
-            let total = Budget::least(9 * MIB, tasks) + extra;
-            let budget = Budget::new(total as u64, 9 * MIB, workers, threads).unwrap();
+            let total = Budget::least(tables * MIB, tasks) + extra;
+            let budget = Budget::new(total as u64, tables * MIB, workers, threads).unwrap();
+            assert_eq!(kernel_bytes(budget) > 0, tables > 0);
             let sum = tasks * (kernel_bytes(budget) + workers * budget.outbox())
                 + 2 * workers * budget.inbox();
-            assert!(sum + (9 + tasks * Budget::PER_TASK) * MIB <= total);
+            assert!(sum + (tables + tasks * Budget::PER_TASK) * MIB <= total);
             assert!(sum >= (extra + Budget::BASE * MIB) / 2);
         }
     }

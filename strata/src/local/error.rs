@@ -43,6 +43,12 @@ pub enum WorkerError {
         /// Its number.
         worker: usize,
     },
+    /// The exits of a layer were dropped, because the search stops there, and the next layer was asked for.
+    #[error("layer {depth} is the last of this run: its exits were not kept")]
+    LastLayer {
+        /// Depth of the layer.
+        depth: u32,
+    },
     /// There is no checkpoint for the worker to load.
     #[error("there is no checkpoint to load")]
     NoCheckpoint,

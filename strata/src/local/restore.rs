@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_explicit::DiscardExits;
+use strata_explicit::{DiscardExits, check_width};
 use strata_space::LayerStats;
 use strata_store::{
     BlockEncoder, CheckpointFile, EntryKey, JobDir, KeptFile, KeyRange, Layer, LayerCursor,
@@ -131,6 +131,7 @@ impl Worker {
         let expect = record.expect(self.setup.folder.job());
         let layer = Layer::open(self.setup.folder.fs().clone(), &path, &expect)?;
         check_encoding(&layer)?;
+        check_width(&layer, self.setup.width)?;
         layer.verify(&mut |_, _| {})?;
         Ok(layer)
     }
@@ -194,6 +195,7 @@ impl Worker {
         let writer = self.files.writer(self.header(depth))?;
         for Piece { worker, from, to } in pieces {
             let Some(file) = files.get(&worker) else { continue };
+            check_width(file, self.setup.width)?;
             cursor.start(file, KeyRange::between(from, to))?;
             while let Some(key) = cursor.key() {
                 kernel.emit(key, cursor.locals()?, &mut stats, &mut DiscardExits)?;

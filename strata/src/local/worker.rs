@@ -7,7 +7,7 @@ use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, Pas
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, FilePart, JobDir, KeptFile,
-    KeyRange, Layer, LayerHeader, LayerTotals, LayerWriter, StoreError,
+    KeyRange, Layer, LayerHeader, LayerTotals, LayerWriter, LocalWidth, StoreError,
 };
 
 use super::budget::Budget;
@@ -44,6 +44,8 @@ const STATES_PER_TASK: u64 = 1024;
 pub struct Setup {
     /// Number of this worker. The numbers of all workers may have gaps.
     pub worker: usize,
+    /// Width of locals: that of the engine.
+    pub width: LocalWidth,
     /// Owner of each shard, by shard.
     pub owners: Arc<[u16]>,
     /// Threads.
@@ -52,6 +54,8 @@ pub struct Setup {
     pub budget: Budget,
     /// Compression.
     pub encode: EncodeOptions,
+    /// The depth at which the search stops, if it is known: the exits of that layer are not needed.
+    pub last_depth: Option<u32>,
     /// Layers that stay on disk besides the last two.
     pub keep: KeepLayers,
     /// The job's folder.
@@ -66,6 +70,7 @@ impl Setup {
     pub fn inbox(&self) -> Result<Inbox> {
         let options = InboxOptions {
             memory: self.budget.inbox(),
+            width: self.width,
             job: self.folder.job().to_owned(),
             folder: self.folder.path().to_owned(),
             prefix: format!("run-{:03}", self.worker),
@@ -119,6 +124,8 @@ pub struct Worker {
     pub(crate) previous: Option<Layer>,
     /// The layers before, where moves cannot be undone.
     pub(crate) older: OlderLayers,
+    /// Whether the current layer is the last one and its exits were not sent.
+    has_dropped_exits: bool,
 }
 
 impl Worker {
@@ -154,6 +161,7 @@ impl Worker {
         };
         let number = setup.worker as u32;
         Ok(Worker {
+            has_dropped_exits: false,
             files: Files::new(setup.folder.clone(), number, setup.keep),
             current: empty(&setup, 0)?,
             previous: None,
@@ -204,8 +212,9 @@ impl Worker {
         let writer = LayerWriter::memory(self.header(0))?;
         let mut encoder = BlockEncoder::new(self.setup.encode)?;
         for group in seeds.chunk_by(|a, b| a.0 == b.0) {
-            let locals: Vec<u32> = group.iter().map(|(_, state)| state.local).collect();
-            encoder.push(&writer, group[0].0, &locals)?;
+            let mut words = Vec::new();
+            group.iter().for_each(|(_, state)| self.setup.width.push(state.local, &mut words));
+            encoder.push(&writer, group[0].0, &words)?;
         }
         let part = encoder.finish(&writer)?;
         Ok(writer.seal(vec![part], totals)?)
@@ -221,8 +230,12 @@ impl Worker {
     pub fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
         let depth = self.depth() + 1;
+        if self.has_dropped_exits {
+            return Err(WorkerError::LastLayer { depth: depth - 1 });
+        }
         let runs = self.inbox.take(depth - 1)?;
         let writer = self.writer(depth)?;
+        let is_last = self.setup.last_depth == Some(depth);
         let pass = Pass {
             depth: depth - 1,
             current: &self.current,
@@ -231,6 +244,7 @@ impl Worker {
             inbox: &runs,
             writer: &writer,
             goal: self.goal,
+            is_last,
         };
         let ranges = ranges(&self.current, self.setup.threads);
         let work = |task: &mut PassTask, range: KeyRange| Ok(task.advance(pass, range)?);
@@ -247,6 +261,7 @@ impl Worker {
         self.inbox.recycle(runs)?;
         // The last step that writes: if it fails, the layers are still those before.
         let older = self.merge_older()?;
+        self.has_dropped_exits = is_last;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
         let mut report = self.report(stats, started);
         if let Some((count, merged)) = older {
@@ -392,7 +407,7 @@ fn ranges(layer: &Layer, threads: usize) -> Vec<KeyRange> {
 
 fn header(setup: &Setup, depth: u32) -> LayerHeader {
     let job = setup.folder.job().to_owned();
-    LayerHeader { kind: FileKind::Layer, job, depth, encoding: ENCODING }
+    LayerHeader { width: setup.width, ..LayerHeader::new(FileKind::Layer, job, depth, ENCODING) }
 }
 
 pub(crate) fn empty(setup: &Setup, depth: u32) -> strata_store::Result<Layer> {

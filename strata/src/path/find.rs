@@ -122,7 +122,7 @@ fn chains_to(wanted: &[State], space: &Space, shards: u32, folder: &JobDir) -> R
             }
             let from_start = trace.back(state, depth, &mut layers)?;
             // With a seed at either end, the side bit says from which end a state was reached.
-            if states.seeds().len() > 1 && from_start.iter().any(|first| first.local & 1 == 1) {
+            if states.seeds().len() > 1 && from_start.iter().any(|first| first.side() == 1) {
                 let text = states.text(state);
                 return Err(Error::NoPath(format!("{text} was reached from the goal only")));
             }

@@ -10,7 +10,7 @@ use strata_explicit::{
     Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortBuffers,
 };
 use strata_space::{Digest, Finish, LayerStats};
-use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, RealFs};
+use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, LocalWidth, RealFs};
 
 const JOB: &str = "job";
 
@@ -32,6 +32,8 @@ pub(crate) struct SearchSetup {
     pub(crate) inbox_memory: Option<usize>,
     /// Whether exits are sent through an [`UnreliableExchange`].
     pub(crate) unreliable: bool,
+    /// The last layer, if it is known.
+    pub(crate) last_depth: Option<u32>,
 }
 
 impl Default for SearchSetup {
@@ -44,6 +46,7 @@ impl Default for SearchSetup {
             extra_memory: 64 << 20,
             inbox_memory: None,
             unreliable: false,
+            last_depth: None,
         }
     }
 }
@@ -162,7 +165,8 @@ fn answer(finish: Finish, depth: u32, stats: &LayerStats) -> Option<u32> {
     }
 }
 
-fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path) -> Vec<Worker> {
+/// Workers without states.
+pub(crate) fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path) -> Vec<Worker> {
     let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
     let tables = engine.table_bytes();
     let memory = Budget::least(tables, setup.workers * setup.threads) as u64 + setup.extra_memory;
@@ -171,6 +175,8 @@ fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path) -> Vec<Wo
     let owners: Arc<[u16]> = (0..setup.shards).map(owner).collect();
     let worker_setup = |worker| Setup {
         worker,
+        width: engine.width(),
+        last_depth: setup.last_depth,
         owners: owners.clone(),
         threads: setup.threads,
         budget,
@@ -182,8 +188,11 @@ fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path) -> Vec<Wo
     let inboxes: Vec<Arc<Inbox>> =
         setups.iter().map(|worker_setup| Arc::new(inbox(setup, worker_setup))).collect();
     let local = LocalExchange::new(inboxes.clone());
-    let exchange: Arc<dyn Exchange> =
-        if setup.unreliable { Arc::new(UnreliableExchange(local)) } else { Arc::new(local) };
+    let exchange: Arc<dyn Exchange> = if setup.unreliable {
+        Arc::new(UnreliableExchange(local, engine.width()))
+    } else {
+        Arc::new(local)
+    };
     let workers = setups.into_iter().zip(inboxes);
     workers
         .map(|(worker, inbox)| {
@@ -198,6 +207,7 @@ fn inbox(setup: SearchSetup, worker: &Setup) -> Inbox {
     };
     let options = InboxOptions {
         memory,
+        width: worker.width,
         job: JOB.into(),
         folder: worker.folder.path().to_owned(),
         prefix: format!("run-{:03}", worker.worker),
@@ -227,14 +237,14 @@ fn files(dir: &Path, prefix: &str) -> usize {
     names.filter(|name| name.to_string_lossy().contains(prefix)).count()
 }
 
-/// An exchange that splits every run into pieces and delivers them in reverse order, each twice.
-struct UnreliableExchange(LocalExchange);
+/// An exchange of exits with locals of a width that splits every run into pieces and delivers them in reverse order, each twice.
+struct UnreliableExchange(LocalExchange, LocalWidth);
 
 impl Exchange for UnreliableExchange {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
         const PIECES: usize = 10;
         let mut regions: Vec<(EntryKey, Vec<u32>)> = Vec::new();
-        run.for_each_region(|key, locals| {
+        run.for_each_region(self.1, |key, locals| {
             regions.push((key, locals.to_vec()));
             Ok(())
         })?;

@@ -38,7 +38,7 @@ pub(in crate::tabled) fn hash(bytes: &[u8]) -> u64 {
 
 /// Appends an entry. All states of the expansion must have one side.
 pub(super) fn encode(key: &[u8], expansion: &Expansion<'_>, words: &mut Vec<u64>) {
-    let List { bit, gaps, lows, highs } = expansion.next;
+    let List { bit, gaps, lows, highs, width: _ } = expansion.next;
     let side = bit.unwrap_or(0);
     debug_assert_eq!(
         expansion.weight_sums[side as usize ^ 1],
@@ -120,7 +120,7 @@ pub(super) fn decode(words: &[u64]) -> Expansion<'_> {
     let (gaps, lows, highs) = (part(header.gaps), part(header.lows), part(header.highs));
     let bit = (!gaps.is_empty()).then_some(header.side);
     Expansion {
-        next: List { bit, gaps, lows, highs },
+        next: List { bit, gaps, lows, highs, ..List::EMPTY },
         generated: header.generated,
         weight_sums,
         exits,

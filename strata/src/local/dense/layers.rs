@@ -151,7 +151,7 @@ mod tests {
 
     fn writer() -> LayerWriter {
         let (kind, encoding) = (FileKind::Dense, DENSE_ENCODING);
-        LayerWriter::memory(LayerHeader { kind, job: "job".into(), depth: 1, encoding }).unwrap()
+        LayerWriter::memory(LayerHeader::new(kind, "job", 1, encoding)).unwrap()
     }
 
     /// A layer with one state in every `step`-th word.

@@ -133,7 +133,7 @@ impl DenseWorker {
 
     pub(super) fn header(&self, depth: u32) -> LayerHeader {
         let job = self.setup.folder.job().to_owned();
-        LayerHeader { kind: FileKind::Dense, job, depth, encoding: DENSE_ENCODING }
+        LayerHeader::new(FileKind::Dense, job, depth, DENSE_ENCODING)
     }
 
     /// A writer to memory for a narrow layer that is neither kept nor read by others, else to a file.

@@ -1,0 +1,291 @@
+//! Locals of one, two or four words of 32 bits.
+//!
+//! Lists of decoded states are slices of words. A wide local takes several words, low ones first.
+
+use std::fmt::Debug;
+
+/// The number of words that a local takes.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Hash)]
+pub enum LocalWidth {
+    /// Up to 32 bits.
+    #[default]
+    One,
+    /// Up to 64 bits.
+    Two,
+    /// Up to 128 bits.
+    Four,
+}
+
+impl LocalWidth {
+    const ALL: [LocalWidth; 3] = [LocalWidth::One, LocalWidth::Two, LocalWidth::Four];
+
+    /// The width for locals of `bits` bits, at most 128.
+    #[must_use]
+    pub fn of_bits(bits: u32) -> LocalWidth {
+        let fits = |width: &LocalWidth| bits <= width.bits();
+        Self::ALL.into_iter().find(fits).unwrap_or(LocalWidth::Four)
+    }
+
+    /// Number of words.
+    #[inline]
+    #[must_use]
+    pub fn words(self) -> usize {
+        match self {
+            LocalWidth::One => 1,
+            LocalWidth::Two => 2,
+            LocalWidth::Four => 4,
+        }
+    }
+
+    /// Number of bits.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        u32::BITS * self.words() as u32
+    }
+
+    /// The number that stands for the width in a header: the logarithm of the number of words.
+    pub(crate) fn code(self) -> u8 {
+        self.words().ilog2() as u8
+    }
+
+    /// The width of a code.
+    pub(crate) fn of(code: u8) -> Option<LocalWidth> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Number of locals in a slice of words.
+    #[inline]
+    #[must_use]
+    pub fn count(self, words: &[u32]) -> usize {
+        words.len() / self.words()
+    }
+
+    /// The local with a number in a slice of words.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline]
+    #[must_use]
+    pub fn get(self, words: &[u32], number: usize) -> u128 {
+        match self {
+            LocalWidth::One => words[number].into(),
+            LocalWidth::Two => u64::read(&words[2 * number..]).into(),
+            LocalWidth::Four => u128::read(&words[4 * number..]),
+        }
+    }
+
+    /// The locals of a slice of words.
+    pub fn locals(
+        self,
+        words: &[u32],
+    ) -> impl DoubleEndedIterator<Item = u128> + ExactSizeIterator {
+        (0..self.count(words)).map(move |number| self.get(words, number))
+    }
+
+    /// Appends a local to words. Bits that do not fit are lost.
+    pub fn push(self, local: u128, words: &mut Vec<u32>) {
+        let all = (0..self.words()).map(|word| (local >> (u32::BITS * word as u32)) as u32);
+        words.extend(all);
+    }
+
+    /// Whether a strictly increasing list, given as words, has a local.
+    #[must_use]
+    pub fn contains(self, words: &[u32], local: u128) -> bool {
+        let (mut from, mut to) = (0, self.count(words));
+        while from < to {
+            let middle = from.midpoint(to);
+            match self.get(words, middle).cmp(&local) {
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        false
+    }
+
+    /// Whether locals, given as words, increase strictly.
+    #[must_use]
+    pub fn is_sorted(self, words: &[u32]) -> bool {
+        self.locals(words).is_sorted_by(|a, b| a < b)
+    }
+}
+
+/// An integer that holds a local: `u32`, `u64` or `u128`.
+pub trait LocalWord: Copy + Ord + Debug + Default + Into<u128> + Send + Sync + 'static {
+    /// The width of its locals.
+    const WIDTH: LocalWidth;
+
+    /// The low bits of an integer.
+    fn truncate(wide: u128) -> Self;
+
+    /// The local at the beginning of a slice of words, which has a whole one.
+    fn read(words: &[u32]) -> Self;
+
+    /// Appends its words.
+    fn append(self, words: &mut Vec<u32>);
+
+    /// Number of bits without leading zeros.
+    fn length(self) -> u32;
+
+    /// Its bits from a place on, as far as they fit.
+    fn high(self, from: u32) -> usize;
+
+    /// The locals as words, if each has only one.
+    fn as_words(_: &[Self]) -> Option<&[u32]> {
+        None
+    }
+
+    /// The locals as words, if each has only one.
+    fn as_words_mut(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
+        None
+    }
+}
+
+impl LocalWord for u32 {
+    const WIDTH: LocalWidth = LocalWidth::One;
+
+    #[inline]
+    fn truncate(wide: u128) -> u32 {
+        wide as u32
+    }
+
+    #[inline]
+    fn read(words: &[u32]) -> u32 {
+        words[0]
+    }
+
+    #[inline]
+    fn append(self, words: &mut Vec<u32>) {
+        words.push(self);
+    }
+
+    #[inline]
+    fn length(self) -> u32 {
+        u32::BITS - self.leading_zeros()
+    }
+
+    #[inline]
+    fn high(self, from: u32) -> usize {
+        (self >> from) as usize
+    }
+
+    #[inline]
+    fn as_words(locals: &[u32]) -> Option<&[u32]> {
+        Some(locals)
+    }
+
+    #[inline]
+    fn as_words_mut(locals: &mut Vec<u32>) -> Option<&mut Vec<u32>> {
+        Some(locals)
+    }
+}
+
+impl LocalWord for u64 {
+    const WIDTH: LocalWidth = LocalWidth::Two;
+
+    #[inline]
+    fn truncate(wide: u128) -> u64 {
+        wide as u64
+    }
+
+    #[inline]
+    fn read(words: &[u32]) -> u64 {
+        u64::from(words[0]) | u64::from(words[1]) << 32
+    }
+
+    #[inline]
+    fn append(self, words: &mut Vec<u32>) {
+        words.extend_from_slice(&[self as u32, (self >> 32) as u32]);
+    }
+
+    #[inline]
+    fn length(self) -> u32 {
+        u64::BITS - self.leading_zeros()
+    }
+
+    #[inline]
+    fn high(self, from: u32) -> usize {
+        (self >> from) as usize
+    }
+}
+
+impl LocalWord for u128 {
+    const WIDTH: LocalWidth = LocalWidth::Four;
+
+    #[inline]
+    fn truncate(wide: u128) -> u128 {
+        wide
+    }
+
+    #[inline]
+    fn read(words: &[u32]) -> u128 {
+        u128::from(u64::read(words)) | u128::from(u64::read(&words[2..])) << 64
+    }
+
+    #[inline]
+    fn append(self, words: &mut Vec<u32>) {
+        words.extend_from_slice(&[0, 32, 64, 96].map(|shift| (self >> shift) as u32));
+    }
+
+    #[inline]
+    fn length(self) -> u32 {
+        u128::BITS - self.leading_zeros()
+    }
+
+    #[inline]
+    fn high(self, from: u32) -> usize {
+        (self >> from) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check<L: LocalWord>(mut locals: Vec<u128>) {
+        locals.iter_mut().for_each(|local| *local = L::truncate(*local).into());
+        locals.sort_unstable();
+        locals.dedup();
+        let (mut words, mut same) = (Vec::new(), Vec::new());
+        for local in &locals {
+            L::WIDTH.push(*local, &mut words);
+            L::truncate(*local).append(&mut same);
+        }
+        assert_eq!(words, same);
+        assert!(L::WIDTH.locals(&words).eq(locals.iter().copied()));
+        assert!(L::WIDTH.is_sorted(&words));
+        for (number, local) in locals.iter().enumerate() {
+            let word = L::read(&words[number * L::WIDTH.words()..]);
+            assert_eq!(word.into(), *local);
+            assert_eq!(word.length(), 128 - local.leading_zeros());
+            assert_eq!(word.high(9), (local >> 9) as usize);
+            assert!(L::WIDTH.contains(&words, *local));
+            let other = local ^ 1;
+            assert_eq!(L::WIDTH.contains(&words, other), locals.contains(&other));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn locals_are_read_as_they_were_written(
+            locals in proptest::collection::vec((any::<u128>(), 0_u32..128), 0..30),
+        ) {
+            let locals: Vec<u128> = locals.into_iter().map(|(local, shift)| local >> shift).collect();
+            check::<u32>(locals.clone());
+            check::<u64>(locals.clone());
+            check::<u128>(locals);
+        }
+    }
+
+    #[test]
+    fn the_least_width_is_taken() {
+        let widths = [1, 32, 33, 64, 65, 128].map(LocalWidth::of_bits);
+        use LocalWidth::{Four, One, Two};
+        assert_eq!(widths, [One, One, Two, Two, Four, Four]);
+        for width in LocalWidth::ALL {
+            assert_eq!(LocalWidth::of(width.code()), Some(width));
+        }
+        assert_eq!(LocalWidth::of(3), None);
+    }
+}

@@ -1,0 +1,224 @@
+//! Tests of keys of many bits: layers and digests are those of the same graph with small keys.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod drive;
+
+use std::marker::PhantomData;
+
+use drive::{Outcome, SearchSetup, search};
+use strata::{
+    Error, KeepLayers, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError,
+};
+use strata_explicit::Engine;
+use strata_puzzles::Hanoi;
+use strata_space::{Key, Keyed, Weight, mix};
+
+/// The graph of a space with keys of 64 bits at most, with keys that are far apart. Weights are those of
+/// the small keys, so digests do not depend on the width.
+#[derive(Clone, Debug)]
+struct Far<S, K> {
+    inner: S,
+    bits: u32,
+    local_bits: Option<u32>,
+    key: PhantomData<K>,
+}
+
+impl<S, K> Far<S, K> {
+    fn new(inner: S, bits: u32) -> Far<S, K> {
+        Far { inner, bits, local_bits: None, key: PhantomData }
+    }
+}
+
+/// An odd number, and its inverse modulo 2^128.
+const FACTOR: u128 = 0xb549_3c17_09e6_d2f8_8c6b_2e19_f0a4_d357;
+const BACK: u128 = 0x8327_5c2f_1771_2580_0aa4_3aa4_eb25_c867;
+
+impl<S: KeySpace<Key = u64>, K: Key> Far<S, K> {
+    fn far(&self, key: u64) -> K {
+        K::truncate(u128::from(key).wrapping_mul(FACTOR) & u128::MAX >> (128 - self.bits))
+    }
+
+    fn near(&self, key: K) -> u64 {
+        (key.widen().wrapping_mul(BACK) & u128::MAX >> (128 - self.bits)) as u64
+    }
+}
+
+impl<S: KeySpace<Key = u64>, K: Key> KeySpace for Far<S, K> {
+    type Key = K;
+
+    fn seeds(&self) -> Vec<Seed<K>> {
+        self.inner.seeds().into_iter().map(|seed| seed.map(|key| self.far(key))).collect()
+    }
+    fn key_bits(&self) -> u32 {
+        self.bits
+    }
+    fn local_bits(&self) -> Option<u32> {
+        self.local_bits
+    }
+    fn successors(&self, key: K, out: &mut Vec<K>) {
+        let mut next = Vec::new();
+        self.inner.successors(self.near(key), &mut next);
+        out.extend(next.into_iter().map(|key| self.far(key)));
+    }
+    fn goal(&self) -> Option<K> {
+        self.inner.goal().map(|goal| self.far(goal))
+    }
+    fn is_undirected(&self) -> bool {
+        self.inner.is_undirected()
+    }
+    fn weight(&self, key: K) -> Weight {
+        self.inner.weight(self.near(key))
+    }
+    fn text(&self, key: K) -> String {
+        self.inner.text(self.near(key))
+    }
+}
+
+/// A random graph, searched from one end or from both.
+#[derive(Clone, Debug)]
+struct Random {
+    seed: u64,
+    end: Option<u64>,
+    one_way: bool,
+}
+
+const VERTICES: u64 = 3000;
+
+impl KeySpace for Random {
+    type Key = u64;
+
+    fn seeds(&self) -> Vec<Seed> {
+        [Seed::start(0)].into_iter().chain(self.end.map(Seed::goal)).collect()
+    }
+    fn key_bits(&self) -> u32 {
+        12
+    }
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        if self.one_way {
+            let random = mix(self.seed << 32 | key);
+            out.extend([random, random >> 8].map(|r| (key + r % 64) % VERTICES));
+            return;
+        }
+        // On a ring, and by one of the pairs that a random shift makes.
+        let shift = mix(self.seed) % VERTICES;
+        let pair = (2 * VERTICES + shift - key) % VERTICES;
+        out.extend([(key + 1) % VERTICES, (key + VERTICES - 1) % VERTICES]);
+        out.extend(mix(key.min(pair)).is_multiple_of(9).then_some(pair));
+    }
+    fn is_undirected(&self) -> bool {
+        !self.one_way
+    }
+    fn text(&self, key: u64) -> String {
+        key.to_string()
+    }
+}
+
+fn setups() -> impl Iterator<Item = SearchSetup> {
+    [(1, 1, None), (2, 1, Some(0)), (3, 2, None), (1, 3, Some(20_000))].into_iter().map(
+        |(workers, threads, inbox_memory)| SearchSetup {
+            workers,
+            threads,
+            inbox_memory,
+            unreliable: workers == 2,
+            shards: 7,
+            ..SearchSetup::default()
+        },
+    )
+}
+
+fn found<S: KeySpace>(setup: SearchSetup, space: S) -> Outcome {
+    let space = Keyed::new(space).unwrap();
+    search(setup, |shards| Engine::keyed(space, shards))
+}
+
+/// Compares the search of a space with those with wide keys: of up to 64 bits in both types.
+fn compare<S: KeySpace<Key = u64> + Clone>(space: &S, widths: &[u32]) {
+    let plain = found(SearchSetup::default(), space.clone());
+    assert!(plain.layers.len() > 10);
+    for &bits in widths {
+        for setup in setups() {
+            let wide = found(setup, Far::<_, u128>::new(space.clone(), bits));
+            assert_eq!((&wide.layers, wide.moves), (&plain.layers, plain.moves), "{bits} bits");
+            assert!(wide.run_files == 0 || wide.moves.is_some());
+            assert!(wide.spilled_bytes > 0 || setup.inbox_memory != Some(0), "{setup:?}");
+        }
+        if bits <= 64 {
+            let wide = found(SearchSetup::default(), Far::<_, u64>::new(space.clone(), bits));
+            assert_eq!((&wide.layers, wide.moves), (&plain.layers, plain.moves), "{bits} bits");
+        }
+    }
+}
+
+#[test]
+fn layers_do_not_depend_on_the_width_of_keys() {
+    compare(&Hanoi::new(6, 4, true).unwrap(), &[41, 63, 64, 79, 80, 128]);
+}
+
+#[test]
+fn searches_from_both_ends_meet_with_wide_keys() {
+    for (seed, end) in [(1, 1400), (2, 1401), (3, 77)] {
+        let space = Random { seed, end: Some(end), one_way: false };
+        assert!(found(SearchSetup::default(), space.clone()).moves.is_some());
+        compare(&space, &[60, 128]);
+    }
+}
+
+#[test]
+fn moves_that_cannot_be_undone_are_searched_with_wide_keys() {
+    compare(&Random { seed: 1, end: None, one_way: true }, &[60, 128]);
+}
+
+/// A puzzle with keys of any width.
+impl Puzzle for Far<Hanoi, u128> {
+    const NAME: &'static str = "far-hanoi";
+    const SUMMARY: &'static str = "Hanoi with keys that are far apart";
+    const PARAMETERS: &'static [Parameter] = &[Parameter::positional("bits", "of a key")];
+
+    fn open(parameters: &Parameters) -> Result<Far<Hanoi, u128>, SpaceError> {
+        let bits = Self::reader(parameters).number("bits")?.unwrap_or_default();
+        Ok(Far::new(Hanoi::new(7, 4, false)?, bits))
+    }
+    fn parameters(&self) -> Parameters {
+        [("bits".to_owned(), self.bits.to_string())].into()
+    }
+}
+
+fn far_hanoi(bits: u32) -> Far<Hanoi, u128> {
+    Far::new(Hanoi::new(7, 4, false).unwrap(), bits)
+}
+
+#[test]
+fn a_search_with_wide_keys_resumes_and_its_path_is_traced() {
+    let whole = Search::new(Hanoi::new(7, 4, false).unwrap()).run().unwrap();
+    for bits in [60, 100] {
+        let dir = tempfile::tempdir().unwrap();
+        let search = |workers: usize| {
+            let search = Search::new(far_hanoi(bits)).data_dir(dir.path()).workers(workers);
+            search.threads(2).shards(16).keep_layers(KeepLayers::All)
+        };
+        for (depth, workers) in [(3, 2), (10, 3)] {
+            let stopped = search(workers).max_layers(depth).run().unwrap_err();
+            assert!(matches!(stopped, Error::Stopped { .. }), "{stopped}");
+        }
+        let report = search(1).run().unwrap();
+        assert_eq!((report.moves(), report.digest()), (whole.moves(), whole.digest()));
+        let (path, space) = (report.path().unwrap(), far_hanoi(bits));
+        assert_eq!(Some(path.len() as u64), report.moves());
+        assert_eq!(*path.iter().last().unwrap(), space.text(space.goal().unwrap()));
+    }
+}
+
+/// Files of another width are not read as if they had the right one.
+#[test]
+fn a_checkpoint_with_locals_of_another_width_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    // By its parameters the job is the same.
+    let search = |space: Far<Hanoi, u128>, layers| {
+        Search::new(space).data_dir(dir.path()).max_layers(layers).run().unwrap_err()
+    };
+    let stopped = search(far_hanoi(60), 5);
+    assert!(matches!(stopped, Error::Stopped { .. }), "{stopped}");
+    let refused = search(Far { local_bits: Some(12), ..far_hanoi(60) }, 9).to_string();
+    assert!(refused.contains("locals of 32 bits"), "{refused}");
+    assert!(refused.contains("locals of 64 bits"), "{refused}");
+}
