@@ -83,15 +83,15 @@ impl Panex {
         let index = self.locals.index(&small.image(symmetry))?;
         let side = self.group.side(symmetry) ^ from.side();
         let local = self.canonicalise(&self.class(region), index << 1 | side);
-        Some(State { region, local })
+        Some(State::new(region, local))
     }
 
     /// A position the state stands for. It is reached from the start; if the state has side 1 and no
     /// symmetry exchanges the ends, from the goal.
     pub fn position(&self, state: State) -> Position {
         let large = self.arrangement(state.region);
-        let position = Position::join(&large, self.locals.tokens(state.local >> 1));
-        match self.group.exchange().filter(|_| state.local & 1 == 1) {
+        let position = Position::join(&large, self.locals.tokens(state.narrow() >> 1));
+        match self.group.exchange().filter(|_| state.side() == 1) {
             Some(exchange) => position.image(exchange),
             None => position,
         }
@@ -100,7 +100,7 @@ impl Panex {
     /// The end that the positions of a state are reached from. Where a symmetry exchanges the ends it is
     /// the start for both sides.
     fn origin(&self, state: State) -> End {
-        let goal = state.local & 1 == 1 && self.group.exchange().is_none();
+        let goal = state.side() == 1 && self.group.exchange().is_none();
         if goal { End::Goal } else { End::Start }
     }
 
@@ -322,7 +322,7 @@ impl Tabled for Panex {
         let configs: Vec<(u8, Config)> = levels.map(|l| (l, config(&large, l))).collect();
         let mut weights = [[Weight::ZERO; 2]; 2];
         for (side, images) in weights.iter_mut().enumerate() {
-            let origin = self.origin(State { region, local: side as Local });
+            let origin = self.origin(State::new(region, side as Local));
             for (weight, symmetry) in images.iter_mut().zip(self.group.images(side)) {
                 let levels = configs.iter().map(|(l, c)| Weight::hash(c.image(symmetry).word(*l)));
                 *weight = levels.fold(origin_weight(origin), |product, level| product * level);

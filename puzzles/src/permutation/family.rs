@@ -167,6 +167,18 @@ impl<F: Family> KeySpace for Member<F> {
         self.graph.successors(key, out);
     }
 
+    fn local_bits(&self) -> Option<u32> {
+        self.graph.local_bits()
+    }
+
+    fn all_successors(&self, keys: &[u128], visit: impl FnMut(usize, u128)) {
+        self.graph.all_successors(keys, visit);
+    }
+
+    fn count_successors(&self, keys: &[u128]) -> u64 {
+        self.graph.count_successors(keys)
+    }
+
     fn weight(&self, key: u128) -> Weight {
         self.graph.weight(key)
     }

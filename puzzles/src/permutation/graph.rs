@@ -5,20 +5,34 @@ use std::sync::{Arc, OnceLock};
 
 use strata_group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
-use strata_space::{Chain, Key, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight};
+use strata_space::{
+    Chain, Key, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, each_successor,
+};
 
+use super::coordinates::Coordinates;
 use super::definition::{Definition, NamedElement, State};
 use super::dense::{self, Numbering};
 use super::error::Place;
 use super::goals;
+use super::keys::Keys;
 use super::moves::{self, Selection};
-use super::ranking::{self, Orbit, Ranking};
+use super::ranking::{self, Orbit};
 use super::sequence::read_within;
 use super::symmetry::{Canonical, Codes};
 use super::text::{self, Pattern};
 
 /// The word for the solved state.
 const SOLVED: &str = "solved";
+
+/// What the weights of states are made of.
+#[derive(Clone, Debug)]
+enum Weights {
+    /// Keys: there is no dense form.
+    Keys,
+    /// Numbers of the dense form. Those of states that moves cannot make of the start are keys, unless
+    /// `all` have numbers.
+    Numbers { numbering: Arc<Numbering>, all: bool },
+}
 
 /// A definition with moves, start and goals, as a space of keys.
 #[derive(Clone, Debug)]
@@ -29,14 +43,14 @@ pub(super) struct Graph {
     goals: Vec<State>,
     /// Whether the inverse of each move is a move.
     is_undirected: bool,
-    /// The bits that keys would have, if they are too many.
-    ranking: Result<Ranking, u64>,
+    /// The keys of states, or the bits that they would have, if they are too many.
+    keys: Result<Keys, u64>,
     /// Symmetries by which states are identified, if they are asked for.
     symmetry: Option<Canonical>,
     /// Numbers of the dense form, once they are needed.
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
-    /// Whether all goals have numbers, and so all states of a search.
-    all_numbered: OnceLock<bool>,
+    /// What weights are made of, once they are needed.
+    weights: OnceLock<Weights>,
 }
 
 impl Graph {
@@ -78,7 +92,11 @@ impl Graph {
                 goals
             }
         };
-        let ranking = Ranking::new(&definition, &start, &elements);
+        let keys = Keys::new(&definition, &start, &elements);
+        let has_key = |keys: &Keys| goals.iter().any(|goal| keys.key(goal).is_some());
+        if !goals.is_empty() && keys.as_ref().is_ok_and(|keys| !has_key(keys)) {
+            return Err(unreachable(&definition, &start, &goals[0]));
+        }
         let symmetry = symmetry.then(|| Canonical::new(&definition, &start, &elements, &goals));
         let symmetry = symmetry.transpose().map_err(|why| symmetry_error(&why))?;
         let is_undirected = moves::directed(&definition, &moves).next().is_none();
@@ -87,11 +105,11 @@ impl Graph {
             start,
             goals,
             moves,
-            ranking,
+            keys,
             symmetry,
             definition,
             numbering: OnceLock::new(),
-            all_numbered: OnceLock::new(),
+            weights: OnceLock::new(),
         })
     }
 
@@ -110,7 +128,7 @@ impl Graph {
                 ),
             });
         }
-        match &self.ranking {
+        match &self.keys {
             Ok(_) => Ok(()),
             Err(bits) => Err(SpaceError::KeyTooWide {
                 bits: u32::try_from(*bits).unwrap_or(u32::MAX),
@@ -141,6 +159,12 @@ impl Graph {
     /// Whether symmetric states are identified, if there are symmetries.
     pub(super) fn symmetry(&self) -> bool {
         self.symmetry.is_some()
+    }
+
+    /// The coordinates of states, unless symmetries mix them.
+    fn coordinates(&self) -> Option<&Coordinates> {
+        let coordinates = self.keys.as_ref().ok().and_then(Keys::coordinates);
+        coordinates.filter(|_| self.canonical().is_none())
     }
 
     /// The symmetries by which states are identified.
@@ -178,11 +202,7 @@ impl Graph {
         let reached: Vec<State> =
             goals.iter().filter(|goal| numbering.has(&self.definition, goal)).cloned().collect();
         if let (Some(goal), true) = (goals.first(), reached.is_empty()) {
-            return Err(SpaceError::Unsolvable {
-                start: self.start_text(),
-                goal: text::write(&self.definition, goal),
-                why: "no sequence of moves leads from one to the other".into(),
-            });
+            return Err(unreachable(&self.definition, &self.start, goal));
         }
         numbering.space(&self.definition, &reached)
     }
@@ -223,15 +243,15 @@ impl Graph {
 impl Graph {
     /// The key of a state, and of those that symmetries map it to.
     fn key(&self, state: &State) -> Option<u128> {
-        let ranking = self.ranking.as_ref().ok()?;
-        let Some(canonical) = self.canonical() else {
-            return ranking.rank(state);
-        };
+        let keys = self.keys.as_ref().ok()?;
+        let key = keys.key(state);
         // The codes of another state would be those of a wrong one.
-        ranking.rank(state)?;
+        let (Some(canonical), Some(_)) = (self.canonical(), key) else {
+            return key;
+        };
         let mut least = state.clone();
         canonical.write(&canonical.least(&canonical.codes(state)), &mut least);
-        ranking.rank(&least)
+        keys.key(&least)
     }
 
     fn is_illegal_after(&self, state: &State, element: &Element) -> bool {
@@ -242,32 +262,53 @@ impl Graph {
 
     fn canonical_successors(
         &self,
-        (ranking, canonical): (&Ranking, &Canonical),
+        (keys, canonical): (&Keys, &Canonical),
         key: u128,
         out: &mut Vec<u128>,
     ) {
-        let state = ranking.state(key);
+        let state = keys.state(key);
         let (codes, mut next, mut counts) = (canonical.codes(&state), state.clone(), Vec::new());
         for (number, mv) in self.moves.iter().enumerate() {
             if !self.is_illegal_after(&state, &mv.element) {
                 let least = canonical.least(&canonical.after(&codes, number));
                 canonical.write(&least, &mut next);
-                out.extend(ranking.rank_of(&next, &mut counts));
+                out.extend(keys.key_of(&next, &mut counts));
             }
         }
     }
 
     /// The states that a key stands for.
-    fn positions(&self, ranking: &Ranking, key: u128) -> Vec<(u128, State)> {
-        let state = ranking.state(key);
+    fn positions(&self, keys: &Keys, key: u128) -> Vec<(u128, State)> {
+        let state = keys.state(key);
         let Some(canonical) = self.canonical() else { return vec![(key, state)] };
         let mut counts = Vec::new();
         let with_key = |codes: &Codes| {
             let mut image = state.clone();
             canonical.write(codes, &mut image);
-            Some((ranking.rank_of(&image, &mut counts)?, image))
+            Some((keys.key_of(&image, &mut counts)?, image))
         };
         canonical.orbit(&canonical.codes(&state)).iter().filter_map(with_key).collect()
+    }
+
+    fn find_weights(&self) -> Weights {
+        let Some(numbering) = self.made().as_ref().ok().filter(|numbering| numbering.is_dense())
+        else {
+            return Weights::Keys;
+        };
+        let all = self.goals.iter().all(|goal| numbering.has(&self.definition, goal));
+        Weights::Numbers { numbering: Arc::clone(numbering), all }
+    }
+
+    fn weight_of_positions(&self, weights: &Weights, key: u128) -> Weight {
+        let Ok(keys) = &self.keys else { return Key::weight(key) };
+        let weight = |(key, state): &(u128, State)| match weights {
+            Weights::Keys => Key::weight(*key),
+            Weights::Numbers { numbering, all } => {
+                let weight = numbering.weight(&self.definition, state, *all);
+                weight.unwrap_or_else(|| Key::weight(*key))
+            }
+        };
+        self.positions(keys, key).iter().map(weight).sum()
     }
 
     /// The states of a path along a chain of stored states, in text form. The path passes through
@@ -355,6 +396,14 @@ fn pattern(definition: &Definition, name: &str, given: &str) -> Result<Pattern, 
     Ok(Pattern::of(&definition.after(&definition.solved, &element)))
 }
 
+fn unreachable(definition: &Definition, start: &State, goal: &State) -> SpaceError {
+    SpaceError::Unsolvable {
+        start: text::write(definition, start),
+        goal: text::write(definition, goal),
+        why: "no sequence of moves leads from one to the other".into(),
+    }
+}
+
 fn symmetry_error(why: &str) -> SpaceError {
     SpaceError::Conflict { name: "symmetry".into(), why: why.into() }
 }
@@ -364,11 +413,11 @@ fn state_error(name: &str, why: &str) -> SpaceError {
     SpaceError::State { name: name.into(), expected: expected.into(), why: why.into() }
 }
 
-/// Without a ranking there are no keys: [`Graph::check_explicit`] refuses it.
+/// Without keys, [`Graph::check_explicit`] refuses it.
 impl KeySpace for Graph {
     type Key = u128;
     fn seeds(&self) -> Vec<Seed<u128>> {
-        let key = |state: &State| match &self.ranking {
+        let key = |state: &State| match &self.keys {
             Ok(_) => self.key(state),
             Err(_) => Some(0),
         };
@@ -388,50 +437,69 @@ impl KeySpace for Graph {
     }
 
     fn key_bits(&self) -> u32 {
-        self.ranking.as_ref().map_or(1, |ranking| ranking.bits().max(1))
+        self.keys.as_ref().map_or(1, |keys| keys.bits().max(1))
+    }
+
+    fn local_bits(&self) -> Option<u32> {
+        self.coordinates().map(Coordinates::local_bits)
     }
 
     fn successors(&self, key: u128, out: &mut Vec<u128>) {
-        let Ok(ranking) = &self.ranking else { return };
+        let Ok(keys) = &self.keys else { return };
         if let Some(canonical) = self.canonical() {
-            return self.canonical_successors((ranking, canonical), key, out);
+            return self.canonical_successors((keys, canonical), key, out);
         }
-        let state = ranking.state(key);
-        let mut counts = Vec::new();
-        for mv in &self.moves {
-            if !self.is_illegal_after(&state, &mv.element) {
-                out.extend(ranking.rank_after(&state, &mv.element, &mut counts));
+        match keys {
+            Keys::Coordinates(coordinates) => {
+                coordinates.successors(&[key], |_, next| out.push(next));
+            }
+            Keys::Ranks(ranking) => {
+                let (state, mut counts) = (ranking.state(key), Vec::new());
+                for mv in &self.moves {
+                    if !self.is_illegal_after(&state, &mv.element) {
+                        out.extend(ranking.rank_after(&state, &mv.element, &mut counts));
+                    }
+                }
             }
         }
+    }
+
+    fn all_successors(&self, keys: &[u128], visit: impl FnMut(usize, u128)) {
+        match self.coordinates() {
+            Some(coordinates) => coordinates.successors(keys, visit),
+            None => each_successor(self, keys, visit),
+        }
+    }
+
+    fn count_successors(&self, keys: &[u128]) -> u64 {
+        if self.definition.illegal.is_empty() {
+            return keys.len() as u64 * self.moves.len() as u64;
+        }
+        let mut count = 0;
+        self.all_successors(keys, |_, _| count += 1);
+        count
     }
 
     /// That of the dense form, where states have numbers, of all states that the key stands for.
+    #[inline]
     fn weight(&self, key: u128) -> Weight {
-        let Ok(ranking) = &self.ranking else { return Key::weight(key) };
-        let Ok(numbering) = self.made() else {
-            return self.positions(ranking, key).iter().map(|(key, _)| Key::weight(*key)).sum();
-        };
-        let all_numbered = self
-            .all_numbered
-            .get_or_init(|| self.goals.iter().all(|goal| numbering.has(&self.definition, goal)));
-        let weight = |(key, state): &(u128, State)| {
-            let weight = numbering.weight(&self.definition, state, *all_numbered);
-            weight.unwrap_or_else(|| Key::weight(*key))
-        };
-        self.positions(ranking, key).iter().map(weight).sum()
+        let weights = self.weights.get_or_init(|| self.find_weights());
+        match (weights, self.canonical()) {
+            (Weights::Keys, None) => Key::weight(key),
+            _ => self.weight_of_positions(weights, key),
+        }
     }
 
+    #[inline]
     fn positions(&self, key: u128) -> Option<u64> {
-        Some(match (&self.ranking, self.canonical()) {
-            (Ok(ranking), Some(canonical)) => {
-                canonical.positions(&canonical.codes(&ranking.state(key)))
-            }
+        Some(match (&self.keys, self.canonical()) {
+            (Ok(keys), Some(canonical)) => canonical.positions(&canonical.codes(&keys.state(key))),
             _ => 1,
         })
     }
 
     fn text(&self, key: u128) -> String {
-        let state = self.ranking.as_ref().map(|ranking| ranking.state(key));
+        let state = self.keys.as_ref().map(|keys| keys.state(key));
         state.map_or_else(|_| String::new(), |state| text::write(&self.definition, &state))
     }
 }

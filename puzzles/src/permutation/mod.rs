@@ -8,6 +8,7 @@
 
 mod blocks;
 mod builder;
+mod coordinates;
 mod definition;
 mod dense;
 mod error;
@@ -16,6 +17,7 @@ mod generators;
 mod goals;
 mod graph;
 mod json;
+mod keys;
 mod kpuzzle;
 mod ksolve;
 mod lines;

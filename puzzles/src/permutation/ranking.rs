@@ -219,12 +219,6 @@ impl Ranking {
         self.rank_by(kind, turn, counts)
     }
 
-    /// The rank of a state, if it has the pieces of the start in the same orbits.
-    pub(super) fn rank(&self, state: &State) -> Option<u128> {
-        let rank = self.rank_of(state, &mut Vec::new())?;
-        (self.state(rank) == *state).then_some(rank)
-    }
-
     /// The state of a rank.
     pub(super) fn state(&self, rank: u128) -> State {
         match self.bits {

@@ -6,8 +6,9 @@ use strata_space::dense::DenseSize;
 
 use super::definition::Definition;
 use super::dense::Numbering;
+use super::keys::Keys;
 use super::moves::{self, Metric, Selection};
-use super::ranking::{MAX_BITS, Ranking};
+use super::ranking::MAX_BITS;
 use super::symmetry::Canonical;
 
 /// Facts about a definition with selected moves.
@@ -61,7 +62,7 @@ impl Survey {
         let elements: Vec<Element> = selected.iter().map(|mv| mv.element.clone()).collect();
         let chain = StabiliserChain::new(&definition.shape, &elements, Effort::default());
         let invariants = Invariants::of(&definition.shape, &elements);
-        let ranking = Ranking::new(definition, &definition.solved, &elements);
+        let keys = Keys::new(definition, &definition.solved, &elements);
         let is_moved = |slot: &usize| elements.iter().any(|element| !element.fixes(*slot));
         let all_differ = definition.sets.iter().all(|set| {
             set.kinds.iter().all(|kind| kind.count == 1 && kind.orientations == set.orientations)
@@ -82,7 +83,7 @@ impl Survey {
             order: chain.map(|chain| chain.order()),
             invariants,
             counts_states: all_differ && definition.illegal.is_empty(),
-            key_bits: ranking.map(|ranking| ranking.bits()),
+            key_bits: keys.map(|keys| keys.bits()),
         })
     }
 }

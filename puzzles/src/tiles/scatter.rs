@@ -15,7 +15,7 @@ impl Tiles {
         let state = self.state(reading, side);
         let Some(symmetry) = &self.symmetry else { return state };
         let image = || self.state(&symmetry.image(reading), side);
-        match symmetry.order(state.local >> 1) {
+        match symmetry.order(state.narrow() >> 1) {
             Ordering::Less => state,
             Ordering::Greater => image(),
             Ordering::Equal => image().min(state),
@@ -79,7 +79,7 @@ impl Tiles {
         (self.locate(self.start(), 0) == *first).then_some(())?;
         let mut path = vec![self.start().reading()];
         for state in onward.iter().chain(back.iter().rev()) {
-            let is_next = |next: &Reading| self.canonical(next, state.local & 1) == *state;
+            let is_next = |next: &Reading| self.canonical(next, state.side()) == *state;
             let next = self.neighbours(path.last()?).find(is_next)?;
             path.push(next);
         }

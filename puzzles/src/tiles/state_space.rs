@@ -128,12 +128,12 @@ impl Tiles {
             }
         }
         let index = self.locals.index(&digits[..self.small.into()], blank);
-        State { region: RegionKey(region), local: index << 1 | side }
+        State::new(RegionKey(region), index << 1 | side)
     }
 
     /// The board of a state.
     fn reading(&self, state: State) -> Reading {
-        let (digits, blank) = self.locals.digits(state.local >> 1).unwrap_or_default();
+        let (digits, blank) = self.locals.digits(state.narrow() >> 1).unwrap_or_default();
         let mut order = insert(&digits, &self.large(state.region));
         order.insert(blank.into(), 0);
         let mut reading = Reading::default();
@@ -187,7 +187,7 @@ impl StateSpace for Tiles {
     fn moves(&self, state: State, out: &mut Vec<State>) {
         let reading = self.reading(state);
         let next = self.neighbours(&reading);
-        out.extend(next.map(|next| self.canonical(&next, state.local & 1)));
+        out.extend(next.map(|next| self.canonical(&next, state.side())));
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
@@ -195,15 +195,15 @@ impl StateSpace for Tiles {
     }
 
     fn weight(&self, state: State) -> Weight {
-        let index = state.local >> 1;
-        let side = (state.local & 1) as usize;
+        let index = state.narrow() >> 1;
+        let side = state.side() as usize;
         let first = self.region_weights(state.region)[side][0];
         first * self.tables.weights()[index as usize][0]
-            + self.unfactored_weight(state.region, &[state.local])
+            + self.unfactored_weight(state.region, &[state.narrow()])
     }
 
     fn positions(&self, state: State) -> Option<u64> {
-        Some(1 + self.unfactored_positions(state.region, &[state.local]))
+        Some(1 + self.unfactored_positions(state.region, &[state.narrow()]))
     }
 
     /// Of the boards that the state stands for, the one whose text sorts first.

@@ -19,7 +19,7 @@ fn plain_moves(position: &Position, centre_top: CentreTop) -> Vec<Position> {
 
 /// Successors of a state, computed from the tables.
 fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
-    let (index, side) = (state.local >> 1, state.local & 1);
+    let (index, side) = (state.narrow() >> 1, state.side());
     let class = space.class(state.region);
     let open = space.legal_moves(&class, index);
     let mut found = Vec::new();
@@ -35,13 +35,13 @@ fn tabled_moves(space: &Panex, state: State) -> Vec<State> {
         if open.inside >> mv & 1 == 1 {
             let next = space.neighbour(index, mv);
             let local = space.canonicalise(&class, next << 1 | side);
-            found.push(State { region: state.region, local });
+            found.push(State::new(state.region, local));
         }
         if open.exits >> mv & 1 == 1 {
             let target = space.edge_target(state.region, mv.into());
             let class = space.class(target.region);
             let entered = space.transfer(index, mv.into(), target.symmetry) ^ side;
-            found.push(State { region: target.region, local: space.canonicalise(&class, entered) });
+            found.push(State::new(target.region, space.canonicalise(&class, entered)));
         }
     }
     found
@@ -87,7 +87,7 @@ proptest! {
             for s in Symmetry::ALL {
                 let image = space.locate(&position.image(s), End::Start).unwrap();
                 prop_assert_eq!(image.region, state.region);
-                prop_assert_eq!(image.local, state.local ^ space.group.side(s));
+                prop_assert_eq!(image.narrow(), state.narrow() ^ space.group.side(s));
             }
         }
     }
@@ -122,8 +122,8 @@ proptest! {
         let position = walk(level, centre_top, &choices);
         let state = space.locate(&position, End::Start).unwrap();
         let class = space.class(state.region);
-        let side = (state.local & 1) as usize;
-        let index = state.local >> 1;
+        let side = state.side() as usize;
+        let index = state.narrow() >> 1;
         let region = space.region_weights(state.region)[side];
         let mut local = space.local_weights(side).images(index);
         if space.is_fixed(&class, index) {

@@ -83,6 +83,11 @@ struct DensePermutation {
     tables: DenseTables,
 }
 
+/// Whether all pieces that moves change differ, in every turn.
+pub(super) fn all_differ(definition: &Definition, start: &State, moves: &[Element]) -> bool {
+    Members::fit(definition, start, moves)
+}
+
 impl Numbering {
     /// Numbers the states that moves make of a start.
     ///
@@ -131,6 +136,11 @@ impl Numbering {
     /// Whether a state has numbers, without which moves cannot make it of the start.
     pub(super) fn has(&self, definition: &Definition, state: &State) -> bool {
         self.form.checked(definition, state).is_some()
+    }
+
+    /// Whether states have numbers of the size that the dense engine takes.
+    pub(super) fn is_dense(&self) -> bool {
+        self.form.shape().is_some()
     }
 
     /// The size of the dense form, for a search with a goal or without.

@@ -74,7 +74,7 @@ fn states_are_boards_and_moves_are_those_of_boards() {
             assert_eq!(texts, expected, "{size}");
             let mut next = Vec::new();
             for state in &here {
-                assert_eq!(space.state(&space.reading(*state), state.local & 1), *state);
+                assert_eq!(space.state(&space.reading(*state), state.side()), *state);
                 space.moves(*state, &mut next);
             }
             next.sort_unstable();
@@ -89,31 +89,31 @@ fn states_are_boards_and_moves_are_those_of_boards() {
 /// Compares tables and moves on a walk from the seed. Returns how many moves were scattered.
 fn walk(space: &Tiles, side: u32) -> usize {
     let mut state = space.seeds()[0];
-    state.local ^= side;
+    state.local ^= u128::from(side);
     let (mut seed, mut scattered) = (7u64, 0);
     for _ in 0..3_000 {
         let mut moves = Vec::new();
         space.moves(state, &mut moves);
-        let index = state.local >> 1;
+        let index = state.narrow() >> 1;
         let open = space.legal_moves(&(), index);
         assert_eq!(open.inside & open.exits, 0);
         let mut tabled = Vec::new();
         for kind in 0..Tiles::MOVE_KINDS {
             if open.inside >> kind & 1 == 1 {
                 let local = space.neighbour(index, kind) << 1 | side;
-                tabled.push(State { local, ..state });
+                tabled.push(State::new(state.region, local));
             } else if open.exits >> kind & 1 == 1 {
                 let edge = space.exit_edge(index, kind);
                 assert!(edge < space.exit_edges());
                 assert_eq!(space.exit_kind(edge), kind);
                 if edge >= space.first_scattering_edge() {
-                    space.scatter(state.region, edge, &[state.local], &mut tabled);
+                    space.scatter(state.region, edge, &[state.narrow()], &mut tabled);
                     scattered += 1;
                     continue;
                 }
                 let region = space.edge_target(state.region, edge).region;
                 assert_ne!(region, state.region);
-                tabled.push(State { region, local: space.transfer(index, edge, 0) | side });
+                tabled.push(State::new(region, space.transfer(index, edge, 0) | side));
             } else {
                 assert_eq!(space.neighbour(index, kind), index);
             }
@@ -182,7 +182,8 @@ fn weights_do_not_depend_on_k() {
     let start = "5 2 11 4 / 1 10 7 8 / 9 6 3 _";
     let digest_of = |k: u8, side: u32| -> Digest {
         let space = open("3x4", start, Some(k));
-        let mut states = vec![State { local: space.seeds()[0].local | side, ..space.seeds()[0] }];
+        let mut states =
+            vec![State { local: space.seeds()[0].local | u128::from(side), ..space.seeds()[0] }];
         space.moves(states[0], &mut states);
         states.into_iter().map(|state| space.weight(state)).sum()
     };

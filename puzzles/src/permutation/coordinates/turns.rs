@@ -1,0 +1,108 @@
+//! The coordinate of the turns in an orbit's slots.
+
+/// Turns of slots as digits of a number. If their sum is fixed, the last follows from the others.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    slots: usize,
+    orientations: u8,
+    sum: Option<u8>,
+}
+
+impl Turns {
+    /// The turns of slots, with the sum that all states have modulo the orientations, if there is one.
+    pub(super) fn new(slots: usize, orientations: u8, sum: Option<u8>) -> Turns {
+        Turns { slots, orientations, sum }
+    }
+
+    fn digits(&self) -> usize {
+        self.slots - usize::from(self.sum.is_some())
+    }
+
+    /// Number of values; None beyond 64 bits.
+    pub(super) fn size(&self) -> Option<u64> {
+        u64::from(self.orientations).checked_pow(self.digits() as u32)
+    }
+
+    /// The coordinate of turns; None if their sum is another.
+    pub(super) fn rank(&self, turns: &[u8]) -> Option<u16> {
+        let sum: u32 = turns.iter().map(|turn| u32::from(*turn)).sum();
+        let is_possible =
+            self.sum.is_none_or(|fixed| sum % u32::from(self.orientations) == u32::from(fixed));
+        let digits = &turns[..self.digits()];
+        let rank = digits
+            .iter()
+            .fold(0, |rank, turn| rank * u32::from(self.orientations) + u32::from(*turn));
+        is_possible.then_some(rank as u16)
+    }
+
+    /// The turns of a coordinate.
+    pub(super) fn unrank(&self, coordinate: u16) -> Vec<u8> {
+        let orientations = u32::from(self.orientations);
+        let (mut turns, mut rank, mut sum) = (vec![0; self.slots], u32::from(coordinate), 0);
+        for turn in turns[..self.digits()].iter_mut().rev() {
+            *turn = (rank % orientations) as u8;
+            sum += rank % orientations;
+            rank /= orientations;
+        }
+        if let (Some(fixed), Some(last)) = (self.sum, turns.last_mut()) {
+            *last = ((u32::from(fixed) + orientations - sum % orientations) % orientations) as u8;
+        }
+        turns
+    }
+
+    /// What a move makes of each value. By slot, `images` has the slot that its piece comes from, and
+    /// `turned` how it is turned on the way. The move keeps the sum if it is fixed.
+    pub(super) fn action(&self, images: &[u8], turned: &[u8]) -> Vec<u16> {
+        let after = |value: u64| {
+            let turns = self.unrank(value as u16);
+            let next: Vec<u8> = images
+                .iter()
+                .zip(turned)
+                .map(|(from, turn)| {
+                    let sum = u16::from(turns[usize::from(*from)]) + u16::from(*turn);
+                    (sum % u16::from(self.orientations)) as u8
+                })
+                .collect();
+            // A move keeps the sum: otherwise it would not be fixed.
+            self.rank(&next).unwrap_or_default()
+        };
+        (0..self.size().unwrap_or(0)).map(after).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_digits_and_moves_act_on_them() {
+        for (slots, orientations, sum) in
+            [(8, 3, Some(0)), (5, 4, Some(3)), (12, 2, Some(1)), (6, 3, None)]
+        {
+            let turns = Turns::new(slots, orientations, sum);
+            let size = turns.size().unwrap();
+            let mut images: Vec<u8> = (0..slots as u8).collect();
+            images.rotate_left(2);
+            let mut turned = vec![1; slots];
+            // The move must not change the sum.
+            let others = (slots - 1) as u8 % orientations;
+            turned[0] = (orientations - others) % orientations;
+            let action = turns.action(&images, &turned);
+            assert_eq!(action.len() as u64, size);
+            for value in (0..size as u16).step_by(7) {
+                let before = turns.unrank(value);
+                assert_eq!(turns.rank(&before), Some(value));
+                let after = turns.unrank(action[usize::from(value)]);
+                for slot in 0..slots {
+                    let from = before[usize::from(images[slot])];
+                    assert_eq!(after[slot], (from + turned[slot]) % orientations);
+                }
+            }
+            let other = sum.map(|_| turns.unrank(0)).map(|mut turns| {
+                turns[0] = (turns[0] + 1) % orientations;
+                turns
+            });
+            assert!(other.is_none_or(|other| turns.rank(&other).is_none()));
+        }
+    }
+}

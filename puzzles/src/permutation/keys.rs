@@ -1,0 +1,66 @@
+//! Keys of states: coordinates of large puzzles where moves act on them by table, else ranks.
+
+use strata_group::Element;
+
+use super::coordinates::Coordinates;
+use super::definition::{Definition, State};
+use super::ranking::Ranking;
+
+/// The keys of the states that moves can make of a start.
+#[derive(Clone, Debug)]
+pub(super) enum Keys {
+    Ranks(Ranking),
+    Coordinates(Box<Coordinates>),
+}
+
+impl Keys {
+    /// The keys for a start and moves, or the number of bits that they would need.
+    pub(super) fn new(
+        definition: &Definition,
+        start: &State,
+        moves: &[Element],
+    ) -> Result<Keys, u64> {
+        match Coordinates::new(definition, start, moves) {
+            Some(coordinates) => Ok(Keys::Coordinates(Box::new(coordinates))),
+            None => Ranking::new(definition, start, moves).map(Keys::Ranks),
+        }
+    }
+
+    /// Bits of the largest key.
+    pub(super) fn bits(&self) -> u32 {
+        match self {
+            Keys::Ranks(ranking) => ranking.bits(),
+            Keys::Coordinates(coordinates) => coordinates.bits(),
+        }
+    }
+
+    /// The coordinates, if keys are made of them.
+    pub(super) fn coordinates(&self) -> Option<&Coordinates> {
+        match self {
+            Keys::Ranks(_) => None,
+            Keys::Coordinates(coordinates) => Some(coordinates),
+        }
+    }
+
+    /// The key of a state that moves can make of the start. `counts` is memory that calls can share.
+    pub(super) fn key_of(&self, state: &State, counts: &mut Vec<u64>) -> Option<u128> {
+        match self {
+            Keys::Ranks(ranking) => ranking.rank_of(state, counts),
+            Keys::Coordinates(coordinates) => coordinates.key_of(state),
+        }
+    }
+
+    /// The key of a state, if it has one: it has the pieces of the start in the same orbits.
+    pub(super) fn key(&self, state: &State) -> Option<u128> {
+        let key = self.key_of(state, &mut Vec::new())?;
+        (self.state(key) == *state).then_some(key)
+    }
+
+    /// The state of a key.
+    pub(super) fn state(&self, key: u128) -> State {
+        match self {
+            Keys::Ranks(ranking) => ranking.state(key),
+            Keys::Coordinates(coordinates) => coordinates.state(key),
+        }
+    }
+}
