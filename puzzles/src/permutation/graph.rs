@@ -9,7 +9,7 @@ use strata_space::{
     Chain, Key, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, each_successor,
 };
 
-use super::coordinates::Coordinates;
+use super::coordinates::{Coordinates, Folding};
 use super::definition::{Definition, NamedElement, State};
 use super::dense::{self, Numbering};
 use super::error::Place;
@@ -47,6 +47,8 @@ pub(super) struct Graph {
     keys: Result<Keys, u64>,
     /// Symmetries by which states are identified, if they are asked for.
     symmetry: Option<Canonical>,
+    /// The same for states with coordinates, if there are symmetries.
+    folding: Option<Folding>,
     /// Numbers of the dense form, once they are needed.
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
     /// What weights are made of, once they are needed.
@@ -100,7 +102,11 @@ impl Graph {
         let symmetry = symmetry.then(|| Canonical::new(&definition, &start, &elements, &goals));
         let symmetry = symmetry.transpose().map_err(|why| symmetry_error(&why))?;
         let is_undirected = moves::directed(&definition, &moves).next().is_none();
+        let coordinates = keys.as_ref().ok().and_then(Keys::coordinates);
+        let used = symmetry.as_ref().filter(|canonical| canonical.symmetries() > 1);
+        let folding = coordinates.zip(used).and_then(|(of, used)| Folding::new(of, used));
         Ok(Graph {
+            folding,
             is_undirected,
             start,
             goals,
@@ -161,10 +167,14 @@ impl Graph {
         self.symmetry.is_some()
     }
 
-    /// The coordinates of states, unless symmetries mix them.
+    /// The coordinates of states, if keys are made of them.
     fn coordinates(&self) -> Option<&Coordinates> {
-        let coordinates = self.keys.as_ref().ok().and_then(Keys::coordinates);
-        coordinates.filter(|_| self.canonical().is_none())
+        self.keys.as_ref().ok().and_then(Keys::coordinates)
+    }
+
+    /// The coordinates of states, with their symmetries.
+    fn folding(&self) -> Option<(&Folding, &Coordinates)> {
+        self.folding.as_ref().zip(self.coordinates())
     }
 
     /// The symmetries by which states are identified.
@@ -249,6 +259,9 @@ impl Graph {
         let (Some(canonical), Some(_)) = (self.canonical(), key) else {
             return key;
         };
+        if let Some((folding, coordinates)) = self.folding() {
+            return folding.key_of(coordinates, state);
+        }
         let mut least = state.clone();
         canonical.write(&canonical.least(&canonical.codes(state)), &mut least);
         keys.key(&least)
@@ -441,11 +454,16 @@ impl KeySpace for Graph {
     }
 
     fn local_bits(&self) -> Option<u32> {
-        self.coordinates().map(Coordinates::local_bits)
+        // Without a folding, symmetries lead from a region to any other.
+        let keeps_regions = self.canonical().is_none() || self.folding.is_some();
+        self.coordinates().filter(|_| keeps_regions).map(Coordinates::local_bits)
     }
 
     fn successors(&self, key: u128, out: &mut Vec<u128>) {
         let Ok(keys) = &self.keys else { return };
+        if let Some((folding, coordinates)) = self.folding() {
+            return folding.successors(coordinates, &[key], |_, next| out.push(next));
+        }
         if let Some(canonical) = self.canonical() {
             return self.canonical_successors((keys, canonical), key, out);
         }
@@ -465,9 +483,10 @@ impl KeySpace for Graph {
     }
 
     fn all_successors(&self, keys: &[u128], visit: impl FnMut(usize, u128)) {
-        match self.coordinates() {
-            Some(coordinates) => coordinates.successors(keys, visit),
-            None => each_successor(self, keys, visit),
+        match (self.folding(), self.canonical(), self.coordinates()) {
+            (Some((folding, coordinates)), ..) => folding.successors(coordinates, keys, visit),
+            (None, None, Some(coordinates)) => coordinates.successors(keys, visit),
+            _ => each_successor(self, keys, visit),
         }
     }
 
@@ -486,12 +505,17 @@ impl KeySpace for Graph {
         let weights = self.weights.get_or_init(|| self.find_weights());
         match (weights, self.canonical()) {
             (Weights::Keys, None) => Key::weight(key),
+            // Of one state only: all images would take longer than the search.
+            (Weights::Keys, _) if self.folding.is_some() => Key::weight(key),
             _ => self.weight_of_positions(weights, key),
         }
     }
 
     #[inline]
     fn positions(&self, key: u128) -> Option<u64> {
+        if let Some((folding, coordinates)) = self.folding() {
+            return Some(folding.positions(coordinates, key));
+        }
         Some(match (&self.keys, self.canonical()) {
             (Ok(keys), Some(canonical)) => canonical.positions(&canonical.codes(&keys.state(key))),
             _ => 1,

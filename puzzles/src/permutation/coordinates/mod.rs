@@ -5,6 +5,7 @@
 //! of all coordinates, without gaps. Its high bits, the region, are coordinates of their own: a move
 //! takes all states of a region to one other.
 
+mod folding;
 mod orders;
 mod parity;
 mod places;
@@ -14,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use strata_group::{Element, Invariants, Orbit};
 
+pub(super) use self::folding::Folding;
 use self::parity::Parities;
 use self::places::{Action, Groups, MOST_PIECES, Places};
 use self::turns::Turns;
@@ -61,6 +63,8 @@ struct OrbitCoordinates {
     /// By kind, the number of the piece.
     pieces: Vec<Option<u8>>,
     kinds: Vec<u16>,
+    /// By piece and turn, as one number, both.
+    letters: Vec<(u8, u8)>,
     places: Places,
     turns: Option<Turns>,
     /// The coordinate of the turns, and the first of the places.
@@ -142,7 +146,24 @@ impl OrbitCoordinates {
         }
         let (places, turns_at) = (Places::new(slots.len()), at);
         let places_at = at + usize::from(turns.is_some());
-        Some(OrbitCoordinates { slots, pieces, kinds, places, turns, turns_at, places_at })
+        let letters = (0..slots.len() as u8).flat_map(|p| (0..orientations).map(move |t| (p, t)));
+        let letters: Vec<(u8, u8)> = letters.collect();
+        // Codes are bytes.
+        (letters.len() <= 1 << u8::BITS).then_some(OrbitCoordinates {
+            slots,
+            pieces,
+            kinds,
+            letters,
+            places,
+            turns,
+            turns_at,
+            places_at,
+        })
+    }
+
+    /// Orientations of a piece.
+    fn period(&self) -> u8 {
+        (self.letters.len() / self.slots.len()) as u8
     }
 
     /// The coordinate after the last one of the orbit.
@@ -182,8 +203,7 @@ impl OrbitCoordinates {
             let all: Vec<u8> = self.slots.iter().map(|slot| state.turns[*slot]).collect();
             coordinates[self.turns_at] = turns.rank(&all)?;
         }
-        let places = self.places.coordinates(&pieces);
-        coordinates[self.places_at..self.end()].copy_from_slice(&places);
+        self.places.write_coordinates(&pieces, &mut coordinates[self.places_at..]);
         Some(())
     }
 
@@ -274,11 +294,7 @@ impl Coordinates {
     pub(super) fn key_of(&self, state: &State) -> Option<u128> {
         let mut at = vec![0; self.count()];
         self.orbits.iter().try_for_each(|orbit| orbit.read(state, &mut at))?;
-        let [high, low] = [&self.region, &self.local].map(|digits| {
-            digits.iter().fold(0, |number, digit| {
-                number * u64::from(digit.values) + u64::from(self.value(digit.form, &at))
-            })
-        });
+        let [high, low] = [&self.region, &self.local].map(|digits| self.number(digits, &at));
         Some(u128::from(high) << self.local_bits | u128::from(low))
     }
 
@@ -324,11 +340,41 @@ impl Coordinates {
     }
 
     /// The region after a move of the first of some states.
-    fn region_after(&self, mv: Move<'_>, coordinates: &[u16], states: usize) -> u64 {
-        let mut number = [0];
-        let first: Vec<u16> = coordinates.iter().step_by(states).copied().collect();
-        self.region.iter().for_each(|digit| self.append(mv, *digit, &first, &mut number));
-        number[0]
+    #[inline]
+    fn region_after(&self, (actions, mv): Move<'_>, coordinates: &[u16], states: usize) -> u64 {
+        let after = |coordinate: usize| {
+            actions[coordinate][mv][usize::from(coordinates[coordinate * states])]
+        };
+        self.region.iter().fold(0, |number, digit| {
+            let value = match digit.form {
+                DigitForm::Plain { coordinate } => after(coordinate).into(),
+                form => self.first_of(form, after),
+            };
+            number * u64::from(digit.values) + u64::from(value)
+        })
+    }
+
+    /// The value of the first coordinate of an orbit's three as a digit.
+    fn first_of(&self, form: DigitForm, coordinate: impl Fn(usize) -> u16) -> u32 {
+        let DigitForm::First { orbit } = form else { return 0 };
+        match self.groups(orbit) {
+            (first, Some(groups)) => groups.number_of_first(coordinate(first)),
+            (_, None) => 0,
+        }
+    }
+
+    /// The number with these digits.
+    #[inline]
+    fn number(&self, digits: &[Digit], at: &[u16]) -> u64 {
+        digits.iter().fold(0, |number, digit| {
+            number * u64::from(digit.values) + u64::from(self.value(digit.form, at))
+        })
+    }
+
+    /// The high and the low part of a key.
+    #[inline]
+    fn split(&self, key: u128) -> (u64, u64) {
+        ((key >> self.local_bits) as u64, key as u64 & ((1 << self.local_bits) - 1))
     }
 
     /// Appends a digit after a move to numbers of states, whose coordinates are one after the other.
@@ -387,10 +433,7 @@ impl Coordinates {
             DigitForm::Plain { coordinate } => at[coordinate].into(),
             DigitForm::Half { orbit } => u32::from(at[self.orbits[orbit].places_at]) >> 1,
             DigitForm::HalfRest { orbit } => self.value(DigitForm::Rest { orbit }, at) >> 1,
-            DigitForm::First { orbit } => match self.groups(orbit) {
-                (first, Some(groups)) => groups.number_of_first(at[first]),
-                (first, None) => at[first].into(),
-            },
+            DigitForm::First { .. } => self.first_of(form, |first| at[first]),
             DigitForm::Rest { orbit } => match self.groups(orbit) {
                 (first, Some(groups)) => groups.number(at[first], at[first + 1], at[first + 2]),
                 (_, None) => 0,
@@ -400,16 +443,10 @@ impl Coordinates {
 
     /// Writes the coordinates of a key.
     fn unpack(&self, key: u128, at: &mut [u16]) {
-        let high = (key >> self.local_bits) as u64;
-        let low = key as u64 & ((1 << self.local_bits) - 1);
-        // The region first, and last digits first: what depends on another coordinate comes after it.
-        for (digits, mut number) in [(&self.region, high), (&self.local, low)] {
-            for digit in digits.iter().rev() {
-                let values = u64::from(digit.values);
-                self.set(digit.form, (number % values) as u32, at);
-                number /= values;
-            }
-        }
+        let (high, low) = self.split(key);
+        // The region first: what depends on another coordinate comes after it.
+        self.unpack_digits(&self.region, high, at);
+        self.unpack_digits(&self.local, low, at);
         for constraint in self.parities.iter() {
             let orbit = &self.orbits[constraint.determined];
             let is_odd = constraint.is_odd(|other| self.orbits[other].is_odd(at));
@@ -417,6 +454,22 @@ impl Coordinates {
                 // Another order of the last two pieces.
                 at[orbit.end() - 1] ^= 1;
             }
+        }
+    }
+
+    /// Writes the coordinates of a region; the others become those of any state of it.
+    fn unpack_region(&self, region: u64, at: &mut [u16]) {
+        at.fill(0);
+        self.unpack_digits(&self.region, region, at);
+    }
+
+    /// Writes the coordinates of digits, the last one first.
+    #[inline]
+    fn unpack_digits(&self, digits: &[Digit], mut number: u64, at: &mut [u16]) {
+        for digit in digits.iter().rev() {
+            let values = u64::from(digit.values);
+            self.set(digit.form, (number % values) as u32, at);
+            number /= values;
         }
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Groups {
     pieces: usize,
     /// By size of a group that occurs, the sets of slots it may take, as bits, ascending.
     sets: [Vec<u16>; 3],
+    /// By group and set, as bits, its number.
+    numbers: [Vec<u16>; 3],
     /// By sets of the first and second group, the number of the second among those that do not meet the
     /// first.
     relative: Vec<u8>,
@@ -65,19 +67,20 @@ impl Places {
         }
     }
 
-    /// The coordinates of pieces, given by slot.
-    pub(super) fn coordinates(&self, pieces: &[u8]) -> Vec<u16> {
+    /// Writes the coordinates of pieces, given by slot.
+    #[inline]
+    pub(super) fn write_coordinates(&self, pieces: &[u8], coordinates: &mut [u16]) {
         match self {
-            Places::Together { .. } => vec![rank(pieces) as u16],
+            Places::Together { .. } => coordinates[0] = rank(pieces) as u16,
             Places::Groups(groups) => {
-                let mut at = vec![0; pieces.len()];
-                (0..).zip(pieces).for_each(|(slot, piece)| at[usize::from(*piece)] = slot);
-                groups
-                    .parts(&at)
-                    .into_iter()
-                    .enumerate()
-                    .map(|(g, at)| groups.rank(g, at))
-                    .collect()
+                let mut at = [0; MOST_PIECES];
+                for (slot, piece) in (0..).zip(pieces) {
+                    at[usize::from(*piece)] = slot;
+                }
+                let parts = groups.parts(&at[..pieces.len()]);
+                for (group, (coordinate, at)) in coordinates.iter_mut().zip(parts).enumerate() {
+                    *coordinate = groups.rank(group, at);
+                }
             }
         }
     }
@@ -171,7 +174,12 @@ impl Groups {
             (0..factorial(size)).map(|at| is_odd(&unrank(at, size))).collect::<Vec<bool>>()
         });
         let order_bits = sizes.map(|size| factorial(size).next_power_of_two().ilog2());
-        Groups { sizes, pieces, sets, relative, others, relatives, odd, order_bits }
+        let numbers = sets.each_ref().map(|sets| {
+            let mut numbers = vec![0; 1 << pieces];
+            (0..).zip(sets).for_each(|(number, set)| numbers[usize::from(*set)] = number);
+            numbers
+        });
+        Groups { sizes, pieces, sets, numbers, relative, others, relatives, odd, order_bits }
     }
 
     fn orders(&self, group: usize) -> u32 {
@@ -210,8 +218,8 @@ impl Groups {
 
     /// The coordinate of a group whose pieces are in these slots.
     fn rank(&self, group: usize, slots: &[u8]) -> u16 {
-        let set = slots.iter().fold(0, |set, slot| set | 1 << slot);
-        let number = self.sets[group].partition_point(|other| *other < set) as u32;
+        let set = slots.iter().fold(0_u16, |set, slot| set | 1 << slot);
+        let number = u32::from(self.numbers[group][usize::from(set)]);
         // The order of the slots is that of their numbers among them.
         (number << self.order_bits[group] | rank(slots)) as u16
     }
@@ -305,8 +313,8 @@ mod tests {
             images.swap(0, pieces / 2);
             let actions = places.actions(std::slice::from_ref(&images));
             for step in 0..400 {
-                let coordinates = places.coordinates(&order);
-                assert_eq!(coordinates.len(), places.count());
+                let mut coordinates = vec![0; places.count()];
+                places.write_coordinates(&order, &mut coordinates);
                 assert_eq!(places.pieces(&coordinates), order);
                 assert_eq!(places.is_odd(&coordinates), is_odd(&order));
                 if let Places::Groups(groups) = &places {
@@ -326,7 +334,8 @@ mod tests {
                     .zip(&actions)
                     .map(|(at, action)| action[0][usize::from(*at)])
                     .collect();
-                assert_eq!(places.coordinates(&order), after);
+                places.write_coordinates(&order, &mut coordinates);
+                assert_eq!(coordinates, after);
                 // Another order, so that not only powers of one move are seen.
                 order.swap(step % pieces, step * 7 % pieces);
             }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use strata_space::mix;
 
 use super::super::definition::NamedElement;
+use super::super::symmetry::{Canonical, Codes};
 use super::*;
 
 /// A puzzle with sets of pieces and turns, and moves that cycle some pieces of each set and turn them.
@@ -145,4 +146,69 @@ fn other_puzzles_have_none() {
     let mut illegal = puzzle(&[(12, 2), (8, 3)], 8, &[]);
     illegal.illegal.push(super::super::definition::Illegal { slot: 3, kind: 1 });
     assert!(!has(&illegal));
+}
+
+/// Compares keys, positions and successors with those of all images.
+fn check_folding(text: &str, starts: &[&State]) {
+    let definition = Definition::read(text).unwrap();
+    let moves = elements(&definition);
+    let coordinates = Coordinates::new(&definition, &definition.solved, &moves).unwrap();
+    let canonical = Canonical::new(&definition, &definition.solved, &moves, &[]).unwrap();
+    let folding = Folding::new(&coordinates, &canonical).unwrap();
+    let images = |state: &State| -> Vec<u128> {
+        let codes = canonical.orbit(&canonical.codes(state));
+        let image = |codes: &Codes| {
+            let mut image = state.clone();
+            canonical.write(codes, &mut image);
+            coordinates.key_of(&image).unwrap()
+        };
+        codes.iter().map(image).collect()
+    };
+    let key = |state: &State| images(state).into_iter().min().unwrap();
+    let few_moves = walk(&definition, 200).into_iter().step_by(3);
+    let near = walk(&definition, 2).into_iter().chain(starts.iter().map(|state| (*state).clone()));
+    for state in few_moves.chain(near) {
+        let own = folding.key_of(&coordinates, &state).unwrap();
+        assert_eq!(own, key(&state));
+        assert_eq!(folding.positions(&coordinates, own), images(&state).len() as u64);
+        let canonical_state = coordinates.state(own);
+        let mut found = Vec::new();
+        folding.successors(&coordinates, &[own], |_, next| found.push(next));
+        let next = moves.iter().map(|mv| key(&definition.after(&canonical_state, mv)));
+        assert!(found.into_iter().eq(next));
+    }
+}
+
+#[test]
+fn symmetric_states_of_the_cube_have_one_key() {
+    let text = include_str!("../../../data/3x3x3.tws");
+    let definition = Definition::read(text).unwrap();
+    // All edges flipped: a state that all symmetries fix.
+    let mut flipped = definition.solved.clone();
+    flipped.turns[8..].fill(1);
+    check_folding(text, &[&definition.solved, &flipped]);
+}
+
+/// A ring of pieces that turn, and one without symmetry.
+#[test]
+fn symmetric_states_of_rings_have_one_key() {
+    let mut text = "Name rings\nSet A 8 3\nSet B 8 2\nSet C 4 1\nSolved\nA\n1 2 3 4 5 6 7 8\nB\n\
+                    1 2 3 4 5 6 7 8\nC\n1 2 3 4\nEnd\n"
+        .to_owned();
+    for mv in 0..8 {
+        let next = (mv + 1) % 8;
+        let mut order: Vec<usize> = (1..=8).collect();
+        order.swap(mv, next);
+        let mut turns = [0; 8];
+        (turns[mv], turns[next]) = (1, 2);
+        let words = |numbers: &[usize]| {
+            numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let flips = turns.map(|turn| usize::from(turn > 0));
+        let (order, turns, flips) = (words(&order), words(&turns), words(&flips));
+        let quarter = if mv % 2 == 0 { "2 1 3 4" } else { "1 2 4 3" };
+        writeln!(text, "Move M{mv}\nA\n{order}\n{turns}\nB\n{order}\n{flips}\nC\n{quarter}\nEnd")
+            .unwrap();
+    }
+    check_folding(&text, &[]);
 }

@@ -28,11 +28,14 @@ impl Turns {
         let sum: u32 = turns.iter().map(|turn| u32::from(*turn)).sum();
         let is_possible =
             self.sum.is_none_or(|fixed| sum % u32::from(self.orientations) == u32::from(fixed));
-        let digits = &turns[..self.digits()];
-        let rank = digits
-            .iter()
-            .fold(0, |rank, turn| rank * u32::from(self.orientations) + u32::from(*turn));
-        is_possible.then_some(rank as u16)
+        is_possible.then_some(self.digits_of(turns))
+    }
+
+    /// The coordinate of turns whose sum is the fixed one.
+    #[inline]
+    pub(super) fn digits_of(&self, turns: &[u8]) -> u16 {
+        let digits = turns[..self.digits()].iter();
+        digits.fold(0, |rank, turn| rank * u32::from(self.orientations) + u32::from(*turn)) as u16
     }
 
     /// The turns of a coordinate.

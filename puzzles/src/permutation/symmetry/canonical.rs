@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use strata_group::{Element, Symmetry};
 
 use super::super::definition::{Definition, State};
-use super::map::{Codes, MOST_PLACES, Map};
+use super::map::{ByteMap, Codes, MOST_PLACES, Map};
 use super::visible::{Alphabet, Visible};
 
 /// Most entries of the tables of all symmetries, two bytes each.
@@ -188,6 +188,13 @@ impl Canonical {
             }
         }
         true
+    }
+
+    /// The maps of moves, and of symmetries without the identity, with bytes. None if there are too many
+    /// places or codes.
+    pub(in super::super) fn byte_maps(&self) -> Option<[Vec<ByteMap>; 2]> {
+        let bytes = |maps: &[Map]| maps.iter().map(Map::bytes).collect::<Option<Vec<_>>>();
+        Some([bytes(&self.moves)?, bytes(&self.images)?])
     }
 
     /// The number of symmetries, the identity included.

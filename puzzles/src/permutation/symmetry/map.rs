@@ -60,3 +60,53 @@ impl Map {
         })
     }
 }
+
+/// A map of states with few places and codes, of which each is a byte.
+#[derive(Clone, Debug)]
+pub(in super::super) struct ByteMap {
+    /// By place, the place that it takes from.
+    sources: Vec<u8>,
+    /// By place and code, what the code becomes; as many codes for each place.
+    codes: Vec<u8>,
+    stride: usize,
+}
+
+impl Map {
+    /// The map with bytes; None if there are too many places or codes.
+    pub(super) fn bytes(&self) -> Option<ByteMap> {
+        let rows: Vec<(u16, &[u16])> =
+            (0..self.sources.len()).map(|place| self.row(place)).collect();
+        let stride = rows.iter().map(|(_, codes)| codes.len()).max()?;
+        let mut map = ByteMap { sources: Vec::new(), codes: Vec::new(), stride };
+        for (source, codes) in rows {
+            map.sources.push(u8::try_from(source).ok()?);
+            for code in codes {
+                map.codes.push(u8::try_from(*code).ok()?);
+            }
+            map.codes.resize(map.sources.len() * stride, 0);
+        }
+        Some(map)
+    }
+}
+
+impl ByteMap {
+    /// The place that a place takes from.
+    pub(in super::super) fn source(&self, place: usize) -> usize {
+        self.sources[place].into()
+    }
+
+    /// What a code becomes that a place takes.
+    #[inline]
+    pub(in super::super) fn code(&self, place: usize, code: u8) -> u8 {
+        self.codes[place * self.stride + usize::from(code)]
+    }
+
+    /// Writes the image of a state.
+    #[inline]
+    pub(in super::super) fn apply(&self, from: &[u8], to: &mut [u8]) {
+        let places = to.iter_mut().zip(&self.sources).zip(self.codes.chunks_exact(self.stride));
+        for ((to, source), codes) in places {
+            *to = codes[usize::from(from[usize::from(*source)])];
+        }
+    }
+}

@@ -5,4 +5,4 @@ mod map;
 mod visible;
 
 pub(super) use canonical::Canonical;
-pub(super) use map::Codes;
+pub(super) use map::{ByteMap, Codes};

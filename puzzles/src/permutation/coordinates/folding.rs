@@ -1,0 +1,259 @@
+//! Keys of states that symmetries map to one another: the least of the keys of all images.
+//!
+//! The high part of a key is the order of pieces in whole orbits. Its image under a symmetry depends on
+//! nothing else, so a table has the least image of each region, and the symmetries that lead there: for
+//! most regions one. The rest of a state is mapped by these alone.
+
+use std::sync::OnceLock;
+
+use super::super::definition::State;
+use super::super::symmetry::{ByteMap, Canonical};
+use super::{Coordinates, Digit, DigitForm, Places};
+
+/// Symmetries of states with coordinates.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Folding {
+    moves: Vec<ByteMap>,
+    /// Without the identity.
+    images: Vec<ByteMap>,
+    least: OnceLock<LeastRegions>,
+}
+
+/// By region, its least image and the symmetries that lead there.
+#[derive(Clone, Debug, Default)]
+struct LeastRegions {
+    least: Vec<u32>,
+    /// By region, where its symmetries begin, and the end.
+    starts: Vec<u32>,
+    /// Numbers of symmetries; 0 is the identity.
+    symmetries: Vec<u8>,
+}
+
+/// Memory that calls share.
+struct Scratch {
+    cells: Vec<u8>,
+    at: Vec<u16>,
+}
+
+impl LeastRegions {
+    #[inline]
+    fn of(&self, region: usize) -> (u32, &[u8]) {
+        let [start, end] = [self.starts[region], self.starts[region + 1]].map(|at| at as usize);
+        (self.least[region], &self.symmetries[start..end])
+    }
+}
+
+impl Folding {
+    /// The folding of coordinates by symmetries. None if a region's image depends on more than the region.
+    pub(in super::super) fn new(
+        coordinates: &Coordinates,
+        canonical: &Canonical,
+    ) -> Option<Folding> {
+        let [moves, images] = canonical.byte_maps()?;
+        let folding = Folding { moves, images, least: OnceLock::new() };
+        (folding.images.len() < u8::MAX.into() && folding.keeps_regions(coordinates)?)
+            .then_some(folding)
+    }
+
+    /// Whether the orbits of a region are mapped to one another, whatever their turns. None if a region is
+    /// not made of whole orbits.
+    fn keeps_regions(&self, coordinates: &Coordinates) -> Option<bool> {
+        let mut in_region = Vec::new();
+        for orbit in &coordinates.orbits {
+            let is_there = coordinates.region.iter().any(|digit| digit.is_of(orbit.places_at));
+            in_region
+                .resize(in_region.len() + orbit.slots.len(), is_there.then_some(orbit.period()));
+        }
+        for digit in &coordinates.region {
+            let whole = |orbit: &super::OrbitCoordinates| {
+                digit.is_of(orbit.places_at) && matches!(orbit.places, Places::Together { .. })
+            };
+            coordinates.orbits.iter().find(|orbit| whole(orbit))?;
+        }
+        let keeps = |map: &ByteMap| {
+            in_region.iter().enumerate().all(|(place, period)| {
+                let Some(period) = *period else { return true };
+                let Some(from) = in_region[map.source(place)] else { return false };
+                let letters = coordinates.letters_of(map.source(place)) as u8;
+                (0..letters).all(|code| {
+                    let untwisted = code / from * from;
+                    map.code(place, code) / period == map.code(place, untwisted) / period
+                })
+            })
+        };
+        Some(self.images.iter().all(keeps))
+    }
+
+    fn least(&self, coordinates: &Coordinates) -> &LeastRegions {
+        self.least.get_or_init(|| {
+            let regions = coordinates.region.iter().map(|digit| u64::from(digit.values)).product();
+            let mut found = LeastRegions::default();
+            let (mut scratch, mut images) = (coordinates.scratch(), Vec::new());
+            let mut cells = Vec::new();
+            for region in 0..regions {
+                coordinates.unpack_region(region, &mut scratch.at);
+                coordinates.write_cells(&scratch.at, &mut cells);
+                images.clear();
+                images.push(region as u32);
+                for image in &self.images {
+                    image.apply(&cells, &mut scratch.cells);
+                    coordinates.read_cells(&scratch.cells, &mut scratch.at, true);
+                    images.push(coordinates.number(&coordinates.region, &scratch.at) as u32);
+                }
+                let least = images.iter().copied().min().unwrap_or_default();
+                found.least.push(least);
+                found.starts.push(found.symmetries.len() as u32);
+                let to_least = (0..).zip(&images).filter(|(_, image)| **image == least);
+                found.symmetries.extend(to_least.map(|(number, _): (u8, _)| number));
+            }
+            found.starts.push(found.symmetries.len() as u32);
+            found
+        })
+    }
+
+    /// The low parts of the keys of a state's images with the least region.
+    #[inline]
+    fn lows(
+        &self,
+        coordinates: &Coordinates,
+        symmetries: &[u8],
+        cells: &[u8],
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(u64),
+    ) {
+        for symmetry in symmetries {
+            let image = match symmetry.checked_sub(1) {
+                None => cells,
+                Some(number) => {
+                    self.images[usize::from(number)].apply(cells, &mut scratch.cells);
+                    &scratch.cells
+                }
+            };
+            coordinates.read_cells(image, &mut scratch.at, false);
+            visit(coordinates.number(&coordinates.local, &scratch.at));
+        }
+    }
+
+    #[inline]
+    fn least_key(
+        &self,
+        coordinates: &Coordinates,
+        region: usize,
+        cells: &[u8],
+        scratch: &mut Scratch,
+    ) -> u128 {
+        let (high, symmetries) = self.least(coordinates).of(region);
+        let mut least = u64::MAX;
+        self.lows(coordinates, symmetries, cells, scratch, |low| least = least.min(low));
+        u128::from(high) << coordinates.local_bits | u128::from(least)
+    }
+
+    /// The key of the states that symmetries make of one; None as for [`Coordinates::key_of`].
+    pub(in super::super) fn key_of(
+        &self,
+        coordinates: &Coordinates,
+        state: &State,
+    ) -> Option<u128> {
+        let (mut scratch, mut cells) = (coordinates.scratch(), Vec::new());
+        coordinates.orbits.iter().try_for_each(|orbit| orbit.read(state, &mut scratch.at))?;
+        coordinates.write_cells(&scratch.at, &mut cells);
+        let region = coordinates.number(&coordinates.region, &scratch.at) as usize;
+        Some(self.least_key(coordinates, region, &cells, &mut scratch))
+    }
+
+    /// How many states a key stands for.
+    pub(in super::super) fn positions(&self, coordinates: &Coordinates, key: u128) -> u64 {
+        let (mut scratch, mut cells) = (coordinates.scratch(), Vec::new());
+        coordinates.unpack(key, &mut scratch.at);
+        coordinates.write_cells(&scratch.at, &mut cells);
+        let (region, own) = coordinates.split(key);
+        let (_, symmetries) = self.least(coordinates).of(region as usize);
+        if symmetries.len() == 1 {
+            return self.images.len() as u64 + 1;
+        }
+        let mut fixing = 0;
+        self.lows(coordinates, symmetries, &cells, &mut scratch, |low| {
+            fixing += u64::from(low == own)
+        });
+        (self.images.len() as u64 + 1) / fixing.max(1)
+    }
+
+    /// Calls `visit` with the number of a key in the list and each of its successors.
+    pub(in super::super) fn successors(
+        &self,
+        coordinates: &Coordinates,
+        keys: &[u128],
+        mut visit: impl FnMut(usize, u128),
+    ) {
+        let mut scratch = coordinates.scratch();
+        let (mut cells, mut next) = (Vec::new(), scratch.cells.clone());
+        let (mut at, actions) = (scratch.at.clone(), coordinates.actions());
+        for (number, key) in keys.iter().enumerate() {
+            coordinates.unpack(*key, &mut at);
+            coordinates.write_cells(&at, &mut cells);
+            for (mv, map) in self.moves.iter().enumerate() {
+                let region = coordinates.region_after((actions, mv), &at, 1);
+                map.apply(&cells, &mut next);
+                visit(number, self.least_key(coordinates, region as usize, &next, &mut scratch));
+            }
+        }
+    }
+}
+
+impl Digit {
+    /// Whether the digit is a coordinate.
+    fn is_of(&self, number: usize) -> bool {
+        matches!(self.form, DigitForm::Plain { coordinate } if coordinate == number)
+    }
+}
+
+/// States by place: the number of a piece, times its orientations, plus its turn.
+impl Coordinates {
+    fn scratch(&self) -> Scratch {
+        let places = self.orbits.iter().map(|orbit| orbit.slots.len()).sum();
+        Scratch { cells: vec![0; places], at: vec![0; self.count()] }
+    }
+
+    /// Number of the codes of a place.
+    fn letters_of(&self, place: usize) -> usize {
+        let mut end = 0;
+        let orbit = self.orbits.iter().find(|orbit| {
+            end += orbit.slots.len();
+            place < end
+        });
+        orbit.map_or(0, |orbit| orbit.slots.len() * usize::from(orbit.period()))
+    }
+
+    fn write_cells(&self, at: &[u16], cells: &mut Vec<u8>) {
+        cells.clear();
+        for orbit in &self.orbits {
+            let start = cells.len();
+            let pieces = orbit.places.pieces(&at[orbit.places_at..orbit.end()]);
+            cells.extend(pieces.into_iter().map(|piece| piece * orbit.period()));
+            if let Some(turns) = &orbit.turns {
+                let turns = turns.unrank(at[orbit.turns_at]);
+                cells[start..].iter_mut().zip(turns).for_each(|(cell, turn)| *cell += turn);
+            }
+        }
+    }
+
+    /// Writes the coordinates of cells: those of the region, or the others.
+    #[inline]
+    fn read_cells(&self, cells: &[u8], at: &mut [u16], of_region: bool) {
+        let mut rest = cells;
+        let (mut pieces, mut turned) = ([0; super::MOST_PIECES], [0; super::MOST_PIECES]);
+        for orbit in &self.orbits {
+            let (own, others) = rest.split_at(orbit.slots.len());
+            rest = others;
+            for ((piece, turn), cell) in pieces.iter_mut().zip(&mut turned).zip(own) {
+                (*piece, *turn) = orbit.letters[usize::from(*cell)];
+            }
+            if self.region.iter().any(|digit| digit.is_of(orbit.places_at)) == of_region {
+                orbit.places.write_coordinates(&pieces[..own.len()], &mut at[orbit.places_at..]);
+            }
+            if let Some(turns) = orbit.turns.as_ref().filter(|_| !of_region) {
+                at[orbit.turns_at] = turns.digits_of(&turned[..own.len()]);
+            }
+        }
+    }
+}
