@@ -29,10 +29,19 @@ struct LeastRegions {
     symmetries: Vec<u8>,
 }
 
-/// Memory that calls share.
+/// Most places of a state, and most coordinates.
+const MOST_PLACES: usize = 64;
+
+/// Memory of a call.
 struct Scratch {
-    cells: Vec<u8>,
-    at: Vec<u16>,
+    cells: [u8; MOST_PLACES],
+    at: [u16; MOST_PLACES],
+}
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch { cells: [0; MOST_PLACES], at: [0; MOST_PLACES] }
+    }
 }
 
 impl LeastRegions {
@@ -49,6 +58,9 @@ impl Folding {
         coordinates: &Coordinates,
         canonical: &Canonical,
     ) -> Option<Folding> {
+        if coordinates.places() > MOST_PLACES || coordinates.count() > MOST_PLACES {
+            return None;
+        }
         let [moves, images] = canonical.byte_maps()?;
         let folding = Folding { moves, images, least: OnceLock::new() };
         (folding.images.len() < u8::MAX.into() && folding.keeps_regions(coordinates)?)
@@ -88,8 +100,8 @@ impl Folding {
         self.least.get_or_init(|| {
             let regions = coordinates.region.iter().map(|digit| u64::from(digit.values)).product();
             let mut found = LeastRegions::default();
-            let (mut scratch, mut images) = (coordinates.scratch(), Vec::new());
-            let mut cells = Vec::new();
+            let (mut scratch, mut images) = (Scratch::new(), Vec::new());
+            let mut cells = [0; MOST_PLACES];
             for region in 0..regions {
                 coordinates.unpack_region(region, &mut scratch.at);
                 coordinates.write_cells(&scratch.at, &mut cells);
@@ -154,7 +166,7 @@ impl Folding {
         coordinates: &Coordinates,
         state: &State,
     ) -> Option<u128> {
-        let (mut scratch, mut cells) = (coordinates.scratch(), Vec::new());
+        let (mut scratch, mut cells) = (Scratch::new(), [0; MOST_PLACES]);
         coordinates.orbits.iter().try_for_each(|orbit| orbit.read(state, &mut scratch.at))?;
         coordinates.write_cells(&scratch.at, &mut cells);
         let region = coordinates.number(&coordinates.region, &scratch.at) as usize;
@@ -163,15 +175,14 @@ impl Folding {
 
     /// How many states a key stands for.
     pub(in super::super) fn positions(&self, coordinates: &Coordinates, key: u128) -> u64 {
-        let (mut scratch, mut cells) = (coordinates.scratch(), Vec::new());
-        coordinates.unpack(key, &mut scratch.at);
-        coordinates.write_cells(&scratch.at, &mut cells);
         let (region, own) = coordinates.split(key);
         let (_, symmetries) = self.least(coordinates).of(region as usize);
         if symmetries.len() == 1 {
             return self.images.len() as u64 + 1;
         }
-        let mut fixing = 0;
+        let (mut scratch, mut cells, mut fixing) = (Scratch::new(), [0; MOST_PLACES], 0);
+        coordinates.unpack(key, &mut scratch.at);
+        coordinates.write_cells(&scratch.at, &mut cells);
         self.lows(coordinates, symmetries, &cells, &mut scratch, |low| {
             fixing += u64::from(low == own)
         });
@@ -185,9 +196,9 @@ impl Folding {
         keys: &[u128],
         mut visit: impl FnMut(usize, u128),
     ) {
-        let mut scratch = coordinates.scratch();
-        let (mut cells, mut next) = (Vec::new(), scratch.cells.clone());
-        let (mut at, actions) = (scratch.at.clone(), coordinates.actions());
+        let (mut scratch, mut at) = (Scratch::new(), [0; MOST_PLACES]);
+        let (mut cells, mut next) = ([0; MOST_PLACES], [0; MOST_PLACES]);
+        let actions = coordinates.actions();
         for (number, key) in keys.iter().enumerate() {
             coordinates.unpack(*key, &mut at);
             coordinates.write_cells(&at, &mut cells);
@@ -209,9 +220,9 @@ impl Digit {
 
 /// States by place: the number of a piece, times its orientations, plus its turn.
 impl Coordinates {
-    fn scratch(&self) -> Scratch {
-        let places = self.orbits.iter().map(|orbit| orbit.slots.len()).sum();
-        Scratch { cells: vec![0; places], at: vec![0; self.count()] }
+    /// Number of places.
+    fn places(&self) -> usize {
+        self.orbits.iter().map(|orbit| orbit.slots.len()).sum()
     }
 
     /// Number of the codes of a place.
@@ -224,15 +235,17 @@ impl Coordinates {
         orbit.map_or(0, |orbit| orbit.slots.len() * usize::from(orbit.period()))
     }
 
-    fn write_cells(&self, at: &[u16], cells: &mut Vec<u8>) {
-        cells.clear();
+    #[inline]
+    fn write_cells(&self, at: &[u16], cells: &mut [u8]) {
+        let mut rest = cells;
         for orbit in &self.orbits {
-            let start = cells.len();
-            let pieces = orbit.places.pieces(&at[orbit.places_at..orbit.end()]);
-            cells.extend(pieces.into_iter().map(|piece| piece * orbit.period()));
+            let (own, others) = rest.split_at_mut(orbit.slots.len());
+            rest = others;
+            orbit.places.write_pieces(&at[orbit.places_at..orbit.end()], own);
+            own.iter_mut().for_each(|cell| *cell *= orbit.period());
             if let Some(turns) = &orbit.turns {
-                let turns = turns.unrank(at[orbit.turns_at]);
-                cells[start..].iter_mut().zip(turns).for_each(|(cell, turn)| *cell += turn);
+                let turns = turns.of(at[orbit.turns_at]);
+                own.iter_mut().zip(turns).for_each(|(cell, turn)| *cell += turn);
             }
         }
     }

@@ -22,9 +22,6 @@ use self::turns::Turns;
 use super::definition::{Definition, State};
 use super::dense;
 
-/// Most values of a coordinate: they have 16 bits.
-const MOST_VALUES: u64 = 1 << 16;
-
 /// Most values of the coordinates in the high bits of a key: as many regions.
 const MOST_REGIONS: u64 = 1 << 16;
 
@@ -140,10 +137,10 @@ impl OrbitCoordinates {
         let sum: u32 = slots.iter().map(|slot| u32::from(start.turns[*slot])).sum();
         let sum = (sum % u32::from(orientations)) as u8;
         let fixed = (turn_step == orientations).then_some(sum);
-        let turns = (orientations > 1).then(|| Turns::new(slots.len(), orientations, fixed));
-        if turns.as_ref().is_some_and(|turns| turns.size().is_none_or(|size| size > MOST_VALUES)) {
-            return None;
-        }
+        let turns = match orientations {
+            1 => None,
+            _ => Some(Turns::new(slots.len(), orientations, fixed)?),
+        };
         let (places, turns_at) = (Places::new(slots.len()), at);
         let places_at = at + usize::from(turns.is_some());
         let letters = (0..slots.len() as u8).flat_map(|p| (0..orientations).map(move |t| (p, t)));
@@ -208,13 +205,14 @@ impl OrbitCoordinates {
     }
 
     fn write(&self, coordinates: &[u16], state: &mut State) {
-        let pieces = self.places.pieces(&coordinates[self.places_at..self.end()]);
+        let mut pieces = vec![0; self.slots.len()];
+        self.places.write_pieces(&coordinates[self.places_at..self.end()], &mut pieces);
         for (slot, piece) in self.slots.iter().zip(pieces) {
             state.kinds[*slot] = self.kinds[usize::from(piece)];
         }
         if let Some(turns) = &self.turns {
-            let turns = turns.unrank(coordinates[self.turns_at]);
-            self.slots.iter().zip(turns).for_each(|(slot, turn)| state.turns[*slot] = turn);
+            let turns = turns.of(coordinates[self.turns_at]);
+            self.slots.iter().zip(turns).for_each(|(slot, turn)| state.turns[*slot] = *turn);
         }
     }
 
@@ -498,9 +496,9 @@ impl Coordinates {
 fn digits(orbits: &[OrbitCoordinates]) -> Option<(Vec<Digit>, Vec<Digit>)> {
     let (mut free, mut local) = (Vec::new(), Vec::new());
     for (orbit, coordinates) in orbits.iter().enumerate() {
-        if let Some(values) = coordinates.turns.as_ref().and_then(Turns::size) {
+        if let Some(values) = coordinates.turns.as_ref().map(Turns::size) {
             let form = DigitForm::Plain { coordinate: coordinates.turns_at };
-            free.push(Digit { values: values as u32, form });
+            free.push(Digit { values, form });
         }
         match &coordinates.places {
             Places::Together { odd, .. } => {

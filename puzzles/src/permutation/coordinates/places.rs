@@ -21,8 +21,9 @@ pub(super) const MOST_PIECES: usize = 12;
 /// How the places of an orbit's pieces are numbered.
 #[derive(Clone, Debug)]
 pub(super) enum Places {
-    /// As one coordinate: the order of the pieces by slot.
-    Together { pieces: usize, odd: Vec<bool> },
+    /// As one coordinate: the order of the pieces by slot. By coordinate, the pieces and whether they are
+    /// an odd order.
+    Together { pieces: usize, orders: Vec<u8>, odd: Vec<bool> },
     /// As three.
     Groups(Box<Groups>),
 }
@@ -31,7 +32,6 @@ pub(super) enum Places {
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     sizes: [usize; 3],
-    pieces: usize,
     /// By size of a group that occurs, the sets of slots it may take, as bits, ascending.
     sets: [Vec<u16>; 3],
     /// By group and set, as bits, its number.
@@ -48,13 +48,17 @@ pub(super) struct Groups {
     odd: [Vec<bool>; 3],
     /// By group, the bits of an order.
     order_bits: [u32; 3],
+    /// By group and coordinate, the slots of its pieces.
+    slots: [Vec<u8>; 3],
 }
 
 impl Places {
     pub(super) fn new(pieces: usize) -> Places {
         if pieces <= MOST_TOGETHER {
-            let odd = (0..factorial(pieces)).map(|at| is_odd(&unrank(at, pieces))).collect();
-            return Places::Together { pieces, odd };
+            let orders: Vec<u8> =
+                (0..factorial(pieces)).flat_map(|at| unrank(at, pieces)).collect();
+            let odd = orders.chunks(pieces).map(is_odd).collect();
+            return Places::Together { pieces, orders, odd };
         }
         Places::Groups(Box::new(Groups::new(pieces)))
     }
@@ -85,15 +89,22 @@ impl Places {
         }
     }
 
-    /// The pieces by slot.
-    pub(super) fn pieces(&self, coordinates: &[u16]) -> Vec<u8> {
+    /// Writes the pieces by slot.
+    #[inline]
+    pub(super) fn write_pieces(&self, coordinates: &[u16], pieces: &mut [u8]) {
         match self {
-            Places::Together { pieces, .. } => unrank(coordinates[0].into(), *pieces),
+            Places::Together { pieces: count, orders, .. } => {
+                let start = usize::from(coordinates[0]) * count;
+                pieces.copy_from_slice(&orders[start..start + count]);
+            }
             Places::Groups(groups) => {
-                let mut pieces = vec![0; groups.pieces];
-                let slots = (0..3).flat_map(|group| groups.unrank(group, coordinates[group]));
-                (0..).zip(slots).for_each(|(piece, slot)| pieces[usize::from(slot)] = piece);
-                pieces
+                let all = groups.slots.iter().zip(groups.sizes).zip(coordinates);
+                let slots = all.flat_map(|((slots, size), coordinate)| {
+                    slots[usize::from(*coordinate) * size..].iter().take(size)
+                });
+                for (piece, slot) in (0..).zip(slots) {
+                    pieces[usize::from(*slot)] = piece;
+                }
             }
         }
     }
@@ -111,18 +122,16 @@ impl Places {
     /// comes from.
     pub(super) fn actions(&self, images: &[Vec<u8>]) -> Vec<Action> {
         match self {
-            Places::Together { pieces, .. } => {
-                let orders: Vec<Vec<u8>> =
-                    (0..factorial(*pieces)).map(|value| unrank(value, *pieces)).collect();
+            Places::Together { pieces, orders, .. } => {
                 let of_move = |images: &Vec<u8>| {
                     let mut next = vec![0; *pieces];
-                    let after = |order: &Vec<u8>| {
+                    let after = |order: &[u8]| {
                         for (piece, from) in next.iter_mut().zip(images) {
                             *piece = order[usize::from(*from)];
                         }
                         rank(&next) as u16
                     };
-                    orders.iter().map(after).collect()
+                    orders.chunks(*pieces).map(after).collect()
                 };
                 vec![Arc::new(images.iter().map(of_move).collect())]
             }
@@ -179,7 +188,20 @@ impl Groups {
             (0..).zip(sets).for_each(|(number, set)| numbers[usize::from(*set)] = number);
             numbers
         });
-        Groups { sizes, pieces, sets, numbers, relative, others, relatives, odd, order_bits }
+        let slots = [0, 1, 2].map(|group| {
+            let orders: Vec<Vec<u8>> = (0..1 << order_bits[group])
+                .map(|order| unrank(order % factorial(sizes[group]), sizes[group]))
+                .collect();
+            let of_set = |set: &u16| {
+                let slots = slots_of(*set);
+                let at = |order: &Vec<u8>| -> Vec<u8> {
+                    order.iter().map(|at| slots[usize::from(*at)]).collect()
+                };
+                orders.iter().flat_map(at).collect::<Vec<u8>>()
+            };
+            sets[group].iter().flat_map(of_set).collect::<Vec<u8>>()
+        });
+        Groups { sizes, sets, numbers, relative, others, relatives, odd, order_bits, slots }
     }
 
     fn orders(&self, group: usize) -> u32 {
@@ -189,20 +211,15 @@ impl Groups {
     /// By move, what becomes of each coordinate of a group.
     fn action(&self, group: usize, images: &[Vec<u8>]) -> Vec<Vec<u16>> {
         let values = 0..self.sets[group].len() << self.order_bits[group];
-        let exists = |value: &u16| self.split(group, *value).1 < self.orders(group);
-        let slots: Vec<(u16, Vec<u8>)> = values
-            .clone()
-            .map(|value| value as u16)
-            .filter(exists)
-            .map(|value| (value, self.unrank(group, value)))
-            .collect();
+        // Some coordinates stand for nothing; what becomes of them does not matter.
+        let size = self.sizes[group];
         let of_move = |images: &Vec<u8>| {
             let mut to = vec![0; images.len()];
             (0..).zip(images).for_each(|(slot, from)| to[usize::from(*from)] = slot);
-            let (mut action, mut next) = (vec![0; values.len()], vec![0; self.sizes[group]]);
-            for (value, slots) in &slots {
+            let (mut action, mut next) = (vec![0; values.len()], vec![0; size]);
+            for (after, slots) in action.iter_mut().zip(self.slots[group].chunks(size)) {
                 next.iter_mut().zip(slots).for_each(|(slot, from)| *slot = to[usize::from(*from)]);
-                action[usize::from(*value)] = self.rank(group, &next);
+                *after = self.rank(group, &next);
             }
             action
         };
@@ -222,14 +239,6 @@ impl Groups {
         let number = u32::from(self.numbers[group][usize::from(set)]);
         // The order of the slots is that of their numbers among them.
         (number << self.order_bits[group] | rank(slots)) as u16
-    }
-
-    /// The slots of a group's pieces.
-    fn unrank(&self, group: usize, coordinate: u16) -> Vec<u8> {
-        let (set, order) = self.split(group, coordinate);
-        let slots = slots_of(self.sets[group][set]);
-        let order = unrank(order, self.sizes[group]);
-        order.into_iter().map(|at| slots[usize::from(at)]).collect()
     }
 
     /// The set and the order of a coordinate.
@@ -315,7 +324,9 @@ mod tests {
             for step in 0..400 {
                 let mut coordinates = vec![0; places.count()];
                 places.write_coordinates(&order, &mut coordinates);
-                assert_eq!(places.pieces(&coordinates), order);
+                let mut found = vec![0; pieces];
+                places.write_pieces(&coordinates, &mut found);
+                assert_eq!(found, order);
                 assert_eq!(places.is_odd(&coordinates), is_odd(&order));
                 if let Places::Groups(groups) = &places {
                     let [first, second, third] = coordinates[..] else { panic!("three groups") };

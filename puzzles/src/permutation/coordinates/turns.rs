@@ -6,21 +6,30 @@ pub(super) struct Turns {
     slots: usize,
     orientations: u8,
     sum: Option<u8>,
+    /// By coordinate, the turns.
+    all: Vec<u8>,
 }
 
 impl Turns {
     /// The turns of slots, with the sum that all states have modulo the orientations, if there is one.
-    pub(super) fn new(slots: usize, orientations: u8, sum: Option<u8>) -> Turns {
-        Turns { slots, orientations, sum }
+    /// None if there are more than 2^16 values.
+    pub(super) fn new(slots: usize, orientations: u8, sum: Option<u8>) -> Option<Turns> {
+        let mut turns = Turns { slots, orientations, sum, all: Vec::new() };
+        let size = u32::from(orientations).checked_pow(turns.digits() as u32)?;
+        if size > 1 << u16::BITS {
+            return None;
+        }
+        turns.all = (0..size).flat_map(|value| turns.unrank(value)).collect();
+        Some(turns)
     }
 
     fn digits(&self) -> usize {
         self.slots - usize::from(self.sum.is_some())
     }
 
-    /// Number of values; None beyond 64 bits.
-    pub(super) fn size(&self) -> Option<u64> {
-        u64::from(self.orientations).checked_pow(self.digits() as u32)
+    /// Number of values.
+    pub(super) fn size(&self) -> u32 {
+        (self.all.len() / self.slots) as u32
     }
 
     /// The coordinate of turns; None if their sum is another.
@@ -39,9 +48,14 @@ impl Turns {
     }
 
     /// The turns of a coordinate.
-    pub(super) fn unrank(&self, coordinate: u16) -> Vec<u8> {
+    #[inline]
+    pub(super) fn of(&self, coordinate: u16) -> &[u8] {
+        &self.all[usize::from(coordinate) * self.slots..][..self.slots]
+    }
+
+    fn unrank(&self, mut rank: u32) -> Vec<u8> {
         let orientations = u32::from(self.orientations);
-        let (mut turns, mut rank, mut sum) = (vec![0; self.slots], u32::from(coordinate), 0);
+        let (mut turns, mut sum) = (vec![0; self.slots], 0);
         for turn in turns[..self.digits()].iter_mut().rev() {
             *turn = (rank % orientations) as u8;
             sum += rank % orientations;
@@ -56,8 +70,7 @@ impl Turns {
     /// What a move makes of each value. By slot, `images` has the slot that its piece comes from, and
     /// `turned` how it is turned on the way. The move keeps the sum if it is fixed.
     pub(super) fn action(&self, images: &[u8], turned: &[u8]) -> Vec<u16> {
-        let after = |value: u64| {
-            let turns = self.unrank(value as u16);
+        let after = |turns: &[u8]| {
             let next: Vec<u8> = images
                 .iter()
                 .zip(turned)
@@ -69,7 +82,7 @@ impl Turns {
             // A move keeps the sum: otherwise it would not be fixed.
             self.rank(&next).unwrap_or_default()
         };
-        (0..self.size().unwrap_or(0)).map(after).collect()
+        self.all.chunks(self.slots).map(after).collect()
     }
 }
 
@@ -82,8 +95,8 @@ mod tests {
         for (slots, orientations, sum) in
             [(8, 3, Some(0)), (5, 4, Some(3)), (12, 2, Some(1)), (6, 3, None)]
         {
-            let turns = Turns::new(slots, orientations, sum);
-            let size = turns.size().unwrap();
+            let turns = Turns::new(slots, orientations, sum).unwrap();
+            let size = turns.size();
             let mut images: Vec<u8> = (0..slots as u8).collect();
             images.rotate_left(2);
             let mut turned = vec![1; slots];
@@ -91,17 +104,17 @@ mod tests {
             let others = (slots - 1) as u8 % orientations;
             turned[0] = (orientations - others) % orientations;
             let action = turns.action(&images, &turned);
-            assert_eq!(action.len() as u64, size);
+            assert_eq!(action.len() as u32, size);
             for value in (0..size as u16).step_by(7) {
-                let before = turns.unrank(value);
-                assert_eq!(turns.rank(&before), Some(value));
-                let after = turns.unrank(action[usize::from(value)]);
+                let before = turns.of(value);
+                assert_eq!(turns.rank(before), Some(value));
+                let after = turns.of(action[usize::from(value)]);
                 for slot in 0..slots {
                     let from = before[usize::from(images[slot])];
                     assert_eq!(after[slot], (from + turned[slot]) % orientations);
                 }
             }
-            let other = sum.map(|_| turns.unrank(0)).map(|mut turns| {
+            let other = sum.map(|_| turns.of(0).to_vec()).map(|mut turns| {
                 turns[0] = (turns[0] + 1) % orientations;
                 turns
             });
