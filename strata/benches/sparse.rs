@@ -1,8 +1,11 @@
 //! Benchmark of spaces without tables, one thread:
-//! `cargo bench -p strata --bench sparse -- [DISCS [PANCAKES [TOKENS]]]` (12 discs on 4 pegs, 9 pancakes and
-//! 9 tokens of LX, whose moves cannot be undone, by default).
+//! `cargo bench -p strata --bench sparse -- [DISCS [PANCAKES [TOKENS [DEPTH]]]]` (12 discs on 4 pegs, 9 pancakes,
+//! 9 tokens of LX, whose moves cannot be undone, and the 3x3x3 to depth 6, by default).
 
-use strata::{Engine, Result, Search};
+use std::time::Instant;
+
+use strata::space::file_value;
+use strata::{Engine, Error, Result, Search};
 
 /// Searches a whole space and prints its rate.
 fn exhaust(name: &str, parameters: &[(&str, &str)], expected: u64) -> Result<()> {
@@ -24,6 +27,31 @@ fn exhaust(name: &str, parameters: &[(&str, &str)], expected: u64) -> Result<()>
     Ok(())
 }
 
+/// Searches the 3x3x3 to a depth, with symmetries or without, and prints its rate.
+fn cube(symmetry: &str, depth: u32) -> Result<()> {
+    let file = file_value(include_str!("../../puzzles/data/3x3x3.tws"));
+    let parameters = [("file", &*file), ("symmetry", symmetry)];
+    let search = Search::named("puzzle", parameters).engine(Engine::Explicit).threads(1);
+    let (mut last, started) = (None, Instant::now());
+    let search =
+        search.memory("8GiB").max_layers(depth).on_layer(|layer| last = Some(layer.clone()));
+    match search.run() {
+        Ok(_) | Err(Error::Stopped { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    if let Some(layer) = last {
+        println!(
+            "3x3x3, symmetry {symmetry}, to depth {depth}: {} states, {seconds:.2} s, {:.2} M states/s, {:.2} \
+             bytes a state of the last layer",
+            layer.total_states,
+            layer.total_states as f64 / seconds / 1e6,
+            layer.bytes as f64 / layer.states as f64,
+        );
+    }
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let words = std::env::args().skip(1).filter(|word| word != "--bench");
     let given: Vec<u32> = words.filter_map(|word| word.parse().ok()).collect();
@@ -34,5 +62,8 @@ fn main() -> Result<()> {
     let hanoi = [("discs", &*text[0]), ("pegs", "4"), ("exhaust", "true")];
     exhaust("hanoi", &hanoi, 4_u64.pow(discs))?;
     exhaust("pancake", &[("n", &*text[1])], factorial(pancakes))?;
-    exhaust("lx", &[("n", &*text[2])], factorial(tokens))
+    exhaust("lx", &[("n", &*text[2])], factorial(tokens))?;
+    let depth = number(3, 6);
+    cube("off", depth)?;
+    cube("on", depth + 1)
 }

@@ -16,8 +16,9 @@ use crate::layer::local::LocalWidth;
 use crate::layer::repeats::{ListPlace, ListPlaces};
 use crate::layer::wide;
 
-/// Mapped pages are released after this many bytes, which bounds resident memory.
-const RELEASE: usize = 4 << 20;
+/// Mapped pages are released after this many bytes, which bounds resident memory: a pass task may read twenty
+/// files at a time.
+const RELEASE: usize = 512 << 10;
 
 const TOO_MANY_STATES: &str = "a number of states that fits the block";
 
