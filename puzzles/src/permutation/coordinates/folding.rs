@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 
 use super::super::definition::State;
 use super::super::symmetry::{ByteMap, Canonical};
-use super::{Coordinates, Digit, DigitForm, Places};
+use super::packing::{Coordinates, Digit, DigitForm, OrbitCoordinates};
+use super::places::{MOST_PIECES, Places};
 
 /// Symmetries of states with coordinates.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ impl Folding {
                 .resize(in_region.len() + orbit.slots.len(), is_there.then_some(orbit.period()));
         }
         for digit in &coordinates.region {
-            let whole = |orbit: &super::OrbitCoordinates| {
+            let whole = |orbit: &OrbitCoordinates| {
                 digit.is_of(orbit.places_at) && matches!(orbit.places, Places::Together { .. })
             };
             coordinates.orbits.iter().find(|orbit| whole(orbit))?;
@@ -254,7 +255,7 @@ impl Coordinates {
     #[inline]
     fn read_cells(&self, cells: &[u8], at: &mut [u16], of_region: bool) {
         let mut rest = cells;
-        let (mut pieces, mut turned) = ([0; super::MOST_PIECES], [0; super::MOST_PIECES]);
+        let (mut pieces, mut turned) = ([0; MOST_PIECES], [0; MOST_PIECES]);
         for orbit in &self.orbits {
             let (own, others) = rest.split_at(orbit.slots.len());
             rest = others;

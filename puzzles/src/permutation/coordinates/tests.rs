@@ -1,11 +1,13 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use strata_group::Element;
 use strata_space::mix;
 
-use super::super::definition::NamedElement;
+use super::super::definition::{Definition, NamedElement, State};
 use super::super::symmetry::{Canonical, Codes};
-use super::*;
+use super::packing::Digit;
+use super::{Coordinates, Folding};
 
 /// A puzzle with sets of pieces and turns, and moves that cycle some pieces of each set and turn them.
 /// Sets in `odd` are cycled by an even number of pieces.

@@ -1,0 +1,527 @@
+//! Keys made of coordinates, and the successors of many keys at once.
+
+use std::sync::{Arc, OnceLock};
+
+use strata_group::{Element, Invariants, Orbit};
+
+use super::super::definition::{Definition, State};
+use super::super::dense;
+use super::parity::Parities;
+use super::places::{Action, Groups, MOST_PIECES, Places};
+use super::turns::Turns;
+
+/// Most values of the coordinates in the high bits of a key: as many regions.
+const MOST_REGIONS: u64 = 1 << 16;
+
+/// Fewest of them: a region's states are searched together.
+const LEAST_REGIONS: u64 = 1 << 10;
+
+/// Most low bits of a key.
+const MOST_LOCAL_BITS: u32 = 62;
+
+/// Keys of at most this many states need no coordinates.
+const LEAST_BITS: u32 = 41;
+
+/// States whose successors are computed together.
+const BATCH: usize = 1024;
+
+/// Keys of the states with the pieces of a start in the same orbits, of which moves may reach a part.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Coordinates {
+    pub(super) start: State,
+    pub(super) orbits: Vec<OrbitCoordinates>,
+    pub(super) parities: Parities,
+    pub(super) moves: Vec<Element>,
+    /// By coordinate, the actions of all moves, once they are needed.
+    pub(super) actions: OnceLock<Vec<Action>>,
+    /// The digits of a key's high part, and of the low one.
+    pub(super) region: Vec<Digit>,
+    pub(super) local: Vec<Digit>,
+    pub(super) region_bits: u32,
+    pub(super) local_bits: u32,
+}
+
+/// The coordinates of an orbit.
+#[derive(Clone, Debug)]
+pub(super) struct OrbitCoordinates {
+    pub(super) slots: Vec<usize>,
+    /// By kind, the number of the piece.
+    pub(super) pieces: Vec<Option<u8>>,
+    pub(super) kinds: Vec<u16>,
+    /// By piece and turn, as one number, both.
+    pub(super) letters: Vec<(u8, u8)>,
+    pub(super) places: Places,
+    pub(super) turns: Option<Turns>,
+    /// The coordinate of the turns, and the first of the places.
+    pub(super) turns_at: usize,
+    pub(super) places_at: usize,
+}
+
+/// The actions of all moves by coordinate, and the number of one move.
+pub(super) type Move<'a> = (&'a [Action], usize);
+
+/// A digit of a key.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Digit {
+    /// Number of its values.
+    pub(super) values: u32,
+    pub(super) form: DigitForm,
+}
+
+/// What a digit is.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum DigitForm {
+    /// A coordinate.
+    Plain { coordinate: usize },
+    /// The first of an orbit's three coordinates.
+    First { orbit: usize },
+    /// The second and the third, given the first.
+    Rest { orbit: usize },
+    /// The only coordinate of an orbit's places, without its lowest bit: it follows from parities.
+    Half { orbit: usize },
+    /// [`Self::Rest`] without its lowest bit.
+    HalfRest { orbit: usize },
+}
+
+impl Digit {
+    /// The orbit whose order the digit completes.
+    fn order_of(self, orbits: &[OrbitCoordinates]) -> Option<usize> {
+        match self.form {
+            DigitForm::First { .. } => None,
+            DigitForm::Plain { coordinate } => {
+                orbits.iter().position(|orbit| orbit.places_at == coordinate)
+            }
+            DigitForm::Half { orbit }
+            | DigitForm::Rest { orbit }
+            | DigitForm::HalfRest { orbit } => Some(orbit),
+        }
+    }
+
+    /// The digit without its lowest bit, if parities determine it.
+    fn shortened(self, parities: &Parities, orbits: &[OrbitCoordinates]) -> Digit {
+        let Some(orbit) = self.order_of(orbits).filter(|orbit| parities.has(*orbit)) else {
+            return self;
+        };
+        let form = match self.form {
+            DigitForm::Rest { .. } => DigitForm::HalfRest { orbit },
+            _ => DigitForm::Half { orbit },
+        };
+        Digit { values: self.values / 2, form }
+    }
+}
+
+impl OrbitCoordinates {
+    fn new(start: &State, orbit: Orbit, at: usize) -> Option<OrbitCoordinates> {
+        let Orbit { slots, orientations, turn_step } = orbit;
+        if slots.len() > MOST_PIECES {
+            return None;
+        }
+        let mut kinds: Vec<u16> = slots.iter().map(|slot| start.kinds[*slot]).collect();
+        kinds.sort_unstable();
+        let mut pieces = vec![None; kinds.last().map_or(0, |last| usize::from(*last) + 1)];
+        for (number, kind) in (0..).zip(&kinds) {
+            pieces[usize::from(*kind)] = Some(number);
+        }
+        let sum: u32 = slots.iter().map(|slot| u32::from(start.turns[*slot])).sum();
+        let sum = (sum % u32::from(orientations)) as u8;
+        let fixed = (turn_step == orientations).then_some(sum);
+        let turns = match orientations {
+            1 => None,
+            _ => Some(Turns::new(slots.len(), orientations, fixed)?),
+        };
+        let (places, turns_at) = (Places::new(slots.len()), at);
+        let places_at = at + usize::from(turns.is_some());
+        let letters = (0..slots.len() as u8).flat_map(|p| (0..orientations).map(move |t| (p, t)));
+        let letters: Vec<(u8, u8)> = letters.collect();
+        // Codes are bytes.
+        (letters.len() <= 1 << u8::BITS).then_some(OrbitCoordinates {
+            slots,
+            pieces,
+            kinds,
+            letters,
+            places,
+            turns,
+            turns_at,
+            places_at,
+        })
+    }
+
+    /// Orientations of a piece.
+    pub(super) fn period(&self) -> u8 {
+        (self.letters.len() / self.slots.len()) as u8
+    }
+
+    /// The coordinate after the last one of the orbit.
+    pub(super) fn end(&self) -> usize {
+        self.places_at + self.places.count()
+    }
+
+    /// Appends the actions of moves on the coordinates, in their order.
+    fn act(&self, moves: &[Element], actions: &mut Vec<Action>) {
+        let number =
+            |slot: u16| self.slots.partition_point(|other| *other < usize::from(slot)) as u8;
+        let of_move = |element: &Element| {
+            self.slots.iter().map(|slot| number(element.images()[*slot])).collect()
+        };
+        let images: Vec<Vec<u8>> = moves.iter().map(of_move).collect();
+        if let Some(turns) = &self.turns {
+            let action = |(images, element): (&Vec<u8>, &Element)| {
+                let turned: Vec<u8> =
+                    self.slots.iter().map(|slot| element.turns()[*slot]).collect();
+                turns.action(images, &turned)
+            };
+            actions.push(Arc::new(images.iter().zip(moves).map(action).collect()));
+        }
+        actions.extend(self.places.actions(&images));
+    }
+
+    /// Writes the orbit's coordinates of a state. None if it has other pieces or another sum of turns.
+    pub(super) fn read(&self, state: &State, coordinates: &mut [u16]) -> Option<()> {
+        let piece = |slot: &usize| *self.pieces.get(usize::from(*state.kinds.get(*slot)?))?;
+        let pieces: Vec<u8> = self.slots.iter().map(piece).collect::<Option<_>>()?;
+        let mut seen = pieces.clone();
+        seen.sort_unstable();
+        if !seen.iter().copied().eq(0..pieces.len() as u8) {
+            return None;
+        }
+        if let Some(turns) = &self.turns {
+            let all: Vec<u8> = self.slots.iter().map(|slot| state.turns[*slot]).collect();
+            coordinates[self.turns_at] = turns.rank(&all)?;
+        }
+        self.places.write_coordinates(&pieces, &mut coordinates[self.places_at..]);
+        Some(())
+    }
+
+    fn write(&self, coordinates: &[u16], state: &mut State) {
+        let mut pieces = vec![0; self.slots.len()];
+        self.places.write_pieces(&coordinates[self.places_at..self.end()], &mut pieces);
+        for (slot, piece) in self.slots.iter().zip(pieces) {
+            state.kinds[*slot] = self.kinds[usize::from(piece)];
+        }
+        if let Some(turns) = &self.turns {
+            let turns = turns.of(coordinates[self.turns_at]);
+            self.slots.iter().zip(turns).for_each(|(slot, turn)| state.turns[*slot] = *turn);
+        }
+    }
+
+    /// Whether the pieces are an odd order.
+    #[inline]
+    fn is_odd(&self, coordinates: &[u16]) -> bool {
+        self.places.is_odd(&coordinates[self.places_at..])
+    }
+}
+
+impl Coordinates {
+    /// Coordinates of the states that moves make of a start. None where ranks serve as well, or moves do
+    /// not act on coordinates that are small enough: pieces must differ, and orbits have few of them.
+    pub(in super::super) fn new(
+        definition: &Definition,
+        start: &State,
+        moves: &[Element],
+    ) -> Option<Coordinates> {
+        if !definition.illegal.is_empty() || !dense::all_differ(definition, start, moves) {
+            return None;
+        }
+        let found = Invariants::of(&definition.shape, moves);
+        let mut orbits: Vec<OrbitCoordinates> = Vec::new();
+        for orbit in &found.orbits {
+            let at = orbits.last().map_or(0, OrbitCoordinates::end);
+            orbits.push(OrbitCoordinates::new(start, orbit.clone(), at)?);
+        }
+        let (region, local) = digits(&orbits)?;
+        let mut at_start = vec![0; orbits.last()?.end()];
+        orbits.iter().try_for_each(|orbit| orbit.read(start, &mut at_start))?;
+        let ordered: Vec<usize> =
+            local.iter().filter_map(|digit| digit.order_of(&orbits)).collect();
+        let is_odd = |orbit: usize| orbits[orbit].is_odd(&at_start);
+        let parities = Parities::new(&found.parities, &ordered, is_odd);
+        let local: Vec<Digit> =
+            local.into_iter().map(|digit| digit.shortened(&parities, &orbits)).collect();
+        let (region_bits, local_bits) = (bits_of(&region)?, bits_of(&local)?);
+        let fits = local_bits <= MOST_LOCAL_BITS && region_bits + local_bits >= LEAST_BITS;
+        fits.then(|| Coordinates {
+            start: start.clone(),
+            orbits,
+            parities,
+            moves: moves.to_vec(),
+            actions: OnceLock::new(),
+            region,
+            local,
+            region_bits,
+            local_bits,
+        })
+    }
+
+    /// Number of coordinates.
+    pub(super) fn count(&self) -> usize {
+        self.orbits.last().map_or(0, OrbitCoordinates::end)
+    }
+
+    pub(super) fn actions(&self) -> &[Action] {
+        self.actions.get_or_init(|| {
+            let mut actions = Vec::with_capacity(self.count());
+            self.orbits.iter().for_each(|orbit| orbit.act(&self.moves, &mut actions));
+            actions
+        })
+    }
+
+    /// Bits of a key.
+    pub(in super::super) fn bits(&self) -> u32 {
+        self.region_bits + self.local_bits
+    }
+
+    /// Low bits of a key, which are not part of the region.
+    pub(in super::super) fn local_bits(&self) -> u32 {
+        self.local_bits
+    }
+
+    /// The key of a state that moves can make of the start. None if it has other pieces in an orbit, or
+    /// another sum of turns.
+    pub(in super::super) fn key_of(&self, state: &State) -> Option<u128> {
+        let mut at = vec![0; self.count()];
+        self.orbits.iter().try_for_each(|orbit| orbit.read(state, &mut at))?;
+        let [high, low] = [&self.region, &self.local].map(|digits| self.number(digits, &at));
+        Some(u128::from(high) << self.local_bits | u128::from(low))
+    }
+
+    /// The state of a key.
+    pub(in super::super) fn state(&self, key: u128) -> State {
+        let mut at = vec![0; self.count()];
+        self.unpack(key, &mut at);
+        let mut state = self.start.clone();
+        self.orbits.iter().for_each(|orbit| orbit.write(&at, &mut state));
+        state
+    }
+
+    /// Calls `visit` with the number of a key in the list and each of its successors.
+    pub(in super::super) fn successors(&self, keys: &[u128], mut visit: impl FnMut(usize, u128)) {
+        let (mut coordinates, mut low) = (Vec::new(), Vec::new());
+        let actions = self.actions();
+        let mut at = vec![0; self.count()];
+        let mut start = 0;
+        for region in keys.chunk_by(|a, b| a >> self.local_bits == b >> self.local_bits) {
+            for part in region.chunks(BATCH) {
+                coordinates.clear();
+                coordinates.resize(self.count() * part.len(), 0);
+                for (number, key) in part.iter().enumerate() {
+                    self.unpack(*key, &mut at);
+                    let places = coordinates[number..].iter_mut().step_by(part.len());
+                    places.zip(&at).for_each(|(place, value)| *place = *value);
+                }
+                for mv in 0..self.moves.len() {
+                    let high =
+                        u128::from(self.region_after((actions, mv), &coordinates, part.len()));
+                    low.clear();
+                    low.resize(part.len(), 0);
+                    for digit in &self.local {
+                        self.append((actions, mv), *digit, &coordinates, &mut low);
+                    }
+                    for (number, low) in low.iter().enumerate() {
+                        visit(start + number, high << self.local_bits | u128::from(*low));
+                    }
+                }
+                start += part.len();
+            }
+        }
+    }
+
+    /// The region after a move of the first of some states.
+    #[inline]
+    pub(super) fn region_after(
+        &self,
+        (actions, mv): Move<'_>,
+        coordinates: &[u16],
+        states: usize,
+    ) -> u64 {
+        let after = |coordinate: usize| {
+            actions[coordinate][mv][usize::from(coordinates[coordinate * states])]
+        };
+        self.region.iter().fold(0, |number, digit| {
+            let value = match digit.form {
+                DigitForm::Plain { coordinate } => after(coordinate).into(),
+                form => self.first_of(form, after),
+            };
+            number * u64::from(digit.values) + u64::from(value)
+        })
+    }
+
+    /// The value of the first coordinate of an orbit's three as a digit.
+    fn first_of(&self, form: DigitForm, coordinate: impl Fn(usize) -> u16) -> u32 {
+        let DigitForm::First { orbit } = form else { return 0 };
+        match self.groups(orbit) {
+            (first, Some(groups)) => groups.number_of_first(coordinate(first)),
+            (_, None) => 0,
+        }
+    }
+
+    /// The number with these digits.
+    #[inline]
+    pub(super) fn number(&self, digits: &[Digit], at: &[u16]) -> u64 {
+        digits.iter().fold(0, |number, digit| {
+            number * u64::from(digit.values) + u64::from(self.value(digit.form, at))
+        })
+    }
+
+    /// The high and the low part of a key.
+    #[inline]
+    pub(super) fn split(&self, key: u128) -> (u64, u64) {
+        ((key >> self.local_bits) as u64, key as u64 & ((1 << self.local_bits) - 1))
+    }
+
+    /// Appends a digit after a move to numbers of states, whose coordinates are one after the other.
+    fn append(&self, mv: Move<'_>, digit: Digit, coordinates: &[u16], numbers: &mut [u64]) {
+        let states = numbers.len();
+        let of = |coordinate: usize| &coordinates[coordinate * states..][..states];
+        let (actions, mv) = mv;
+        let action = |coordinate: usize| &*actions[coordinate][mv];
+        let factor = u64::from(digit.values);
+        let plain = |coordinate: usize, shift: u32, numbers: &mut [u64]| {
+            let action = action(coordinate);
+            for (number, value) in numbers.iter_mut().zip(of(coordinate)) {
+                *number = *number * factor + u64::from(action[usize::from(*value)] >> shift);
+            }
+        };
+        let rest = |orbit: usize, shift: u32, numbers: &mut [u64]| {
+            let (at, Some(groups)) = self.groups(orbit) else { return };
+            let [first, second, third] = [0, 1, 2].map(|group| of(at + group));
+            let [a, b, c] = [0, 1, 2].map(|group| action(at + group));
+            let values = first.iter().zip(second).zip(third);
+            for (number, ((first, second), third)) in numbers.iter_mut().zip(values) {
+                let next = |action: &[u16], value: &u16| action[usize::from(*value)];
+                let rest = groups.number(next(a, first), next(b, second), next(c, third));
+                *number = *number * factor + u64::from(rest >> shift);
+            }
+        };
+        match digit.form {
+            DigitForm::Plain { coordinate } => plain(coordinate, 0, numbers),
+            DigitForm::Half { orbit } => plain(self.orbits[orbit].places_at, 1, numbers),
+            DigitForm::Rest { orbit } => rest(orbit, 0, numbers),
+            DigitForm::HalfRest { orbit } => rest(orbit, 1, numbers),
+            DigitForm::First { orbit } => {
+                let (at, Some(groups)) = self.groups(orbit) else { return };
+                let action = action(at);
+                for (number, value) in numbers.iter_mut().zip(of(at)) {
+                    let first = groups.number_of_first(action[usize::from(*value)]);
+                    *number = *number * factor + u64::from(first);
+                }
+            }
+        }
+    }
+
+    /// The three groups of an orbit, if its pieces are so many, and their first coordinate.
+    #[inline]
+    fn groups(&self, orbit: usize) -> (usize, Option<&Groups>) {
+        let OrbitCoordinates { places, places_at, .. } = &self.orbits[orbit];
+        match places {
+            Places::Together { .. } => (*places_at, None),
+            Places::Groups(groups) => (*places_at, Some(groups)),
+        }
+    }
+
+    /// The value of a digit.
+    fn value(&self, form: DigitForm, at: &[u16]) -> u32 {
+        match form {
+            DigitForm::Plain { coordinate } => at[coordinate].into(),
+            DigitForm::Half { orbit } => u32::from(at[self.orbits[orbit].places_at]) >> 1,
+            DigitForm::HalfRest { orbit } => self.value(DigitForm::Rest { orbit }, at) >> 1,
+            DigitForm::First { .. } => self.first_of(form, |first| at[first]),
+            DigitForm::Rest { orbit } => match self.groups(orbit) {
+                (first, Some(groups)) => groups.number(at[first], at[first + 1], at[first + 2]),
+                (_, None) => 0,
+            },
+        }
+    }
+
+    /// Writes the coordinates of a key.
+    pub(super) fn unpack(&self, key: u128, at: &mut [u16]) {
+        let (high, low) = self.split(key);
+        // The region first: what depends on another coordinate comes after it.
+        self.unpack_digits(&self.region, high, at);
+        self.unpack_digits(&self.local, low, at);
+        for constraint in self.parities.iter() {
+            let orbit = &self.orbits[constraint.determined];
+            let is_odd = constraint.is_odd(|other| self.orbits[other].is_odd(at));
+            if orbit.is_odd(at) != is_odd {
+                // Another order of the last two pieces.
+                at[orbit.end() - 1] ^= 1;
+            }
+        }
+    }
+
+    /// Writes the coordinates of a region; the others become those of any state of it.
+    pub(super) fn unpack_region(&self, region: u64, at: &mut [u16]) {
+        at.fill(0);
+        self.unpack_digits(&self.region, region, at);
+    }
+
+    /// Writes the coordinates of digits, the last one first.
+    #[inline]
+    fn unpack_digits(&self, digits: &[Digit], mut number: u64, at: &mut [u16]) {
+        for digit in digits.iter().rev() {
+            let values = u64::from(digit.values);
+            self.set(digit.form, (number % values) as u32, at);
+            number /= values;
+        }
+    }
+
+    /// Writes the coordinates of a digit.
+    fn set(&self, form: DigitForm, number: u32, at: &mut [u16]) {
+        match form {
+            DigitForm::Plain { coordinate } => at[coordinate] = number as u16,
+            DigitForm::Half { orbit } => at[self.orbits[orbit].places_at] = number as u16 * 2,
+            DigitForm::HalfRest { orbit } => self.set(DigitForm::Rest { orbit }, number * 2, at),
+            DigitForm::First { orbit } => {
+                if let (first, Some(groups)) = self.groups(orbit) {
+                    at[first] = groups.first(number);
+                }
+            }
+            DigitForm::Rest { orbit } => {
+                if let (first, Some(groups)) = self.groups(orbit) {
+                    let (second, third) = groups.second_and_third(at[first], number);
+                    (at[first + 1], at[first + 2]) = (second, third);
+                }
+            }
+        }
+    }
+}
+
+/// The digits of the high and of the low part of keys. None if there are too few regions.
+fn digits(orbits: &[OrbitCoordinates]) -> Option<(Vec<Digit>, Vec<Digit>)> {
+    let (mut free, mut local) = (Vec::new(), Vec::new());
+    for (orbit, coordinates) in orbits.iter().enumerate() {
+        if let Some(values) = coordinates.turns.as_ref().map(Turns::size) {
+            let form = DigitForm::Plain { coordinate: coordinates.turns_at };
+            free.push(Digit { values, form });
+        }
+        match &coordinates.places {
+            Places::Together { odd, .. } => {
+                let form = DigitForm::Plain { coordinate: coordinates.places_at };
+                free.push(Digit { values: odd.len() as u32, form });
+            }
+            Places::Groups(groups) => {
+                let (first, rest) = (DigitForm::First { orbit }, DigitForm::Rest { orbit });
+                free.push(Digit { values: groups.firsts(), form: first });
+                local.push(Digit { values: groups.rest(), form: rest });
+            }
+        }
+    }
+    // The greatest first, as many as fit.
+    free.sort_by_key(|digit| std::cmp::Reverse(digit.values));
+    let (mut regions, mut region) = (1, Vec::new());
+    for digit in free {
+        if regions * u64::from(digit.values) <= MOST_REGIONS {
+            regions *= u64::from(digit.values);
+            region.push(digit);
+        } else {
+            local.push(digit);
+        }
+    }
+    (regions >= LEAST_REGIONS).then_some((region, local))
+}
+
+/// Bits of the numbers with these digits; None beyond 64.
+fn bits_of(digits: &[Digit]) -> Option<u32> {
+    let mut values = digits.iter().map(|digit| u64::from(digit.values));
+    let all = values.try_fold(1_u64, u64::checked_mul)?;
+    Some((u64::BITS - (all - 1).leading_zeros()).max(1))
+}
