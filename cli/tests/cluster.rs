@@ -54,5 +54,7 @@ mod tls;
 mod tokens;
 #[path = "cluster/verify.rs"]
 mod verify;
+#[path = "cluster/wide.rs"]
+mod wide;
 
 mod common;
