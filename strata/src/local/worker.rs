@@ -18,9 +18,9 @@ use super::threads::Threads;
 use crate::keep_layers::KeepLayers;
 use crate::plan::sums::totals_of;
 
-/// Encoding number of layer files: locals are `2 * index + side`. Greater than 1 since the keys of
-/// Hanoi have two bits for a peg.
-pub(crate) const ENCODING: u16 = 2;
+/// Encoding number of layer files: locals are `2 * index + side`. Since 2, keys of Hanoi have two bits for
+/// a peg; since 3, keys of more than 40 bits are in other regions.
+pub(crate) const ENCODING: u16 = 3;
 
 /// Checks that a layer file has the locals of this version.
 ///
