@@ -66,10 +66,14 @@ impl<S: Tabled> KernelFactory for TabledFactory<S> {
 
 impl Engine {
     /// Prepares any space. Kernels compute the moves of every state.
+    ///
+    /// # Panics
+    /// If locals have more than 127 bits.
     pub fn sparse<S: StateSpace>(space: S, shards: u32) -> Engine {
+        assert!(space.local_bits() < u128::BITS, "locals of {} bits", space.local_bits());
         let space = Arc::new(space);
         let kernels = Box::new(SparseFactory { space: space.clone(), shards });
-        let locals = 1_u128.checked_shl(space.local_bits()).unwrap_or(u128::MAX);
+        let locals = 1 << space.local_bits();
         Engine { space, shards, locals, exit_edges: 0, kernels }
     }
 

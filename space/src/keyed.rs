@@ -194,8 +194,8 @@ impl<S: KeySpace> Keyed<S> {
     /// region then has at most 2^24 states, the most that fit into a block of a file.
     pub const MOST_DENSE_BITS: u32 = 23;
 
-    /// The most local bits.
-    pub const MAX_LOCAL_BITS: u32 = 127;
+    /// The most local bits: with the side, a local has 127.
+    pub const MAX_LOCAL_BITS: u32 = 126;
 
     /// The most bits of keys whose high bits are the region by default.
     const MOST_SHORT_BITS: u32 = 40;
@@ -389,9 +389,9 @@ mod tests {
     #[test]
     fn regions_too_large_for_a_file_are_refused() {
         let open = |key_bits, local_bits| Keyed::new(Wide { key_bits, local_bits });
-        assert!(open(128, Some(127)).is_ok());
-        let error = open(128, Some(128)).err();
-        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 128, limit: 127 }));
+        assert!(open(128, Some(126)).is_ok());
+        let error = open(128, Some(127)).err();
+        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 127, limit: 126 }));
         let error = open(129, None).err();
         assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 129, limit: 128 }));
     }
@@ -404,7 +404,7 @@ mod tests {
             (79, None),
             (41, None),
             (40, None),
-            (128, Some(127)),
+            (128, Some(126)),
             (90, Some(64)),
             (90, Some(65)),
             (66, Some(50)),

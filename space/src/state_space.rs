@@ -28,7 +28,7 @@ pub trait StateSpace: Send + Sync + 'static {
         true
     }
 
-    /// Bits of the greatest local, with the side; at most 128. Locals of more than 32 bits take more
+    /// Bits of the greatest local, with the side; at most 127. Locals of more than 32 bits take more
     /// memory.
     fn local_bits(&self) -> u32 {
         Local::BITS

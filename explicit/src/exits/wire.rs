@@ -315,14 +315,14 @@ fn read_narrow(
     count: u64,
     bound: u128,
     batch: &mut Vec<Local>,
-) -> std::result::Result<(), Option<i128>> {
+) -> std::result::Result<(), Option<String>> {
     let bound = bound as i64;
     let mut local = 0_i64;
     for _ in 0..count {
         let step = values.number().ok_or(None)?;
         local = local.wrapping_add((step >> 1) as i64 ^ -((step & 1) as i64));
         if !(0..bound).contains(&local) {
-            return Err(Some(local.into()));
+            return Err(Some(local.to_string()));
         }
         batch.push(local as Local);
     }
@@ -336,7 +336,7 @@ fn read_wide(
     form: LocalForm,
     bound: u128,
     batch: &mut Vec<Local>,
-) -> std::result::Result<(), Option<i128>> {
+) -> std::result::Result<(), Option<String>> {
     for _ in 0..count {
         let (bytes, rest) = values.0.split_at_checked(form.bytes).ok_or(None)?;
         values.0 = rest;
@@ -344,7 +344,7 @@ fn read_wide(
         all[..bytes.len()].copy_from_slice(bytes);
         let local = u128::from_le_bytes(all);
         if local >= bound {
-            return Err(Some(local as i128));
+            return Err(Some(local.to_string()));
         }
         form.width.push(local, batch);
     }

@@ -267,7 +267,7 @@ pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usi
     }
     let [kind, job_len] = fields.take();
     let Some(kind) = FileKind::of(kind) else {
-        return Err(StoreError::corrupt(file, 10, "kind 1 to 4", kind));
+        return Err(StoreError::corrupt(file, 10, "kind 1 to 5", kind));
     };
     let depth = fields.u32();
     let encoding = fields.u16();

@@ -19,7 +19,7 @@ const LEAST_REGIONS: u64 = 1 << 10;
 /// Most low bits of a key.
 const MOST_LOCAL_BITS: u32 = 62;
 
-/// Keys of at most this many states need no coordinates.
+/// Fewest bits of a key: with fewer, ranks in dense regions serve as well.
 const LEAST_BITS: u32 = 41;
 
 /// States whose successors are computed together.
@@ -133,8 +133,8 @@ impl OrbitCoordinates {
         let places_at = at + usize::from(turns.is_some());
         let letters = (0..slots.len() as u8).flat_map(|p| (0..orientations).map(move |t| (p, t)));
         let letters: Vec<(u8, u8)> = letters.collect();
-        // Codes are bytes.
-        (letters.len() <= 1 << u8::BITS).then_some(OrbitCoordinates {
+        // Their number, too, has to fit a byte.
+        (letters.len() <= u8::MAX.into()).then_some(OrbitCoordinates {
             slots,
             pieces,
             kinds,

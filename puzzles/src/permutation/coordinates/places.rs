@@ -32,7 +32,7 @@ pub(super) enum Places {
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     sizes: [usize; 3],
-    /// By size of a group that occurs, the sets of slots it may take, as bits, ascending.
+    /// By group, the sets of slots that it may take, as bits, ascending.
     sets: [Vec<u16>; 3],
     /// By group and set, as bits, its number.
     numbers: [Vec<u16>; 3],
