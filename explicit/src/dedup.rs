@@ -41,20 +41,22 @@ pub(crate) fn subtract<L: LocalWord>(from: &mut Vec<L>, what: &[L]) {
 /// Replaces `rest` with the different elements of a sorted list that two others do not have.
 pub(crate) fn subtract_both<L: LocalWord>(from: &[L], one: &[L], other: &[L], rest: &mut Vec<L>) {
     rest.clear();
-    let (mut i, mut j, mut last) = (0, 0, None);
+    rest.resize(from.len(), L::default());
+    let (mut i, mut j, mut kept) = (0, 0, 0);
+    let mut last = None;
     for local in from {
-        if last == Some(*local) {
-            continue;
-        }
-        last = Some(*local);
         while one.get(i).is_some_and(|known| known < local) {
             i += 1;
         }
         while other.get(j).is_some_and(|known| known < local) {
             j += 1;
         }
-        if one.get(i) != Some(local) && other.get(j) != Some(local) {
-            rest.push(*local);
-        }
+        // Whether a local repeats is hard to predict. Writing every one and advancing only past those to
+        // keep needs no branch.
+        let is_known = (one.get(i) == Some(local)) | (other.get(j) == Some(local));
+        rest[kept] = *local;
+        kept += usize::from(!is_known & (last != Some(local)));
+        last = Some(local);
     }
+    rest.truncate(kept);
 }

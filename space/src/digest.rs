@@ -44,7 +44,7 @@ impl Weight {
     pub fn hash(word: u64) -> Weight {
         let first = mix(word.wrapping_add(0x9e37_79b9_7f4a_7c15));
         let second = mix(first ^ 0xd1b5_4a32_d192_ed03);
-        Weight([first % MODULI[0], second % MODULI[1]])
+        Weight([reduce(first, 0), reduce(second, 1)])
     }
 
     /// Reduces two integer sums of weights, one for each modulus, each below 2^122.
@@ -60,6 +60,13 @@ pub fn mix(word: u64) -> u64 {
     let a = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     b ^ (b >> 31)
+}
+
+/// `value` modulo `MODULI[which]`.
+#[inline]
+fn reduce(value: u64, which: usize) -> u64 {
+    let once = (value >> 61) * FOLD[which] + (value & LOW as u64);
+    if once >= MODULI[which] { once - MODULI[which] } else { once }
 }
 
 /// `value` modulo `MODULI[which]`, for values below 2^122.
@@ -152,6 +159,18 @@ mod tests {
             let reduced = Weight::reduce(sums);
             for (i, modulus) in MODULI.into_iter().enumerate() {
                 prop_assert_eq!(u128::from(reduced.0[i]), sums[i] % u128::from(modulus));
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_reduced_as_by_division() {
+        for (which, modulus) in MODULI.into_iter().enumerate() {
+            let near =
+                (0..8).flat_map(|times| [-1, 0, 1].map(|more| times * i128::from(modulus) + more));
+            let words = near.filter_map(|word| u64::try_from(word).ok());
+            for word in words.chain([u64::MAX, 1 << 61, (1 << 61) - 1]) {
+                assert_eq!(reduce(word, which), word % modulus, "{word}");
             }
         }
     }

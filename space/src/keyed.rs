@@ -3,6 +3,7 @@
 use crate::digest::{Weight, mix};
 use crate::error::SpaceError;
 use crate::key::Key;
+use crate::sink::{KeySink, StateSink};
 use crate::state::{Finish, RegionKey, State};
 use crate::state_space::StateSpace;
 use crate::stats::LayerStats;
@@ -57,14 +58,13 @@ pub trait KeySpace: Send + Sync + 'static {
     /// Appends the keys one move away from `key`. A key may repeat.
     fn successors(&self, key: Self::Key, out: &mut Vec<Self::Key>);
 
-    /// Calls `visit` with the number of a key in a list and each of its successors, in any order. Spaces
-    /// that find the successors of many keys faster implement it; by default it calls
-    /// [`Self::successors`] for each.
-    fn all_successors(&self, keys: &[Self::Key], visit: impl FnMut(usize, Self::Key))
+    /// Gives `to` each successor of each key of a list, in any order. Spaces that find the successors of
+    /// many keys faster implement it; by default it calls [`Self::successors`] for each.
+    fn all_successors(&self, keys: &[Self::Key], to: &mut impl KeySink<Self::Key>)
     where
         Self: Sized,
     {
-        each_successor(self, keys, visit);
+        each_successor(self, keys, to);
     }
 
     /// The number of successors that [`Self::all_successors`] finds.
@@ -73,7 +73,7 @@ pub trait KeySpace: Send + Sync + 'static {
         Self: Sized,
     {
         let mut count = 0;
-        self.all_successors(keys, |_, _| count += 1);
+        self.all_successors(keys, &mut |_, _| count += 1);
         count
     }
 
@@ -117,17 +117,12 @@ pub trait KeySpace: Send + Sync + 'static {
     fn text(&self, key: Self::Key) -> String;
 }
 
-/// Calls `visit` with the number of a key in a list and each of its successors: the default of
-/// [`KeySpace::all_successors`].
-pub fn each_successor<S: KeySpace>(
-    space: &S,
-    keys: &[S::Key],
-    mut visit: impl FnMut(usize, S::Key),
-) {
+/// Gives `to` each successor of each key of a list: the default of [`KeySpace::all_successors`].
+pub fn each_successor<S: KeySpace>(space: &S, keys: &[S::Key], to: &mut impl KeySink<S::Key>) {
     let mut next = Vec::new();
     for (number, key) in keys.iter().enumerate() {
         space.successors(*key, &mut next);
-        next.drain(..).for_each(|key| visit(number, key));
+        next.drain(..).for_each(|key| to.add(number, key));
     }
 }
 
@@ -275,6 +270,38 @@ impl<S: KeySpace> Keyed<S> {
     }
 }
 
+/// Turns successors, given as keys, into states.
+struct SuccessorSink<'a, S, L, T> {
+    keyed: &'a Keyed<S>,
+    /// Locals of the states whose successors they are.
+    locals: &'a [L],
+    /// Scratch memory: locals of a run.
+    run: Vec<u64>,
+    to: &'a mut T,
+}
+
+impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
+    for SuccessorSink<'_, S, L, T>
+{
+    #[inline]
+    fn add(&mut self, number: usize, key: S::Key) {
+        let side = self.locals[number].into() as u32 & 1;
+        self.to.add(self.keyed.state(key, side));
+    }
+
+    fn add_run(&mut self, first: usize, high: S::Key, lows: &[u64]) {
+        let bits = self.keyed.local_bits;
+        if self.keyed.hashed != Hashed::Local || bits >= u64::BITS {
+            let keys = lows.iter().map(|low| S::Key::truncate(high.widen() | u128::from(*low)));
+            return (first..).zip(keys).for_each(|(number, key)| self.add(number, key));
+        }
+        let sides = self.locals[first..].iter().map(|local| (*local).into() as u64 & 1);
+        self.run.clear();
+        self.run.extend(lows.iter().zip(sides).map(|(low, side)| low.spread(bits) << 1 | side));
+        self.to.add_run(RegionKey(high.widen() >> bits), &self.run);
+    }
+}
+
 /// The factor of the weights of states on the goal's side.
 fn goal_side() -> Weight {
     Weight::hash(u64::MAX)
@@ -307,14 +334,13 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
         self.local_bits + 1
     }
 
-    fn successors<L, V>(&self, region: RegionKey, locals: &[L], mut visit: V)
+    fn successors<L>(&self, region: RegionKey, locals: &[L], to: &mut impl StateSink)
     where
         L: Copy + Into<u128>,
-        V: FnMut(State),
     {
         let keys = self.keys(region, locals);
-        let side = |number: usize| locals[number].into() as u32 & 1;
-        self.space.all_successors(&keys, |number, key| visit(self.state(key, side(number))));
+        let mut sink = SuccessorSink { keyed: self, locals, run: Vec::new(), to };
+        self.space.all_successors(&keys, &mut sink);
     }
 
     fn count<L>(&self, region: RegionKey, locals: &[L], successors: bool) -> LayerStats

@@ -49,6 +49,7 @@ pub mod nested;
 mod parameter;
 mod puzzle;
 mod reversible;
+mod sink;
 mod size;
 mod state;
 mod state_space;
@@ -66,6 +67,7 @@ pub use parameter::{
 };
 pub use puzzle::{NestedPuzzle, Puzzle};
 pub use reversible::check_reversible;
+pub use sink::{KeySink, StateSink};
 pub use size::{Curve, ExplicitSize, NestedSize, SearchSize};
 pub use state::{Chain, Finish, Local, RegionKey, State};
 pub use state_space::StateSpace;

@@ -1,6 +1,7 @@
 //! The trait of all state spaces.
 
 use crate::digest::Weight;
+use crate::sink::StateSink;
 use crate::state::{Finish, Local, RegionKey, State};
 use crate::stats::LayerStats;
 
@@ -34,18 +35,17 @@ pub trait StateSpace: Send + Sync + 'static {
         Local::BITS
     }
 
-    /// Calls `visit` with the state behind each legal move of each of a region's states, as
-    /// [`Self::moves`] gives them, in any order.
-    fn successors<L, V>(&self, region: RegionKey, locals: &[L], mut visit: V)
+    /// Gives `to` the state behind each legal move of each of a region's states, as [`Self::moves`] gives
+    /// them, in any order.
+    fn successors<L>(&self, region: RegionKey, locals: &[L], to: &mut impl StateSink)
     where
         Self: Sized,
         L: Copy + Into<u128>,
-        V: FnMut(State),
     {
         let mut moves = Vec::new();
         for local in locals {
             self.moves(State { region, local: (*local).into() }, &mut moves);
-            moves.drain(..).for_each(&mut visit);
+            moves.drain(..).for_each(|state| to.add(state));
         }
     }
 
@@ -64,7 +64,7 @@ pub trait StateSpace: Send + Sync + 'static {
             stats.positions = stats.positions.saturating_add(positions);
         }
         if successors {
-            self.successors(region, locals, |_| stats.generated += 1);
+            self.successors(region, locals, &mut |_: State| stats.generated += 1);
         }
         stats
     }

@@ -39,10 +39,9 @@ impl<S: StateSpace, N: NewStates> SparseKernel<S, N> {
         if !wants_exits {
             return;
         }
-        self.space.successors(region, states, |state| {
-            stats.generated += 1;
-            self.targets.add(state);
-        });
+        let before = self.targets.count();
+        self.space.successors(region, states, &mut self.targets);
+        stats.generated += (self.targets.count() - before) as u64;
     }
 
     fn send(&mut self, exits: &mut dyn ExitSink) -> Result<()> {

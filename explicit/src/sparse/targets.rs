@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use rustc_hash::FxHashMap;
-use strata_space::{RegionKey, State, StateSpace};
+use strata_space::{RegionKey, State, StateSink, StateSpace};
 use strata_store::{LocalWidth, LocalWord};
 
 use crate::error::{Result, check_region};
@@ -30,9 +30,9 @@ pub(super) struct Targets<L> {
     width: PhantomData<L>,
 }
 
-impl<L: LocalWord> Targets<L> {
+impl<L: LocalWord> StateSink for Targets<L> {
     #[inline]
-    pub(super) fn add(&mut self, state: State) {
+    fn add(&mut self, state: State) {
         let place = match self.last {
             Some((region, place)) if region == state.region => place,
             _ => self.place(state),
@@ -41,6 +41,15 @@ impl<L: LocalWord> Targets<L> {
         self.count += 1;
     }
 
+    fn add_run(&mut self, region: RegionKey, locals: &[u64]) {
+        let Some(first) = locals.first() else { return };
+        let place = self.place(State { region, local: (*first).into() });
+        L::append_all(locals, &mut self.batches[place].1);
+        self.count += locals.len();
+    }
+}
+
+impl<L: LocalWord> Targets<L> {
     fn place(&mut self, state: State) -> usize {
         let used = &mut self.used;
         let place = *self.places.entry(state.region).or_insert_with(|| {
@@ -56,6 +65,11 @@ impl<L: LocalWord> Targets<L> {
         }
         self.last = Some((state.region, place));
         place
+    }
+
+    /// The number of successors.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     pub(super) fn is_full(&self) -> bool {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use strata_group::{Element, Shape};
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, StateSpace,
-    Weight,
+    Chain, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
+    StateSpace, Weight,
 };
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};
@@ -171,8 +171,8 @@ impl<F: Family> KeySpace for Member<F> {
         self.graph.local_bits()
     }
 
-    fn all_successors(&self, keys: &[u128], visit: impl FnMut(usize, u128)) {
-        self.graph.all_successors(keys, visit);
+    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
+        self.graph.all_successors(keys, to);
     }
 
     fn count_successors(&self, keys: &[u128]) -> u64 {

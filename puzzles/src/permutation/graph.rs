@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use strata_group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Key, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, each_successor,
+    Chain, Key, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight,
+    each_successor,
 };
 
 use super::coordinates::{Coordinates, Folding};
@@ -462,14 +463,14 @@ impl KeySpace for Graph {
     fn successors(&self, key: u128, out: &mut Vec<u128>) {
         let Ok(keys) = &self.keys else { return };
         if let Some((folding, coordinates)) = self.folding() {
-            return folding.successors(coordinates, &[key], |_, next| out.push(next));
+            return folding.successors(coordinates, &[key], &mut |_, next| out.push(next));
         }
         if let Some(canonical) = self.canonical() {
             return self.canonical_successors((keys, canonical), key, out);
         }
         match keys {
             Keys::Coordinates(coordinates) => {
-                coordinates.successors(&[key], |_, next| out.push(next));
+                coordinates.successors(&[key], &mut |_, next| out.push(next));
             }
             Keys::Ranks(ranking) => {
                 let (state, mut counts) = (ranking.state(key), Vec::new());
@@ -482,11 +483,11 @@ impl KeySpace for Graph {
         }
     }
 
-    fn all_successors(&self, keys: &[u128], visit: impl FnMut(usize, u128)) {
+    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
         match (self.folding(), self.canonical(), self.coordinates()) {
-            (Some((folding, coordinates)), ..) => folding.successors(coordinates, keys, visit),
-            (None, None, Some(coordinates)) => coordinates.successors(keys, visit),
-            _ => each_successor(self, keys, visit),
+            (Some((folding, coordinates)), ..) => folding.successors(coordinates, keys, to),
+            (None, None, Some(coordinates)) => coordinates.successors(keys, to),
+            _ => each_successor(self, keys, to),
         }
     }
 
@@ -495,7 +496,7 @@ impl KeySpace for Graph {
             return keys.len() as u64 * self.moves.len() as u64;
         }
         let mut count = 0;
-        self.all_successors(keys, |_, _| count += 1);
+        self.all_successors(keys, &mut |_, _| count += 1);
         count
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError, StateSpace,
-    Weight, file_content, file_value,
+    Chain, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
+    StateSpace, Weight, file_content, file_value,
 };
 
 use super::definition::Definition;
@@ -306,8 +306,8 @@ impl KeySpace for Permutation {
         self.graph.local_bits()
     }
 
-    fn all_successors(&self, keys: &[u128], visit: impl FnMut(usize, u128)) {
-        self.graph.all_successors(keys, visit);
+    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
+        self.graph.all_successors(keys, to);
     }
 
     fn count_successors(&self, keys: &[u128]) -> u64 {

@@ -124,6 +124,11 @@ pub trait LocalWord: Copy + Ord + Debug + Default + Into<u128> + Send + Sync + '
     /// Appends its words.
     fn append(self, words: &mut Vec<u32>);
 
+    /// Appends the words of several, given as integers of 64 bits.
+    fn append_all(locals: &[u64], words: &mut Vec<u32>) {
+        locals.iter().for_each(|local| Self::truncate((*local).into()).append(words));
+    }
+
     /// Number of bits without leading zeros.
     fn length(self) -> u32;
 
@@ -198,6 +203,14 @@ impl LocalWord for u64 {
         words.extend_from_slice(&[self as u32, (self >> 32) as u32]);
     }
 
+    fn append_all(locals: &[u64], words: &mut Vec<u32>) {
+        let start = words.len();
+        words.resize(start + 2 * locals.len(), 0);
+        for (words, local) in words[start..].as_chunks_mut().0.iter_mut().zip(locals) {
+            *words = [*local as u32, (*local >> 32) as u32];
+        }
+    }
+
     #[inline]
     fn length(self) -> u32 {
         u64::BITS - self.leading_zeros()
@@ -253,6 +266,11 @@ mod tests {
             L::truncate(*local).append(&mut same);
         }
         assert_eq!(words, same);
+        let (mut long, mut all) = (vec![7], vec![7]);
+        let short: Vec<u64> = locals.iter().map(|local| *local as u64).collect();
+        L::append_all(&short, &mut all);
+        short.iter().for_each(|local| L::truncate((*local).into()).append(&mut long));
+        assert_eq!(all, long);
         assert!(L::WIDTH.locals(&words).eq(locals.iter().copied()));
         assert!(L::WIDTH.is_sorted(&words));
         for (number, local) in locals.iter().enumerate() {

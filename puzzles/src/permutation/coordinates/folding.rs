@@ -6,6 +6,8 @@
 
 use std::sync::OnceLock;
 
+use strata_space::KeySink;
+
 use super::super::definition::State;
 use super::super::symmetry::{ByteMap, Canonical};
 use super::packing::{Coordinates, Digit, DigitForm, OrbitCoordinates};
@@ -190,12 +192,12 @@ impl Folding {
         (self.images.len() as u64 + 1) / fixing.max(1)
     }
 
-    /// Calls `visit` with the number of a key in the list and each of its successors.
+    /// Gives `to` each successor of each key of a list.
     pub(in super::super) fn successors(
         &self,
         coordinates: &Coordinates,
         keys: &[u128],
-        mut visit: impl FnMut(usize, u128),
+        to: &mut impl KeySink<u128>,
     ) {
         let (mut scratch, mut at) = (Scratch::new(), [0; MOST_PLACES]);
         let (mut cells, mut next) = ([0; MOST_PLACES], [0; MOST_PLACES]);
@@ -206,7 +208,7 @@ impl Folding {
             for (mv, map) in self.moves.iter().enumerate() {
                 let region = coordinates.region_after((actions, mv), &at, 1);
                 map.apply(&cells, &mut next);
-                visit(number, self.least_key(coordinates, region as usize, &next, &mut scratch));
+                to.add(number, self.least_key(coordinates, region as usize, &next, &mut scratch));
             }
         }
     }

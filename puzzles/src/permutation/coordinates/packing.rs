@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use strata_group::{Element, Invariants, Orbit};
+use strata_space::KeySink;
 
 use super::super::definition::{Definition, State};
 use super::super::dense;
@@ -293,8 +294,8 @@ impl Coordinates {
         state
     }
 
-    /// Calls `visit` with the number of a key in the list and each of its successors.
-    pub(in super::super) fn successors(&self, keys: &[u128], mut visit: impl FnMut(usize, u128)) {
+    /// Gives `to` each successor of each key of a list.
+    pub(in super::super) fn successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
         let (mut coordinates, mut low) = (Vec::new(), Vec::new());
         let actions = self.actions();
         let mut at = vec![0; self.count()];
@@ -316,9 +317,7 @@ impl Coordinates {
                     for digit in &self.local {
                         self.append((actions, mv), *digit, &coordinates, &mut low);
                     }
-                    for (number, low) in low.iter().enumerate() {
-                        visit(start + number, high << self.local_bits | u128::from(*low));
-                    }
+                    to.add_run(start, high << self.local_bits, &low);
                 }
                 start += part.len();
             }

@@ -74,7 +74,7 @@ fn check(definition: &Definition) -> Coordinates {
         assert_eq!(known.insert(state), regions.insert(key), "two states with one key");
     }
     let mut found = vec![Vec::new(); keys.len()];
-    made.successors(&keys, |number, key| found[number].push(key));
+    made.successors(&keys, &mut |number: usize, key| found[number].push(key));
     for (state, found) in states.iter().zip(found) {
         let next = moves.iter().map(|mv| made.key_of(&definition.after(state, mv)).unwrap());
         assert!(found.into_iter().eq(next));
@@ -175,7 +175,7 @@ fn check_folding(text: &str, starts: &[&State]) {
         assert_eq!(folding.positions(&coordinates, own), images(&state).len() as u64);
         let canonical_state = coordinates.state(own);
         let mut found = Vec::new();
-        folding.successors(&coordinates, &[own], |_, next| found.push(next));
+        folding.successors(&coordinates, &[own], &mut |_, next| found.push(next));
         let next = moves.iter().map(|mv| key(&definition.after(&canonical_state, mv)));
         assert!(found.into_iter().eq(next));
     }

@@ -1,0 +1,51 @@
+//! Receivers of successors, one by one or in runs.
+
+use crate::key::Key;
+use crate::state::{RegionKey, State};
+
+/// Receives the successors of a list of keys. A closure that takes the number of a key in the list and a
+/// successor is one.
+pub trait KeySink<K> {
+    /// Takes a successor of the key with this number in the list.
+    fn add(&mut self, number: usize, key: K);
+
+    /// Takes a successor of each of some keys that follow one another in the list, from the number `first`
+    /// on. Their high bits are those of `high`, whose low bits are 0; their low bits are `lows`.
+    #[inline]
+    fn add_run(&mut self, first: usize, high: K, lows: &[u64])
+    where
+        K: Key,
+    {
+        for (number, low) in (first..).zip(lows) {
+            self.add(number, K::truncate(high.widen() | u128::from(*low)));
+        }
+    }
+}
+
+impl<K, F: FnMut(usize, K)> KeySink<K> for F {
+    #[inline]
+    fn add(&mut self, number: usize, key: K) {
+        self(number, key);
+    }
+}
+
+/// Receives states. A closure that takes a state is one.
+pub trait StateSink {
+    /// Takes a state.
+    fn add(&mut self, state: State);
+
+    /// Takes states of one region, given by their locals.
+    #[inline]
+    fn add_run(&mut self, region: RegionKey, locals: &[u64]) {
+        for local in locals {
+            self.add(State { region, local: (*local).into() });
+        }
+    }
+}
+
+impl<F: FnMut(State)> StateSink for F {
+    #[inline]
+    fn add(&mut self, state: State) {
+        self(state);
+    }
+}
