@@ -283,19 +283,3 @@ fn a_search_from_both_ends_needs_moves_that_can_be_undone() {
     let error = Keyed::new(Both(OneWay::new(0))).err().unwrap().to_string();
     assert!(error.contains("some moves cannot be undone"), "{error}");
 }
-
-fn lx(n: u32, engine: EngineName) -> Report {
-    Search::named("lx", [("n", &*n.to_string())]).engine(engine).threads(2).run().unwrap()
-}
-
-#[test]
-fn lx_has_its_published_layers_by_either_engine() {
-    let six = [1, 2, 3, 5, 8, 13, 20, 30, 42, 56, 73, 87, 98, 101, 85, 59, 29, 7, 1];
-    assert_eq!(states(&lx(6, EngineName::Explicit)), six);
-    for (n, diameter) in (3..).zip([2, 6, 11, 18, 25, 35]) {
-        let (sparse, dense) = (lx(n, EngineName::Explicit), lx(n, EngineName::Dense));
-        assert_eq!(sparse.radius(), diameter, "n = {n}");
-        assert_eq!(states(&sparse), states(&dense), "n = {n}");
-        assert_eq!(sparse.digest(), dense.digest(), "n = {n}");
-    }
-}

@@ -7,12 +7,11 @@ use std::marker::PhantomData;
 
 use drive::{Outcome, SearchSetup, search};
 use strata::{
-    Engine as EngineName, Error, KeepLayers, KeySpace, Parameter, Parameters, Puzzle, Search, Seed,
-    SpaceError,
+    Error, KeepLayers, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError,
 };
 use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
-use strata_space::{Key, Keyed, Weight, file_value, mix};
+use strata_space::{Key, Keyed, Weight, mix};
 
 /// The graph of a space with keys of 64 bits at most, with keys that are far apart. Weights are those of
 /// the small keys, so digests do not depend on the width.
@@ -222,31 +221,4 @@ fn a_checkpoint_with_locals_of_another_width_is_refused() {
     let refused = search(Far { local_bits: Some(12), ..far_hanoi(60) }, 9).to_string();
     assert!(refused.contains("locals of 32 bits"), "{refused}");
     assert!(refused.contains("locals of 64 bits"), "{refused}");
-}
-
-/// The 3x3x3 by half turns, and by the orbits of its 48 symmetries (twsearch; cube20.org).
-#[test]
-fn the_cube_has_its_published_layers_with_symmetries_and_without() {
-    let file = file_value(include_str!("../../puzzles/data/3x3x3.tws"));
-    let layers = |symmetry: &str, workers: usize, threads: usize, depth: u32| {
-        let mut found = Vec::new();
-        let parameters = [("file", &*file), ("symmetry", symmetry)];
-        let search = Search::named("puzzle", parameters).engine(EngineName::Explicit);
-        let search = search.workers(workers).threads(threads).shards(9).max_layers(depth);
-        let error = search
-            .on_layer(|layer| found.push((layer.states, layer.positions, layer.digest)))
-            .run()
-            .unwrap_err();
-        assert!(matches!(error, Error::Stopped { .. }), "{error}");
-        found
-    };
-    let positions = [1, 18, 243, 3240, 43239];
-    for (symmetry, orbits) in [("off", positions), ("on", [1, 2, 9, 75, 934])] {
-        let one = layers(symmetry, 1, 1, 4);
-        let counts: Vec<(u64, u64)> = one.iter().map(|(states, all, _)| (*states, *all)).collect();
-        assert!(counts.into_iter().eq(orbits.into_iter().zip(positions)));
-        for (workers, threads) in [(2, 1), (3, 2)] {
-            assert_eq!(layers(symmetry, workers, threads, 4), one);
-        }
-    }
 }

@@ -271,11 +271,7 @@ fn families_are_searched_as_the_reference_does() {
             let from = reversed(n, 0, count).into_iter().enumerate();
             vec![from.map(|(slot, from)| (from, u32::from(slot < count))).collect()]
         });
-        let reference = Reference {
-            start: (0..n as u32).map(|label| (label, 0, 2)).collect(),
-            orientations: vec![2; n],
-            ..Reference::default()
-        };
+        let reference = Reference::solved(n, 2);
         let burnt: Member<BurntPancake> = member(&[("n", n as u32)]);
         let expected = reference.search(&moves.collect::<Vec<_>>());
         assert_eq!(layers(&burnt), expected);

@@ -4,6 +4,7 @@
 mod dense;
 mod faults;
 mod layers;
+mod orbits;
 mod published;
 mod reference;
 mod symmetry;

@@ -168,6 +168,11 @@ impl Reference {
 
     /// States of each layer, with moves as steps.
     pub(crate) fn search(&self, moves: &[Vec<Step>]) -> Vec<usize> {
+        self.first_layers(moves, usize::MAX)
+    }
+
+    /// States of each layer up to a depth, with moves as steps.
+    pub(crate) fn first_layers(&self, moves: &[Vec<Step>], depth: usize) -> Vec<usize> {
         let start: State = self
             .start
             .iter()
@@ -178,6 +183,9 @@ impl Reference {
         let mut counts = Vec::new();
         while !layer.is_empty() {
             counts.push(layer.len());
+            if counts.len() > depth {
+                break;
+            }
             let next =
                 layer.iter().flat_map(|state| moves.iter().map(|steps| self.apply(state, steps)));
             let legal =
@@ -188,14 +196,22 @@ impl Reference {
         counts
     }
 
-    /// A puzzle of different pieces without orientations, with moves by images from 0.
-    pub(crate) fn plain(slots: usize, moves: &[Vec<usize>]) -> Vec<usize> {
-        let puzzle = Reference {
-            start: (0..slots as u32).map(|label| (label, 0, 1)).collect(),
-            orientations: vec![1; slots],
+    /// A puzzle of different pieces with as many orientations each.
+    pub(crate) fn solved(slots: usize, orientations: u32) -> Reference {
+        Reference {
+            start: (0..slots as u32).map(|label| (label, 0, orientations)).collect(),
+            orientations: vec![orientations; slots],
             ..Reference::default()
-        };
-        let step = |from: &Vec<usize>| vec![from.iter().map(|slot| (*slot, 0)).collect()];
-        puzzle.search(&moves.iter().map(step).collect::<Vec<_>>())
+        }
     }
+
+    /// Layers of a puzzle of different pieces without orientations, with moves by images from 0.
+    pub(crate) fn plain(slots: usize, moves: &[Vec<usize>]) -> Vec<usize> {
+        Reference::solved(slots, 1).search(&steps_of(moves))
+    }
+}
+
+/// Moves by images from 0, without turns, as steps.
+pub(crate) fn steps_of(moves: &[Vec<usize>]) -> Vec<Vec<Step>> {
+    moves.iter().map(|from| vec![from.iter().map(|slot| (*slot, 0)).collect()]).collect()
 }

@@ -8,7 +8,8 @@ use strata_space::{
     Chain, Digest, KeySpace, Keyed, Parameters, Puzzle, SpaceError, State, StateSpace, file_value,
 };
 
-use crate::reference::{Reference, State as Arrangement, Step};
+use crate::orbits::Graph;
+use crate::reference::{Reference, State as Arrangement, Step, steps_of};
 use crate::{layers as texts, parameters};
 
 /// A layer around the start: keys, the positions that they stand for, and the digest.
@@ -28,104 +29,6 @@ fn counted(space: &impl KeySpace) -> Vec<Layer> {
         layer = next.into_iter().filter(|key| known.insert(*key)).collect();
     }
     found
-}
-
-/// A small graph of arrangements that is searched slowly.
-struct Graph {
-    /// By state, its depth.
-    depths: Vec<usize>,
-    /// By state and move, the state after it, if it is legal.
-    next: Vec<Vec<Option<usize>>>,
-}
-
-impl Graph {
-    fn new(reference: &Reference, moves: &[Vec<Step>]) -> Graph {
-        let start: Arrangement =
-            reference.start.iter().map(|(label, turn, n)| (*label, turn % n, *n)).collect();
-        let mut numbers = HashMap::from([(start.clone(), 0)]);
-        let (mut states, mut graph) = (vec![start], Graph { depths: vec![0], next: Vec::new() });
-        let mut at = 0;
-        while let Some(state) = states.get(at).cloned() {
-            let mut next = Vec::new();
-            for steps in moves {
-                let after = reference.apply(&state, steps);
-                let is_illegal =
-                    reference.illegal.iter().any(|(slot, label)| after[*slot].0 == *label);
-                let number = *numbers.entry(after.clone()).or_insert_with(|| {
-                    if !is_illegal {
-                        states.push(after);
-                        graph.depths.push(graph.depths[at] + 1);
-                    }
-                    states.len() - 1
-                });
-                next.push((!is_illegal).then_some(number));
-            }
-            graph.next.push(next);
-            at += 1;
-        }
-        graph
-    }
-
-    /// The map of states under which the first moves become these, if there is one that keeps the
-    /// start. Without all moves it covers a part of the states.
-    fn lift(&self, images: &[usize]) -> Option<Vec<Option<usize>>> {
-        let mut map = vec![None; self.next.len()];
-        let mut back = vec![None; self.next.len()];
-        (map[0], back[0]) = (Some(0), Some(0));
-        let mut queue = vec![0];
-        while let Some(state) = queue.pop() {
-            let image = map[state]?;
-            for (number, other) in images.iter().enumerate() {
-                match (self.next[state][number], self.next[image][*other]) {
-                    (None, None) => {}
-                    (Some(next), Some(to)) => {
-                        if map[next].is_some_and(|known| known != to)
-                            || back[to].is_some_and(|known| known != next)
-                        {
-                            return None;
-                        }
-                        if map[next].is_none() {
-                            queue.push(next);
-                        }
-                        (map[next], back[to]) = (Some(to), Some(next));
-                    }
-                    _ => return None,
-                }
-            }
-        }
-        Some(map)
-    }
-
-    /// All maps of states that permute the moves and keep the start.
-    fn maps(&self, images: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
-        let Some(map) = self.lift(images) else { return };
-        let moves = self.next[0].len();
-        if images.len() == moves {
-            found.push(map.into_iter().map(Option::unwrap).collect());
-            return;
-        }
-        for image in 0..moves {
-            if !images.contains(&image) {
-                images.push(image);
-                self.maps(images, found);
-                images.pop();
-            }
-        }
-    }
-
-    /// Orbits and states of each layer, and the number of different maps.
-    fn orbits(&self) -> (Vec<(usize, u64)>, usize) {
-        let mut maps = Vec::new();
-        self.maps(&mut Vec::new(), &mut maps);
-        let mut layers = vec![(0, 0); self.depths.iter().max().unwrap() + 1];
-        for (state, depth) in self.depths.iter().enumerate() {
-            layers[*depth].0 += usize::from(maps.iter().all(|map| map[state] >= state));
-            layers[*depth].1 += 1;
-        }
-        maps.sort();
-        maps.dedup();
-        (layers, maps.len())
-    }
 }
 
 /// Checks that a search with symmetries has as many positions as the reference has states, with the
@@ -215,14 +118,7 @@ fn file(text: &str, options: &[(&str, &str)], symmetries: Option<usize>) {
 /// A puzzle of different pieces without orientations, with moves by images from 0.
 fn plain<P: Puzzle + KeySpace>(parameters: &Parameters, moves: &[Vec<usize>], symmetries: usize) {
     let slots = moves[0].len();
-    let reference = Reference {
-        start: (0..slots as u32).map(|label| (label, 0, 1)).collect(),
-        orientations: vec![1; slots],
-        ..Reference::default()
-    };
-    let step = |from: &Vec<usize>| vec![from.iter().map(|slot| (*slot, 0)).collect()];
-    let moves: Vec<Vec<Step>> = moves.iter().map(step).collect();
-    check::<P>(parameters, &reference, &moves, Some(symmetries));
+    check::<P>(parameters, &Reference::solved(slots, 1), &steps_of(moves), Some(symmetries));
 }
 
 fn numbers(pairs: &[(&str, u32)]) -> Parameters {
@@ -258,11 +154,7 @@ fn families_have_the_orbits_that_trial_finds() {
             let from = reversed(n, 0, count).into_iter().enumerate();
             vec![from.map(|(slot, from)| (from, u32::from(slot < count))).collect()]
         });
-        let reference = Reference {
-            start: (0..n as u32).map(|label| (label, 0, 2)).collect(),
-            orientations: vec![2; n],
-            ..Reference::default()
-        };
+        let reference = Reference::solved(n, 2);
         let moves: Vec<Vec<Step>> = moves.collect();
         let found = (n == 4).then_some(1);
         check::<Member<BurntPancake>>(&numbers(&[("n", n as u32)]), &reference, &moves, found);
