@@ -110,6 +110,23 @@ pub enum SpaceError {
         /// The state after it, as text.
         to: String,
     },
+    /// A map of a nested space that should be a symmetry does not map moves to moves, or the start to
+    /// itself.
+    #[error("the {symmetry} of the nested form is no symmetry of the search: {why}")]
+    Asymmetric {
+        /// The flip or the exchange.
+        symmetry: String,
+        /// Where it is wrong.
+        why: String,
+    },
+    /// Look-ups in the tables of a space disagree with its moves.
+    #[error(
+        "from {from}, look-ups in the tables of the space lead to other states than its moves: tables,          or the symmetries of their targets, are wrong"
+    )]
+    Tables {
+        /// The state before the moves, as text.
+        from: String,
+    },
     /// The keys of a [`KeySpace`](crate::KeySpace) are too wide.
     #[error("keys of {bits} bits do not fit: the limit is {limit}")]
     KeyTooWide {

@@ -54,6 +54,7 @@ mod size;
 mod state;
 mod state_space;
 mod stats;
+mod symmetry;
 mod tabled;
 
 pub use digest::{Digest, MODULI, Weight, mix};
@@ -72,6 +73,7 @@ pub use size::{Curve, ExplicitSize, NestedSize, SearchSize};
 pub use state::{Chain, Finish, Local, RegionKey, State};
 pub use state_space::StateSpace;
 pub use stats::LayerStats;
+pub use symmetry::{check_ends, check_nested, check_tables};
 pub use tabled::{
     EdgeTarget, ExitEdge, InsideSuccessors, LegalMoves, LocalWeights, MAX_EXIT_EDGES, MAX_INDICES,
     MAX_MOVE_KINDS, MoveKind, Tabled, check_tabled,

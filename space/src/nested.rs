@@ -61,7 +61,8 @@ pub struct LeafMoves {
 /// A space has an automorphism of order two, the **flip**; the identity is allowed. It maps
 /// configurations, leaf states, classes and move kinds, and commutes with all other functions.
 /// Engines store one of two sets that are each other's flip. A space that ends at a meeting has a
-/// second automorphism, the **exchange**, which maps the start to the goal.
+/// second automorphism, the **exchange**, which maps the start to the goal and commutes with the flip.
+/// [`check_nested`](crate::check_nested) finds wrong ones by samples.
 pub trait NestedSpace: Send + Sync + 'static {
     /// How one level's pieces lie among the larger ones.
     type Config: Copy + Eq + Ord + Hash + Debug + Send + Sync;

@@ -7,7 +7,7 @@ use strata::{EngineChoice, REVERSIBLE_SAMPLES, default_shards};
 use strata_net::{Security, convert, limits, printable};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
-use strata_space::check_reversible;
+use strata_space::{check_ends, check_reversible};
 use strata_store::JobSpec;
 use tonic::{Request, Response, Status};
 
@@ -296,6 +296,7 @@ fn complete(
     if spec.engine.is_explicit() {
         space.check_explicit().map_err(invalid)?;
         check_reversible(space.state_space(), REVERSIBLE_SAMPLES).map_err(invalid)?;
+        check_ends(space.state_space()).map_err(invalid)?;
     }
     if spec.engine.is_symbolic() {
         space.nested().map_err(invalid)?;

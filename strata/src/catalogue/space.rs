@@ -7,7 +7,7 @@ use strata_explicit::Engine;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
     Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SearchSize,
-    SpaceError, StateSpace, Tabled, check_tabled,
+    SpaceError, StateSpace, Tabled, check_nested, check_tabled, check_tables,
 };
 use strata_symbolic::{AnySearch, Options, StepError};
 
@@ -23,6 +23,7 @@ type OpenSearch = dyn FnOnce(Options) -> Result<Box<dyn AnySearch>, StepError> +
 impl NestedForm {
     fn new<P: NestedPuzzle>(puzzle: &P) -> Result<NestedForm, SpaceError> {
         let nested = puzzle.nested()?;
+        check_nested(&nested)?;
         Ok(NestedForm(Box::new(|options| strata_symbolic::open(nested, options))))
     }
 
@@ -61,18 +62,20 @@ impl Space {
     /// A puzzle with tables, for the explicit engine.
     ///
     /// # Errors
-    /// If the tables are outside the limits of [`check_tabled`].
+    /// If the tables are outside the limits of [`check_tabled`], or [`check_tables`] refuses them.
     pub fn tabled<P: Puzzle + Tabled>(puzzle: P) -> Result<Space, SpaceError> {
         check_tabled(&puzzle)?;
+        check_tables(&puzzle)?;
         Ok(Space::of(WithTables(puzzle), no_nested_form::<P>))
     }
 
     /// A puzzle with tables and a nested form, for both engines.
     ///
     /// # Errors
-    /// If the tables are outside the limits of [`check_tabled`].
+    /// If the tables are outside the limits of [`check_tabled`], or [`check_tables`] refuses them.
     pub fn nested_tabled<P: NestedPuzzle + Tabled>(puzzle: P) -> Result<Space, SpaceError> {
         check_tabled(&puzzle)?;
+        check_tables(&puzzle)?;
         Ok(Space::of(WithTables(puzzle), NestedForm::new::<P>))
     }
 

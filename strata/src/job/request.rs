@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_space::check_reversible;
+use strata_space::{check_ends, check_reversible};
 use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
 use crate::catalogue::Space;
@@ -196,6 +196,7 @@ impl Request {
             space.check_explicit()?;
             request.is_directed = !space.state_space().is_undirected();
             check_reversible(space.state_space(), request.options.reversible_samples)?;
+            check_ends(space.state_space())?;
             let budget = Budget::new(memory, space.table_bytes(), workers, threads);
             request.budget = Some(budget.map_err(|error| refused("memory", error.to_string()))?);
         } else if request.spec.engine.is_dense() {
