@@ -27,6 +27,8 @@ pub struct Survey {
     pub counts_states: bool,
     /// Bits of the explicit engine's keys; the bits that it would need, if they are too many.
     pub key_bits: Result<u32, u64>,
+    /// Whether these keys are made of coordinates on which moves act by table. Others are ranks.
+    pub has_coordinates: bool,
     /// The size of the dense form from the solved state, or why there is none.
     pub dense: Result<DenseSize, String>,
     /// The symmetries that a search from the solved state without a goal uses, or why it uses none.
@@ -83,6 +85,7 @@ impl Survey {
             order: chain.map(|chain| chain.order()),
             invariants,
             counts_states: all_differ && definition.illegal.is_empty(),
+            has_coordinates: keys.as_ref().is_ok_and(|keys| keys.coordinates().is_some()),
             key_bits: keys.map(|keys| keys.bits()),
         })
     }

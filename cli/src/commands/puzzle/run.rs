@@ -52,6 +52,8 @@ struct Report {
     /// The least number of states that `--symmetry on` stores, if the number of states is known.
     least_states: Option<String>,
     key_bits: u64,
+    /// Whether keys are made of coordinates. Others are ranks.
+    coordinates: bool,
     engine: Option<&'static str>,
     reason: String,
     /// What may make a search better.
@@ -87,8 +89,17 @@ const DEFAULT_MEMORY: u64 = 1 << 30;
 /// searches of docs/benchmarks.md.
 const WORD_SECONDS: f64 = 12e-9;
 
-/// States a second of the explicit engine with one thread: 0.57 to 0.84 million were measured.
-const EXPLICIT_RATE: f64 = 0.65e6;
+/// Successors a second of the explicit engine with one thread, where keys are coordinates: 13 to 24 million
+/// of the 3x3x3 were measured.
+const COORDINATE_RATE: f64 = 20e6;
+
+/// The same with ranks of up to [`SHORT_RANK_BITS`] bits: 6.7 to 8.1 million in searches of four whole spaces.
+const SHORT_RANK_RATE: f64 = 7e6;
+
+/// The same with longer ranks: 1.1 million of 16 pancakes, 3.6 million of 20 tokens of TopSpin.
+const LONG_RANK_RATE: f64 = 2e6;
+
+const SHORT_RANK_BITS: u32 = 40;
 
 impl DenseLine {
     fn of(size: &DenseSize, moves: usize) -> DenseLine {
@@ -159,6 +170,7 @@ impl Report {
             symmetry_refusal: survey.symmetries.as_ref().err().cloned(),
             least_states: least,
             key_bits: survey.key_bits.map_or_else(|bits| bits, u64::from),
+            coordinates: survey.has_coordinates,
             dense: survey.dense.as_ref().ok().map(|size| DenseLine::of(size, survey.moves.len())),
             dense_refusal: survey.dense.as_ref().err().cloned(),
             explicit_seconds: explicit_seconds(&survey),
@@ -219,7 +231,8 @@ impl Report {
             line("inverses", advice)?;
         }
         line("symmetries", &self.symmetries_text())?;
-        line("key", &format!("{} bits", self.key_bits))?;
+        let kind = if self.coordinates { "coordinates" } else { "a rank" };
+        line("key", &format!("{} bits, {kind}", self.key_bits))?;
         line("engine", &format!("{}: {}", self.engine.unwrap_or("none"), self.reason))?;
         if let Some(seconds) = self.explicit_seconds {
             line("explicit", &format!("about {} of one thread (estimated)", duration(seconds)))?;
@@ -275,11 +288,17 @@ impl DenseLine {
     }
 }
 
-/// Estimated time of the explicit engine.
+/// Estimated time of the explicit engine, which makes the successors of each state by each move.
 fn explicit_seconds(survey: &Survey) -> Option<f64> {
     let order = survey.order.as_ref().ok().filter(|_| survey.is_exact && survey.counts_states)?;
     let states: f64 = order.to_string().parse().ok()?;
-    survey.key_bits.is_ok().then_some(states / EXPLICIT_RATE)
+    let rate = match survey.key_bits {
+        Ok(_) if survey.has_coordinates => COORDINATE_RATE,
+        Ok(0..=SHORT_RANK_BITS) => SHORT_RANK_RATE,
+        Ok(_) => LONG_RANK_RATE,
+        Err(_) => return None,
+    };
+    Some(states * survey.moves.len() as f64 / rate)
 }
 
 /// Bytes in a unit that is easy to read.
