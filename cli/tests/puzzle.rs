@@ -191,12 +191,12 @@ fn moves_without_inverses_are_counted() {
 #[test]
 fn a_puzzle_that_is_too_large_is_refused_for_its_keys() {
     let dir = tempfile::tempdir().unwrap();
-    let cycle: Vec<String> = (1..=40).map(|point| point.to_string()).collect();
+    let cycle: Vec<String> = (1..=50).map(|point| point.to_string()).collect();
     let file = dir.path().join("large.txt");
     std::fs::write(&file, format!("a = ({})\nb = (1,2)\n", cycle.join(","))).unwrap();
     refused(
         &mut solve(dir.path(), &format!("puzzle {} --engine auto", file.display())),
-        "keys of 160 bits do not fit",
+        "keys of 215 bits do not fit: the limit is 192",
     );
 }
 
@@ -209,4 +209,15 @@ fn a_puzzle_with_keys_of_more_than_64_bits_is_searched() {
     let ran = expect(4, &mut solve(dir.path(), &line));
     let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
     assert_eq!(states, [1, 18, 243, 3240, 43239]);
+}
+
+/// The counts are those of a search of stickers, puzzles/tests/permutation/wide.rs.
+#[test]
+fn a_puzzle_with_keys_of_more_than_128_bits_is_searched() {
+    let dir = tempfile::tempdir().unwrap();
+    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/4x4x4.tws");
+    let line = format!("puzzle {cube} --engine auto --max-layers 3");
+    let ran = expect(4, &mut solve(dir.path(), &line));
+    let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
+    assert_eq!(states, [1, 36, 1026, 28_812]);
 }

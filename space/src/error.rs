@@ -135,6 +135,14 @@ pub enum SpaceError {
         /// The most bits allowed.
         limit: u32,
     },
+    /// The part of a [`KeySpace`](crate::KeySpace)'s keys that is not local is too wide.
+    #[error("{bits} bits of a key that are not local do not fit: the limit is {limit}")]
+    RegionTooWide {
+        /// The bits of a key that are not local.
+        bits: u32,
+        /// The most of them allowed.
+        limit: u32,
+    },
     /// The local part of a [`KeySpace`](crate::KeySpace)'s keys is too wide for a region.
     #[error("{bits} local bits of a key do not fit: the limit is {limit}")]
     LocalTooWide {

@@ -46,7 +46,7 @@ use crate::stats::LayerStats;
 /// # Ok::<(), strata_space::SpaceError>(())
 /// ```
 pub trait KeySpace: Send + Sync + 'static {
-    /// The type of keys: `u64`, or `u128` for keys of up to 128 bits.
+    /// The type of keys: `u64`, `u128` for keys of up to 128 bits, or [`Key192`](crate::Key192).
     type Key: Key;
 
     /// The keys from which the search starts.
@@ -97,7 +97,8 @@ pub trait KeySpace: Send + Sync + 'static {
     /// [`Keyed::MOST_DENSE_BITS`] local bits, many of them are expected to be reached, with more, few.
     ///
     /// By default the adapter chooses: half of the bits and at most 12 if keys have up to 40. Of more
-    /// keys, a search reaches a small part, and keys are put into regions by a hash.
+    /// keys, a search reaches a small part, and keys are put into regions by a hash: 2^16 of them, or
+    /// more if keys have more than 142 bits.
     fn local_bits(&self) -> Option<u32> {
         None
     }
@@ -196,15 +197,20 @@ impl<S: KeySpace> Keyed<S> {
     const MOST_SHORT_BITS: u32 = 40;
 
     /// The bits of regions by a hash: few enough that a wide layer has long lists, many enough that
-    /// those of one region fit into a processor's cache.
+    /// those of one region fit into a processor's cache. More if the rest has more than
+    /// [`Self::MAX_LOCAL_BITS`].
     const REGION_BITS: u32 = 16;
+
+    /// The most bits of regions.
+    const MAX_REGION_BITS: u32 = u128::BITS;
 
     /// Wraps a space.
     ///
     /// # Errors
     /// [`SpaceError::KeyTooWide`] if keys have more bits than their type, [`SpaceError::LocalTooWide`] if
-    /// more than [`Self::MAX_LOCAL_BITS`] of them are local, [`SpaceError::Conflict`] if there are
-    /// seeds on the goal's side and moves that cannot be undone.
+    /// more than [`Self::MAX_LOCAL_BITS`] of them are local, [`SpaceError::RegionTooWide`] if more than
+    /// 128 are not, [`SpaceError::Conflict`] if there are seeds on the goal's side and moves that cannot
+    /// be undone.
     pub fn new(space: S) -> Result<Keyed<S>, SpaceError> {
         let (key_bits, chosen) = (space.key_bits(), space.local_bits());
         if key_bits > S::Key::BITS {
@@ -217,10 +223,16 @@ impl<S: KeySpace> Keyed<S> {
             Some(bits) if bits > Self::MOST_DENSE_BITS => (bits, Hashed::Local),
             Some(bits) => (bits, Hashed::Nothing),
             None if key_bits > Self::MOST_SHORT_BITS => {
-                (key_bits - Self::REGION_BITS, Hashed::Key(key_bits))
+                let local_bits = (key_bits - Self::REGION_BITS).min(Self::MAX_LOCAL_BITS);
+                (local_bits, Hashed::Key(key_bits))
             }
             None => ((key_bits / 2).min(12), Hashed::Nothing),
         };
+        let region_bits = key_bits.saturating_sub(local_bits);
+        if region_bits > Self::MAX_REGION_BITS {
+            let (bits, limit) = (region_bits, Self::MAX_REGION_BITS);
+            return Err(SpaceError::RegionTooWide { bits, limit });
+        }
         if !space.is_undirected() && space.seeds().iter().any(|seed| seed.side == 1) {
             return Err(SpaceError::Conflict {
                 name: "goal".into(),
@@ -245,7 +257,7 @@ impl<S: KeySpace> Keyed<S> {
                 bits => low.gather(bits),
             };
         }
-        let key = S::Key::truncate(state.region.0.unbounded_shl(self.local_bits) | low);
+        let key = S::Key::join(state.region.0, low, self.local_bits);
         if let Hashed::Key(bits) = self.hashed { key.gather(bits) } else { key }
     }
 
@@ -256,17 +268,14 @@ impl<S: KeySpace> Keyed<S> {
 
     #[inline]
     fn state(&self, key: S::Key, side: u32) -> State {
-        let key = if let Hashed::Key(bits) = self.hashed { key.spread(bits) } else { key }.widen();
-        let region = RegionKey(key.unbounded_shr(self.local_bits));
+        let key = if let Hashed::Key(bits) = self.hashed { key.spread(bits) } else { key };
+        let (region, low) = key.split(self.local_bits);
         let low = match (self.hashed, self.local_bits) {
-            (Hashed::Local, bits @ 0..=63) => {
-                let low = (key as u64 & (u64::MAX >> (u64::BITS - bits))).spread(bits);
-                return State { region, local: u128::from(low << 1 | u64::from(side)) };
-            }
-            (Hashed::Local, bits) => (key & (u128::MAX >> (u128::BITS - bits))).spread(bits),
-            (_, bits) => key & ((1 << bits) - 1),
+            (Hashed::Local, bits @ 0..=63) => u128::from((low as u64).spread(bits)),
+            (Hashed::Local, bits) => low.spread(bits),
+            _ => low,
         };
-        State { region, local: low << 1 | u128::from(side) }
+        State { region: RegionKey(region), local: low << 1 | u128::from(side) }
     }
 }
 
@@ -292,13 +301,17 @@ impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
     fn add_run(&mut self, first: usize, high: S::Key, lows: &[u64]) {
         let bits = self.keyed.local_bits;
         if self.keyed.hashed != Hashed::Local || bits >= u64::BITS {
-            let keys = lows.iter().map(|low| S::Key::truncate(high.widen() | u128::from(*low)));
-            return (first..).zip(keys).for_each(|(number, key)| self.add(number, key));
+            let (upper, lower) = high.split(u64::BITS);
+            for (number, low) in (first..).zip(lows) {
+                let key = S::Key::join(upper, lower | u128::from(*low), u64::BITS);
+                self.add(number, key);
+            }
+            return;
         }
         let sides = self.locals[first..].iter().map(|local| (*local).into() as u64 & 1);
         self.run.clear();
         self.run.extend(lows.iter().zip(sides).map(|(low, side)| low.spread(bits) << 1 | side));
-        self.to.add_run(RegionKey(high.widen() >> bits), &self.run);
+        self.to.add_run(RegionKey(high.split(bits).0), &self.run);
     }
 }
 
@@ -387,18 +400,24 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::marker::PhantomData;
 
-    struct Wide {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::key192::Key192;
+
+    struct Wide<K> {
         key_bits: u32,
         local_bits: Option<u32>,
+        key: PhantomData<K>,
     }
 
-    impl KeySpace for Wide {
-        type Key = u128;
+    impl<K: Key> KeySpace for Wide<K> {
+        type Key = K;
 
-        fn seeds(&self) -> Vec<Seed<u128>> {
-            vec![Seed::start(u128::MAX)]
+        fn seeds(&self) -> Vec<Seed<K>> {
+            Vec::new()
         }
         fn key_bits(&self) -> u32 {
             self.key_bits
@@ -406,51 +425,74 @@ mod tests {
         fn local_bits(&self) -> Option<u32> {
             self.local_bits
         }
-        fn successors(&self, _: u128, _: &mut Vec<u128>) {}
-        fn text(&self, key: u128) -> String {
-            key.to_string()
+        fn successors(&self, _: K, _: &mut Vec<K>) {}
+        fn text(&self, key: K) -> String {
+            format!("{key:?}")
         }
     }
 
-    #[test]
-    fn regions_too_large_for_a_file_are_refused() {
-        let open = |key_bits, local_bits| Keyed::new(Wide { key_bits, local_bits });
-        assert!(open(128, Some(126)).is_ok());
-        let error = open(128, Some(127)).err();
-        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 127, limit: 126 }));
-        let error = open(129, None).err();
-        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 129, limit: 128 }));
+    fn open<K: Key>(key_bits: u32, local_bits: Option<u32>) -> Result<Keyed<Wide<K>>, SpaceError> {
+        Keyed::new(Wide { key_bits, local_bits, key: PhantomData })
     }
 
     #[test]
-    fn keys_of_all_bits_are_read_back() {
-        for (key_bits, local_bits) in [
-            (128, Some(12)),
-            (128, None),
-            (79, None),
-            (41, None),
-            (40, None),
-            (128, Some(126)),
-            (90, Some(64)),
-            (90, Some(65)),
-            (66, Some(50)),
-            (30, Some(30)),
-        ] {
-            let space = Keyed::new(Wide { key_bits, local_bits }).unwrap();
-            let most = u128::MAX >> (128 - key_bits);
-            for key in [0, 1, u128::MAX, u128::MAX / 3, 1 << 127, u64::MAX.into()] {
-                let state = space.state(key & most, 1);
-                assert_eq!((space.key(state), state.side()), (key & most, 1));
-                assert!(state.local.checked_shr(space.local_bits()).unwrap_or(0) == 0);
+    fn keys_that_do_not_fit_are_refused() {
+        assert!(open::<u128>(128, Some(126)).is_ok());
+        let error = open::<u128>(128, Some(127)).err();
+        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 127, limit: 126 }));
+        let error = open::<u128>(129, None).err();
+        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 129, limit: 128 }));
+        assert!(open::<Key192>(192, Some(64)).is_ok());
+        let error = open::<Key192>(192, Some(63)).err();
+        assert_eq!(error, Some(SpaceError::RegionTooWide { bits: 129, limit: 128 }));
+        let error = open::<Key192>(193, None).err();
+        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 193, limit: 192 }));
+    }
+
+    fn check<K: Key>(key_bits: u32, local_bits: Option<u32>, key: K) {
+        if key_bits > K::BITS {
+            return;
+        }
+        let space = match open::<K>(key_bits, local_bits) {
+            Ok(space) => space,
+            Err(SpaceError::RegionTooWide { bits, .. }) => {
+                assert!(bits > 128 && bits == key_bits - local_bits.unwrap());
+                return;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        for side in 0..2 {
+            let state = space.state(key, side);
+            assert_eq!((space.key(state), state.side()), (key, side));
+            assert_eq!(state.local.unbounded_shr(space.local_bits()), 0);
+            let region_bits = key_bits.saturating_sub(space.local_bits);
+            assert_eq!(state.region.0.unbounded_shr(region_bits), 0);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn keys_of_any_width_are_read_back(
+            key_bits in 1_u32..=192,
+            local_bits in proptest::option::of(0_u32..=126),
+            high: u64,
+            low: u128,
+        ) {
+            let mask = Key192::mask(key_bits);
+            for key in [Key192::new(high, low) & mask, mask, Key192::from(low & 1) & mask] {
+                check(key_bits, local_bits, key);
+                check(key_bits, local_bits, key.low());
+                check(key_bits, local_bits, key.low() as u64);
             }
         }
     }
 
     #[test]
     fn wide_keys_have_few_regions() {
-        let open = |key_bits, local_bits| Keyed::new(Wide { key_bits, local_bits }).unwrap();
-        let bits = |key_bits| open(key_bits, None).local_bits();
-        assert_eq!([24, 40, 41, 128].map(bits), [13, 13, 26, 113]);
-        assert_eq!(open(41, Some(12)).local_bits(), 13);
+        let bits = |key_bits| open::<Key192>(key_bits, None).unwrap().local_bits();
+        assert_eq!([24, 40, 41, 128, 142].map(bits), [13, 13, 26, 113, 127]);
+        // The locals of wider keys are as wide as they may be.
+        assert_eq!([143, 192].map(bits), [127, 127]);
+        assert_eq!(open::<u128>(41, Some(12)).unwrap().local_bits(), 13);
     }
 }

@@ -44,6 +44,7 @@ mod digest;
 mod drawing;
 mod error;
 mod key;
+mod key192;
 mod keyed;
 pub mod nested;
 mod parameter;
@@ -61,6 +62,7 @@ pub use digest::{Digest, MODULI, Weight, mix};
 pub use drawing::DrawingTheme;
 pub use error::SpaceError;
 pub use key::Key;
+pub use key192::Key192;
 pub use keyed::{KeySpace, Keyed, Seed, each_successor};
 pub use parameter::{
     Flag, MAX_FILE_BYTES, Parameter, ParameterReader, Parameters, Values, file_content, file_value,

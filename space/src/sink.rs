@@ -16,8 +16,9 @@ pub trait KeySink<K> {
     where
         K: Key,
     {
+        let (upper, lower) = high.split(u64::BITS);
         for (number, low) in (first..).zip(lows) {
-            self.add(number, K::truncate(high.widen() | u128::from(*low)));
+            self.add(number, K::join(upper, lower | u128::from(*low), u64::BITS));
         }
     }
 }

@@ -230,13 +230,13 @@ mod tests {
 
     #[test]
     fn a_puzzle_that_no_engine_takes_is_refused_for_its_keys() {
-        let cycle: Vec<String> = (1..=40).map(|point| point.to_string()).collect();
+        let cycle: Vec<String> = (1..=50).map(|point| point.to_string()).collect();
         let file = format!("a = ({})\nb = (1,2)\n", cycle.join(","));
         let puzzle = space("puzzle", &[("file", &strata_space::file_value(&file))]);
         assert!(puzzle.dense_size().is_err());
         let (engine, reason) = chosen(&puzzle, &NEEDS);
         assert_eq!(engine, EngineKind::Explicit);
-        assert_eq!(reason, "keys of 160 bits do not fit: the limit is 128");
+        assert_eq!(reason, "keys of 215 bits do not fit: the limit is 192");
         // A cube has no dense form, and keys of 67 bits.
         let cube = include_str!("../../puzzles/data/3x3x3.tws");
         let cube = space("puzzle", &[("file", &strata_space::file_value(cube))]);

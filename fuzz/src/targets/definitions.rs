@@ -3,8 +3,8 @@
 //!
 //! An input is a file.
 
-use strata_puzzles::permutation::{Definition, Permutation};
-use strata_space::{KeySpace, Parameters, Puzzle, file_content, file_value};
+use strata_puzzles::permutation::{Definition, PermutationPuzzle, RankKey};
+use strata_space::{Key192, KeySpace, Parameters, Puzzle, file_content, file_value};
 
 use crate::mutate;
 use crate::rng::Rng;
@@ -56,15 +56,17 @@ fn check_moves(definition: &Definition) -> Result<(), Finding> {
 }
 
 /// Checks the first states of a search, and that they are read back.
-fn check_search(content: &str, options: &[(&str, &str)]) -> Result<(), Finding> {
-    let Ok(puzzle) = Permutation::open(&given(content, options)) else { return Ok(()) };
+fn check_search<K: RankKey>(content: &str, options: &[(&str, &str)]) -> Result<(), Finding> {
+    let Ok(puzzle) = PermutationPuzzle::<K>::open(&given(content, options)) else {
+        return Ok(());
+    };
     let start = puzzle.seeds()[0].key();
     let mut next = vec![start];
     puzzle.successors(start, &mut next);
     for key in next.into_iter().take(20) {
         let text = puzzle.text(key);
         let start = [("start", &*text)];
-        let again = Permutation::open(&given(content, &[options, &start].concat()));
+        let again = PermutationPuzzle::<K>::open(&given(content, &[options, &start].concat()));
         let again = again.map_err(|error| format!("{text} is not read back: {error}"))?;
         if again.seeds()[0].key() != key || again.text(key) != text {
             return Err(format!("{text} was read back as {}", again.text(again.seeds()[0].key())));
@@ -127,7 +129,10 @@ impl Target for Definitions {
             Err(error) => return Ok(Outcome::refused(error)),
         };
         check_moves(&definition)?;
-        OPTIONS.iter().try_for_each(|options| check_search(&content, options))?;
+        OPTIONS.iter().try_for_each(|options| {
+            check_search::<u128>(&content, options)?;
+            check_search::<Key192>(&content, options)
+        })?;
         Ok(Outcome::Accepted)
     }
 

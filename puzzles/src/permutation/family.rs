@@ -43,7 +43,7 @@ pub trait Family: Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct Member<F> {
     values: Vec<u32>,
-    graph: Graph,
+    graph: Graph<u128>,
     ends: Ends,
     family: PhantomData<fn() -> F>,
 }
@@ -147,6 +147,7 @@ impl<F: Family> Puzzle for Member<F> {
 
 impl<F: Family> KeySpace for Member<F> {
     type Key = u128;
+
     fn seeds(&self) -> Vec<Seed<u128>> {
         self.graph.seeds()
     }

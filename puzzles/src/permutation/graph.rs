@@ -1,13 +1,13 @@
 //! The graph of a search: states by rank, selected moves, start and goals.
 
 use std::collections::HashSet;
+use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 use strata_group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Key, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight,
-    each_successor,
+    Chain, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, each_successor,
 };
 
 use super::coordinates::{Coordinates, Folding};
@@ -21,6 +21,7 @@ use super::ranking::{self, Orbit};
 use super::sequence::read_within;
 use super::symmetry::{Canonical, Codes};
 use super::text::{self, Pattern};
+use super::word::RankKey;
 
 /// The word for the solved state.
 const SOLVED: &str = "solved";
@@ -35,9 +36,9 @@ enum Weights {
     Numbers { numbering: Arc<Numbering>, all: bool },
 }
 
-/// A definition with moves, start and goals, as a space of keys.
+/// A definition with moves, start and goals, as a space of keys of type `K`.
 #[derive(Clone, Debug)]
-pub(super) struct Graph {
+pub(super) struct Graph<K> {
     definition: Definition,
     moves: Vec<NamedElement>,
     start: State,
@@ -54,9 +55,10 @@ pub(super) struct Graph {
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
     /// What weights are made of, once they are needed.
     weights: OnceLock<Weights>,
+    key: PhantomData<fn() -> K>,
 }
 
-impl Graph {
+impl<K: RankKey> Graph<K> {
     /// Opens a search. Without a goal it lists all states. With `symmetry` it has one state for all
     /// those that symmetries map to one another.
     ///
@@ -69,7 +71,7 @@ impl Graph {
         start: Option<&str>,
         goal: Option<&str>,
         symmetry: bool,
-    ) -> Result<Graph, SpaceError> {
+    ) -> Result<Graph<K>, SpaceError> {
         let moves = moves::select(&definition, selection)?;
         let start_text = start.unwrap_or(SOLVED);
         let start = pattern(&definition, "start", start_text)?;
@@ -95,8 +97,8 @@ impl Graph {
                 goals
             }
         };
-        let keys = Keys::new(&definition, &start, &elements);
-        let has_key = |keys: &Keys| goals.iter().any(|goal| keys.key(goal).is_some());
+        let keys = Keys::new(&definition, &start, &elements, K::BITS);
+        let has_key = |keys: &Keys| goals.iter().any(|goal| keys.key::<K>(goal).is_some());
         if !goals.is_empty() && keys.as_ref().is_ok_and(|keys| !has_key(keys)) {
             return Err(unreachable(&definition, &start, &goals[0]));
         }
@@ -117,6 +119,7 @@ impl Graph {
             definition,
             numbering: OnceLock::new(),
             weights: OnceLock::new(),
+            key: PhantomData,
         })
     }
 
@@ -139,7 +142,7 @@ impl Graph {
             Ok(_) => Ok(()),
             Err(bits) => Err(SpaceError::KeyTooWide {
                 bits: u32::try_from(*bits).unwrap_or(u32::MAX),
-                limit: ranking::MAX_BITS as u32,
+                limit: K::BITS,
             }),
         }
     }
@@ -251,9 +254,9 @@ impl Graph {
 }
 
 /// Searches with symmetries.
-impl Graph {
+impl<K: RankKey> Graph<K> {
     /// The key of a state, and of those that symmetries map it to.
-    fn key(&self, state: &State) -> Option<u128> {
+    fn key(&self, state: &State) -> Option<K> {
         let keys = self.keys.as_ref().ok()?;
         let key = keys.key(state);
         // The codes of another state would be those of a wrong one.
@@ -277,8 +280,8 @@ impl Graph {
     fn canonical_successors(
         &self,
         (keys, canonical): (&Keys, &Canonical),
-        key: u128,
-        out: &mut Vec<u128>,
+        key: K,
+        out: &mut Vec<K>,
     ) {
         let state = keys.state(key);
         let (codes, mut next, mut counts) = (canonical.codes(&state), state.clone(), Vec::new());
@@ -286,13 +289,13 @@ impl Graph {
             if !self.is_illegal_after(&state, &mv.element) {
                 let least = canonical.least(&canonical.after(&codes, number));
                 canonical.write(&least, &mut next);
-                out.extend(keys.key_of(&next, &mut counts));
+                out.extend(keys.key_of::<K>(&next, &mut counts));
             }
         }
     }
 
     /// The states that a key stands for.
-    fn positions(&self, keys: &Keys, key: u128) -> Vec<(u128, State)> {
+    fn positions(&self, keys: &Keys, key: K) -> Vec<(K, State)> {
         let state = keys.state(key);
         let Some(canonical) = self.canonical() else { return vec![(key, state)] };
         let mut counts = Vec::new();
@@ -313,13 +316,13 @@ impl Graph {
         Weights::Numbers { numbering: Arc::clone(numbering), all }
     }
 
-    fn weight_of_positions(&self, weights: &Weights, key: u128) -> Weight {
-        let Ok(keys) = &self.keys else { return Key::weight(key) };
-        let weight = |(key, state): &(u128, State)| match weights {
-            Weights::Keys => Key::weight(*key),
+    fn weight_of_positions(&self, weights: &Weights, key: K) -> Weight {
+        let Ok(keys) = &self.keys else { return key.weight() };
+        let weight = |(key, state): &(K, State)| match weights {
+            Weights::Keys => key.weight(),
             Weights::Numbers { numbering, all } => {
                 let weight = numbering.weight(&self.definition, state, *all);
-                weight.unwrap_or_else(|| Key::weight(*key))
+                weight.unwrap_or_else(|| key.weight())
             }
         };
         self.positions(keys, key).iter().map(weight).sum()
@@ -428,12 +431,13 @@ fn state_error(name: &str, why: &str) -> SpaceError {
 }
 
 /// Without keys, [`Graph::check_explicit`] refuses it.
-impl KeySpace for Graph {
-    type Key = u128;
-    fn seeds(&self) -> Vec<Seed<u128>> {
+impl<K: RankKey> KeySpace for Graph<K> {
+    type Key = K;
+
+    fn seeds(&self) -> Vec<Seed<K>> {
         let key = |state: &State| match &self.keys {
             Ok(_) => self.key(state),
-            Err(_) => Some(0),
+            Err(_) => Some(K::small(0)),
         };
         let mut known = HashSet::new();
         // Without inverses no search begins at the goals: see `goal`.
@@ -442,7 +446,7 @@ impl KeySpace for Graph {
         key(&self.start).into_iter().map(Seed::start).chain(goals.map(Seed::goal)).collect()
     }
 
-    fn goal(&self) -> Option<u128> {
+    fn goal(&self) -> Option<K> {
         self.goals.first().filter(|_| !self.is_undirected).and_then(|goal| self.key(goal))
     }
 
@@ -460,7 +464,7 @@ impl KeySpace for Graph {
         self.coordinates().filter(|_| keeps_regions).map(Coordinates::local_bits)
     }
 
-    fn successors(&self, key: u128, out: &mut Vec<u128>) {
+    fn successors(&self, key: K, out: &mut Vec<K>) {
         let Ok(keys) = &self.keys else { return };
         if let Some((folding, coordinates)) = self.folding() {
             return folding.successors(coordinates, &[key], &mut |_, next| out.push(next));
@@ -476,14 +480,14 @@ impl KeySpace for Graph {
                 let (state, mut counts) = (ranking.state(key), Vec::new());
                 for mv in &self.moves {
                     if !self.is_illegal_after(&state, &mv.element) {
-                        out.extend(ranking.rank_after(&state, &mv.element, &mut counts));
+                        out.extend(ranking.rank_after::<K>(&state, &mv.element, &mut counts));
                     }
                 }
             }
         }
     }
 
-    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
+    fn all_successors(&self, keys: &[K], to: &mut impl KeySink<K>) {
         match (self.folding(), self.canonical(), self.coordinates()) {
             (Some((folding, coordinates)), ..) => folding.successors(coordinates, keys, to),
             (None, None, Some(coordinates)) => coordinates.successors(keys, to),
@@ -491,7 +495,7 @@ impl KeySpace for Graph {
         }
     }
 
-    fn count_successors(&self, keys: &[u128]) -> u64 {
+    fn count_successors(&self, keys: &[K]) -> u64 {
         if self.definition.illegal.is_empty() {
             return keys.len() as u64 * self.moves.len() as u64;
         }
@@ -502,18 +506,18 @@ impl KeySpace for Graph {
 
     /// That of the dense form, where states have numbers, of all states that the key stands for.
     #[inline]
-    fn weight(&self, key: u128) -> Weight {
+    fn weight(&self, key: K) -> Weight {
         let weights = self.weights.get_or_init(|| self.find_weights());
         match (weights, self.canonical()) {
-            (Weights::Keys, None) => Key::weight(key),
+            (Weights::Keys, None) => key.weight(),
             // Of one state only: all images would take longer than the search.
-            (Weights::Keys, _) if self.folding.is_some() => Key::weight(key),
+            (Weights::Keys, _) if self.folding.is_some() => key.weight(),
             _ => self.weight_of_positions(weights, key),
         }
     }
 
     #[inline]
-    fn positions(&self, key: u128) -> Option<u64> {
+    fn positions(&self, key: K) -> Option<u64> {
         if let Some((folding, coordinates)) = self.folding() {
             return Some(folding.positions(coordinates, key));
         }
@@ -523,7 +527,7 @@ impl KeySpace for Graph {
         })
     }
 
-    fn text(&self, key: u128) -> String {
+    fn text(&self, key: K) -> String {
         let state = self.keys.as_ref().map(|keys| keys.state(key));
         state.map_or_else(|_| String::new(), |state| text::write(&self.definition, &state))
     }

@@ -5,6 +5,7 @@ use strata_group::Element;
 use super::coordinates::Coordinates;
 use super::definition::{Definition, State};
 use super::ranking::Ranking;
+use super::word::RankKey;
 
 /// The keys of the states that moves can make of a start.
 #[derive(Clone, Debug)]
@@ -14,15 +15,17 @@ pub(super) enum Keys {
 }
 
 impl Keys {
-    /// The keys for a start and moves, or the number of bits that they would need.
+    /// The keys for a start and moves, or the number of bits that they would need if these are more than
+    /// `limit`.
     pub(super) fn new(
         definition: &Definition,
         start: &State,
         moves: &[Element],
+        limit: u32,
     ) -> Result<Keys, u64> {
         match Coordinates::new(definition, start, moves) {
             Some(coordinates) => Ok(Keys::Coordinates(Box::new(coordinates))),
-            None => Ranking::new(definition, start, moves).map(Keys::Ranks),
+            None => Ranking::new(definition, start, moves, limit).map(Keys::Ranks),
         }
     }
 
@@ -43,7 +46,7 @@ impl Keys {
     }
 
     /// The key of a state that moves can make of the start. `counts` is memory that calls can share.
-    pub(super) fn key_of(&self, state: &State, counts: &mut Vec<u64>) -> Option<u128> {
+    pub(super) fn key_of<K: RankKey>(&self, state: &State, counts: &mut Vec<u64>) -> Option<K> {
         match self {
             Keys::Ranks(ranking) => ranking.rank_of(state, counts),
             Keys::Coordinates(coordinates) => coordinates.key_of(state),
@@ -51,13 +54,13 @@ impl Keys {
     }
 
     /// The key of a state, if it has one: it has the pieces of the start in the same orbits.
-    pub(super) fn key(&self, state: &State) -> Option<u128> {
+    pub(super) fn key<K: RankKey>(&self, state: &State) -> Option<K> {
         let key = self.key_of(state, &mut Vec::new())?;
-        (self.state(key) == *state).then_some(key)
+        (self.state::<K>(key) == *state).then_some(key)
     }
 
     /// The state of a key.
-    pub(super) fn state(&self, key: u128) -> State {
+    pub(super) fn state<K: RankKey>(&self, key: K) -> State {
         match self {
             Keys::Ranks(ranking) => ranking.state(key),
             Keys::Coordinates(coordinates) => coordinates.state(key),

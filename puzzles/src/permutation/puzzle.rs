@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
-    StateSpace, Weight, file_content, file_value,
+    Chain, Key192, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed,
+    SpaceError, StateSpace, Weight, file_content, file_value,
 };
 
 use super::definition::Definition;
 use super::goals::goal_lines;
 use super::graph::Graph;
 use super::moves::{Metric, Selection};
+use super::word::RankKey;
 
 /// The word for all moves of the file.
 const ALL: &str = "all";
@@ -64,7 +65,16 @@ pub(super) const EXHAUST: Parameter = Parameter {
     ..Parameter::EXHAUST
 };
 
+/// A permutation puzzle that a file defines, with keys of up to 128 bits: see [`PermutationPuzzle`].
+pub type Permutation = PermutationPuzzle<u128>;
+
+/// A permutation puzzle that a file defines, with keys of up to 192 bits, which take longer.
+pub type WidePermutation = PermutationPuzzle<Key192>;
+
 /// A permutation puzzle that a file defines, for the explicit engine.
+///
+/// States have keys of type `K`. If there are too many states for it, [`Puzzle::check_explicit`] returns
+/// [`SpaceError::KeyTooWide`].
 ///
 /// ```
 /// use strata_puzzles::permutation::Permutation;
@@ -81,8 +91,8 @@ pub(super) const EXHAUST: Parameter = Parameter {
 /// # Ok::<(), strata_space::SpaceError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Permutation {
-    graph: Graph,
+pub struct PermutationPuzzle<K> {
+    graph: Graph<K>,
     content: String,
     moves: Option<String>,
     metric: Metric,
@@ -125,7 +135,7 @@ impl Ends {
     }
 
     /// With the texts of the states instead of sequences of moves.
-    pub(super) fn of(self, graph: &Graph) -> Ends {
+    pub(super) fn of<K: RankKey>(self, graph: &Graph<K>) -> Ends {
         let goal = match (self.goal, graph.ends()) {
             (Some(_), Some([_, goal])) => Some(goal),
             (goal, _) => goal,
@@ -158,7 +168,7 @@ impl Ends {
     }
 }
 
-impl Permutation {
+impl<K: RankKey> PermutationPuzzle<K> {
     /// The definition in the file.
     pub fn definition(&self) -> &Definition {
         self.graph.definition()
@@ -170,7 +180,7 @@ impl Permutation {
     }
 }
 
-impl Puzzle for Permutation {
+impl<K: RankKey> Puzzle for PermutationPuzzle<K> {
     const NAME: &'static str = "puzzle";
 
     const SUMMARY: &'static str = "a permutation puzzle from a file: .tws, ksolve .def, KPuzzle JSON or a list of permutations";
@@ -200,8 +210,8 @@ impl Puzzle for Permutation {
         EXHAUST,
     ];
 
-    fn open(parameters: &Parameters) -> Result<Permutation, SpaceError> {
-        let read = Permutation::reader(parameters);
+    fn open(parameters: &Parameters) -> Result<PermutationPuzzle<K>, SpaceError> {
+        let read = Self::reader(parameters);
         let content =
             file_content(read.required("file")?).ok_or_else(|| SpaceError::Malformed {
                 name: "file".into(),
@@ -225,7 +235,8 @@ impl Puzzle for Permutation {
         let ends = Ends::read(read)?;
         let graph = Graph::new(definition, selection, ends.start(), ends.goal(), symmetry)?;
         let ends = ends.of(&graph);
-        Ok(Permutation { content, moves: names.map(str::to_owned), metric, inverses, ends, graph })
+        let moves = names.map(str::to_owned);
+        Ok(PermutationPuzzle { content, moves, metric, inverses, ends, graph })
     }
 
     fn parameters(&self) -> Parameters {
@@ -280,9 +291,10 @@ impl Puzzle for Permutation {
     }
 }
 
-impl KeySpace for Permutation {
-    type Key = u128;
-    fn seeds(&self) -> Vec<Seed<u128>> {
+impl<K: RankKey> KeySpace for PermutationPuzzle<K> {
+    type Key = K;
+
+    fn seeds(&self) -> Vec<Seed<K>> {
         self.graph.seeds()
     }
 
@@ -290,7 +302,7 @@ impl KeySpace for Permutation {
         self.graph.key_bits()
     }
 
-    fn goal(&self) -> Option<u128> {
+    fn goal(&self) -> Option<K> {
         self.graph.goal()
     }
 
@@ -298,7 +310,7 @@ impl KeySpace for Permutation {
         self.graph.is_undirected()
     }
 
-    fn successors(&self, key: u128, out: &mut Vec<u128>) {
+    fn successors(&self, key: K, out: &mut Vec<K>) {
         self.graph.successors(key, out);
     }
 
@@ -306,25 +318,25 @@ impl KeySpace for Permutation {
         self.graph.local_bits()
     }
 
-    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
+    fn all_successors(&self, keys: &[K], to: &mut impl KeySink<K>) {
         self.graph.all_successors(keys, to);
     }
 
-    fn count_successors(&self, keys: &[u128]) -> u64 {
+    fn count_successors(&self, keys: &[K]) -> u64 {
         self.graph.count_successors(keys)
     }
 
     #[inline]
-    fn weight(&self, key: u128) -> Weight {
+    fn weight(&self, key: K) -> Weight {
         self.graph.weight(key)
     }
 
     #[inline]
-    fn positions(&self, key: u128) -> Option<u64> {
+    fn positions(&self, key: K) -> Option<u64> {
         KeySpace::positions(&self.graph, key)
     }
 
-    fn text(&self, key: u128) -> String {
+    fn text(&self, key: K) -> String {
         self.graph.text(key)
     }
 }

@@ -6,85 +6,16 @@
 
 use strata_group::{BigUint, Element, Invariants};
 
+use strata_space::Key192;
+
 use super::definition::{Definition, State};
+use super::word::{RankKey, Word};
 
 /// Most bits of a rank.
-pub(super) const MAX_BITS: u64 = u128::BITS as u64;
+pub(super) const MAX_BITS: u32 = Key192::BITS;
 
-/// Integers with which ranks are computed: `u64` takes less time where it is enough.
-trait Word: Copy + Into<u128> + From<u8> + PartialOrd {
-    /// A number that is known to fit.
-    fn of(wide: u128) -> Self;
-
-    /// `self * factor + more`, which fits.
-    fn times(self, factor: Self, more: Self) -> Self;
-
-    /// Quotient and rest.
-    fn divide(self, by: Self) -> (Self, Self);
-
-    /// `self - other`, which is not negative.
-    fn minus(self, other: Self) -> Self;
-
-    /// Of this number of arrangements of `left` pieces, those that begin with one of `count` pieces.
-    fn part(self, count: u64, left: u64) -> Self;
-}
-
-impl Word for u64 {
-    #[inline]
-    fn of(wide: u128) -> u64 {
-        wide as u64
-    }
-
-    #[inline]
-    fn times(self, factor: u64, more: u64) -> u64 {
-        self * factor + more
-    }
-
-    #[inline]
-    fn divide(self, by: u64) -> (u64, u64) {
-        (self / by, self % by)
-    }
-
-    #[inline]
-    fn minus(self, other: u64) -> u64 {
-        self - other
-    }
-
-    #[inline]
-    fn part(self, count: u64, left: u64) -> u64 {
-        match self.checked_mul(count) {
-            Some(product) => product / left,
-            None => (u128::from(self) * u128::from(count) / u128::from(left)) as u64,
-        }
-    }
-}
-
-impl Word for u128 {
-    fn of(wide: u128) -> u128 {
-        wide
-    }
-
-    fn times(self, factor: u128, more: u128) -> u128 {
-        self * factor + more
-    }
-
-    fn divide(self, by: u128) -> (u128, u128) {
-        (self / by, self % by)
-    }
-
-    fn minus(self, other: u128) -> u128 {
-        self - other
-    }
-
-    fn part(self, count: u64, left: u64) -> u128 {
-        let (count, left) = (u128::from(count), u128::from(left));
-        // The product may not fit, and is a multiple of `left`.
-        self / left * count + self % left * count / left
-    }
-}
-
-/// Most different pieces of an orbit whose numbers of arrangements are kept: 34! has 128 bits.
-const MOST_DIFFERENT: u128 = 34;
+/// Most different pieces of an orbit whose numbers of arrangements are kept: 46! has 192 bits.
+const MOST_DIFFERENT: u64 = 46;
 
 /// Ranks of states with the pieces of a start in the same orbits.
 #[derive(Clone, Debug)]
@@ -104,11 +35,12 @@ pub(super) struct Orbit {
     indices: Vec<usize>,
     /// Orientations of a slot, and the sum of all turns modulo them, if moves do not change it.
     pub(super) sum: Option<(u8, u8)>,
-    arrangements: u128,
-    turn_states: u128,
+    arrangements: Key192,
+    turn_states: Key192,
+    states: Key192,
     /// Of different pieces, by slot of the orbit, the arrangements of the slots after it. Empty if
     /// some look alike.
-    after: Vec<u128>,
+    after: Vec<Key192>,
 }
 
 /// Pieces of an orbit that look alike.
@@ -132,6 +64,16 @@ fn sizes(orbit: &Orbit) -> (BigUint, BigUint) {
     (arrangements, turns / known)
 }
 
+/// A number as a word, or the greatest if it does not fit.
+fn word(number: &BigUint) -> Key192 {
+    let digits = number.to_u64_digits();
+    let digit = |at: usize| digits.get(at).copied().unwrap_or_default();
+    match digits.len() {
+        0..=3 => Key192::new(digit(2), u128::from(digit(1)) << 64 | u128::from(digit(0))),
+        _ => Key192::MAX,
+    }
+}
+
 /// The orbits of slots that moves change, with the pieces of a start.
 pub(super) fn orbits(definition: &Definition, start: &State, moves: &[Element]) -> Vec<Orbit> {
     let found = Invariants::of(&definition.shape, moves).orbits;
@@ -139,29 +81,37 @@ pub(super) fn orbits(definition: &Definition, start: &State, moves: &[Element]) 
 }
 
 impl Ranking {
-    /// The ranking for a start and moves, or the number of bits that it would need.
+    /// The ranking for a start and moves, or the number of bits that it would need if these are more than
+    /// `limit`, which is at most [`MAX_BITS`].
     pub(super) fn new(
         definition: &Definition,
         start: &State,
         moves: &[Element],
+        limit: u32,
     ) -> Result<Ranking, u64> {
         let mut total = BigUint::from(1_u32);
         let mut orbits = orbits(definition, start, moves);
         for orbit in &mut orbits {
             let (arrangements, turn_states) = sizes(orbit);
-            total *= &arrangements * &turn_states;
-            orbit.arrangements = u128::try_from(arrangements).unwrap_or(u128::MAX);
-            orbit.turn_states = u128::try_from(turn_states).unwrap_or(u128::MAX);
-            let slots = orbit.slots.len() as u128;
+            let states = &arrangements * &turn_states;
+            total *= &states;
+            [orbit.arrangements, orbit.turn_states, orbit.states] =
+                [&arrangements, &turn_states, &states].map(word);
+            let slots = orbit.slots.len() as u64;
             if slots <= MOST_DIFFERENT && orbit.pieces.iter().all(|piece| piece.count == 1) {
-                orbit.after = (0..slots).rev().map(|left| (1..=left).product()).collect();
+                let mut factorials = vec![Key192::from(1_u64)];
+                factorials.extend((1..slots).scan(Key192::from(1_u64), |product, factor| {
+                    *product = *product * Key192::from(factor);
+                    Some(*product)
+                }));
+                orbit.after = factorials.into_iter().rev().collect();
             }
         }
-        let bits = (total - 1_u32).bits();
-        if bits > MAX_BITS {
-            return Err(bits);
+        // The number of states, too, has to fit.
+        if total.bits() > limit.into() {
+            return Err(total.bits());
         }
-        Ok(Ranking { orbits, start: start.clone(), bits: bits as u32 })
+        Ok(Ranking { orbits, start: start.clone(), bits: (total - 1_u32).bits() as u32 })
     }
 
     /// Bits of the largest rank.
@@ -171,12 +121,12 @@ impl Ranking {
 
     /// The rank of the state after a move, if it has the pieces of the start in the same orbits.
     /// `counts` is memory that calls can share.
-    pub(super) fn rank_after(
+    pub(super) fn rank_after<K: RankKey>(
         &self,
         state: &State,
         element: &Element,
         counts: &mut Vec<u64>,
-    ) -> Option<u128> {
+    ) -> Option<K> {
         let (images, turns) = (element.images(), element.turns());
         let kind = |slot: usize| state.kinds[usize::from(images[slot])];
         let turn = |slot: usize, period: u8| {
@@ -189,15 +139,17 @@ impl Ranking {
         self.rank_by(kind, turn, counts)
     }
 
-    fn rank_by(
+    fn rank_by<K: RankKey>(
         &self,
         kind: impl Fn(usize) -> u16 + Copy,
         turn: impl Fn(usize, u8) -> u8 + Copy,
         counts: &mut Vec<u64>,
-    ) -> Option<u128> {
+    ) -> Option<K> {
         match self.bits {
-            0..=63 => self.rank_as::<u64>(kind, turn, counts).map(u128::from),
-            _ => self.rank_as::<u128>(kind, turn, counts),
+            0..=SHORT_BITS => {
+                self.rank_as::<u64>(kind, turn, counts).map(|rank| K::of(rank.widen()))
+            }
+            _ => self.rank_as::<K>(kind, turn, counts),
         }
     }
 
@@ -207,22 +159,27 @@ impl Ranking {
         turn: impl Fn(usize, u8) -> u8 + Copy,
         counts: &mut Vec<u64>,
     ) -> Option<W> {
-        self.orbits.iter().try_fold(W::from(0), |total, orbit| {
-            Some(total.times(W::of(orbit.states()), orbit.rank::<W>(kind, turn, counts)?))
+        self.orbits.iter().try_fold(W::small(0), |total, orbit| {
+            let rank = match orbit.width() {
+                Width::Short => W::of(orbit.rank::<u64>(kind, turn, counts)?.widen()),
+                Width::Middle => W::of(orbit.rank::<u128>(kind, turn, counts)?.widen()),
+                Width::Wide => orbit.rank::<W>(kind, turn, counts)?,
+            };
+            Some(total.times(W::of(orbit.states), rank))
         })
     }
 
     /// The rank of a state that has the pieces of the start in the same orbits.
-    pub(super) fn rank_of(&self, state: &State, counts: &mut Vec<u64>) -> Option<u128> {
+    pub(super) fn rank_of<K: RankKey>(&self, state: &State, counts: &mut Vec<u64>) -> Option<K> {
         let kind = |slot: usize| state.kinds[slot];
         let turn = |slot: usize, period: u8| state.turns[slot] % period;
         self.rank_by(kind, turn, counts)
     }
 
     /// The state of a rank.
-    pub(super) fn state(&self, rank: u128) -> State {
+    pub(super) fn state<K: RankKey>(&self, rank: K) -> State {
         match self.bits {
-            0..=63 => self.state_as(rank as u64),
+            0..=SHORT_BITS => self.state_as(rank.low()),
             _ => self.state_as(rank),
         }
     }
@@ -230,12 +187,27 @@ impl Ranking {
     fn state_as<W: Word>(&self, mut rank: W) -> State {
         let mut state = self.start.clone();
         for orbit in self.orbits.iter().rev() {
-            let (rest, of_orbit) = rank.divide(W::of(orbit.states()));
-            orbit.unrank(of_orbit, &mut state);
+            let (rest, of_orbit) = rank.divide(W::of(orbit.states));
+            match orbit.width() {
+                Width::Short => orbit.unrank(of_orbit.low(), &mut state),
+                Width::Middle => orbit.unrank(of_orbit.widen().low(), &mut state),
+                Width::Wide => orbit.unrank(of_orbit, &mut state),
+            }
             rank = rest;
         }
         state
     }
+}
+
+/// Bits of ranks that are computed with 64.
+const SHORT_BITS: u32 = u64::BITS - 1;
+
+/// The narrowest words in which the ranks of an orbit are computed.
+#[derive(Copy, Clone)]
+enum Width {
+    Short,
+    Middle,
+    Wide,
 }
 
 impl Orbit {
@@ -271,15 +243,20 @@ impl Orbit {
             pieces,
             indices,
             sum,
-            arrangements: 1,
-            turn_states: 1,
+            arrangements: Key192::from(1_u64),
+            turn_states: Key192::from(1_u64),
+            states: Key192::from(1_u64),
             after: Vec::new(),
         }
     }
 
-    /// Number of states.
-    fn states(&self) -> u128 {
-        self.arrangements.saturating_mul(self.turn_states)
+    #[inline]
+    fn width(&self) -> Width {
+        match (self.states.high(), self.states.low() >> SHORT_BITS) {
+            (0, 0) => Width::Short,
+            (0, _) => Width::Middle,
+            _ => Width::Wide,
+        }
     }
 
     /// Slots whose turns are digits of a rank.
@@ -300,23 +277,27 @@ impl Orbit {
             [] => self.rank_of_alike::<W>(&kind, counts)?,
             after => self.rank_of_different::<W>(&kind, after)?,
         };
-        let mut turns = W::from(0);
-        if self.turn_states > 1 {
+        let mut turns = W::small(0);
+        if self.turn_states > Key192::from(1_u64) {
             for slot in self.turned_slots() {
                 let period = self.pieces[*self.indices.get(usize::from(kind(*slot)))?].period;
-                turns = turns.times(period.into(), turn(*slot, period).into());
+                turns = turns.times(W::small(period), W::small(turn(*slot, period)));
             }
         }
         Some(rank.times(W::of(self.turn_states), turns))
     }
 
     /// The rank of a permutation.
-    fn rank_of_different<W: Word>(&self, kind: impl Fn(usize) -> u16, after: &[u128]) -> Option<W> {
-        let (mut rank, mut left) = (W::from(0), u64::MAX);
+    fn rank_of_different<W: Word>(
+        &self,
+        kind: impl Fn(usize) -> u16,
+        after: &[Key192],
+    ) -> Option<W> {
+        let (mut rank, mut left) = (W::small(0), u64::MAX);
         for (slot, after) in self.slots.iter().zip(after) {
             let piece = *self.indices.get(usize::from(kind(*slot)))?;
             let bit = 1_u64.checked_shl(piece as u32).filter(|bit| left & bit != 0)?;
-            let smaller = W::from((left & (bit - 1)).count_ones() as u8);
+            let smaller = W::small((left & (bit - 1)).count_ones() as u8);
             rank = smaller.times(W::of(*after), rank);
             left ^= bit;
         }
@@ -331,13 +312,13 @@ impl Orbit {
     ) -> Option<W> {
         counts.clear();
         counts.extend(self.pieces.iter().map(|piece| piece.count));
-        let (mut rank, mut size) = (W::from(0), W::of(self.arrangements));
+        let (mut rank, mut size) = (W::small(0), W::of(self.arrangements));
         for (index, slot) in self.slots.iter().enumerate() {
             let left = (self.slots.len() - index) as u64;
             let piece = *self.indices.get(usize::from(kind(*slot)))?;
             let count = *counts.get(piece)?;
             let smaller: u64 = counts[..piece].iter().sum();
-            rank = size.part(smaller, left).times(W::from(1), rank);
+            rank = size.part(smaller, left).times(W::small(1), rank);
             size = size.part(count, left);
             counts[piece] = count.checked_sub(1)?;
         }
@@ -354,8 +335,8 @@ impl Orbit {
         for slot in self.turned_slots().iter().rev() {
             let piece = self.indices[usize::from(state.kinds[*slot])];
             let period = self.pieces[piece].period;
-            let (rest, turn) = turns.divide(period.into());
-            state.turns[*slot] = turn.into() as u8;
+            let (rest, turn) = turns.divide(W::small(period));
+            state.turns[*slot] = turn.low() as u8;
             sum += u32::from(state.turns[*slot]);
             turns = rest;
         }
@@ -366,12 +347,12 @@ impl Orbit {
         }
     }
 
-    fn unrank_different<W: Word>(&self, mut rank: W, after: &[u128], state: &mut State) {
+    fn unrank_different<W: Word>(&self, mut rank: W, after: &[Key192], state: &mut State) {
         let mut left = u64::MAX;
         for (slot, after) in self.slots.iter().zip(after) {
             let mut larger = left;
             let (smaller, rest) = rank.divide(W::of(*after));
-            for _ in 0..smaller.into() {
+            for _ in 0..smaller.low() {
                 larger &= larger - 1;
             }
             rank = rest;

@@ -47,7 +47,7 @@ pub struct Symmetries {
 
 impl Survey {
     /// Most bits of a key of the explicit engine.
-    pub const MAX_KEY_BITS: u64 = MAX_BITS;
+    pub const MAX_KEY_BITS: u64 = MAX_BITS as u64;
 
     /// Surveys a definition with these moves, all if there are none, and the inverses of generators
     /// if `inverses` is set.
@@ -64,7 +64,7 @@ impl Survey {
         let elements: Vec<Element> = selected.iter().map(|mv| mv.element.clone()).collect();
         let chain = StabiliserChain::new(&definition.shape, &elements, Effort::default());
         let invariants = Invariants::of(&definition.shape, &elements);
-        let keys = Keys::new(definition, &definition.solved, &elements);
+        let keys = Keys::new(definition, &definition.solved, &elements, MAX_BITS);
         let is_moved = |slot: &usize| elements.iter().any(|element| !element.fixes(*slot));
         let all_differ = definition.sets.iter().all(|set| {
             set.kinds.iter().all(|kind| kind.count == 1 && kind.orientations == set.orientations)

@@ -8,6 +8,7 @@ mod orbits;
 mod published;
 mod reference;
 mod symmetry;
+mod wide;
 
 use std::collections::HashSet;
 

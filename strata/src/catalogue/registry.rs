@@ -31,6 +31,22 @@ impl Entry {
         Entry::of::<P>(|parameters| Space::keyed(<P as Puzzle>::open(parameters)?))
     }
 
+    /// A puzzle of keys in two types, for the explicit engine. The second is opened where the keys of the
+    /// first are too wide. Both have the same name and parameters.
+    pub const fn keyed_or_wide<P: Puzzle + KeySpace, W: Puzzle + KeySpace>() -> Entry {
+        Entry::of::<P>(|parameters| {
+            let puzzle = <P as Puzzle>::open(parameters)?;
+            match puzzle.check_explicit() {
+                Err(SpaceError::KeyTooWide { .. }) => {
+                    drop(puzzle);
+                    Space::keyed(<W as Puzzle>::open(parameters)?)
+                }
+                // Other engines may take it even so.
+                _ => Space::keyed(puzzle),
+            }
+        })
+    }
+
     /// A puzzle of keys with a nested form, for both engines.
     pub const fn nested_keyed<P: NestedPuzzle + KeySpace>() -> Entry {
         Entry::of::<P>(|parameters| Space::nested_keyed(<P as Puzzle>::open(parameters)?))

@@ -2,7 +2,9 @@
 
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
-use strata_puzzles::permutation::{BurntPancake, Lrx, Lx, Member, Pancake, Permutation, TopSpin};
+use strata_puzzles::permutation::{
+    BurntPancake, Lrx, Lx, Member, Pancake, Permutation, TopSpin, WidePermutation,
+};
 use strata_puzzles::tiles::Tiles;
 
 use super::registry::{Entry, Registry};
@@ -14,7 +16,7 @@ impl Registry {
             Entry::nested_tabled::<Panex>(),
             Entry::nested_keyed::<Hanoi>(),
             Entry::tabled::<Tiles>(),
-            Entry::keyed::<Permutation>(),
+            Entry::keyed_or_wide::<Permutation, WidePermutation>(),
             Entry::keyed::<Member<Pancake>>(),
             Entry::keyed::<Member<BurntPancake>>(),
             Entry::keyed::<Member<TopSpin>>(),

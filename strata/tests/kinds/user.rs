@@ -78,16 +78,16 @@ impl<K: Key> Listed<K> {
     fn key(&self, vertex: u64) -> K {
         let vertex = u128::from(vertex);
         if self.bits <= 10 {
-            return K::truncate(vertex);
+            return K::join(0, vertex, 0);
         }
-        K::truncate(vertex.wrapping_mul(FACTOR) & u128::MAX >> (128 - self.bits))
+        K::join(0, vertex.wrapping_mul(FACTOR) & u128::MAX >> (128 - self.bits), 0)
     }
 
     fn vertex(&self, key: K) -> u64 {
         if self.bits <= 10 {
-            return key.widen() as u64;
+            return key.split(0).0 as u64;
         }
-        (key.widen().wrapping_mul(BACK) & u128::MAX >> (128 - self.bits)) as u64
+        (key.split(0).0.wrapping_mul(BACK) & u128::MAX >> (128 - self.bits)) as u64
     }
 
     /// Layers of vertices around some of them, by a plain search.

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use strata_space::KeySink;
+use strata_space::{Key, KeySink};
 
 use super::super::definition::State;
 use super::super::symmetry::{ByteMap, Canonical};
@@ -150,25 +150,25 @@ impl Folding {
     }
 
     #[inline]
-    fn least_key(
+    fn least_key<K: Key>(
         &self,
         coordinates: &Coordinates,
         region: usize,
         cells: &[u8],
         scratch: &mut Scratch,
-    ) -> u128 {
+    ) -> K {
         let (high, symmetries) = self.least(coordinates).of(region);
         let mut least = u64::MAX;
         self.lows(coordinates, symmetries, cells, scratch, |low| least = least.min(low));
-        u128::from(high) << coordinates.local_bits | u128::from(least)
+        coordinates.join(high.into(), least)
     }
 
     /// The key of the states that symmetries make of one; None as for [`Coordinates::key_of`].
-    pub(in super::super) fn key_of(
+    pub(in super::super) fn key_of<K: Key>(
         &self,
         coordinates: &Coordinates,
         state: &State,
-    ) -> Option<u128> {
+    ) -> Option<K> {
         let (mut scratch, mut cells) = (Scratch::new(), [0; MOST_PLACES]);
         coordinates.orbits.iter().try_for_each(|orbit| orbit.read(state, &mut scratch.at))?;
         coordinates.write_cells(&scratch.at, &mut cells);
@@ -177,7 +177,7 @@ impl Folding {
     }
 
     /// How many states a key stands for.
-    pub(in super::super) fn positions(&self, coordinates: &Coordinates, key: u128) -> u64 {
+    pub(in super::super) fn positions<K: Key>(&self, coordinates: &Coordinates, key: K) -> u64 {
         let (region, own) = coordinates.split(key);
         let (_, symmetries) = self.least(coordinates).of(region as usize);
         if symmetries.len() == 1 {
@@ -193,11 +193,11 @@ impl Folding {
     }
 
     /// Gives `to` each successor of each key of a list.
-    pub(in super::super) fn successors(
+    pub(in super::super) fn successors<K: Key>(
         &self,
         coordinates: &Coordinates,
-        keys: &[u128],
-        to: &mut impl KeySink<u128>,
+        keys: &[K],
+        to: &mut impl KeySink<K>,
     ) {
         let (mut scratch, mut at) = (Scratch::new(), [0; MOST_PLACES]);
         let (mut cells, mut next) = ([0; MOST_PLACES], [0; MOST_PLACES]);

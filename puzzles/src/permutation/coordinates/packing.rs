@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use strata_group::{Element, Invariants, Orbit};
-use strata_space::KeySink;
+use strata_space::{Key, KeySink};
 
 use super::super::definition::{Definition, State};
 use super::super::dense;
@@ -278,15 +278,15 @@ impl Coordinates {
 
     /// The key of a state that moves can make of the start. None if it has other pieces in an orbit, or
     /// another sum of turns.
-    pub(in super::super) fn key_of(&self, state: &State) -> Option<u128> {
+    pub(in super::super) fn key_of<K: Key>(&self, state: &State) -> Option<K> {
         let mut at = vec![0; self.count()];
         self.orbits.iter().try_for_each(|orbit| orbit.read(state, &mut at))?;
         let [high, low] = [&self.region, &self.local].map(|digits| self.number(digits, &at));
-        Some(u128::from(high) << self.local_bits | u128::from(low))
+        Some(self.join(high, low))
     }
 
     /// The state of a key.
-    pub(in super::super) fn state(&self, key: u128) -> State {
+    pub(in super::super) fn state<K: Key>(&self, key: K) -> State {
         let mut at = vec![0; self.count()];
         self.unpack(key, &mut at);
         let mut state = self.start.clone();
@@ -295,12 +295,12 @@ impl Coordinates {
     }
 
     /// Gives `to` each successor of each key of a list.
-    pub(in super::super) fn successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
+    pub(in super::super) fn successors<K: Key>(&self, keys: &[K], to: &mut impl KeySink<K>) {
         let (mut coordinates, mut low) = (Vec::new(), Vec::new());
         let actions = self.actions();
         let mut at = vec![0; self.count()];
         let mut start = 0;
-        for region in keys.chunk_by(|a, b| a >> self.local_bits == b >> self.local_bits) {
+        for region in keys.chunk_by(|a, b| self.split(*a).0 == self.split(*b).0) {
             for part in region.chunks(BATCH) {
                 coordinates.clear();
                 coordinates.resize(self.count() * part.len(), 0);
@@ -310,14 +310,13 @@ impl Coordinates {
                     places.zip(&at).for_each(|(place, value)| *place = *value);
                 }
                 for mv in 0..self.moves.len() {
-                    let high =
-                        u128::from(self.region_after((actions, mv), &coordinates, part.len()));
+                    let high = self.region_after((actions, mv), &coordinates, part.len());
                     low.clear();
                     low.resize(part.len(), 0);
                     for digit in &self.local {
                         self.append((actions, mv), *digit, &coordinates, &mut low);
                     }
-                    to.add_run(start, high << self.local_bits, &low);
+                    to.add_run(start, self.join(high, 0), &low);
                 }
                 start += part.len();
             }
@@ -363,8 +362,15 @@ impl Coordinates {
 
     /// The high and the low part of a key.
     #[inline]
-    pub(super) fn split(&self, key: u128) -> (u64, u64) {
-        ((key >> self.local_bits) as u64, key as u64 & ((1 << self.local_bits) - 1))
+    pub(super) fn split<K: Key>(&self, key: K) -> (u64, u64) {
+        let (high, low) = key.split(self.local_bits);
+        (high as u64, low as u64)
+    }
+
+    /// The key of these parts.
+    #[inline]
+    pub(super) fn join<K: Key>(&self, high: u64, low: u64) -> K {
+        K::join(high.into(), low.into(), self.local_bits)
     }
 
     /// Appends a digit after a move to numbers of states, whose coordinates are one after the other.
@@ -432,7 +438,7 @@ impl Coordinates {
     }
 
     /// Writes the coordinates of a key.
-    pub(super) fn unpack(&self, key: u128, at: &mut [u16]) {
+    pub(super) fn unpack<K: Key>(&self, key: K, at: &mut [u16]) {
         let (high, low) = self.split(key);
         // The region first: what depends on another coordinate comes after it.
         self.unpack_digits(&self.region, high, at);

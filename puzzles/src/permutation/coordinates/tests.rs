@@ -94,10 +94,10 @@ fn the_cube_has_keys_without_gaps() {
     // A twisted corner and two exchanged pieces are no states of the cube.
     let mut twisted = definition.solved.clone();
     twisted.turns[0] = 1;
-    assert_eq!(made.key_of(&twisted), None);
+    assert_eq!(made.key_of::<u128>(&twisted), None);
     let mut exchanged = definition.solved.clone();
     exchanged.kinds.swap(0, 1);
-    let key = made.key_of(&exchanged).unwrap();
+    let key: u128 = made.key_of(&exchanged).unwrap();
     assert_ne!(made.state(key), exchanged);
 }
 
@@ -123,7 +123,7 @@ fn a_start_of_another_parity_has_coordinates() {
     let made = Coordinates::new(&definition, &start, &moves).unwrap();
     let mut state = start;
     for mv in moves.iter().cycle().take(40) {
-        let key = made.key_of(&state).unwrap();
+        let key: u128 = made.key_of(&state).unwrap();
         assert_eq!(made.state(key), state);
         state = definition.after(&state, mv);
     }
@@ -170,7 +170,7 @@ fn check_folding(text: &str, starts: &[&State]) {
     let few_moves = walk(&definition, 200).into_iter().step_by(3);
     let near = walk(&definition, 2).into_iter().chain(starts.iter().map(|state| (*state).clone()));
     for state in few_moves.chain(near) {
-        let own = folding.key_of(&coordinates, &state).unwrap();
+        let own: u128 = folding.key_of(&coordinates, &state).unwrap();
         assert_eq!(own, key(&state));
         assert_eq!(folding.positions(&coordinates, own), images(&state).len() as u64);
         let canonical_state = coordinates.state(own);
