@@ -117,10 +117,6 @@ fn paths_of_other_puzzles_have_positions() {
     ] {
         let dir = tempdir().unwrap();
         let mut command = solve(dir.path(), &format!("--path {line}"));
-        if line.contains("clockwise") {
-            // It has no data directory.
-            command = strata(&format!("solve --json --progress none --path {line}"));
-        }
         let ran = expect(0, command.args(["--start", start]));
         let (shown, positions) = path_event(&ran);
         let length = ran.event("result")["moves"].as_u64().unwrap() as usize;

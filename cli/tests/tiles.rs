@@ -4,7 +4,8 @@
 
 mod common;
 
-use common::{expect, refused, solve, strata};
+use common::{expect, only_job, refused, solve, strata, verify};
+use strata_tiles::{Board, Choices, Clockwise, follow};
 
 /// A command with a board behind it.
 fn tiles(line: &str, board: &str) -> std::process::Command {
@@ -157,45 +158,138 @@ fn paths_are_traced_and_replayed() {
     assert_eq!(ran.event("path")["moves"], serde_json::json!(["DR"]));
 }
 
+/// Boards by distance, by the search in memory that shares no code with the engines.
+fn boards_by_distance(goal: &Board, choices: Choices) -> Vec<u64> {
+    let mut search = Clockwise::new(goal, choices, false, u64::MAX).unwrap();
+    let levels = std::iter::from_fn(|| search.advance());
+    let mut boards: Vec<u64> = levels.map(|level| level.boards).collect();
+    while boards.last() == Some(&0) {
+        boards.pop();
+    }
+    boards
+}
+
 #[test]
-fn clockwise_moves_are_searched_in_memory() {
+fn clockwise_layers_have_the_boards_of_a_search_in_memory() {
+    for (shape, choices, flags) in [
+        ("2x2", "free", "--workers 2"),
+        ("2x3", "free", "--workers 2 --shards 5"),
+        ("3x2", "limited", ""),
+        ("3x2", "bottom", "--workers 2"),
+        ("2x4", "limited", "--workers 2"),
+        ("4x2", "free", ""),
+        ("3x3", "free", "--workers 2 --threads 2"),
+        ("3x3", "limited", "--memory 32MiB"),
+    ] {
+        let rules = match choices {
+            "free" => Choices::Free,
+            "limited" => Choices::Side,
+            _ => Choices::Bottom,
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let line = format!("tiles {shape} --moves clockwise --choices {choices} --exhaust {flags}");
+        let ran = expect(0, &mut solve(dir.path(), &line));
+        let expected = boards_by_distance(&Board::goal(shape.parse().unwrap()), rules);
+        let mut found: Vec<u64> = ran.layers().iter().map(|layer| layer.4).collect();
+        while found.last() == Some(&0) {
+            found.pop();
+        }
+        assert_eq!(found, expected, "{line}");
+        let (result, radius) = (ran.event("result"), expected.len() - 1);
+        assert_eq!(result["positions"], expected.iter().sum::<u64>(), "{line}");
+        let farthest = serde_json::json!({"depth": radius, "positions": expected[radius]});
+        assert_eq!(result["farthest"], farthest, "{line}");
+        let verified = expect(0, &mut verify(&only_job(dir.path())));
+        assert!(verified.stdout.contains("states"), "{}", verified.stdout);
+        let folder = dir.path().display().to_string();
+        let listed = expect(0, &mut strata(&format!("list --data-dir {folder}"))).stdout;
+        assert!(listed.contains("positions") && !listed.contains("radius"), "{listed}");
+    }
+}
+
+#[test]
+fn a_clockwise_search_resumes_to_the_same_layers() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "tiles 3x3 --moves clockwise --choices limited --exhaust";
+    let other = tempfile::tempdir().unwrap();
+    let whole = expect(0, &mut solve(other.path(), line)).layers();
+    expect(4, &mut solve(dir.path(), &format!("{line} --max-layers 70 --workers 2")));
+    expect(4, &mut solve(dir.path(), &format!("{line} --max-layers 120 --resume")));
+    let resumed = expect(0, &mut solve(dir.path(), &format!("{line} --resume --threads 2")));
+    assert_eq!(resumed.layers(), whole);
+    assert_eq!(resumed.event("job")["params"]["choices"], "limited");
+}
+
+#[test]
+fn clockwise_paths_keep_the_rules() {
+    let start = "8 6 7 / 2 5 4 / 3 _ 1";
+    let (start, goal): (Board, Board) =
+        (start.parse().unwrap(), "1 2 3 / 4 5 6 / 7 8 _".parse().unwrap());
+    for (flags, choices) in [
+        ("", Choices::Free),
+        ("--keep-layers last --workers 2", Choices::Free),
+        ("--choices limited", Choices::Side),
+    ] {
+        let mut search = Clockwise::new(&goal, choices, false, u64::MAX).unwrap();
+        let mut distance = 0;
+        while !search.reaches(&start) {
+            distance = search.advance().unwrap().depth;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let line = format!("tiles 3x3 --moves clockwise --path --path-format words {flags}");
+        let ran = expect(0, solve(dir.path(), &line).args(["--start", &start.to_string()]));
+        assert_eq!(ran.event("result")["moves"], distance, "{flags}");
+        let word = ran.event("path")["moves"][0].as_str().unwrap().to_owned();
+        let walk: strata_tiles::Word = word.parse().unwrap();
+        assert_eq!(walk.len(), distance as usize, "{flags}");
+        assert_eq!(follow(&start, &walk, choices).unwrap(), goal, "{flags}");
+    }
+}
+
+#[test]
+fn clockwise_results_name_rules_and_the_last_boards() {
     let dir = tempfile::tempdir().unwrap();
     let clockwise = |line: &str| {
-        let mut command = strata(&format!("solve --json --progress none --moves clockwise {line}"));
-        command.current_dir(dir.path());
+        let mut command = strata(&format!("solve --progress none --moves clockwise {line}"));
+        command.arg("--data-dir").arg(dir.path());
         command
     };
-    let ran = expect(0, &mut clockwise("tiles 3x3 --exhaust --choices limited"));
-    let layers = ran.events("layer");
-    assert_eq!((layers.len(), &layers[150]["states"]), (151, &2.into()));
-    let result = ran.event("result");
-    assert_eq!((&result["states"], &result["layers"]), (&181_440.into(), &150.into()));
-    assert!(result["digest"].is_null());
-    let job = ran.event("job");
-    assert_eq!((&job["engine"], &job["job"]), (&"in-memory".into(), &"tiles-3x3".into()));
-    assert_eq!(job["params"]["choices"], "limited");
-    assert!(job["data_dir"].is_null() && job["params"].get("start").is_none());
+    let ran = expect(0, &mut clockwise("tiles 2x3 --exhaust --antipodes 3")).stdout;
+    assert!(ran.starts_with("tiles-2x3-clockwise: whole space, radius 31\n"), "{ran}");
+    assert!(ran.contains("  depth       32\n") && ran.contains("  positions   360"), "{ran}");
+    assert!(ran.contains("  farthest    1           (positions at depth 31)\n"), "{ran}");
+    let farthest = ran.lines().last().unwrap().trim();
+    let mut search =
+        Clockwise::new(&Board::goal("2x3".parse().unwrap()), Choices::Free, true, u64::MAX);
+    let search = search.as_mut().unwrap();
+    while search.advance().is_some() {}
+    assert_eq!(search.walk(&farthest.parse().unwrap()).unwrap().len(), 31);
 
-    let mut command = clockwise("tiles 2x3 --path --path-format words");
-    let ran = expect(0, command.args(["--start", "4 5 _ / 1 2 3"]));
-    let moves = ran.event("path")["moves"][0].as_str().unwrap().to_owned();
-    let length = ran.event("result")["moves"].as_u64().unwrap();
-    assert_eq!(moves.parse::<strata_tiles::Word>().unwrap().len() as u64, length);
+    let ran = expect(0, clockwise("tiles 2x3").args(["--start", "4 5 _ / 1 2 3"])).stdout;
+    let title = "distance(4 5 _ / 1 2 3 to 1 2 3 / 4 5 _), clockwise = ";
+    assert!(ran.starts_with(title), "{ran}");
+    let mut bottom = clockwise("tiles 3x2 --choices bottom");
+    expect(3, bottom.args(["--start", "1 2 / 5 3 / _ 4"]));
+    expect(3, clockwise("tiles 3x2").args(["--start", "2 1 / 3 4 / 5 _"]));
+    // More boards than memory could have bits for.
+    let ran = expect(4, &mut clockwise("tiles 5x5 --exhaust --max-layers 6 --json"));
+    let positions: Vec<u64> = ran.layers().iter().map(|layer| layer.4).collect();
+    assert_eq!(positions, [1, 2, 4, 6, 6, 8, 10]);
+}
 
-    let mut command = clockwise("tiles 3x2 --choices bottom");
-    expect(3, command.args(["--start", "1 2 / 5 3 / _ 4"]));
-    let mut command = clockwise("tiles 3x2");
-    expect(3, command.args(["--start", "2 1 / 3 4 / 5 _"]));
-    refused(&mut clockwise("tiles 3x4 --memory 100MiB --exhaust"), "take 457 MiB");
-    refused(
-        &mut clockwise("tiles 3x3 --resume"),
-        "--resume: clockwise moves are searched in memory",
-    );
-    refused(
-        &mut clockwise("tiles 3x3 --engine symbolic"),
-        "--engine symbolic: clockwise moves are searched in memory",
-    );
-    expect(0, &mut clockwise("tiles 2x2 --engine auto"));
-    refused(&mut clockwise("hanoi 3"), "hanoi has no parameter 'moves'");
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+#[test]
+fn what_clockwise_searches_have_not_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let refuse = |line: &str, why: &str| {
+        let mut command = strata(&format!("solve --progress none --moves clockwise {line}"));
+        refused(command.arg("--data-dir").arg(dir.path()), why);
+    };
+    refuse("tiles 3x3 --engine symbolic", "some moves cannot be undone");
+    refuse("tiles 3x3 --engine dense", "tiles has no dense form");
+    refuse("tiles 3x3 --symmetry on", "makes left turns of right turns");
+    refuse("tiles 3x3 -k 2", "the first tiles of an order are the region");
+    refuse("tiles 3x3 --choices some", "choices must be 'free', 'limited' or 'bottom'");
+    refuse("hanoi 3", "hanoi has no parameter 'moves'");
+    let mut command = strata("solve tiles 2x3 --moves clockwise --exhaust --start");
+    refused(command.arg("1 2 _ / 4 5 3"), "starts from every board");
 }

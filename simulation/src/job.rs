@@ -25,12 +25,14 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// A puzzle with its parameters.
 type Puzzle = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Searches of 45 to 729 states.
-const PUZZLES: [Puzzle; 6] = [
+/// Searches of 24 to 1,800 states. Moves of `lx` and clockwise moves of tiles have no inverses.
+const PUZZLES: [Puzzle; 8] = [
     ("hanoi", &[("discs", "4")]),
     ("hanoi", &[("discs", "5")]),
     ("hanoi", &[("discs", "6")]),
     ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
+    ("tiles", &[("size", "2x3"), ("moves", "clockwise"), ("start", "5 4 3 / 2 1 _")]),
+    ("lx", &[("n", "5"), ("exhaust", "true")]),
     ("panex", &[("level", "2")]),
     ("panex", &[("level", "3")]),
 ];

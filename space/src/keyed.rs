@@ -109,7 +109,7 @@ pub trait KeySpace: Send + Sync + 'static {
     }
 
     /// How many positions the key stands for: 1 without symmetry. None if the space does not count
-    /// them.
+    /// them. If moves cannot be undone, a key may stand for no position, but not all seeds.
     fn positions(&self, _key: Self::Key) -> Option<u64> {
         Some(1)
     }

@@ -365,6 +365,26 @@ fn positions_that_no_states_have_are_refused() {
 }
 
 #[test]
+fn states_of_a_directed_search_may_stand_for_no_position() {
+    let of = |states, positions| {
+        let stats = LayerStats { positions, ..numbers(states).stats };
+        LayerPart { stats, ..numbers(states) }
+    };
+    for (layers, is_right) in [
+        (vec![of(3, 1), of(3, 0), of(4, 2), of(2, 1)], true),
+        (vec![of(1, 0), of(3, 0)], true),
+        (vec![of(1, 0), of(3, 2)], false),
+    ] {
+        let options = PlanOptions { is_directed: true, ..options(1, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        let (last, before) = layers.split_last().unwrap();
+        play(&mut plan, before);
+        let handled = plan.handle(layer(0, before.len() as u32, last.clone()));
+        assert_eq!(handled.is_ok(), is_right, "{layers:?}");
+    }
+}
+
+#[test]
 fn a_checkpoint_without_the_layers_files_is_refused() {
     let other = |states, digest| {
         let file = CheckpointFile { digest: Hex128([digest, 0]), ..record(0, 1, states) };

@@ -37,6 +37,7 @@ fn common_flags() -> impl Iterator<Item = &'static SharedFlag> {
 
 impl DomainArgs {
     /// The value of a parameter, if it was given.
+    #[cfg(test)]
     pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
     }

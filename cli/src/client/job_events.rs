@@ -26,8 +26,10 @@ pub(crate) struct JobEvents<'a> {
 }
 
 /// A layer that was received.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Received {
+    /// Positions of this layer.
+    positions: u64,
     /// States of all layers up to this one.
     states: u64,
     /// Reading of the job's clock at its end.
@@ -106,13 +108,14 @@ impl<'a> JobEvents<'a> {
             std::cmp::Ordering::Greater => return Err(Gap),
             std::cmp::Ordering::Equal => {}
         }
-        let before = self.layers.last().copied().unwrap_or(Received { states: 0, end: 0.0 });
+        let before = self.layers.last().copied().unwrap_or(Received::default());
         let total = before.states.saturating_add(line.states);
-        self.layers.push(Received { states: total, end: line.seconds });
+        let (positions, end) = (line.positions, line.seconds);
+        self.layers.push(Received { positions, states: total, end });
         Ok(Some(Event::Layer(events::Layer {
             depth: line.depth,
             states: line.states,
-            positions: events::counted(line.positions, line.states),
+            positions: self.naming.positions(line.positions, line.states),
             generated: line.generated,
             regions: line.regions,
             bytes: line.bytes,
@@ -151,12 +154,19 @@ impl<'a> JobEvents<'a> {
         let Some(result) = &self.job.result else {
             return self.failed();
         };
-        let summary = record::summary(&self.job, result, Some(&self.naming));
+        let summary = record::summary(&self.job, result, Some(&self.naming), self.farthest());
         let code = match summary.outcome {
             events::Outcome::NoGoal => ExitCode::NoGoal,
             events::Outcome::Goal | events::Outcome::Exhausted => ExitCode::Done,
         };
         Ending { event: Event::Result(summary), code, failure: None }
+    }
+
+    /// The last layer with a position; none if positions are not counted.
+    fn farthest(&self) -> Option<events::Farthest> {
+        let depth = self.layers.iter().rposition(|layer| layer.positions > 0)?;
+        let positions = self.layers[depth].positions;
+        Some(events::Farthest { depth: depth as u32, positions })
     }
 
     fn stopped(&self, reason: EarlyEnd, code: ExitCode) -> Ending {

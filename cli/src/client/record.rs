@@ -13,7 +13,7 @@ use strata_proto::v1;
 use strata_space::SearchSize;
 use strata_store::{EngineKind, Hex128};
 
-use crate::output::events::{Outcome, Summary, counted};
+use crate::output::events::{Farthest, Outcome, Summary, counted, radius};
 use crate::output::json;
 use crate::output::json::write_line;
 use crate::spaces::program;
@@ -93,8 +93,14 @@ pub(crate) fn time(milliseconds: u64) -> SystemTime {
 }
 
 /// Result of a finished job, in the form of `solve`. Without a naming it has no title, which JSON does
-/// not have: making a naming opens the job's space.
-pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Naming>) -> Summary {
+/// not have: making a naming opens the job's space. `farthest` is the last layer with a position, if the
+/// layers are known.
+pub(crate) fn summary(
+    job: &v1::Job,
+    result: &v1::JobResult,
+    naming: Option<&Naming>,
+    farthest: Option<Farthest>,
+) -> Summary {
     let exhaustive = spec(job).parameters.get("exhaust").is_some_and(|value| value == "true");
     let has_goal = || match naming {
         Some(naming) => naming.has_goal,
@@ -106,6 +112,9 @@ pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Nam
         None => Outcome::NoGoal,
     };
     let bytes_per_state = result.layer_bytes as f64 / result.states as f64;
+    let radius = radius(result.layers, result.states, result.positions);
+    let farthest = farthest.filter(|_| radius.is_none() && result.moves.is_none());
+    let radius = radius.or(farthest.map(|farthest| farthest.depth));
     Summary {
         outcome,
         moves: result.moves,
@@ -122,8 +131,9 @@ pub(crate) fn summary(job: &v1::Job, result: &v1::JobResult, naming: Option<&Nam
         disk_peak_bytes: result.disk_peak_bytes,
         spilled_bytes: result.spilled_bytes,
         bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
+        farthest,
         title: naming.map_or_else(String::new, |naming| {
-            naming.title(outcome, result.moves, result.layers, exhaustive)
+            naming.title(outcome, result.moves, radius, exhaustive)
         }),
     }
 }
@@ -250,7 +260,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         worker_names: &job.worker_names,
         error: text(&job.error),
         exit_code: has_ended(job).then_some(job.exit_code),
-        result: job.result.as_ref().map(|result| summary(job, result, None)),
+        result: job.result.as_ref().map(|result| summary(job, result, None, None)),
     };
     write_line("job_status", &fields, out)
 }

@@ -60,7 +60,7 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     line("time", &units::seconds(job.seconds))?;
     if let Some(result) = &job.result {
         let naming = Naming::new(&job.id, spec.space, &spec.parameters);
-        line("result", &record::summary(job, result, Some(&naming)).title)?;
+        line("result", &record::summary(job, result, Some(&naming), None).title)?;
         line("digest", &record::digest(result.digest))?;
     }
     if has_ended(job) {

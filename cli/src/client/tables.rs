@@ -8,6 +8,7 @@ use strata_proto::v1;
 use super::record::{self, has_ended};
 use super::report::{age, is_paused, percent, state_or_paused, time_left, why};
 use super::table::{self, Column, Kind, WIDTH};
+use crate::output::events::radius;
 use crate::output::units;
 use crate::spaces::request;
 
@@ -121,9 +122,17 @@ fn progress(job: &v1::Job) -> String {
 fn outcome(job: &v1::Job) -> String {
     match &job.result {
         Some(v1::JobResult { moves: Some(moves), .. }) => format!("{} moves", units::count(*moves)),
-        Some(result) => format!("radius {}", units::count(u64::from(result.layers))),
+        Some(result) => extent(result.layers, result.states, result.positions),
         None if has_ended(job) => job.error.clone(),
         None => String::new(),
+    }
+}
+
+/// The extent of a searched space: its radius, or its positions if only the layers tell the radius.
+pub(crate) fn extent(layers: u32, states: u64, positions: u64) -> String {
+    match radius(layers, states, positions) {
+        Some(radius) => format!("radius {}", units::count(u64::from(radius))),
+        None => format!("{} positions", units::count(positions)),
     }
 }
 

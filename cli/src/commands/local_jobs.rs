@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use strata_store::{Holder, Manifest, RealFs, RunState, jobs_in};
 
 use crate::client::table::{self, Column, Kind, WIDTH};
-use crate::client::tables::Shape;
+use crate::client::tables::{Shape, extent};
 use crate::folder;
 use crate::output::events::counted;
 use crate::output::exit::{ExitCode, Failure};
@@ -92,7 +92,7 @@ impl LocalJob {
                 None => String::new(),
                 Some(result) => match result.moves {
                     Some(moves) => format!("{} moves", units::count(moves)),
-                    None => format!("radius {}", units::count(u64::from(result.layers))),
+                    None => extent(result.layers, result.states, result.positions),
                 },
             },
         }

@@ -176,9 +176,27 @@ pub(crate) struct Summary {
     pub(crate) spilled_bytes: u64,
     /// Bytes of layer files, headers included, over their states.
     pub(crate) bytes_per_state: Option<f64>,
+    /// The last layer with a position, if states without positions were searched too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) farthest: Option<Farthest>,
     /// The result in one line, such as `X(6) = 881`.
     #[serde(skip)]
     pub(crate) title: String,
+}
+
+/// The last layer of a whole space that has a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Farthest {
+    /// Its depth.
+    pub(crate) depth: u32,
+    /// Its positions.
+    pub(crate) positions: u64,
+}
+
+/// The greatest depth with a position, if the greatest depth with a state tells it: not where some
+/// states stand for no position.
+pub(crate) fn radius(layers: u32, states: u64, positions: u64) -> Option<u32> {
+    (!(1..states).contains(&positions)).then_some(layers)
 }
 
 /// The moves of a shortest solution.
@@ -377,6 +395,7 @@ pub(crate) mod tests {
             disk_peak_bytes: 1_258_291,
             spilled_bytes: 0,
             bytes_per_state: Some(0.36),
+            farthest: None,
             title: "X(6) = 881".to_owned(),
         }
     }

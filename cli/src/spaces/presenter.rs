@@ -8,7 +8,7 @@ use strata_dashboard::{Presenter, SourceError, Texts};
 use strata_store::EngineKind;
 
 use crate::args::line::quoted;
-use crate::output::events::Outcome;
+use crate::output::events::{self, Outcome};
 use crate::spaces::drawings::Drawings;
 use crate::spaces::engine::EXPLICIT_ONLY;
 use crate::spaces::path_command::{Found, PathCommand};
@@ -33,7 +33,8 @@ impl Presenter for PuzzlePresenter {
                 None if is_exhaustive || !naming.has_goal => Outcome::Exhausted,
                 None => Outcome::NoGoal,
             };
-            naming.title(outcome, result.moves, result.depth, is_exhaustive)
+            let radius = events::radius(result.depth, result.states, result.positions);
+            naming.title(outcome, result.moves, radius, is_exhaustive)
         });
         Texts { title, command: command(&job.space, &job.params, &job.engine) }
     }

@@ -12,7 +12,8 @@ use crate::args::path::{PathForm, PathFormat};
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
 use crate::spaces::moves::{self, Moves, Shown};
-use crate::spaces::{program, shipped};
+use crate::spaces::program;
+use crate::spaces::shipped::{self, Replay};
 
 /// A space whose moves have names.
 pub(crate) struct Puzzle(Space);
@@ -85,7 +86,10 @@ impl Puzzle {
         other_form: bool,
     ) -> Result<Shown, String> {
         let shown = match (shipped::of(self.0.name()), self.0.ends()) {
-            (Some(extras), Some(ends)) => (extras.replay)(ends, moves, format, other_form)?,
+            (Some(extras), Some(ends)) => {
+                let parameters = &self.0.parameters();
+                (extras.replay)(&Replay { parameters, ends, moves, format, other_form })?
+            }
             _ => moves::as_words(moves, format),
         };
         if expected != Some(moves.len() as u64) {

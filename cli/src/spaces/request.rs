@@ -7,7 +7,7 @@ use strata::catalogue::{Entry, Parameters, Space};
 use strata_space::{MAX_FILE_BYTES, SpaceError, Values, file_value};
 
 use crate::args::given::Given;
-use crate::output::events::Outcome;
+use crate::output::events::{Outcome, counted};
 use crate::output::exit::{ExitCode, Failure};
 use crate::spaces::program;
 use crate::spaces::shipped::{self, OtherForm, Refused};
@@ -170,6 +170,8 @@ pub(crate) struct Naming {
     distance: String,
     /// Whether there is a goal: without one, the whole space is searched.
     pub(crate) has_goal: bool,
+    /// Whether the space counts positions.
+    counts: bool,
 }
 
 impl Naming {
@@ -181,6 +183,7 @@ impl Naming {
                 label: job.to_owned(),
                 distance: format!("distance({job})"),
                 has_goal: true,
+                counts: false,
             },
         }
     }
@@ -194,25 +197,35 @@ impl Naming {
             Some(format!("distance({} to {})", (form.show)(&start)?, (form.show)(&goal)?))
         });
         let distance = distance.unwrap_or(own_name);
-        Naming { label: space.label(), distance, has_goal: space.has_goal() }
+        let states = space.state_space();
+        let counts = states.seeds().first().is_some_and(|seed| states.positions(*seed).is_some());
+        Naming { label: space.label(), distance, has_goal: space.has_goal(), counts }
     }
 
-    /// The result in one line. `exhaust` tells whether the whole space was asked for.
+    /// The positions of a layer, which are 0 if they are not counted or there are none; None if they
+    /// are not counted.
+    pub(crate) fn positions(&self, positions: u64, states: u64) -> Option<u64> {
+        counted(positions, states).or(self.counts.then_some(positions))
+    }
+
+    /// The result in one line, with the greatest depth of a position if it is known. `exhaust` tells
+    /// whether the whole space was asked for.
     pub(crate) fn title(
         &self,
         outcome: Outcome,
         moves: Option<u64>,
-        layers: u32,
+        radius: Option<u32>,
         exhaust: bool,
     ) -> String {
         let label = &self.label;
+        let radius = radius.map_or_else(String::new, |radius| format!(", radius {radius}"));
         match (outcome, moves) {
             (Outcome::NoGoal, _) => {
-                format!("{label}: the goal cannot be reached, radius {layers}")
+                format!("{label}: the goal cannot be reached{radius}")
             }
             (_, Some(moves)) => format!("{} = {moves}", self.distance),
-            (_, None) if exhaust => format!("{label}: whole space, radius {layers}"),
-            (_, None) => format!("{label}: no goal given, whole space, radius {layers}"),
+            (_, None) if exhaust => format!("{label}: whole space{radius}"),
+            (_, None) => format!("{label}: no goal given, whole space{radius}"),
         }
     }
 }
@@ -248,15 +261,17 @@ mod tests {
     #[test]
     fn titles() {
         let panex = Naming::new("job", "panex", &parameters(&[("level", "3")]));
-        assert_eq!(panex.title(Outcome::Goal, Some(42), 21, false), "X(3) = 42");
+        assert_eq!(panex.title(Outcome::Goal, Some(42), Some(21), false), "X(3) = 42");
         assert_eq!(
-            panex.title(Outcome::Exhausted, None, 9, true),
+            panex.title(Outcome::Exhausted, None, Some(9), true),
             "panex-3: whole space, radius 9"
         );
-        let without = panex.title(Outcome::Exhausted, None, 9, false);
+        let without = panex.title(Outcome::Exhausted, None, Some(9), false);
         assert_eq!(without, "panex-3: no goal given, whole space, radius 9");
+        let unknown = panex.title(Outcome::Exhausted, None, None, true);
+        assert_eq!(unknown, "panex-3: whole space");
         assert!(panex.has_goal);
         let title = Naming::new("job", "chess", &parameters(&[]));
-        assert_eq!(title.title(Outcome::Goal, Some(7), 7, false), "distance(job) = 7");
+        assert_eq!(title.title(Outcome::Goal, Some(7), None, false), "distance(job) = 7");
     }
 }

@@ -33,6 +33,31 @@ fn layers_are_those_of_one_process_after_faults_and_moves_of_shards() {
     cluster.assert_no_panic();
 }
 
+/// Clockwise moves of tiles: some states stand for no position, and the last layers have none.
+#[test]
+fn clockwise_walks_have_the_layers_of_one_process() {
+    const LINE: &str = "tiles 3x3 --moves clockwise --exhaust --engine explicit --shards 16";
+    let dir = tempfile::tempdir().unwrap();
+    let expected = expect(0, &mut solve(dir.path(), LINE));
+    let mut cluster = Cluster::empty("--narrow 1");
+    (1..=2).for_each(|number| cluster.join(&format!("w{number}"), ""));
+    let follower = cluster.follow(&format!("submit {LINE} --checkpoint-interval 1ms"));
+    follower.until_depth(20);
+    cluster.kill("w2");
+    cluster.start("w2");
+    let job = follower.job();
+    let ran = follower.expect(0);
+    assert_eq!(table(&ran), expected.layers());
+    let result = ran.event("result");
+    assert_eq!(result["positions"], 181_440);
+    assert_eq!(result["farthest"], serde_json::json!({"depth": 46, "positions": 9}));
+    assert_eq!(result["digest"], expected.event("result")["digest"]);
+    expect(0, &mut cluster.client(&format!("verify {job}")));
+    let status = expect(0, &mut cluster.client(&format!("status {job}"))).stdout;
+    assert!(status.contains("tiles-3x3-clockwise: whole space\n"), "{status}");
+    cluster.assert_no_panic();
+}
+
 #[test]
 fn a_path_of_a_job_follows_the_moves() {
     let cluster = Cluster::of(2);

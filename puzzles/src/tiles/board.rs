@@ -79,6 +79,16 @@ impl Shape {
         Ok(Shape { rows: rows as u8, columns: columns as u8 })
     }
 
+    /// Number of rows.
+    pub(super) fn rows(self) -> u8 {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub(super) fn columns(self) -> u8 {
+        self.columns
+    }
+
     /// Number of squares.
     pub fn squares(self) -> u8 {
         self.rows * self.columns

@@ -13,8 +13,11 @@
 //! and its image; `symmetry.rs` explains when, and why this is correct. The maps that reverse the
 //! reading order also map regions to regions, but they fix no corner. They are useless to a search
 //! that begins or ends with the blank in a corner.
+//!
+//! Walks without counterclockwise turns are another space, in `clockwise`.
 
 mod board;
+mod clockwise;
 mod drawing;
 mod numbering;
 mod puzzle;
@@ -24,4 +27,5 @@ mod symmetry;
 mod tables;
 
 pub use board::{Board, BoardError, MAX_SQUARES, Shape};
+pub use clockwise::{Choices, ClockwiseConfig, ClockwiseTiles};
 pub use state_space::{Tiles, TilesConfig, max_k};

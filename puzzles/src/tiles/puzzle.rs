@@ -10,7 +10,7 @@ use super::drawing;
 use super::state_space::{Tiles, TilesConfig};
 
 /// The word for the tiles in order.
-const SORTED: &str = "sorted";
+pub(super) const SORTED: &str = "sorted";
 
 /// Greatest distances from the sorted board, as counted (docs/tiles.md); 4x4 as published by Brüngger,
 /// Marzetta, Fukuda and Nievergelt, 1999.
@@ -58,13 +58,9 @@ impl Puzzle for Tiles {
              search every board",
         ),
         Parameter::EXHAUST,
-        Parameter::optional(
-            "moves",
-            "any",
-            "any, or clockwise: straight or a right turn; searched in memory by solve only",
-        )
-        .value_name("any/clockwise")
-        .flag_help("the blank's moves; clockwise: straight or a right turn, searched in memory"),
+        Parameter::optional("moves", "any", "any, or clockwise: straight or a right turn")
+            .value_name("any/clockwise")
+            .flag_help("the blank's moves; clockwise: straight or a right turn"),
         Parameter::optional(
             "choices",
             "free",
@@ -148,13 +144,13 @@ impl Puzzle for Tiles {
 const DIRECTIONS: [(&str, i8, i8); 4] = [("U", -1, 0), ("R", 0, 1), ("D", 1, 0), ("L", 0, -1)];
 
 /// The direction in which the blank moves from one board to the next.
-fn move_name(from: &Board, to: &Board) -> Option<String> {
+pub(super) fn move_name(from: &Board, to: &Board) -> Option<String> {
     let leads = |(_, down, right): &&(&str, i8, i8)| from.moved(*down, *right).as_ref() == Some(to);
     DIRECTIONS.iter().find(leads).map(|(name, ..)| (*name).to_owned())
 }
 
 /// A board as a parameter has it.
-fn word(board: &Board) -> String {
+pub(super) fn word(board: &Board) -> String {
     if *board == Board::goal(board.shape()) { SORTED.into() } else { board.to_string() }
 }
 
@@ -162,12 +158,6 @@ fn word(board: &Board) -> String {
 fn config(read: ParameterReader<'_>) -> Result<TilesConfig, SpaceError> {
     let shape = Shape::parse(read.required("size")?)?;
     let exhaust = read.switch("exhaust")?;
-    if read.choice("moves", &["any", "clockwise"])? == Some(1) {
-        return Err(SpaceError::Conflict {
-            name: "moves".into(),
-            why: "clockwise moves are not reversible: only `strata solve` searches them".into(),
-        });
-    }
     if read.text("choices").is_some_and(|choices| choices != "free") {
         return Err(SpaceError::Conflict {
             name: "choices".into(),
@@ -189,7 +179,12 @@ fn config(read: ParameterReader<'_>) -> Result<TilesConfig, SpaceError> {
     Ok(TilesConfig { start, goal: (!exhaust).then_some(goal), k, symmetry })
 }
 
-fn board(read: ParameterReader<'_>, name: &str, shape: Shape) -> Result<Option<Board>, SpaceError> {
+/// The board of a parameter, if it was given.
+pub(super) fn board(
+    read: ParameterReader<'_>,
+    name: &str,
+    shape: Shape,
+) -> Result<Option<Board>, SpaceError> {
     let Some(value) = read.text(name) else { return Ok(None) };
     if value.trim() == SORTED {
         return Ok(Some(Board::goal(shape)));
@@ -244,13 +239,8 @@ mod tests {
     }
 
     #[test]
-    fn clockwise_moves_are_refused() {
-        for (name, value, why) in [
-            ("moves", "clockwise", "clockwise moves are not reversible"),
-            ("choices", "limited", "only clockwise moves can have limited choices"),
-        ] {
-            let error = open(&[("size", "3x3"), (name, value)]).unwrap_err().to_string();
-            assert!(error.contains(why), "{error}");
-        }
+    fn choices_of_other_moves_are_refused() {
+        let error = open(&[("size", "3x3"), ("choices", "limited")]).unwrap_err().to_string();
+        assert!(error.contains("only clockwise moves can have limited choices"), "{error}");
     }
 }

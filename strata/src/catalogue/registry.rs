@@ -22,7 +22,17 @@ pub struct Entry {
     /// Parameters with which a part of a path is searched from both of its ends.
     pub both_ends: &'static [(&'static str, &'static str)],
     puzzle: TypeId,
-    open: fn(&Parameters) -> Result<Space, SpaceError>,
+    open: Open,
+    variant: Option<Variant>,
+}
+
+type Open = fn(&Parameters) -> Result<Space, SpaceError>;
+
+/// What some parameters of a puzzle open instead.
+#[derive(Copy, Clone, Debug)]
+struct Variant {
+    is_asked: fn(&Parameters) -> bool,
+    open: Open,
 }
 
 impl Entry {
@@ -62,7 +72,15 @@ impl Entry {
         Entry::of::<P>(|parameters| Space::nested_tabled(<P as Puzzle>::open(parameters)?))
     }
 
-    const fn of<P: Puzzle>(open: fn(&Parameters) -> Result<Space, SpaceError>) -> Entry {
+    /// The same puzzle, where parameters for which `is_asked` holds open `P`: a type with the same name
+    /// and parameters, for spaces of another form. `P` is searched by the explicit engine.
+    #[must_use]
+    pub const fn or_keyed<P: Puzzle + KeySpace>(self, is_asked: fn(&Parameters) -> bool) -> Entry {
+        let Entry { open, .. } = Entry::keyed::<P>();
+        Entry { variant: Some(Variant { is_asked, open }), ..self }
+    }
+
+    const fn of<P: Puzzle>(open: Open) -> Entry {
         Entry {
             name: P::NAME,
             summary: P::SUMMARY,
@@ -71,6 +89,7 @@ impl Entry {
             both_ends: P::BOTH_ENDS,
             puzzle: TypeId::of::<P>(),
             open,
+            variant: None,
         }
     }
 
@@ -196,7 +215,10 @@ impl Registry {
         parameters.keys().try_for_each(|name| entry.check_name(name))?;
         match entry.positional().find(|name| !parameters.contains_key(*name)) {
             Some(missing) => Err(self.misused(entry, missing.to_owned())),
-            None => (entry.open)(parameters),
+            None => {
+                let variant = entry.variant.filter(|variant| (variant.is_asked)(parameters));
+                variant.map_or(entry.open, |variant| variant.open)(parameters)
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use strata_puzzles::panex::Panex;
 use strata_puzzles::permutation::{
     BurntPancake, Lrx, Lx, Member, Pancake, Permutation, TopSpin, WidePermutation,
 };
-use strata_puzzles::tiles::Tiles;
+use strata_puzzles::tiles::{ClockwiseTiles, Tiles};
 
 use super::registry::{Entry, Registry};
 
@@ -15,7 +15,7 @@ impl Registry {
         Registry::new([
             Entry::nested_tabled::<Panex>(),
             Entry::nested_keyed::<Hanoi>(),
-            Entry::tabled::<Tiles>(),
+            Entry::tabled::<Tiles>().or_keyed::<ClockwiseTiles>(ClockwiseTiles::is_asked),
             Entry::keyed_or_wide::<Permutation, WidePermutation>(),
             Entry::keyed::<Member<Pancake>>(),
             Entry::keyed::<Member<BurntPancake>>(),
@@ -48,6 +48,9 @@ mod tests {
             ("tiles", &[("size", "3x2"), ("start", "5 2 / 4 3 / _ 1"), ("k", "2")]),
             ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
             ("tiles", &[("size", "3x3"), ("symmetry", "off")]),
+            ("tiles", &[("size", "2x3"), ("moves", "clockwise"), ("start", "_ 1 2 / 4 5 3")]),
+            ("tiles", &[("size", "2x3"), ("moves", "clockwise"), ("exhaust", "true")]),
+            ("tiles", &[("size", "3x4"), ("moves", "clockwise"), ("choices", "limited")]),
             ("puzzle", &[("file", r"a = (1,2,3)\nb = (1,2)\n"), ("inverses", "true")]),
             (
                 "puzzle",

@@ -8,6 +8,7 @@ use super::find::positions_to;
 use super::outcome::Moves;
 use crate::catalogue::Space;
 use crate::error::Result;
+use crate::job::history::read_history;
 use crate::job::layers::{ListedState, open_layer};
 use crate::job::request::Request;
 
@@ -24,16 +25,16 @@ pub struct Antipode {
 /// Some states of a finished job's last layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Antipodes {
-    /// The depth of the layer.
+    /// The depth of the layer: the last one with a position.
     pub depth: u32,
-    /// All its states.
+    /// All its states. Its positions, in a space where some states stand for no position.
     pub states: u64,
     /// The first of them, in the order of storage.
     pub first: Vec<Antipode>,
 }
 
 /// Up to `number` states of the last layer of a finished job, with shortest ways to the start if
-/// the space names its moves.
+/// the space names its moves. States that stand for no position are left out.
 ///
 /// # Errors
 /// [`Error::LayersNotKept`](crate::Error::LayersNotKept) if the space names its moves and the job has
@@ -45,12 +46,21 @@ pub fn antipodes(
     number: u64,
 ) -> Result<Antipodes> {
     let manifest = folder.read_manifest()?;
-    let depth = manifest.result.as_ref().map_or(0, |result| result.layers);
+    let history = read_history(folder, &manifest)?;
+    let totals = history.totals();
+    let is_mixed = (1..totals.states).contains(&totals.positions);
+    let (depth, space) = (totals.radius, open()?);
     let layer = open_layer(folder, manifest, open()?, depth, request.options().memory)?;
+    let is_position = |state: &ListedState| {
+        let positions = |state| space.state_space().positions(state);
+        !is_mixed || state.state.and_then(positions) != Some(0)
+    };
     let mut listed: Vec<ListedState> = Vec::new();
     if number > 0 {
         layer.visit(&mut |state| {
-            listed.push(state);
+            if is_position(&state) {
+                listed.push(state);
+            }
             if listed.len() as u64 == number {
                 ControlFlow::Break(())
             } else {
@@ -58,9 +68,8 @@ pub fn antipodes(
             }
         })?;
     }
-    let states = layer.states();
+    let states = if is_mixed { totals.positions_at_radius } else { layer.states() };
     drop(layer);
-    let space = open()?;
     let texts = listed.iter().map(|state| state.text.clone());
     let first = if space.names_moves() && !request.is_directed && !listed.is_empty() {
         let paths = positions_to(request, &space, folder, &listed)?;

@@ -125,6 +125,10 @@ impl<'a> PathFinder<'a> {
         for keep_layers in [KeepLayers::All, KeepLayers::Last] {
             let options = RunOptions { keep_layers, disk_limit: room, ..self.options.clone() };
             let space = (self.open)(&spec)?;
+            if keep_layers == KeepLayers::Last && space.finish() != Finish::Meeting {
+                // Without layers and without a midpoint, nothing would be known.
+                break;
+            }
             let request = Request::with_spec(&space, spec.clone(), options)?;
             let job = Job::create(data, &request)?;
             let folder = job.folder.clone();

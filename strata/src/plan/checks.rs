@@ -32,9 +32,10 @@ pub(super) fn check_layer(
     if regions > states || (regions == 0 && states > 0) {
         return implausible(format!("{states} states in {regions} regions"));
     }
-    // A state stands for at least one position, and a space counts those of all states or of none.
-    let counted_before = before.map(|before| before.stats.positions > 0);
-    let is_counted = positions >= states && counted_before != Some(false);
+    // A space counts the positions of all states or of none. A state stands for at least one position,
+    // but for none if it is a step of a directed search between positions.
+    let counted_before = before.map(|_| totals.positions > 0);
+    let is_counted = counted_before != Some(false) && (positions >= states || rules.is_directed);
     let is_uncounted = positions == 0 && counted_before != Some(true);
     // The dense engine has every position as a state.
     let is_folded = positions > states && rules.engine.is_dense();

@@ -110,6 +110,11 @@ impl LayerSummary {
 pub struct Totals {
     /// Greatest depth with a state.
     pub depth: u32,
+    /// Greatest depth with a state that stands for a position; [`Self::depth`] if positions are not
+    /// counted.
+    pub radius: u32,
+    /// Positions of the layer of that depth.
+    pub positions_at_radius: u64,
     /// States.
     pub states: u64,
     /// Positions that they stand for; 0 if the space does not count them.
@@ -170,6 +175,9 @@ impl Totals {
     pub fn add(&mut self, layer: &LayerSummary) {
         let LayerStats { states, positions, generated, digest, .. } = layer.stats;
         self.depth = layer.depth;
+        if positions > 0 || self.positions == 0 {
+            (self.radius, self.positions_at_radius) = (layer.depth, positions);
+        }
         self.states += states;
         self.positions += positions;
         self.generated += generated;
@@ -209,6 +217,21 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_radius_is_that_of_positions() {
+        let radius = |layers: &[(u64, u64)]| {
+            let mut totals = Totals::default();
+            for (depth, (states, positions)) in (0..).zip(layers.iter().copied()) {
+                let stats = LayerStats { states, positions, ..LayerStats::default() };
+                totals.add(&LayerSummary { depth, stats, ..LayerSummary::default() });
+            }
+            (totals.depth, totals.radius, totals.positions_at_radius)
+        };
+        assert_eq!(radius(&[(1, 1), (4, 2), (3, 0), (2, 1), (5, 0), (1, 0)]), (5, 3, 1));
+        assert_eq!(radius(&[(1, 2), (4, 8)]), (1, 1, 8));
+        assert_eq!(radius(&[(1, 0), (4, 0)]), (1, 1, 0));
+    }
 
     #[test]
     fn recorded_figures_survive_both_conversions() {

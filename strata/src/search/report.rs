@@ -54,9 +54,10 @@ impl Report {
         self.finished.result.moves
     }
 
-    /// The greatest depth with a state: the radius of the space where all of it was searched.
+    /// The greatest depth with a position: the radius of the space where all of it was searched. Spaces
+    /// in which some states stand for no position may have deeper [layers](Self::layers).
     pub fn radius(&self) -> u32 {
-        self.finished.totals.depth
+        self.finished.totals.radius
     }
 
     /// States of all layers.
@@ -131,8 +132,9 @@ impl Report {
     /// # Errors
     /// [`Error::LayerNotHeld`] or [`Error::NoLayer`] if there is no such layer.
     pub fn layer(&self, depth: u32) -> Result<LayerView> {
-        if depth > self.radius() {
-            return Err(Error::NoLayer { depth, last: self.radius() });
+        let last = self.finished.totals.depth;
+        if depth > last {
+            return Err(Error::NoLayer { depth, last });
         }
         let manifest = self.folder.read_manifest()?;
         let memory = self.request.options().memory;

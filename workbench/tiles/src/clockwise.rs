@@ -11,7 +11,7 @@
 //! the blank's squares and each move. If a walk is requested, two bytes per state are added.
 
 use crate::board::{Board, Shape};
-use crate::check::{Side, choice_squares};
+use crate::check::{Side, Violation, choice_squares};
 use crate::moves::{Move, Turn};
 use crate::orders::{Jump, Orders};
 use crate::word::Word;
@@ -49,6 +49,31 @@ impl Choices {
             _ => false,
         }
     }
+}
+
+/// Replays a walk from a board by the rules, and returns the board where it ends.
+///
+/// # Errors
+/// The first move that breaks a rule.
+pub fn follow(start: &Board, walk: &[Move], choices: Choices) -> Result<Board, Violation> {
+    let (shape, mut board) = (start.shape(), start.clone());
+    let mut before = None;
+    for (at, mv) in (1..).zip(walk.iter().copied()) {
+        let square = board.blank();
+        if let Some(before) = before
+            && !choices.allow(shape, square - 1, before, mv)
+        {
+            return Err(match mv.turn_from(before) {
+                Turn::Clockwise => Violation::NotForced { at, mv, square },
+                _ => Violation::NotClockwise { at, mv },
+            });
+        }
+        if !board.step(mv) {
+            return Err(Violation::OffBoard { at, mv, square });
+        }
+        before = Some(mv);
+    }
+    Ok(board)
 }
 
 /// Why a search cannot run.

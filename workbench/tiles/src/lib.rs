@@ -19,7 +19,7 @@ mod word;
 
 pub use board::{Board, BoardError, MAX_SIDE, MIN_SIDE, Shape, ShapeError};
 pub use check::{Side, Violation, Walked, check, choice_squares};
-pub use clockwise::{Choices, Clockwise, ClockwiseError, Level};
+pub use clockwise::{Choices, Clockwise, ClockwiseError, Level, follow};
 pub use inversions::{Solvability, inversions};
 pub use moves::{Move, Turn};
 pub use text::TextError;

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use strata_tiles::{
-    Board, Choices, Clockwise, Level, Move, Shape, Turn, Word, check, choice_squares,
+    Board, Choices, Clockwise, Level, Move, Shape, Turn, Word, check, choice_squares, follow,
 };
 
 fn shape(text: &str) -> Shape {
@@ -123,8 +123,7 @@ fn distances_are_those_of_a_plain_search_and_walks_keep_the_rules() {
         for (board, distance) in &expected {
             let walk: Word = search.walk(board).unwrap();
             assert_eq!(walk.len(), *distance as usize, "{board}");
-            let mut end = board.clone();
-            assert!(walk.iter().all(|mv| end.step(*mv)) && end == Board::goal(shape));
+            assert_eq!(follow(board, &walk, choices).unwrap(), Board::goal(shape));
             if !free && !walk.is_empty() {
                 let rule = |pair: &[Move]| pair[1].turn_from(pair[0]);
                 assert!(
@@ -138,6 +137,30 @@ fn distances_are_those_of_a_plain_search_and_walks_keep_the_rules() {
         }
         assert!(counts.values().all(|left| *left == 0), "{text}");
     }
+}
+
+#[test]
+fn walks_that_break_a_rule_are_refused() {
+    let start: Board = "1 2 3 / 4 5 6 / 7 8 _".parse().unwrap();
+    for (text, choices, expected) in [
+        ("LULU", Choices::Free, "move 3, L: not straight and not clockwise"),
+        ("LR", Choices::Free, "move 2, R: not straight and not clockwise"),
+        ("LLL", Choices::Free, "move 3, L: the blank is at the edge, on square 7"),
+        ("ULU", Choices::Free, "move 2, L: not straight and not clockwise"),
+        ("UURR", Choices::Free, "move 3, R: the blank is at the edge, on square 3"),
+        ("LLUR", Choices::Side, "move 4, R: the blank turns on square 4, where it has no choice"),
+    ] {
+        let walk: Word = text.parse().unwrap();
+        let error = follow(&start, &walk, choices).unwrap_err().to_string();
+        assert_eq!(error, expected, "{text}");
+    }
+    let end = |text: &str, choices| {
+        let walk: Word = text.parse().unwrap();
+        follow(&start, &walk, choices).map(|board| board.to_string())
+    };
+    // The middle of the bottom row leaves a choice.
+    assert_eq!(end("LU", Choices::Side).unwrap(), "1 2 3 / 4 _ 6 / 7 5 8");
+    assert_eq!(end("LLURD", Choices::Free).unwrap(), "1 2 3 / 5 7 6 / 4 _ 8");
 }
 
 #[test]

@@ -4,7 +4,6 @@ mod antipodes;
 pub(crate) mod args;
 pub(crate) mod embedded;
 mod engine;
-mod in_memory;
 mod path;
 mod prepared;
 mod report;

@@ -10,7 +10,7 @@ use crate::output::events;
 use crate::output::exit::ExitCode;
 use crate::output::json;
 use crate::output::progress::Progress;
-use crate::spaces::request;
+use crate::spaces::request::{self, Naming};
 
 /// The event of the displays; none if the library event has no counterpart.
 pub(super) fn event(
@@ -29,7 +29,7 @@ pub(super) fn event(
             let job = started(request, data_dir, job, *resumed_from);
             events::Event::Job(events::Job { engine_reason: reason.clone(), ..job })
         }
-        Event::Layer(layer) => events::Event::Layer(shown(layer)),
+        Event::Layer(layer) => events::Event::Layer(shown(layer, &prepared.naming)),
         Event::Checkpoint { depth, bytes, seconds } => {
             let (depth, bytes, seconds) = (*depth, *bytes, *seconds);
             events::Event::Checkpoint(events::Checkpoint { depth, bytes, seconds })
@@ -60,11 +60,11 @@ fn started(
     }
 }
 
-fn shown(layer: &LayerEvent) -> events::Layer {
+fn shown(layer: &LayerEvent, naming: &Naming) -> events::Layer {
     events::Layer {
         depth: layer.depth,
         states: layer.states,
-        positions: events::counted(layer.positions, layer.states),
+        positions: naming.positions(layer.positions, layer.states),
         generated: layer.generated,
         regions: layer.regions,
         bytes: layer.bytes,
@@ -86,6 +86,9 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
         }
         None => (events::Outcome::NoGoal, ExitCode::NoGoal),
     };
+    let radius = events::radius(found.layers, found.states, found.positions);
+    let farthest = events::Farthest { depth: totals.radius, positions: totals.positions_at_radius };
+    let farthest = Some(farthest).filter(|_| radius.is_none() && found.moves.is_none());
     let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
     // Layers of other engines need no files.
     let explicit = prepared.request.spec().engine.is_explicit();
@@ -105,7 +108,8 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
         disk_peak_bytes: found.disk_peak_bytes,
         spilled_bytes: totals.spilled,
         bytes_per_state: Some(bytes_per_state).filter(|bytes| explicit && bytes.is_finite()),
-        title: prepared.naming.title(outcome, found.moves, found.layers, exhaust),
+        farthest,
+        title: prepared.naming.title(outcome, found.moves, Some(totals.radius), exhaust),
     }));
     code
 }

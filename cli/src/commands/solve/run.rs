@@ -13,7 +13,7 @@ use strata_store::{DataDir, JobDir};
 use super::args::SolveArgs;
 use super::prepared::Prepared;
 use super::ui::Ui;
-use super::{antipodes, in_memory, path, report};
+use super::{antipodes, path, report};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::forecast;
@@ -24,9 +24,6 @@ use crate::spaces::puzzle::{self, Puzzle};
 /// Runs `strata solve`.
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
-    if let Some(code) = in_memory::run(args, console)? {
-        return Ok(code);
-    }
     let (mut prepared, space) = Prepared::new(args)?;
     if args.path.wanted() {
         path::check(args, &prepared, &space)?;

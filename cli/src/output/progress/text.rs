@@ -9,7 +9,7 @@ use strata_net::printable;
 use strata_store::EngineKind;
 
 use super::sink::Sink;
-use crate::output::events::{Antipode, Antipodes, Event, Layer, Outcome, Summary};
+use crate::output::events::{Antipode, Antipodes, Event, Farthest, Layer, Outcome, Summary};
 use crate::output::stdout::Output;
 use crate::output::units;
 
@@ -113,6 +113,10 @@ fn result(summary: &Summary, engine: &str, is_remote: bool, replayed: u64) -> St
     line("states", &states, &widest);
     if let Some(positions) = positions {
         line("positions", &positions, "");
+    }
+    if let Some(Farthest { depth, positions }) = summary.farthest {
+        let (positions, depth) = (units::count(positions), units::count(u64::from(depth)));
+        line("farthest", &positions, &format!("(positions at depth {depth})"));
     }
     // Other engines have no figure for what they do not compute.
     let kind = EngineKind::find(engine);

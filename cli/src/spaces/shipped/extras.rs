@@ -4,23 +4,31 @@ use std::error::Error;
 
 use strata::catalogue::{Entry, Parameters};
 
-use crate::args::path::{PathForm, PathFormat};
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
+use crate::args::path::PathFormat;
 use crate::spaces::moves::{Moves, Shown};
 
 /// What the command line has for one puzzle.
 pub(crate) struct Extras {
     /// Whether an entry of the registry is this puzzle, and not another one of its name.
     pub(super) is_of: fn(&Entry) -> bool,
-    /// Replays moves between two positions by code that shares nothing with the search. Returns
-    /// the moves in text form; with `other_form` positions are in the puzzle's other form.
-    pub(crate) replay:
-        fn(ends: [String; 2], &Moves, PathFormat, other_form: bool) -> Result<Shown, String>,
+    /// Replays moves between two positions by code that shares nothing with the search.
+    pub(crate) replay: fn(&Replay<'_>) -> Result<Shown, String>,
     /// The other form of positions.
     pub(crate) other_form: Option<OtherForm>,
-    /// The search in memory.
-    pub(crate) in_memory: Option<InMemory>,
+}
+
+/// Moves to be replayed.
+pub(crate) struct Replay<'a> {
+    /// Parameters of the search.
+    pub(crate) parameters: &'a Parameters,
+    /// Start and goal.
+    pub(crate) ends: [String; 2],
+    /// The moves.
+    pub(crate) moves: &'a Moves,
+    /// The text form in which they are returned.
+    pub(crate) format: PathFormat,
+    /// Whether positions are in the puzzle's other form.
+    pub(crate) other_form: bool,
 }
 
 /// Another form of positions than that of the space, chosen by a flag that is no parameter.
@@ -41,27 +49,3 @@ pub(crate) struct OtherForm {
 
 /// Why a position in another form was refused.
 pub(crate) type Refused = Box<dyn Error + Send + Sync>;
-
-/// A search that the engines cannot make.
-pub(crate) struct InMemory {
-    /// The parameter and the value that request it.
-    pub(crate) request: (&'static str, &'static str),
-    /// What is searched, for the message that refuses a flag.
-    pub(crate) what: &'static str,
-    /// Flags that do not apply.
-    pub(crate) unsupported: &'static [&'static str],
-    /// Runs it.
-    pub(crate) run: fn(&MemoryRun<'_>) -> Result<ExitCode, Failure>,
-}
-
-/// Arguments of a search in memory.
-pub(crate) struct MemoryRun<'a> {
-    /// Parameters that were given.
-    pub(crate) given: &'a Parameters,
-    /// Memory budget in bytes.
-    pub(crate) memory: u64,
-    /// Form and destination of the moves, if they are wanted.
-    pub(crate) path: Option<&'a PathForm>,
-    /// Output.
-    pub(crate) console: &'a Console,
-}

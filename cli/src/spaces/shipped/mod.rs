@@ -2,7 +2,6 @@
 //!
 //! Nothing else in the command line depends on a puzzle, apart from the commands of single puzzles.
 
-mod clockwise;
 mod extras;
 pub(crate) mod gold;
 mod panex;
@@ -12,7 +11,7 @@ use strata::catalogue::{Entry, Registry};
 use strata_puzzles::panex::Panex;
 use strata_puzzles::tiles::Tiles;
 
-pub(crate) use self::extras::{Extras, InMemory, MemoryRun, OtherForm, Refused};
+pub(crate) use self::extras::{Extras, OtherForm, Refused, Replay};
 use crate::spaces::program;
 
 static EXTRAS: [Extras; 2] = [
@@ -27,19 +26,8 @@ static EXTRAS: [Extras; 2] = [
             read: panex::read_gold,
             show: panex::show_gold,
         }),
-        in_memory: None,
     },
-    Extras {
-        is_of: Entry::is_of::<Tiles>,
-        replay: tiles::replay,
-        other_form: None,
-        in_memory: Some(InMemory {
-            request: ("moves", "clockwise"),
-            what: "clockwise moves",
-            unsupported: &clockwise::UNSUPPORTED,
-            run: clockwise::run,
-        }),
-    },
+    Extras { is_of: Entry::is_of::<Tiles>, replay: tiles::replay, other_form: None },
 ];
 
 /// What there is for a puzzle of the program.
@@ -106,13 +94,8 @@ mod tests {
     fn shipped_puzzles_have_their_extras() {
         let shipped = Registry::shipped();
         assert_eq!(forms_in(&shipped).len(), 1);
-        for (name, replays, in_memory) in
-            [("panex", true, false), ("hanoi", false, false), ("tiles", true, true)]
-        {
-            let extras = in_registry(&shipped, name);
-            assert_eq!(extras.is_some(), replays, "{name}");
-            let has = extras.is_some_and(|extras| extras.in_memory.is_some());
-            assert_eq!(has, in_memory, "{name}");
+        for (name, replays) in [("panex", true), ("hanoi", false), ("tiles", true)] {
+            assert_eq!(in_registry(&shipped, name).is_some(), replays, "{name}");
         }
     }
 

@@ -1,35 +1,32 @@
 //! Panex: replay of moves, and positions of Panex Gold.
 
-use strata_panex::{CentreTop, GoldPosition, NamedMove, Position, Replay, parse_moves};
+use strata_panex::{CentreTop, GoldPosition, NamedMove, Position, parse_moves};
 
-use super::extras::Refused;
+use super::extras::{Refused, Replay};
 use super::gold;
 use crate::args::path::PathFormat;
-use crate::spaces::moves::{Moves, Shown};
+use crate::spaces::moves::Shown;
 
 /// Replays moves. Those of Panex Gold are shown without tiles, which have no names.
-pub(super) fn replay(
-    [start, goal]: [String; 2],
-    moves: &Moves,
-    format: PathFormat,
-    gold: bool,
-) -> Result<Shown, String> {
+pub(super) fn replay(replay: &Replay<'_>) -> Result<Shown, String> {
+    let Replay { ends: [start, goal], moves, format, other_form: gold, .. } = replay;
     // Each level has two tiles.
     let tiles = start.split_whitespace().filter(|word| !matches!(*word, "/" | "-")).count();
     let level = u8::try_from(tiles / 2).unwrap_or(u8::MAX);
-    let read = |end: String| Position::parse(&end, level).map_err(|error| error.to_string());
+    let read = |end: &str| Position::parse(end, level).map_err(|error| error.to_string());
     let (start, goal) = (read(start)?, read(goal)?);
     let word = parse_moves(&moves.join(" ")).map_err(|error| error.to_string())?;
-    let mut run = Replay::new(start, CentreTop::Allowed).map_err(|error| error.to_string())?;
+    let mut run =
+        strata_panex::Replay::new(start, CentreTop::Allowed).map_err(|error| error.to_string())?;
     let named = word.iter().map(|mv| run.step(*mv)).collect::<Result<Vec<_>, _>>();
     let named = named.map_err(|error| error.to_string())?;
     if *run.position() != goal {
         return Err(format!("it ends in {}", run.position()));
     }
     Ok(match format {
-        PathFormat::Moves if gold => (moves.clone(), "\n"),
+        PathFormat::Moves if *gold => ((*moves).clone(), "\n"),
         PathFormat::Moves => (named.iter().map(NamedMove::to_string).collect(), "\n"),
-        PathFormat::Words => (moves.clone(), " "),
+        PathFormat::Words => ((*moves).clone(), " "),
     })
 }
 

@@ -1,34 +1,48 @@
 //! Sliding tiles: replay of moves, and their text form.
 
-use strata_tiles::{Board, Word};
+use strata_tiles::{Board, Choices, Word, follow};
 
+use super::extras::Replay;
 use crate::args::path::PathFormat;
-use crate::spaces::moves::{Moves, Shown};
+use crate::spaces::moves::Shown;
 
-/// Replays moves. Boards have one form only.
-pub(super) fn replay(
-    [start, goal]: [String; 2],
-    moves: &Moves,
-    format: PathFormat,
-    _: bool,
-) -> Result<Shown, String> {
-    let mut board: Board = start.parse().map_err(|error| format!("{start}: {error}"))?;
-    let word: Word = moves.concat().parse().map_err(|error| format!("{error}"))?;
+/// Replays moves; clockwise ones by their rules. Boards have one form only.
+pub(super) fn replay(replay: &Replay<'_>) -> Result<Shown, String> {
+    let [start, goal] = &replay.ends;
+    let start: Board = start.parse().map_err(|error| format!("{start}: {error}"))?;
+    let word: Word = replay.moves.concat().parse().map_err(|error| format!("{error}"))?;
+    let end = match choices(replay)? {
+        Some(choices) => follow(&start, &word, choices).map_err(|error| error.to_string())?,
+        None => moved(start, &word)?,
+    };
+    if end.to_string() != *goal {
+        return Err(format!("it ends in {end}"));
+    }
+    Ok(match replay.format {
+        PathFormat::Moves => (word.iter().map(ToString::to_string).collect(), "\n"),
+        PathFormat::Words => (vec![format!("{word:#}")], ""),
+    })
+}
+
+/// The choices of a search for clockwise walks; none for other moves.
+fn choices(replay: &Replay<'_>) -> Result<Option<Choices>, String> {
+    let value = |name: &str| replay.parameters.get(name).map(String::as_str);
+    if value("moves") != Some("clockwise") {
+        return Ok(None);
+    }
+    match value("choices") {
+        None | Some("free") => Ok(Some(Choices::Free)),
+        Some("limited") => Ok(Some(Choices::Side)),
+        Some("bottom") => Ok(Some(Choices::Bottom)),
+        Some(other) => Err(format!("there are no rules for choices '{other}'")),
+    }
+}
+
+fn moved(mut board: Board, word: &Word) -> Result<Board, String> {
     for (index, mv) in word.iter().enumerate() {
         if !board.step(*mv) {
             return Err(format!("move {}, {mv}: the blank is at the edge", index + 1));
         }
     }
-    if board.to_string() != goal {
-        return Err(format!("it ends in {board}"));
-    }
-    Ok(show(&word, format))
-}
-
-/// Text form of the moves of the blank.
-pub(super) fn show(word: &Word, format: PathFormat) -> Shown {
-    match format {
-        PathFormat::Moves => (word.iter().map(ToString::to_string).collect(), "\n"),
-        PathFormat::Words => (vec![format!("{word:#}")], ""),
-    }
+    Ok(board)
 }
