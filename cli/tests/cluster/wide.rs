@@ -70,7 +70,7 @@ fn a_path_with_wide_keys_is_found_in_the_files_of_all_workers() {
     let cluster = Cluster::of(2);
     let goal = cluster.path().join("goal");
     for (cube, moves) in
-        [(CUBE, &["R", "U", "F2", "D'", "L"][..]), (CUBE_OF_FOUR, &["R", "u", "F2"])]
+        [(CUBE, &["R", "U", "F2", "D'", "L"][..]), (CUBE_OF_FOUR, &["R", "u", "F2"][..])]
     {
         std::fs::write(&goal, format!("{}\n", moves.join(" "))).unwrap();
         let line = format!("{cube} --goal @{} --keep-layers all", goal.display());
