@@ -1,6 +1,6 @@
 //! The state space: keys, seeds, and successors.
 
-use strata_space::{KeySpace, Seed, SpaceError};
+use strata_space::{KeySink, KeySpace, Seed, SpaceError};
 
 use super::super::board::{Board, Reading, Shape};
 use super::orders::{First, Jump, Order, Orders};
@@ -140,31 +140,25 @@ impl ClockwiseTiles {
         (Board::written(self.shape, &reading), next)
     }
 
-    /// Visits the successors of states with one order, `number` that of the first.
-    fn expand(
-        &self,
-        first: &mut First,
-        number: usize,
-        keys: &[u128],
-        visit: &mut impl FnMut(usize, u128),
-    ) {
+    /// Gives `to` the successors of states with one order, `number` that of the first.
+    fn expand(&self, first: &mut First, number: usize, keys: &[u128], to: &mut impl KeySink<u128>) {
         let base = keys[0] >> self.code_bits << self.code_bits;
         let mut jumps = 0_u64;
         for (number, key) in (number..).zip(keys) {
             let before = &self.before[self.code(*key)];
-            before.same.iter().for_each(|code| visit(number, base | u128::from(*code)));
+            before.same.iter().for_each(|code| to.add(number, base | u128::from(*code)));
             jumps |= before.across.iter().fold(0, |jumps, (jump, _)| jumps | 1 << jump);
         }
         // States of one region at a time.
         while jumps != 0 {
             let jump = jumps.trailing_zeros() as u8;
             jumps &= jumps - 1;
-            let (to, pattern) = self.orders.jumped(first, self.pattern(base), jump.into());
-            let base = self.base(to, pattern);
+            let (after, pattern) = self.orders.jumped(first, self.pattern(base), jump.into());
+            let base = self.base(after, pattern);
             for (number, key) in (number..).zip(keys) {
                 let across = self.before[self.code(*key)].across.iter();
                 for (_, code) in across.filter(|across| across.0 == jump) {
-                    visit(number, base | u128::from(*code));
+                    to.add(number, base | u128::from(*code));
                 }
             }
         }
@@ -262,11 +256,11 @@ impl KeySpace for ClockwiseTiles {
     }
 
     fn successors(&self, key: u128, out: &mut Vec<u128>) {
-        self.all_successors(&[key], |_, next| out.push(next));
+        self.all_successors(&[key], &mut |_, next| out.push(next));
     }
 
     /// The order of a region's first tiles is found once, and what a jump makes of an order.
-    fn all_successors(&self, keys: &[u128], mut visit: impl FnMut(usize, u128)) {
+    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
         let mut region: Option<(u64, First)> = None;
         let mut number = 0;
         while let Some(rest) = keys.get(number..).filter(|rest| !rest.is_empty()) {
@@ -275,7 +269,7 @@ impl KeySpace for ClockwiseTiles {
             let at = self.first(rest[0]);
             let known = region.take().filter(|(number, _)| *number == at);
             let (_, first) = region.insert(known.unwrap_or_else(|| (at, self.orders.first(at))));
-            self.expand(first, number, &rest[..same], &mut visit);
+            self.expand(first, number, &rest[..same], to);
             number += same;
         }
     }
