@@ -157,10 +157,13 @@ fn symmetry_is_kept_or_refused() {
     let dir = tempfile::tempdir().unwrap();
     let ran = expect(0, &mut solve(dir.path(), "topspin 7 4 --symmetry on --engine auto"));
     assert_eq!(ran.event("job")["engine"], "explicit");
+    let alike = dir.path().join("alike.tws");
+    std::fs::write(&alike, "Set A 4 1\nSolved\nA\n1 1 2 2\nEnd\nMove M\nA\n2 3 4 1\nEnd\n")
+        .unwrap();
     refused(
-        &mut solve(dir.path(), "topspin 7 4 --symmetry on --engine dense"),
-        "symmetry cannot have this value: the dense engine cannot search this puzzle: it searches \
-         all states, and --symmetry on asks for one of each orbit",
+        &mut solve(dir.path(), &format!("puzzle {} --symmetry on --engine dense", alike.display())),
+        "the dense engine cannot search this puzzle: with --symmetry on it takes puzzles whose \
+         pieces all differ",
     );
     let swaps: Vec<String> =
         (2..=7).flat_map(|b| (1..b).map(move |a| format!("({a},{b})\n"))).collect();

@@ -34,9 +34,10 @@ impl<'a> Counter<'a> {
             if states == 0 {
                 continue;
             }
-            let mut stats =
-                LayerStats { regions: 1, states, positions: states, ..LayerStats::default() };
-            stats.generated = self.moves(tables, block, words);
+            let mut stats = LayerStats { regions: 1, states, ..LayerStats::default() };
+            let multiplicity = tables.multiplicity(block);
+            stats.positions = states * multiplicity;
+            stats.generated = self.moves(tables, block, words) * multiplicity;
             if let Some(digest) = &self.digest {
                 stats.digest = digest.of_rows(words) * self.space.block_weight(block);
             }

@@ -30,6 +30,9 @@ pub enum SearchError {
         /// The layer that was loaded later.
         depth: u32,
     },
+    /// A search whose blocks are folded cannot push.
+    #[error("symmetric blocks are folded, so layers are pulled and never pushed")]
+    Push,
     /// Depths modulo 3 give shortest paths only if edges are undirected.
     #[error("the moves are not closed under inversion, so depths modulo 3 give no shortest paths")]
     Directed,

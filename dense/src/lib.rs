@@ -13,6 +13,11 @@
 //! A thin layer that is stored elsewhere is made from a list of its successors' numbers, and no plane
 //! is read or cleared for it.
 //!
+//! Of blocks that symmetries map to one another, a space may have one ([`DenseTables::is_folded`]). Its
+//! layers are pulled only, and a state counts as many positions as its block stands for.
+//!
+//! [`DenseTables::is_folded`]: strata_space::dense::DenseTables::is_folded
+//!
 //! A thread makes the next layer of a range of blocks. It writes only to that range, and reads only
 //! the current plane of the others. So results do not depend on the number of threads.
 //!

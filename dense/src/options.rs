@@ -1,5 +1,8 @@
 //! Options of a search.
 
+use strata_space::dense::DenseTables;
+
+use crate::error::SearchError;
 use crate::kernel::Kernel;
 
 /// Options of a search. Kernel, direction and threads change its speed, never its results.
@@ -21,6 +24,24 @@ impl Default for Options {
     /// One thread, 1 GiB, digests.
     fn default() -> Options {
         Options { threads: 1, memory: 1 << 30, digest: true, kernel: None, direction: None }
+    }
+}
+
+impl Options {
+    /// How every layer of a space is made; None for the cheaper way. Folded blocks are pulled: a push
+    /// would miss images of a successor in its own block.
+    ///
+    /// # Errors
+    /// [`SearchError::Push`] if the options ask for a push of folded blocks.
+    pub(crate) fn direction_of(
+        &self,
+        tables: &DenseTables,
+    ) -> Result<Option<Direction>, SearchError> {
+        match self.direction {
+            Some(Direction::Push) if tables.is_folded() => Err(SearchError::Push),
+            None if tables.is_folded() => Ok(Some(Direction::Pull)),
+            direction => Ok(direction),
+        }
     }
 }
 

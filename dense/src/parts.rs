@@ -78,8 +78,8 @@ impl PartSearch {
     /// A search whose parts are as large as the memory budget permits.
     ///
     /// # Errors
-    /// If not even one block fits the budget, the system refuses the memory, or the processor lacks
-    /// the chosen kernel.
+    /// If not even one block fits the budget, the system refuses the memory, the processor lacks the
+    /// chosen kernel, or folded blocks are to be pushed.
     pub fn new(space: &Arc<dyn DenseSpace>, options: &Options) -> Result<PartSearch, SearchError> {
         let kernel = Kernel::choose(options.kernel)?;
         let shape = space.tables().shape();
@@ -100,7 +100,7 @@ impl PartSearch {
         Ok(PartSearch {
             context: Context::new(space, kernel, options.digest),
             threads: options.threads.max(1),
-            direction: options.direction,
+            direction: options.direction_of(space.tables())?,
             part_blocks,
             thin_memory,
             sources: sources(space.as_ref(), part_blocks),
@@ -159,6 +159,7 @@ impl PartSearch {
         let states = layers.current_states(0..tables.shape().blocks);
         let successors = states.saturating_mul(tables.moves().moves as u64);
         let words = (blocks.len() * self.rows()) as u64;
+        // A list of successors is a push.
         self.direction.is_none() && successors <= thin::most_successors(self.thin_memory, words)
     }
 

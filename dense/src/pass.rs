@@ -178,9 +178,10 @@ impl Context {
 
     /// The figures of a block's states, without those of words.
     fn stats_of(&self, block: usize, words: &[u64], states: u64) -> PartStats {
-        let mut layer =
-            LayerStats { regions: 1, states, positions: states, ..LayerStats::default() };
-        layer.generated = self.legal_moves(block, words, states);
+        let mut layer = LayerStats { regions: 1, states, ..LayerStats::default() };
+        let multiplicity = self.space.tables().multiplicity(block as u32);
+        layer.positions = states * multiplicity;
+        layer.generated = self.legal_moves(block, words, states) * multiplicity;
         if let Some(digest) = &self.digest {
             layer.digest = digest.of_rows(words) * self.space.block_weight(block as u32);
         }

@@ -58,8 +58,8 @@ impl Search {
     /// A search at depth 0.
     ///
     /// # Errors
-    /// If the planes exceed the memory budget or the system's memory, or the processor lacks the
-    /// chosen kernel.
+    /// If the planes exceed the memory budget or the system's memory, the processor lacks the chosen
+    /// kernel, or folded blocks are to be pushed.
     pub fn new(space: Arc<dyn DenseSpace>, options: &Options) -> Result<Search, SearchError> {
         let start = space.tables().start();
         let mut search = Search::empty(space, options)?;
@@ -185,11 +185,12 @@ impl Search {
             return Err(SearchError::Budget { states: shape.states(), needed, budget });
         }
         let (blocks, words) = (shape.blocks as usize, shape.words() as usize);
+        let direction = options.direction_of(tables)?;
         let context = Context::new(&space, kernel, options.digest);
         Ok(Search {
             context,
             threads: options.threads.max(1),
-            direction: options.direction,
+            direction,
             depths: [Plane::new(words)?, Plane::new(words)?],
             current: Plane::new(words)?,
             next: Plane::new(words)?,

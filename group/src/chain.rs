@@ -162,11 +162,35 @@ impl StabiliserChain {
         generators: &[Element],
         effort: Effort,
     ) -> Result<StabiliserChain, GroupError> {
+        StabiliserChain::with_base(shape, generators, (&[], None), effort)
+    }
+
+    /// The chain of the same group, whose generators these are, with these base slots first. The order
+    /// is known, so nothing else needs to be verified.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn rebased(
+        &self,
+        generators: &[Element],
+        first: &[usize],
+    ) -> Result<StabiliserChain, GroupError> {
+        let order = self.is_verified.then(|| self.order());
+        StabiliserChain::with_base(&self.shape, generators, (first, order), self.budget.effort)
+    }
+
+    fn with_base(
+        shape: &Shape,
+        generators: &[Element],
+        (first, order): (&[usize], Option<BigUint>),
+        effort: Effort,
+    ) -> Result<StabiliserChain, GroupError> {
         if generators.iter().any(|generator| !shape.has(generator)) {
             return Err(GroupError::OtherShape);
         }
         let moved = |slot: &usize| generators.iter().any(|generator| !generator.fixes(*slot));
-        let bases: Vec<usize> = (0..shape.slots()).filter(moved).collect();
+        let rest = (0..shape.slots()).filter(|slot| !first.contains(slot));
+        let bases: Vec<usize> = first.iter().copied().chain(rest).filter(moved).collect();
         let budget = Budget { effort, steps: effort.steps, bytes: effort.bytes };
         let mut chain = StabiliserChain {
             shape: shape.clone(),
@@ -180,9 +204,14 @@ impl StabiliserChain {
             chain.levels.push(Level::new(shape, base));
             chain.add_representative(chain.levels.len() - 1, shape.identity())?;
         }
-        let found = chain.find(generators)?;
+        let found = chain.find(generators, order.as_ref())?;
         let exhausted = GroupError::Work { limit: effort.steps };
         found.map_err(|Exhausted| exhausted)?;
+        // Every level's orbit is one of the group, so a chain of the group's order is complete.
+        chain.is_verified = order.is_some_and(|order| chain.order() == order);
+        if chain.is_verified {
+            return Ok(chain);
+        }
         while let Some(residue) = chain.check()? {
             if chain.insert(residue)?.is_err() {
                 return Ok(chain);
@@ -252,8 +281,13 @@ impl StabiliserChain {
         Ok(())
     }
 
-    /// Adds generators and random members until many in a row are members already.
-    fn find(&mut self, generators: &[Element]) -> Result<Result<(), Exhausted>, GroupError> {
+    /// Adds generators and random members until the order is reached, or many in a row are members
+    /// already.
+    fn find(
+        &mut self,
+        generators: &[Element],
+        order: Option<&BigUint>,
+    ) -> Result<Result<(), Exhausted>, GroupError> {
         for generator in generators {
             if let Err(exhausted) = self.insert(generator.clone())? {
                 return Ok(Err(exhausted));
@@ -265,7 +299,7 @@ impl StabiliserChain {
         let shape = self.shape.clone();
         let mut members = RandomMembers::new(&shape, generators);
         let mut quiet = 0;
-        while quiet < QUIET {
+        while quiet < QUIET && order.is_none_or(|order| self.order() != *order) {
             let known = self.strong.len();
             if let Err(exhausted) = self.insert(members.next())? {
                 return Ok(Err(exhausted));

@@ -19,7 +19,7 @@ const EXTENSIONS: usize = 10;
 pub(crate) fn find(radix: &Radix, from: usize, order: u64) -> Option<Vec<Element>> {
     let mut random = Xorshift::new();
     let mut best = vec![radix.shape().identity()];
-    let mut closure = Closure { radix, from, seen: vec![0; order as usize], round: 0 };
+    let mut closure = Closure::new(radix, from, order);
     let mut digits = vec![0; radix.len()];
     for _ in 0..ATTEMPTS {
         let (mut generators, mut members) = (Vec::new(), vec![radix.shape().identity()]);
@@ -51,7 +51,8 @@ fn small_power(radix: &Radix, element: Element) -> Option<Element> {
     element.power(step, radix.shape())
 }
 
-struct Closure<'a> {
+/// Groups that members of a group generate, if they are small.
+pub(crate) struct Closure<'a> {
     radix: &'a Radix,
     from: usize,
     /// By number, the last round in which the member was found.
@@ -59,9 +60,18 @@ struct Closure<'a> {
     round: u32,
 }
 
-impl Closure<'_> {
+impl<'a> Closure<'a> {
+    /// In the group over the digits from `from` on, which has `order` members.
+    pub(crate) fn new(radix: &'a Radix, from: usize, order: u64) -> Closure<'a> {
+        Closure { radix, from, seen: vec![0; order as usize], round: 0 }
+    }
+
     /// The group that elements generate; `Some(None)` if it has more than [`MOST`] members.
-    fn of(&mut self, generators: &[Element], digits: &mut [u32]) -> Option<Option<Vec<Element>>> {
+    pub(crate) fn of(
+        &mut self,
+        generators: &[Element],
+        digits: &mut [u32],
+    ) -> Option<Option<Vec<Element>>> {
         let shape = self.radix.shape();
         self.round += 1;
         let mut members = vec![shape.identity()];

@@ -6,7 +6,8 @@
 //! which elements belong to it. [`Invariants`] are the constraints of parity and orientation that
 //! all members satisfy. A [`GroupNumbering`] numbers all members, so that an engine can keep a few
 //! bits for each, and a [`GroupSpace`] has the tables for that. A [`Symmetry`] is a relabelling that maps
-//! moves to moves.
+//! moves to moves. A [`FoldedNumbering`] has one number for blocks of members that symmetries map to one
+//! another.
 //!
 //! ```
 //! use strata_group::{Effort, Shape, StabiliserChain};
@@ -25,6 +26,7 @@
 mod chain;
 mod element;
 mod error;
+mod folded;
 mod invariants;
 mod lanes;
 mod numbering;
@@ -38,6 +40,7 @@ mod symmetry;
 pub use chain::{Effort, Level, StabiliserChain};
 pub use element::Element;
 pub use error::GroupError;
+pub use folded::{FoldedNumbering, FoldedSize};
 pub use invariants::{Invariants, Orbit, Parity, Term};
 pub use num_bigint::BigUint;
 pub use numbering::{GroupNumbering, MemberNumber};

@@ -58,11 +58,26 @@ impl GroupNumbering {
         }
         let radix = Radix::new(chain).ok_or(GroupError::OtherShape)?;
         let (fixed, inner) = split(&radix);
+        let lanes = lanes::find(&radix, fixed, inner).ok_or(GroupError::OtherShape)?;
+        GroupNumbering::of(radix, fixed, &lanes)
+    }
+
+    /// Numbers in which N has the digits from `fixed` on, and L is a subgroup of N with these members,
+    /// the identity first.
+    ///
+    /// # Errors
+    /// If there are more than 2^56 blocks.
+    pub(crate) fn of(
+        radix: Radix,
+        fixed: usize,
+        lanes: &[Element],
+    ) -> Result<GroupNumbering, GroupError> {
+        let inner: u64 = (fixed..radix.len()).map(|digit| radix.base(digit) as u64).product();
         let mut sizes = (0..fixed).map(|digit| radix.base(digit) as u64);
         let blocks = sizes.try_fold(1_u64, |product, size| product.checked_mul(size));
         let blocks = blocks.filter(|blocks| *blocks <= MOST_BLOCKS);
-        let blocks = blocks.ok_or_else(|| GroupError::Blocks { order: chain.order(), inner })?;
-        let cosets = Cosets::new(&radix, fixed, inner).ok_or(GroupError::OtherShape)?;
+        let blocks = blocks.ok_or_else(|| GroupError::Blocks { order: radix.order(), inner })?;
+        let cosets = Cosets::new(&radix, fixed, inner, lanes).ok_or(GroupError::OtherShape)?;
         Ok(GroupNumbering { radix, fixed, blocks, inner, cosets })
     }
 
@@ -172,9 +187,8 @@ fn split(radix: &Radix) -> (usize, u64) {
 }
 
 impl Cosets {
-    fn new(radix: &Radix, fixed: usize, inner: u64) -> Option<Cosets> {
+    fn new(radix: &Radix, fixed: usize, inner: u64, lanes: &[Element]) -> Option<Cosets> {
         let shape = radix.shape();
-        let lanes = lanes::find(radix, fixed, inner)?;
         let lanes: Option<Vec<Element>> = lanes.iter().map(|lane| lane.inverse(shape)).collect();
         let mut cosets = Cosets { lanes: lanes?, rows: Vec::new(), places: Vec::new() };
         let (mut places, mut digits) = (vec![None; inner as usize], vec![0; radix.len()]);
@@ -194,7 +208,7 @@ impl Cosets {
     }
 
     /// The row and the lane of a state, by the product of two members of N that is its inverse.
-    fn place(
+    pub(crate) fn place(
         &self,
         radix: &Radix,
         fixed: usize,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use num_bigint::BigUint;
+
 use crate::chain::StabiliserChain;
 use crate::element::Element;
 use crate::shape::Shape;
@@ -11,6 +13,25 @@ const OUTSIDE: u32 = u32::MAX;
 
 /// A point of a base slot: a slot and a turn.
 pub(crate) type Point = (u16, u8);
+
+/// By slot, its place in the order of the base slots. The identity brings to a base slot the least of
+/// the points that members fixing those before can bring to it.
+struct Ranks(Vec<usize>);
+
+impl Ranks {
+    fn new(chain: &StabiliserChain) -> Ranks {
+        let mut ranks = vec![usize::MAX; chain.shape().slots()];
+        for (rank, level) in chain.levels().iter().enumerate() {
+            ranks[level.base()] = rank;
+        }
+        Ranks(ranks)
+    }
+
+    /// What sorts points.
+    fn of(&self, (slot, turn): Point) -> (usize, u8) {
+        (self.0[usize::from(slot)], turn)
+    }
+}
 
 /// One digit of a number: a level's transversal, sorted by where the base slot goes.
 #[derive(Clone, Debug)]
@@ -38,9 +59,14 @@ pub(crate) struct Radix {
 }
 
 impl Digit {
-    fn new(shape: &Shape, base: usize, mut representatives: Vec<Element>) -> Option<Digit> {
+    fn new(
+        shape: &Shape,
+        base: usize,
+        mut representatives: Vec<Element>,
+        ranks: &Ranks,
+    ) -> Option<Digit> {
         let point = |element: &Element| (element.images()[base], element.turns()[base]);
-        representatives.sort_by_key(point);
+        representatives.sort_by_key(|element| ranks.of(point(element)));
         let orientations = shape.orientations()[base];
         let mut digits = vec![OUTSIDE; shape.slots() * usize::from(orientations)];
         for (digit, representative) in (0..).zip(&representatives) {
@@ -53,10 +79,10 @@ impl Digit {
     }
 
     /// The representative with which a product has the least point at the base slot.
-    fn least_of_product(&self, element: &Element) -> Option<&Element> {
+    fn least_of_product(&self, element: &Element, ranks: &Ranks) -> Option<&Element> {
         self.representatives.iter().min_by_key(|representative| {
             let point = (representative.images()[self.base], representative.turns()[self.base]);
-            compose(element, point, self.orientations)
+            ranks.of(compose(element, point, self.orientations))
         })
     }
 
@@ -79,17 +105,17 @@ pub(crate) fn compose(a: &Element, point: Point, orientations: u8) -> Point {
 impl Radix {
     /// The numbers of the members of a chain's group; None if the chain is not of its shape.
     pub(crate) fn new(chain: &StabiliserChain) -> Option<Radix> {
-        let shape = chain.shape();
+        let (shape, ranks) = (chain.shape(), Ranks::new(chain));
         // From the last level to the first: a coset's least member is found by the digits after it.
         let mut digits: Vec<Digit> = Vec::new();
         for level in chain.levels().iter().rev().filter(|level| level.len() > 1) {
             let least = level.representatives().iter().map(|of_chain| {
                 digits.iter().rev().try_fold(of_chain.clone(), |least, digit| {
-                    least.times(digit.least_of_product(&least)?, shape)
+                    least.times(digit.least_of_product(&least, &ranks)?, shape)
                 })
             });
             let least = least.collect::<Option<Vec<Element>>>()?;
-            digits.push(Digit::new(shape, level.base(), least)?);
+            digits.push(Digit::new(shape, level.base(), least, &ranks)?);
         }
         digits.reverse();
         Some(Radix { shape: shape.clone(), digits })
@@ -97,6 +123,16 @@ impl Radix {
 
     pub(crate) fn shape(&self) -> &Shape {
         &self.shape
+    }
+
+    /// The number of members.
+    pub(crate) fn order(&self) -> BigUint {
+        self.digits.iter().map(|digit| BigUint::from(digit.representatives.len())).product()
+    }
+
+    /// The base slot of a digit.
+    pub(crate) fn slot(&self, digit: usize) -> usize {
+        self.digits[digit].base
     }
 
     /// The number of digits.

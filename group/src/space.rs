@@ -176,6 +176,7 @@ impl GroupSpace {
             maps: cosets.lane_maps(radix, fixed).ok_or(GroupError::OtherShape)?,
             start,
             goals: goals.collect::<Result<_, _>>()?,
+            multiplicities: Vec::new(),
         };
         Ok(GroupSpace { tables: DenseTables::new(parts)?, numbering })
     }

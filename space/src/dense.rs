@@ -23,15 +23,32 @@ pub use self::shape::{DenseShape, DenseState, MAX_LANES, MAX_ROWS};
 /// The image of a lane that does not have the move.
 pub const NO_LANE: u8 = u8::MAX;
 
+/// Whether a dense form has one block for all those that symmetries map to one another.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum DenseFolding {
+    /// It was not asked for.
+    #[default]
+    Off,
+    /// It has, with so many lane maps at most.
+    On {
+        /// Products of a symmetry and a lane.
+        maps: u32,
+    },
+    /// It was asked for, but saves too little memory or is not possible: every state is stored.
+    Unused,
+}
+
 /// Size of a dense form. It is known before the tables are built.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct DenseSize {
-    /// All states.
+    /// All states that are stored.
     pub states: u64,
     /// Numbers of blocks, rows and lanes.
     pub shape: DenseShape,
     /// Bytes of the tables of moves; of tables whose size only their construction tells, an estimate.
     pub table_bytes: u64,
+    /// Whether symmetric blocks are folded.
+    pub folding: DenseFolding,
     /// Whether the moves are closed under inversion, so that edges are undirected.
     pub is_undirected: bool,
     /// Whether a search ends at a goal. Otherwise it lists all states.
@@ -92,6 +109,9 @@ pub struct DenseParts {
     pub start: DenseState,
     /// The goals; empty if a search is to list the whole space.
     pub goals: Vec<DenseState>,
+    /// By block, the blocks whose states it stands for, itself included, if symmetric blocks are
+    /// folded; else empty, and each block stands for itself. See [`DenseTables::is_folded`].
+    pub multiplicities: Vec<u32>,
 }
 
 /// Tables that an engine needs to search a dense space. Every number in them is in range.
@@ -124,6 +144,20 @@ impl DenseTables {
         if let Some(index) = states.into_iter().position(|state| !shape.has(*state)) {
             return Err(DenseError::Entry { what: "start and goals", index });
         }
+        let folded = &parts.multiplicities;
+        if !folded.is_empty() {
+            if folded.len() != shape.blocks as usize {
+                return Err(DenseError::Length { what: "multiplicities", given: folded.len() });
+            }
+            if let Some(index) = folded.iter().position(|blocks| *blocks == 0) {
+                return Err(DenseError::Entry { what: "multiplicities", index });
+            }
+            // Another image of the start would be at depth 0, too.
+            let index = parts.start.block as usize;
+            if folded[index] != 1 {
+                return Err(DenseError::Entry { what: "multiplicities", index });
+            }
+        }
         Ok(DenseTables { parts })
     }
 
@@ -147,6 +181,22 @@ impl DenseTables {
         self.parts.converses.is_none()
     }
 
+    /// Whether a block stands for others that symmetries map to it. Moves then lead to the image of a
+    /// successor.
+    ///
+    /// A symmetry that maps a block to itself may map a state to another one of the block, which is in
+    /// the same layer. So a state of a layer has a predecessor in the layer before, but a state of that
+    /// layer may have no move to it: a search pulls from predecessors, and never pushes.
+    pub fn is_folded(&self) -> bool {
+        !self.parts.multiplicities.is_empty()
+    }
+
+    /// The blocks whose states a block stands for, itself included.
+    pub fn multiplicity(&self, block: u32) -> u64 {
+        let of_block = self.parts.multiplicities.get(block as usize);
+        of_block.map_or(1, |blocks| u64::from(*blocks))
+    }
+
     /// The lane maps.
     pub fn maps(&self) -> &[LaneMap] {
         &self.parts.maps
@@ -164,16 +214,18 @@ impl DenseTables {
 
     /// Bytes of all tables.
     pub fn bytes(&self) -> usize {
-        self.parts.moves.bytes() + self.parts.converses.as_ref().map_or(0, MoveTable::bytes)
+        let converses = self.parts.converses.as_ref().map_or(0, MoveTable::bytes);
+        self.parts.moves.bytes() + converses + size_of_val(&*self.parts.multiplicities)
     }
 
-    /// A checksum of shape, start and moves: files of states contain it, so that files of another
+    /// A checksum of shape, start, moves and multiplicities: files of states contain it, so that files of another
     /// numbering are refused. Of tables with more than 2^20 entries, evenly spaced ones are read.
     /// Steps in factors have the checksum of their products.
     pub fn fingerprint(&self) -> u64 {
         const MOST: usize = 1 << 20;
         let DenseShape { blocks, rows, lanes } = self.parts.shape;
         let start = self.parts.shape.number(self.parts.start);
+        let stride = |entries: usize| entries / MOST + 1;
         let mut hash = 0_u64;
         let mut add = |word: u64| hash = mix(hash.rotate_left(5) ^ mix(word));
         [blocks, rows, lanes].into_iter().for_each(|number| add(number.into()));
@@ -181,7 +233,6 @@ impl DenseTables {
         for table in [Some(&self.parts.moves), self.parts.converses.as_ref()].into_iter().flatten()
         {
             add(table.moves as u64);
-            let stride = |entries: usize| entries / MOST + 1;
             let steps = table.len(self.parts.shape);
             let steps = (0..steps).step_by(stride(steps)).filter_map(|index| table.step(index));
             steps.for_each(|step| add(u64::from(step.block) << 32 | u64::from(step.class)));
@@ -192,6 +243,8 @@ impl DenseTables {
             add(map.images.len() as u64);
             map.images.iter().for_each(|image| add((*image).into()));
         }
+        let folded = &self.parts.multiplicities;
+        folded.iter().step_by(stride(folded.len())).for_each(|blocks| add((*blocks).into()));
         hash
     }
 
@@ -258,8 +311,17 @@ pub trait DenseSpace: Send + Sync + Debug + 'static {
     /// The state in the space's text form.
     fn text(&self, state: DenseState) -> String;
 
-    /// The state of a text; None if it is none of the space.
+    /// The state of a text, or the state that stands for it; None if it is none of the space.
     fn parse(&self, text: &str) -> Option<DenseState>;
+
+    /// The texts of a path from the start, each one move from the one before, by the states that stand
+    /// for them. The path ends at the state with the text `end`, or if that is None, at a goal. None if
+    /// there is no such path.
+    fn path_texts(&self, path: &[DenseState], end: Option<&str>) -> Option<Vec<String>> {
+        // A state stands for itself alone, and is the end.
+        let _ = end;
+        Some(path.iter().map(|state| self.text(*state)).collect())
+    }
 
     /// The factor of a block in a state's weight, which is the product of three factors.
     fn block_weight(&self, block: u32) -> Weight {

@@ -13,7 +13,8 @@ pub struct LayerStats {
     /// [`StateSpace::positions`](crate::StateSpace::positions): as many as states without symmetry,
     /// and 0 if the space does not count them.
     pub positions: u64,
-    /// Legal moves of the layer's states, counted one by one.
+    /// Legal moves of the layer's states, counted one by one; of their positions, if the blocks of a
+    /// dense space are folded.
     pub generated: u64,
     /// Sum of the weights of the layer's states.
     pub digest: Digest,

@@ -1,6 +1,7 @@
 //! Memory that a dense search takes.
 
-use strata_space::dense::DenseSize;
+use strata_dense::Kernel;
+use strata_space::dense::{DenseFolding, DenseSize};
 
 const MIB: u64 = 1 << 20;
 
@@ -24,7 +25,11 @@ impl DenseMemory {
         let shape = &size.shape;
         // Tables of moves, and words and weights of rows.
         let rows = u64::from(shape.rows) * 16;
-        let fixed = size.table_bytes + (threads as u64 + 1) * rows + Self::FIXED;
+        let maps = match size.folding {
+            DenseFolding::On { maps } => u64::from(maps) * Kernel::map_bytes() as u64,
+            DenseFolding::Off | DenseFolding::Unused => 0,
+        };
+        let fixed = size.table_bytes + maps + (threads as u64 + 1) * rows + Self::FIXED;
         // Four planes of a bit for each lane; counters and flags of blocks.
         let planes = |blocks: u64| blocks.saturating_mul(u64::from(shape.rows) * 32 + 13);
         let blocks = u64::from(shape.blocks);
@@ -39,8 +44,8 @@ impl DenseMemory {
 mod tests {
     use strata_dense::{Options, PartSearch, Search};
     use strata_puzzles::Hanoi;
-    use strata_puzzles::permutation::{Member, Pancake};
-    use strata_space::{Parameters, Puzzle};
+    use strata_puzzles::permutation::{Member, Pancake, Permutation};
+    use strata_space::{Parameters, Puzzle, file_value};
 
     use super::*;
 
@@ -57,6 +62,28 @@ mod tests {
                 assert!(estimate.least <= estimate.whole);
                 let options = Options { memory: estimate.least, ..options };
                 assert!(PartSearch::new(&space, &options).is_ok(), "{discs} {pegs}: {estimate:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_of_folded_blocks_needs_no_more_than_its_estimate() {
+        for file in [
+            include_str!("../../puzzles/data/skewb-diamond.tws"),
+            include_str!("../../puzzles/data/skewb.tws"),
+        ] {
+            let given = [("file", file_value(file)), ("symmetry", "on".to_owned())];
+            let given = given.map(|(name, value)| (name.to_owned(), value));
+            let puzzle = Permutation::open(&given.into()).unwrap();
+            let (size, space) = (puzzle.dense_size().unwrap(), puzzle.dense().unwrap());
+            assert!(matches!(size.folding, DenseFolding::On { .. }), "{size:?}");
+            for threads in [1, 16] {
+                let options = Options { threads, ..Options::default() };
+                let needed = Search::needed_bytes(&*space, &options).unwrap();
+                let estimate = DenseMemory::of(&size, threads);
+                assert!(needed <= estimate.whole, "{needed}, {estimate:?}");
+                let options = Options { memory: estimate.least, ..options };
+                assert!(PartSearch::new(&space, &options).is_ok(), "{estimate:?}");
             }
         }
     }

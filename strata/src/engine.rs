@@ -1,7 +1,7 @@
 //! Choice of the engine by space, options and resources.
 
 use strata_space::SpaceError;
-use strata_space::dense::DenseSize;
+use strata_space::dense::{DenseFolding, DenseSize};
 use strata_store::EngineKind;
 
 use crate::catalogue::Space;
@@ -132,6 +132,11 @@ fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, Str
 fn dense_reason(size: &DenseSize, needs: &EngineNeeds<'_>) -> Result<String, String> {
     let DenseMemory { whole, least } = DenseMemory::of(size, needs.threads);
     let (states, most) = (size.states, needs.memory / MIB);
+    if size.folding == DenseFolding::Unused {
+        return Err(
+            "a dense search would store every state, and not one of symmetric ones".to_owned()
+        );
+    }
     if needs.in_cluster && !size.is_undirected {
         return Err("some moves cannot be undone, and only one process keeps all layers".to_owned());
     }
@@ -256,6 +261,26 @@ mod tests {
         let hanoi = space("hanoi", &[("discs", "5")]);
         assert_eq!(chosen(&hanoi, &files).0, EngineKind::Dense);
         assert_eq!(chosen(&hanoi, &NEEDS).0, EngineKind::Symbolic);
+    }
+
+    #[test]
+    fn symmetric_states_are_searched_by_the_engine_that_folds_them() {
+        let file = |content: &str, symmetry: &str| {
+            let file = strata_space::file_value(content);
+            space("puzzle", &[("file", &file), ("inverses", "true"), ("symmetry", symmetry)])
+        };
+        let ring: String = (1..=8).map(|n| format!("({n},{})\n", n % 8 + 1)).collect();
+        let local = EngineNeeds { in_cluster: false, ..NEEDS };
+        for symmetry in ["on", "off"] {
+            assert_eq!(chosen(&file(&ring, symmetry), &local).0, EngineKind::Dense);
+        }
+        // Folded blocks would save too little of a few states.
+        let few = "(1,2,3)\n(3,4,5)\n";
+        assert_eq!(chosen(&file(few, "off"), &local).0, EngineKind::Dense);
+        let (engine, reason) = chosen(&file(few, "on"), &local);
+        assert_eq!(engine, EngineKind::Explicit);
+        assert!(reason.contains("would store every state"), "{reason}");
+        assert!(engines_of(&file(few, "on")).contains(&EngineKind::Dense));
     }
 
     #[test]

@@ -17,6 +17,7 @@ fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
         disk_limit: None,
         engine: EngineKind::Explicit,
         is_directed: false,
+        is_folded: false,
     }
 }
 
@@ -337,8 +338,9 @@ fn positions_that_no_states_have_are_refused() {
         let stats = LayerStats { positions, ..numbers(states).stats };
         LayerPart { stats, ..numbers(states) }
     };
-    let (explicit, dense) = (EngineKind::Explicit, EngineKind::Dense);
-    for (engine, layers, what) in [
+    let (explicit, dense) = ((EngineKind::Explicit, false), (EngineKind::Dense, false));
+    let folded = (EngineKind::Dense, true);
+    for ((engine, is_folded), layers, what) in [
         (explicit, vec![of(1, 1), of(3, 2)], Some("3 states stand for 2 positions")),
         (explicit, vec![of(1, 1), of(3, 0)], Some("3 states stand for 0 positions")),
         (explicit, vec![of(1, 0), of(3, 3)], Some("3 states stand for 3 positions")),
@@ -348,8 +350,12 @@ fn positions_that_no_states_have_are_refused() {
         (explicit, vec![of(1, 1), of(3, 6)], None),
         (explicit, vec![of(1, 0), of(3, 0)], None),
         (dense, vec![of(1, 1), of(3, 3)], None),
+        (folded, vec![of(1, 1), of(2, 3)], None),
+        (folded, vec![of(1, 1), of(3, 3)], None),
+        (folded, vec![of(1, 1), of(3, 6)], Some("6 positions, by 3 moves")),
+        (folded, vec![of(1, 1), of(3, 2)], Some("3 states stand for 2 positions")),
     ] {
-        let options = PlanOptions { engine, ..options(1, Finish::Exhausted) };
+        let options = PlanOptions { engine, is_folded, ..options(1, Finish::Exhausted) };
         let mut plan = Plan::new(options, Start::Seeds);
         let (last, before) = layers.split_last().unwrap();
         play(&mut plan, before);

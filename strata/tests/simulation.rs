@@ -159,6 +159,7 @@ fn next_plan(search: &SimulatedSearch, disk: &mut Disk, workers: usize) -> Plan 
         disk_limit: None,
         engine: EngineKind::Explicit,
         is_directed: false,
+        is_folded: false,
     };
     let start = match &disk.checkpoint {
         None => {

@@ -163,5 +163,5 @@ fn dense(
     };
     let goals = space.tables().goals();
     let Some(index) = look_up(depth, goals)? else { return Ok(None) };
-    trace_dense(&*space, goals[index], depth, look_up)
+    trace_dense(&*space, (goals[index], depth), None, look_up)
 }

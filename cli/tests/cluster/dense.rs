@@ -109,3 +109,39 @@ fn a_damaged_file_of_a_dense_job_is_detected() {
     assert!(error.contains(name) && error.contains("w2"), "{error}");
     cluster.assert_no_panic();
 }
+
+#[test]
+fn folded_blocks_are_shared_by_workers_and_have_a_path_to_the_goal_itself() {
+    let mut cluster = Cluster::of(3);
+    let goals = cluster.path().join("goals");
+    std::fs::write(&goals, "UFR DBL UBL DFL2\n").unwrap();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/skewb-diamond.tws");
+    let line = format!("puzzle {file} --symmetry on --engine dense");
+    let here = layers_of_one_process(&line);
+    let follower = cluster.follow(&format!("submit {line} --checkpoint-interval 1ms"));
+    follower.until_depth(3);
+    cluster.kill("w2");
+    cluster.start("w2");
+    expect_layers(&cluster, follower, &here);
+    let states: u64 = here.layers().iter().map(|layer| layer.1).sum();
+    let positions: u64 = here.layers().iter().map(|layer| layer.4).sum();
+    assert!(positions == 1_658_880 && 2 * states <= positions, "{states} of {positions}");
+
+    let line = format!("{line} --goal @{} --keep-layers all", goals.display());
+    let ran = cluster.follow(&format!("submit {line}")).expect(0);
+    let (job, moves) = (ran.event("job")["job"].clone(), ran.event("result")["moves"].clone());
+    let path = format!("--json path {} --progress none", job.as_str().unwrap());
+    let path = expect(0, &mut cluster.client(&path)).event("path");
+    assert_eq!(moves, path["moves"].as_array().unwrap().len());
+    let plain = layers_of_one_process(&format!(
+        "puzzle {file} --engine dense --path --goal @{}",
+        goals.display()
+    ));
+    assert_eq!(plain.event("result")["moves"], moves);
+    let ends = |path: &serde_json::Value| {
+        let positions = path["positions"].as_array().unwrap();
+        [positions.first().cloned(), positions.last().cloned()]
+    };
+    assert_eq!(ends(&plain.event("path")), ends(&path));
+    cluster.assert_no_panic();
+}

@@ -134,6 +134,7 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, space: &SpaceIn
         disk_limit: entry.options.disk_limit,
         engine: entry.spec.engine,
         is_directed: space.is_directed,
+        is_folded: space.is_folded,
     };
     let (Some(checkpoint), [before @ .., last]) = (&entry.checkpoint, lines) else {
         return Plan::new(options, Start::Seeds);

@@ -2,6 +2,7 @@
 
 use strata::catalogue::Registry;
 use strata::forecast::Forecast;
+use strata_space::dense::DenseFolding;
 use strata_space::{Finish, SpaceError};
 use strata_store::JobSpec;
 
@@ -14,6 +15,8 @@ pub(crate) struct SpaceInfo {
     pub(crate) rule: Finish<()>,
     /// Whether a move need not have an inverse.
     pub(crate) is_directed: bool,
+    /// Whether a state of the dense engine may stand for several positions.
+    pub(crate) is_folded: bool,
     /// A depth at which the search ends at the latest, if one is known.
     pub(crate) expected_layers: Option<u32>,
     /// What is known of the size of the search.
@@ -21,7 +24,7 @@ pub(crate) struct SpaceInfo {
 }
 
 impl SpaceInfo {
-    /// Opens the space, which takes milliseconds.
+    /// Opens the space, which takes milliseconds, or up to seconds if symmetries are chosen for it.
     ///
     /// # Errors
     /// If the space does not exist, refuses its parameters, or is none for the engine.
@@ -34,17 +37,18 @@ impl SpaceInfo {
         if spec.engine.is_explicit() {
             space.check_explicit()?;
         }
-        let rule = if spec.engine.is_dense() {
-            let has_goal = space.dense_size()?.has_goal;
-            if has_goal { Finish::State(()) } else { Finish::Exhausted }
+        let (rule, is_folded) = if spec.engine.is_dense() {
+            let size = space.dense_size()?;
+            let rule = if size.has_goal { Finish::State(()) } else { Finish::Exhausted };
+            (rule, matches!(size.folding, DenseFolding::On { .. }))
         } else {
-            space.finish().rule()
+            (space.finish().rule(), false)
         };
         // A cluster has no dense search with moves that have no inverse.
         let is_directed = spec.engine.is_explicit() && !space.state_space().is_undirected();
         let forecast = Forecast::new(&space, spec.engine, options.max_layers);
         let expected_layers = space.expected_layers();
-        Ok(SpaceInfo { rule, is_directed, expected_layers, forecast })
+        Ok(SpaceInfo { rule, is_directed, is_folded, expected_layers, forecast })
     }
 }
 

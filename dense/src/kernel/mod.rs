@@ -40,6 +40,11 @@ impl Kernel {
         if kernel.is_available() { Ok(kernel) } else { Err(SearchError::Kernel(kernel.name())) }
     }
 
+    /// Bytes of a lane map for a search with the fastest kernel of this processor.
+    pub fn map_bytes() -> usize {
+        Kernel::choose(None).map_or(0, |kernel| LaneKernel::bytes(kernel, 1))
+    }
+
     #[cfg(target_arch = "x86_64")]
     fn is_available(self) -> bool {
         match self {

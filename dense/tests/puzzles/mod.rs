@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use strata_group::{Effort, Element, GroupOptions, GroupSpace, Shape, StabiliserChain};
+use strata_puzzles::permutation::Permutation;
+use strata_space::dense::DenseSpace;
+use strata_space::{Puzzle, file_value};
 
 /// Moves of pieces in slots.
 #[derive(Clone)]
@@ -60,6 +63,20 @@ impl Moves {
         let chain = StabiliserChain::new(&self.shape, &self.moves, Effort::default()).unwrap();
         Arc::new(GroupSpace::new(&chain, &self.moves, options).unwrap())
     }
+}
+
+/// The dense form of a file of `puzzles/data`, with folded blocks or all.
+pub(crate) fn from_file(name: &str, is_folded: bool) -> Arc<dyn DenseSpace> {
+    open_file(name, &[("symmetry", if is_folded { "on" } else { "off" })]).dense().unwrap()
+}
+
+/// A puzzle of a file of `puzzles/data`.
+pub(crate) fn open_file(name: &str, options: &[(&str, &str)]) -> Permutation {
+    let path = format!("{}/../puzzles/data/{name}.tws", env!("CARGO_MANIFEST_DIR"));
+    let file = file_value(&std::fs::read_to_string(path).unwrap());
+    let given = [&[("file", file.as_str())], options].concat();
+    let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Permutation::open(&given.collect()).unwrap()
 }
 
 /// Reversals of the first slots of a row.

@@ -1,8 +1,8 @@
 //! Towers of Hanoi as a dense space.
 
 use strata_space::dense::{
-    BlockStep, BlockSteps, DenseError, DenseParts, DenseShape, DenseSize, DenseSpace, DenseState,
-    DenseTables, LaneMap, MoveTable, NO_CLASS, NO_LANE, RowStep,
+    BlockStep, BlockSteps, DenseError, DenseFolding, DenseParts, DenseShape, DenseSize, DenseSpace,
+    DenseState, DenseTables, LaneMap, MoveTable, NO_CLASS, NO_LANE, RowStep,
 };
 use strata_space::{KeySpace, SpaceError, Weight};
 
@@ -157,8 +157,15 @@ impl DenseHanoi {
         let start = state_of(&parts, &hanoi, 0);
         let goals = hanoi.goal().map(|key| state_of(&parts, &hanoi, key)).into_iter().collect();
         let maps = parts.maps(shape.lanes);
-        let tables =
-            DenseTables::new(DenseParts { shape, moves, converses: None, maps, start, goals });
+        let tables = DenseTables::new(DenseParts {
+            shape,
+            moves,
+            converses: None,
+            maps,
+            start,
+            goals,
+            multiplicities: Vec::new(),
+        });
         let tables = tables.map_err(|error: DenseError| conflict(error.to_string()))?;
         Ok(DenseHanoi { hanoi, parts, tables })
     }
@@ -175,6 +182,7 @@ impl DenseHanoi {
             states: shape.states(),
             shape,
             table_bytes: moves * (u64::from(shape.blocks) * steps + u64::from(shape.rows) * rows),
+            folding: DenseFolding::Off,
             is_undirected: true,
             has_goal: !hanoi.exhaust(),
         })
@@ -298,6 +306,7 @@ mod tests {
                 states: shape.states(),
                 shape,
                 table_bytes: space.tables().bytes() as u64,
+                folding: DenseFolding::Off,
                 is_undirected: true,
                 has_goal: !space.tables().goals().is_empty(),
             };

@@ -186,23 +186,13 @@ impl<K: RankKey> Graph<K> {
         self.symmetry.as_ref().filter(|canonical| canonical.symmetries() > 1)
     }
 
-    fn refuse_symmetry(&self) -> Result<(), SpaceError> {
-        match self.symmetry {
-            None => Ok(()),
-            Some(_) => Err(symmetry_error(
-                "the dense engine cannot search this puzzle: it searches all states, and \
-                 --symmetry on asks for one of each orbit",
-            )),
-        }
-    }
-
     /// The size of the dense form.
     ///
     /// # Errors
     /// If there is none.
     pub(super) fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        self.refuse_symmetry()?;
-        let size = self.numbering()?.size(!self.goals.is_empty());
+        let has_goal = !self.goals.is_empty();
+        let size = self.numbering()?.size(&self.definition, has_goal, self.symmetry());
         size.map_err(|why| dense::refused(&why))
     }
 
@@ -211,14 +201,13 @@ impl<K: RankKey> Graph<K> {
     /// # Errors
     /// If there is none, or no goal can be reached.
     pub(super) fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.refuse_symmetry()?;
         let (numbering, goals) = (self.numbering()?, &self.goals);
         let reached: Vec<State> =
             goals.iter().filter(|goal| numbering.has(&self.definition, goal)).cloned().collect();
         if let (Some(goal), true) = (goals.first(), reached.is_empty()) {
             return Err(unreachable(&self.definition, &self.start, goal));
         }
-        numbering.space(&self.definition, &reached)
+        numbering.space(&self.definition, &reached, self.symmetry())
     }
 
     pub(super) fn definition(&self) -> &Definition {

@@ -71,7 +71,7 @@ impl Survey {
                 || !set.slots().any(|slot| is_moved(&slot))
         });
         let numbering = Numbering::new(definition, &definition.solved, &selected);
-        let dense = numbering.and_then(|numbering| numbering.size(false));
+        let dense = numbering.and_then(|numbering| numbering.size(definition, false, false));
         let symmetries = Canonical::new(definition, &definition.solved, &elements, &[]);
         let symmetries = symmetries.map(|canonical| Symmetries {
             all: canonical.symmetries(),

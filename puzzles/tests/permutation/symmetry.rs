@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, Permutation, TopSpin};
+use strata_space::dense::DenseFolding;
 use strata_space::{
     Chain, Digest, KeySpace, Keyed, Parameters, Puzzle, SpaceError, State, StateSpace, file_value,
 };
@@ -335,15 +336,13 @@ fn goals_that_moves_do_not_reach_are_searched_alike() {
 }
 
 #[test]
-fn the_dense_form_and_too_many_symmetries_are_refused() {
-    let cube = include_str!("../../data/2x2x2.tws");
+fn the_dense_form_of_alike_pieces_and_too_many_symmetries_are_refused() {
     let on = ("symmetry", "on");
-    let puzzle = Permutation::open(&parameters(cube, &[("moves", "U,R"), on])).unwrap();
+    let puzzle = Permutation::open(&parameters(texts::RING, &[on])).unwrap();
     for error in [puzzle.dense_size().unwrap_err(), puzzle.dense().unwrap_err()] {
-        assert_refused(
-            &error,
-            "it searches all states, and --symmetry on asks for one of each orbit",
-        );
+        let text = error.to_string();
+        let why = "with --symmetry on it takes puzzles whose pieces all differ";
+        assert!(matches!(error, SpaceError::Conflict { .. }) && text.contains(why), "{text}");
     }
     puzzle.check_explicit().unwrap();
     // All swaps of seven: 7! symmetries.
@@ -352,6 +351,29 @@ fn the_dense_form_and_too_many_symmetries_are_refused() {
     let error = Permutation::open(&parameters(&swaps.concat(), &[on])).unwrap_err();
     assert_refused(&error, "more than 1024 symmetries");
     Permutation::open(&parameters(&swaps.concat(), &[])).unwrap();
+}
+
+#[test]
+fn a_dense_form_is_folded_where_that_saves_half_of_its_memory() {
+    let cube = include_str!("../../data/2x2x2.tws");
+    let open = |text: &str, options: &[(&str, &str)]| {
+        let puzzle = Permutation::open(&parameters(text, options)).unwrap();
+        (puzzle.dense_size().unwrap(), puzzle.dense().unwrap())
+    };
+    let on = ("symmetry", "on");
+    let (size, space) = open(cube, &[("moves", "F,U,R"), on]);
+    assert!(matches!(size.folding, DenseFolding::On { .. }), "{size:?}");
+    assert!(space.tables().is_folded() && 2 * size.states <= 3_674_160);
+    // Without symmetry, and where too little is saved, every state is stored.
+    let (size, space) = open(cube, &[("moves", "F,U,R")]);
+    assert_eq!((size.folding, size.states), (DenseFolding::Off, 3_674_160));
+    assert!(!space.tables().is_folded());
+    for text in ["a = (1,2,3)\nb = (3,4,5)\n", "a = (1,2)\nb = (2,3,4,5,6,7)\n"] {
+        let (size, space) = open(text, &[("inverses", "true"), on]);
+        assert_eq!(size.folding, DenseFolding::Unused);
+        assert!(!space.tables().is_folded());
+        assert_eq!(size.states, space.tables().shape().states());
+    }
 }
 
 fn assert_refused(error: &SpaceError, why: &str) {

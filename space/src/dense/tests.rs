@@ -16,7 +16,15 @@ fn ring() -> DenseParts {
         rows: vec![row(0, 1), row(1, 1), row(1, 1), row(0, 0)],
     };
     let start = DenseState { block: 0, row: 0, lane: 0 };
-    DenseParts { shape, moves, converses: None, maps: vec![turn, stay], start, goals: Vec::new() }
+    DenseParts {
+        shape,
+        moves,
+        converses: None,
+        maps: vec![turn, stay],
+        start,
+        goals: Vec::new(),
+        multiplicities: Vec::new(),
+    }
 }
 
 /// The steps of blocks of a full table.
@@ -69,6 +77,8 @@ fn a_fingerprint_depends_on_every_table() {
         of(|parts| parts.moves.rows[0].row = 1),
         of(|parts| parts.moves.rows[0].map = 0),
         of(|parts| parts.maps.swap(0, 1)),
+        of(|parts| parts.multiplicities = vec![1, 2]),
+        of(|parts| parts.multiplicities = vec![1, 3]),
     ];
     let different: std::collections::HashSet<u64> = prints.into_iter().collect();
     assert_eq!(different.len(), prints.len());
@@ -100,6 +110,7 @@ fn factored() -> DenseParts {
         maps: vec![LaneMap::new(vec![0])],
         start: DenseState { block: 0, row: 0, lane: 0 },
         goals: Vec::new(),
+        multiplicities: Vec::new(),
     }
 }
 
@@ -196,6 +207,11 @@ fn numbers_out_of_range_are_rejected() {
     assert_eq!(error(|p| p.maps[0] = LaneMap::new(vec![0, 3, 1])), entry("lane maps", 0));
     assert_eq!(error(|p| p.maps[0] = LaneMap::new(vec![0, 1])), entry("lane maps", 0));
     assert_eq!(error(|p| p.start.lane = 3), entry("start and goals", 0));
+    let folded = "multiplicities";
+    assert_eq!(error(|p| p.multiplicities = vec![1, 2, 1]), length(folded, 3));
+    assert_eq!(error(|p| p.multiplicities = vec![1, 0]), entry(folded, 1));
+    // The start would have images.
+    assert_eq!(error(|p| p.multiplicities = vec![2, 1]), entry(folded, 0));
     assert_eq!(
         error(|p| p.goals = vec![p.start, DenseState { row: 2, ..p.start }]),
         entry("start and goals", 2)

@@ -1,7 +1,7 @@
 //! What is known of the size of a search.
 
 use strata_space::SearchSize;
-use strata_space::dense::DenseSize;
+use strata_space::dense::{DenseFolding, DenseSize};
 use strata_store::EngineKind;
 
 use super::work::Work;
@@ -36,6 +36,9 @@ impl Forecast {
     /// given.
     pub fn new(space: &Space, engine: EngineKind, max_layers: Option<u32>) -> Forecast {
         let dense = if engine.is_symbolic() { None } else { space.dense_size().ok() };
+        // With symmetry, the explicit engine stores one state of each orbit.
+        let counts_all = |size: &DenseSize| engine.is_dense() || size.folding == DenseFolding::Off;
+        let dense = dense.filter(counts_all);
         Forecast::of(space.search_size(), dense, engine, max_layers)
     }
 

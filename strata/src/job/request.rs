@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use strata_space::dense::DenseFolding;
 use strata_space::{check_ends, check_reversible};
 use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
@@ -117,6 +118,8 @@ pub struct Request {
     pub(crate) budget: Option<Budget>,
     /// Whether a move need not have an inverse.
     pub(crate) is_directed: bool,
+    /// Whether a state of the dense engine may stand for several positions.
+    pub(crate) is_folded: bool,
     paths_need_layers: bool,
 }
 
@@ -190,6 +193,7 @@ impl Request {
             options,
             budget: None,
             is_directed: false,
+            is_folded: false,
         };
         let RunOptions { memory, workers, threads, .. } = request.options;
         if request.spec.engine.is_explicit() {
@@ -222,6 +226,7 @@ impl Request {
         let least = least.saturating_mul(self.options.workers as u64);
         check_memory("dense", self.options.memory, least, " here")?;
         self.is_directed = !size.is_undirected;
+        self.is_folded = matches!(size.folding, DenseFolding::On { .. });
         if self.is_directed {
             // New states are told from those of all layers before, not of the last two.
             self.options.keep_layers = KeepLayers::All;

@@ -107,6 +107,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         disk_limit: options.disk_limit,
         engine: request.spec().engine,
         is_directed: request.is_directed,
+        is_folded: request.is_folded,
     };
     let before = manifest.seconds;
     let records =

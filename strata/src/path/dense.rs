@@ -68,7 +68,7 @@ impl<'a> DensePaths<'a> {
     pub(super) fn to_goal(&self) -> Result<Vec<String>> {
         for goal in self.space.tables().goals() {
             if self.depth_of(*goal, self.depth)?.is_some() {
-                return self.positions(*goal, self.depth);
+                return self.positions(*goal, self.depth, None);
             }
         }
         Err(unreachable_goal(self.folder))
@@ -84,7 +84,7 @@ impl<'a> DensePaths<'a> {
         // The last layers are asked for most often.
         for depth in (0..=self.depth).rev() {
             if let Some(depth) = self.depth_of(state, depth)? {
-                return self.positions(state, depth);
+                return self.positions(state, depth, Some(text));
             }
         }
         Err(unknown())
@@ -102,36 +102,39 @@ impl<'a> DensePaths<'a> {
         Ok(has_depth.then_some(depth))
     }
 
-    /// The positions from the start to a state at a depth.
-    fn positions(&self, state: DenseState, depth: u32) -> Result<Vec<String>> {
+    /// The positions from the start to what a state at a depth stands for: the position with a text, or
+    /// a goal.
+    fn positions(&self, state: DenseState, depth: u32, text: Option<&str>) -> Result<Vec<String>> {
         let lost = || Error::NoPath(format!("no path leads to {}", self.space.text(state)));
         match &self.source {
             Source::Layers(layers) => {
                 let look_up = |depth: u32, states: &[DenseState]| {
                     Ok::<_, Error>(find_state(&layers.files(depth)?, self.numbering, states)?)
                 };
-                let positions = trace_dense(&*self.space, state, depth, look_up)?;
+                let positions = trace_dense(&*self.space, (state, depth), text, look_up)?;
                 positions.ok_or_else(|| unreachable_goal(self.folder))
             }
             Source::Depths(search) => {
                 let path = search.path_to_start(state).map_err(|_| lost())?.ok_or_else(lost)?;
                 let states = path.iter().rev().map(|step| step.state).chain([state]);
-                Ok(states.map(|state| self.space.text(state)).collect())
+                let states: Vec<DenseState> = states.collect();
+                self.space.path_texts(&states, text).ok_or_else(lost)
             }
         }
     }
 }
 
-/// The positions of a shortest path from the start to a state of a layer, in text form, by the layers
-/// before it. `look_up` returns the index of a state that the layer of a depth has, if it has one. None
+/// The positions of a shortest path from the start to a state of the layer at a depth, in text form, by
+/// the layers before it. If the state stands for others, the path leads to the one with the text `end`, or
+/// to a goal if that is None. `look_up` returns the index of a state that the layer of a depth has, if it has one. None
 /// if no predecessor of a state is in the layer before: layers are missing or of another search.
 ///
 /// # Errors
 /// Those of `look_up`.
 pub fn trace_dense<E>(
     space: &dyn DenseSpace,
-    state: DenseState,
-    depth: u32,
+    (state, depth): (DenseState, u32),
+    end: Option<&str>,
     mut look_up: impl FnMut(u32, &[DenseState]) -> std::result::Result<Option<usize>, E>,
 ) -> std::result::Result<Option<Vec<String>>, E> {
     let mut states = vec![state];
@@ -143,7 +146,8 @@ pub fn trace_dense<E>(
         at = before[index];
         states.push(at);
     }
-    Ok(Some(states.iter().rev().map(|state| space.text(*state)).collect()))
+    states.reverse();
+    Ok(space.path_texts(&states, end))
 }
 
 /// A search in memory that has reached a depth; None if it was cancelled.

@@ -15,6 +15,8 @@ pub(super) struct LayerRules {
     pub(super) engine: EngineKind,
     /// Whether a move need not have an inverse.
     pub(super) is_directed: bool,
+    /// Whether a dense state may stand for several positions.
+    pub(super) is_folded: bool,
 }
 
 /// Checks a new layer against the one before and the sums so far.
@@ -37,17 +39,19 @@ pub(super) fn check_layer(
     let counted_before = before.map(|_| totals.positions > 0);
     let is_counted = counted_before != Some(false) && (positions >= states || rules.is_directed);
     let is_uncounted = positions == 0 && counted_before != Some(true);
-    // The dense engine has every position as a state.
-    let is_folded = positions > states && rules.engine.is_dense();
-    if is_folded || !(is_counted || is_uncounted) {
+    // Unless its blocks are folded, the dense engine has every position as a state.
+    let is_unfolded = rules.engine.is_dense() && !rules.is_folded;
+    if (is_unfolded && positions > states) || !(is_counted || is_uncounted) {
         return implausible(format!("{states} states stand for {positions} positions"));
     }
     if let Some(before) = before.filter(|_| rules.engine.counts_moves()) {
         // Each new state is reached by a move of the layer before, and has the inverse of it if there
-        // is one.
+        // is one. Of folded blocks, moves of all positions are counted.
         let made = before.stats.generated;
-        if states > made {
-            return implausible(format!("{states} states, by {made} moves of the layer before"));
+        let (new, what) =
+            if rules.is_folded { (positions, "positions") } else { (states, "states") };
+        if new > made {
+            return implausible(format!("{new} {what}, by {made} moves of the layer before"));
         }
         if generated < states && !rules.is_directed {
             return implausible(format!("{states} states with {generated} moves"));

@@ -30,6 +30,9 @@ pub struct PlanOptions {
     pub engine: EngineKind,
     /// Whether a move need not have an inverse.
     pub is_directed: bool,
+    /// Whether a state of the dense engine may stand for several positions. States of other engines
+    /// may anyway.
+    pub is_folded: bool,
 }
 
 impl PlanOptions {
@@ -299,8 +302,8 @@ impl Plan {
         } else if sum.layer.stats.states == 0 && depth > 0 {
             self.ending = Some(Outcome::Exhausted);
         } else {
-            let PlanOptions { engine, is_directed, .. } = self.options;
-            let rules = LayerRules { engine, is_directed };
+            let PlanOptions { engine, is_directed, is_folded, .. } = self.options;
+            let rules = LayerRules { engine, is_directed, is_folded };
             check_layer(&sum.layer, self.last.as_ref(), &self.totals, rules)
                 .inspect_err(|_| self.phase = Phase::Ended)?;
             self.commit(&sum);

@@ -83,6 +83,7 @@ fn arrangements(moves: &[[usize; 6]], is_undirected: bool) -> Space {
         maps: vec![LaneMap::new(vec![0])],
         start: state(0),
         goals: vec![state(all.len() as u32 / 2)],
+        multiplicities: Vec::new(),
     };
     let tables = DenseTables::new(parts).unwrap();
     tables.check_converses().unwrap();
@@ -96,7 +97,8 @@ fn directed() -> Space {
 
 fn small_spaces() -> Vec<(&'static str, Space)> {
     let flips = [[1, 0, 2, 3, 4, 5], [3, 2, 1, 0, 4, 5], [5, 4, 3, 2, 1, 0]];
-    vec![("flips", arrangements(&flips, true)), ("directed", directed())]
+    let spaces = [arrangements(&flips, true), directed(), crate::folded(), crate::folded_turns()];
+    ["flips", "directed", "folded", "folded and directed"].into_iter().zip(spaces).collect()
 }
 
 /// The same, and spaces whose blocks have rows of lanes.
@@ -112,20 +114,34 @@ fn plain_layers(space: &Space) -> Vec<(LayerStats, BTreeSet<DenseState>)> {
     let tables = space.tables();
     let mut known: HashSet<DenseState> = [tables.start()].into();
     let mut layer: BTreeSet<DenseState> = [tables.start()].into();
+    let moves_of = |state: &DenseState| {
+        tables.successors(*state).count() as u64 * tables.multiplicity(state.block)
+    };
     let mut layers = Vec::new();
     while !layer.is_empty() {
         let blocks: BTreeSet<u32> = layer.iter().map(|state| state.block).collect();
         let stats = LayerStats {
             states: layer.len() as u64,
-            positions: layer.len() as u64,
+            positions: layer.iter().map(|state| tables.multiplicity(state.block)).sum(),
             regions: blocks.len() as u64,
-            generated: layer.iter().map(|state| tables.successors(*state).count() as u64).sum(),
+            generated: layer.iter().map(moves_of).sum(),
             digest: layer.iter().map(|state| space.weight(*state)).sum(),
             found: tables.goals().iter().any(|goal| layer.contains(goal)),
             ..LayerStats::default()
         };
-        let next = layer.iter().flat_map(|state| tables.successors(*state));
-        let next = next.map(|(_, state)| state).filter(|state| known.insert(*state)).collect();
+        let next: BTreeSet<DenseState> = if tables.is_folded() {
+            let all =
+                (0..tables.shape().states()).filter_map(|number| tables.shape().state(number));
+            let is_next = |state: &DenseState| {
+                !known.contains(state)
+                    && tables.predecessors(*state).any(|(_, before)| layer.contains(&before))
+            };
+            all.filter(is_next).collect()
+        } else {
+            let next = layer.iter().flat_map(|state| tables.successors(*state));
+            next.map(|(_, state)| state).filter(|state| !known.contains(state)).collect()
+        };
+        known.extend(&next);
         layers.push((stats, std::mem::replace(&mut layer, next)));
     }
     layers

@@ -11,16 +11,39 @@ use std::sync::Arc;
 
 use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
 use strata_dense::{Options, PartSearch, Search, SearchError};
+use strata_puzzles::permutation::Permutation;
 use strata_puzzles::{DenseHanoi, Hanoi};
-use strata_space::LayerStats;
 use strata_space::dense::{
     BlockStep, BlockSteps, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap,
     MoveTable, RowStep,
 };
+use strata_space::{LayerStats, Puzzle, file_value};
 use strata_store::{CheckpointFile, FaultyFs, Fs, JobDir, KeptFile, RealFs};
 
 fn hanoi() -> Arc<dyn DenseSpace> {
     Arc::new(DenseHanoi::new(Hanoi::new(9, 4, true).unwrap()).unwrap())
+}
+
+/// A puzzle from a file in which symmetric blocks are one block.
+fn from_file(file: &str) -> Arc<dyn DenseSpace> {
+    let given = [("file", file_value(file)), ("symmetry", "on".to_owned())];
+    let given = given.map(|(name, value)| (name.to_owned(), value));
+    let space = Permutation::open(&given.into()).unwrap().dense().unwrap();
+    assert!(space.tables().is_folded());
+    space
+}
+
+/// Swaps of neighbours on a ring of eight: 40,320 states.
+fn folded() -> Arc<dyn DenseSpace> {
+    let swap = |first: u32| format!("({first},{})\n", first % 8 + 1);
+    from_file(&(1..=8).map(swap).collect::<String>())
+}
+
+/// Turns of the faces of a cube in one direction, which move its corners: 40,320 states.
+fn folded_turns() -> Arc<dyn DenseSpace> {
+    let space = from_file("(1,2,3,4)\n(5,6,7,8)\n(1,4,6,5)\n(2,8,7,3)\n(1,5,8,2)\n(3,7,6,4)\n");
+    assert!(!space.tables().is_undirected());
+    space
 }
 
 /// A ring of blocks of 2 rows and 3 lanes, with moves in one direction: one step along the blocks,
@@ -51,6 +74,7 @@ impl Ring {
             maps: maps.to_vec(),
             start: DenseState { block: 3, row: 0, lane: 1 },
             goals: Vec::new(),
+            multiplicities: Vec::new(),
         };
         let tables = DenseTables::new(parts).unwrap();
         tables.check_converses().unwrap();
@@ -122,7 +146,7 @@ impl Records {
 
 #[test]
 fn layers_are_the_same_in_memory_by_parts_and_from_every_checkpoint() {
-    for space in [hanoi(), Ring::space()] {
+    for space in [hanoi(), Ring::space(), folded(), folded_turns()] {
         let expected = expected(&space);
         for (index, memory) in budgets(&space).into_iter().enumerate() {
             let fs: Arc<dyn Fs> = Arc::new(RealFs);
@@ -167,7 +191,7 @@ fn layers_are_the_same_in_memory_by_parts_and_from_every_checkpoint() {
 
 #[test]
 fn a_checkpoint_survives_a_crash_at_every_sync_and_rename() {
-    for space in [hanoi(), Ring::space()] {
+    for space in [hanoi(), Ring::space(), folded(), folded_turns()] {
         let expected = expected(&space);
         for memory in budgets(&space) {
             let mut completed = false;

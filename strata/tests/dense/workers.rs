@@ -10,7 +10,7 @@ use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, Fs, JobDir, KeptFile, RealFs};
 
-use crate::{budgets, expected, hanoi};
+use crate::{budgets, expected, folded, hanoi};
 
 const SHARDS: usize = 7;
 
@@ -135,12 +135,17 @@ const OWNERS: [[u16; SHARDS]; 6] = [
 
 #[test]
 fn any_number_of_workers_finds_the_same_layers() {
-    let space = hanoi();
-    let expected = expected(&space);
-    for memory in budgets(&space) {
+    for space in [hanoi(), folded()] {
+        any_number_of_workers(&space);
+    }
+}
+
+fn any_number_of_workers(space: &Arc<dyn DenseSpace>) {
+    let expected = expected(space);
+    for memory in budgets(space) {
         for owners in OWNERS {
             let dir = tempfile::tempdir().unwrap();
-            let mut team = Team::new(&space, dir.path(), memory, &owners);
+            let mut team = Team::new(space, dir.path(), memory, &owners);
             team.seed();
             for stats in &expected {
                 assert_eq!(team.sum(), *stats, "depth {}", team.reports[0].depth);
@@ -154,12 +159,17 @@ fn any_number_of_workers_finds_the_same_layers() {
 
 #[test]
 fn sessions_with_other_workers_continue_from_the_files_of_all() {
-    let space = hanoi();
-    let expected = expected(&space);
-    for memory in budgets(&space) {
+    for space in [hanoi(), folded()] {
+        sessions_with_other_workers(&space);
+    }
+}
+
+fn sessions_with_other_workers(space: &Arc<dyn DenseSpace>) {
+    let expected = expected(space);
+    for memory in budgets(space) {
         let dir = tempfile::tempdir().unwrap();
         let mut saved = Saved::none();
-        let mut team = Team::new(&space, dir.path(), memory, &OWNERS[0]);
+        let mut team = Team::new(space, dir.path(), memory, &OWNERS[0]);
         team.seed();
         for (depth, stats) in expected.iter().enumerate() {
             assert_eq!(team.sum(), *stats, "depth {depth}");
@@ -172,7 +182,7 @@ fn sessions_with_other_workers_continue_from_the_files_of_all() {
             if depth % 3 != 1 {
                 drop(team);
                 let owners = &OWNERS[(depth + 1) % OWNERS.len()];
-                team = Team::new(&space, dir.path(), memory, owners);
+                team = Team::new(space, dir.path(), memory, owners);
                 team.restore(&saved);
                 assert_eq!(team.sum(), *stats, "depth {depth}, restored");
             }

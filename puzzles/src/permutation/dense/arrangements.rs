@@ -199,7 +199,8 @@ impl Arrangements {
         let converses =
             back.map(|steps| MoveTable { moves: inverses.len(), steps, rows: rows.clone() });
         let moves = MoveTable { moves: moves.len(), steps, rows };
-        let parts = DenseParts { shape, moves, converses, maps, start, goals };
+        let parts =
+            DenseParts { shape, moves, converses, maps, start, goals, multiplicities: Vec::new() };
         DenseTables::new(parts).map_err(|error| refused(&error.to_string()))
     }
 

@@ -104,11 +104,22 @@ impl Members {
         self.numbering.number(&element).map(Numbers::from)
     }
 
+    /// The element that makes a state of the start; None if moves cannot.
+    pub(super) fn element(&self, definition: &Definition, state: &State) -> Option<Element> {
+        let element = self.inverse(definition, state)?.inverse(&definition.shape)?;
+        self.numbering.number(&element).map(|_| element)
+    }
+
+    /// The state that an element makes of the start.
+    pub(super) fn after(&self, definition: &Definition, element: &Element) -> State {
+        definition.after(&self.start, element)
+    }
+
     /// The state with these numbers.
     pub(super) fn state(&self, definition: &Definition, numbers: Numbers) -> Option<State> {
         let Numbers { block, row, lane } = numbers;
         let element = self.numbering.element(MemberNumber { block, row, lane })?;
-        Some(definition.after(&self.start, &element))
+        Some(self.after(definition, &element))
     }
 
     /// Bytes of the steps of blocks.
@@ -129,10 +140,7 @@ impl Members {
         moves: &[Element],
         goals: &[State],
     ) -> Result<DenseTables, SpaceError> {
-        let elements = goals.iter().filter_map(|goal| {
-            let element = self.inverse(definition, goal)?.inverse(&definition.shape)?;
-            self.numbering.number(&element).map(|_| element)
-        });
+        let elements = goals.iter().filter_map(|goal| self.element(definition, goal));
         let options = options(elements.collect());
         let space = GroupSpace::of(Arc::clone(&self.numbering), moves, &options);
         Ok(space.map_err(|error| refused(&error.to_string()))?.into_tables())

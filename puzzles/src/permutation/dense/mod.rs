@@ -1,20 +1,22 @@
 //! Dense forms: numbers of states by block, row and lane, and the tables of moves.
 
 mod arrangements;
+mod folded;
 mod members;
 mod numbers;
 mod orbit;
 
 use std::sync::{Arc, OnceLock};
 
-use strata_group::Element;
+use strata_group::{Effort, Element, StabiliserChain};
 use strata_space::dense::{
-    BlockStep, DenseShape, DenseSize, DenseSpace, DenseState, DenseTables, RowStep, block_weight,
-    lane_weight, row_weight,
+    BlockStep, DenseFolding, DenseShape, DenseSize, DenseSpace, DenseState, DenseTables, RowStep,
+    block_weight, lane_weight, row_weight,
 };
 use strata_space::{SpaceError, Weight};
 
 use self::arrangements::Arrangements;
+use self::folded::{FoldedMembers, FoldedPermutation};
 use self::members::Members;
 pub(super) use self::numbers::refused;
 use self::numbers::{MOST_TABLE_BYTES, Numbers};
@@ -30,13 +32,15 @@ pub(super) struct Numbering {
     inverses: Vec<Element>,
     /// Bytes of the steps of blocks, or why they are too many, as soon as asked for.
     step_bytes: OnceLock<Result<u64, String>>,
+    /// The form with folded blocks, if it pays, as soon as asked for.
+    folded: OnceLock<Option<Arc<FoldedMembers>>>,
 }
 
 /// What the numbers are made of.
 #[derive(Debug)]
 enum Form {
     /// Members of the group of the moves, where all pieces differ.
-    Members(Members),
+    Members(Arc<Members>),
     /// Arrangements of the pieces of each orbit.
     Arrangements(Arrangements),
 }
@@ -110,11 +114,12 @@ impl Numbering {
         }
         let form = if Members::fit(definition, start, &moves) {
             let members = Members::new(definition, start, &moves);
-            Form::Members(members.map_err(|error| error.to_string())?)
+            Form::Members(Arc::new(members.map_err(|error| error.to_string())?))
         } else {
             Form::Arrangements(Arrangements::new(definition, start, &moves)?)
         };
-        Ok(Numbering { form, moves, inverses, step_bytes: OnceLock::new() })
+        let (step_bytes, folded) = (OnceLock::new(), OnceLock::new());
+        Ok(Numbering { form, moves, inverses, step_bytes, folded })
     }
 
     /// The weight of a state: the product of the factors of block, row and lane. If `is_known` is
@@ -143,11 +148,48 @@ impl Numbering {
         self.form.shape().is_some()
     }
 
-    /// The size of the dense form, for a search with a goal or without.
+    /// The size of the dense form, for a search with a goal or without. With `symmetry`, blocks that
+    /// symmetries map to one another are one block where that pays.
     ///
     /// # Errors
-    /// Why the tables would be too large.
-    pub(super) fn size(&self, has_goal: bool) -> Result<DenseSize, String> {
+    /// Why the tables would be too large, or symmetries cannot be used.
+    pub(super) fn size(
+        &self,
+        definition: &Definition,
+        has_goal: bool,
+        symmetry: bool,
+    ) -> Result<DenseSize, String> {
+        if !symmetry {
+            return self.plain_size(has_goal);
+        }
+        match self.folded(definition)? {
+            Some(folded) => Ok(folded.size(has_goal)),
+            None => Ok(DenseSize { folding: DenseFolding::Unused, ..self.plain_size(has_goal)? }),
+        }
+    }
+
+    /// The form with folded blocks, if it pays.
+    ///
+    /// # Errors
+    /// If pieces look alike.
+    fn folded(&self, definition: &Definition) -> Result<Option<&Arc<FoldedMembers>>, String> {
+        let Form::Members(members) = &self.form else {
+            return Err("with --symmetry on it takes puzzles whose pieces all differ".into());
+        };
+        let make = || {
+            let chain = StabiliserChain::new(&definition.shape, &self.moves, Effort::default());
+            let moves = (self.moves.as_slice(), self.inverses.is_empty());
+            let folded = FoldedMembers::new(members, &chain.ok()?, moves);
+            // A form that exceeds a limit is not used.
+            let folded = folded.ok()??;
+            let plain = self.plain_size(false).ok();
+            folded.pays(plain.as_ref()).then(|| Arc::new(folded))
+        };
+        Ok(self.folded.get_or_init(make).as_ref())
+    }
+
+    /// The size of the form with all blocks.
+    fn plain_size(&self, has_goal: bool) -> Result<DenseSize, String> {
         let shape = self.form.shape().ok_or("its states have 2^32 blocks or more")?;
         let steps = self.step_bytes.get_or_init(|| self.find_step_bytes(shape)).clone()?;
         let (moves, tables) =
@@ -161,6 +203,7 @@ impl Numbering {
             states: shape.states(),
             shape,
             table_bytes: steps + rows,
+            folding: DenseFolding::Off,
             is_undirected: self.inverses.is_empty(),
             has_goal,
         })
@@ -186,13 +229,17 @@ impl Numbering {
     /// The dense form. Goals that moves cannot make of the start are left out.
     ///
     /// # Errors
-    /// If the tables would be too large.
+    /// If the tables would be too large, or symmetries cannot be used.
     pub(super) fn space(
         self: &Arc<Numbering>,
         definition: &Definition,
         goals: &[State],
+        symmetry: bool,
     ) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.size(!goals.is_empty()).map_err(|why| refused(&why))?;
+        if symmetry && let Some(folded) = self.folded(definition).map_err(|why| refused(&why))? {
+            return Ok(Arc::new(FoldedPermutation::new(definition, folded, goals)?));
+        }
+        self.plain_size(!goals.is_empty()).map_err(|why| refused(&why))?;
         let tables = match &self.form {
             Form::Members(members) => members.tables(definition, &self.moves, goals)?,
             Form::Arrangements(arrangements) => {

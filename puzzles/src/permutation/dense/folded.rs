@@ -1,0 +1,143 @@
+//! Dense forms in which blocks that symmetries map to one another are one block.
+
+use std::sync::Arc;
+
+use strata_group::{
+    Element, FoldedNumbering, FoldedSize, GroupError, GroupOptions, Pieces, StabiliserChain,
+    Symmetry, SymmetryLimits,
+};
+use strata_space::SpaceError;
+use strata_space::dense::{DenseFolding, DenseSize, DenseSpace, DenseState, DenseTables};
+
+use super::super::definition::{Definition, State};
+use super::super::text;
+use super::members::Members;
+use super::numbers::{MOST_TABLE_BYTES, refused};
+
+/// Bytes of a word in the planes of a search.
+const WORD_BYTES: u64 = 32;
+
+/// A folded form has at most one in so many of the bytes that the plain form has.
+const LEAST_SAVING: u64 = 2;
+
+/// The states of a group, one block for each class of symmetric blocks.
+#[derive(Debug)]
+pub(super) struct FoldedMembers {
+    members: Arc<Members>,
+    numbering: FoldedNumbering,
+    moves: Vec<Element>,
+    is_undirected: bool,
+}
+
+impl FoldedMembers {
+    /// The states that moves make of a start, if there are symmetries that fold blocks. The chain is that
+    /// of the moves.
+    ///
+    /// # Errors
+    /// If chains of subgroups exceed their limits.
+    pub(super) fn new(
+        members: &Arc<Members>,
+        chain: &StabiliserChain,
+        (moves, is_undirected): (&[Element], bool),
+    ) -> Result<Option<FoldedMembers>, GroupError> {
+        let shape = chain.shape();
+        let mut distinct = moves.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let pieces = Pieces::different(shape);
+        let symmetries = Symmetry::all(shape, &distinct, &pieces, SymmetryLimits::default())?;
+        let numbering = FoldedNumbering::best(chain, moves, &symmetries)?;
+        let (members, moves) = (Arc::clone(members), moves.to_vec());
+        Ok(numbering.map(|numbering| FoldedMembers { members, numbering, moves, is_undirected }))
+    }
+
+    /// The size of the dense form.
+    pub(super) fn size(&self, has_goal: bool) -> DenseSize {
+        let is_undirected = self.is_undirected;
+        let size = self.numbering.size(self.moves.len(), is_undirected);
+        let FoldedSize { shape, table_bytes, maps } = size;
+        let folding = DenseFolding::On { maps };
+        DenseSize { states: shape.states(), shape, table_bytes, folding, is_undirected, has_goal }
+    }
+
+    /// Whether planes and tables take half as many bytes as those of the plain form, or fewer. The plain
+    /// form may be impossible.
+    pub(super) fn pays(&self, plain: Option<&DenseSize>) -> bool {
+        let bytes = |size: &DenseSize| {
+            size.shape.words().saturating_mul(WORD_BYTES).saturating_add(size.table_bytes)
+        };
+        let folded = bytes(&self.size(false));
+        plain.is_none_or(|plain| folded.saturating_mul(LEAST_SAVING) <= bytes(plain))
+    }
+}
+
+/// A puzzle as a folded dense space.
+#[derive(Debug)]
+pub(super) struct FoldedPermutation {
+    definition: Definition,
+    folded: Arc<FoldedMembers>,
+    tables: DenseTables,
+    goals: Vec<Element>,
+}
+
+impl FoldedPermutation {
+    /// The dense form. Goals that moves cannot make of the start are left out.
+    ///
+    /// # Errors
+    /// If the tables would be too large.
+    pub(super) fn new(
+        definition: &Definition,
+        folded: &Arc<FoldedMembers>,
+        goals: &[State],
+    ) -> Result<FoldedPermutation, SpaceError> {
+        let goals = goals.iter().filter_map(|goal| folded.members.element(definition, goal));
+        let goals: Vec<Element> = goals.collect();
+        let options = GroupOptions {
+            goals: goals.clone(),
+            table_bytes: MOST_TABLE_BYTES,
+            ..GroupOptions::default()
+        };
+        let tables = folded.numbering.tables(&folded.moves, &options);
+        let tables = tables.map_err(|error| refused(&error.to_string()))?;
+        let (definition, folded) = (definition.clone(), Arc::clone(folded));
+        Ok(FoldedPermutation { definition, folded, tables, goals })
+    }
+
+    fn text_of(&self, element: &Element) -> String {
+        text::write(&self.definition, &self.folded.members.after(&self.definition, element))
+    }
+
+    fn element_of(&self, text: &str) -> Option<Element> {
+        let state = text::read(&self.definition, text).ok()?.state()?;
+        self.folded.members.element(&self.definition, &state)
+    }
+}
+
+impl DenseSpace for FoldedPermutation {
+    fn tables(&self) -> &DenseTables {
+        &self.tables
+    }
+
+    fn text(&self, state: DenseState) -> String {
+        let element = self.folded.numbering.element(state);
+        element.map_or_else(String::new, |element| self.text_of(&element))
+    }
+
+    fn parse(&self, text: &str) -> Option<DenseState> {
+        self.folded.numbering.state(&self.element_of(text)?)
+    }
+
+    fn path_texts(&self, path: &[DenseState], end: Option<&str>) -> Option<Vec<String>> {
+        let FoldedMembers { numbering, moves, .. } = &*self.folded;
+        let end = match end {
+            Some(text) => self.element_of(text)?,
+            None => {
+                let last = *path.last()?;
+                let is_last = |goal: &&Element| numbering.state(goal) == Some(last);
+                self.goals.iter().find(is_last)?.clone()
+            }
+        };
+        let path = numbering.unfold(moves, path, &end)?;
+        Some(path.iter().map(|element| self.text_of(element)).collect())
+    }
+}
