@@ -18,11 +18,16 @@ use strata_space::dense::DenseSpace;
 
 type Puzzle = (&'static str, fn() -> Arc<dyn DenseSpace>);
 
-const PUZZLES: [Puzzle; 7] = [
+const PUZZLES: [Puzzle; 12] = [
     ("pyraminx", || puzzles::pyraminx().space()),
     ("dino", || puzzles::dino().space()),
     ("skewb", || puzzles::skewb().space()),
     ("cube2", || puzzles::cube2(6, Powers::All).space()),
+    ("skewb-diamond-folded", || puzzles::from_file("skewb-diamond", true)),
+    ("cube2-folded", || puzzles::from_file("2x2x2", true)),
+    ("skewb-folded", || puzzles::from_file("skewb", true)),
+    ("dino-folded", || puzzles::from_file("dino", true)),
+    ("pyraminx-folded", || puzzles::from_file("pyraminx", true)),
     ("pancake-12", || puzzles::pancake(12).space()),
     ("pancake-12-factored", || puzzles::pancake(12).factored_space()),
     ("hanoi-13-4", || match Hanoi::new(13, 4, true).and_then(DenseHanoi::new) {
@@ -52,17 +57,21 @@ fn search(space: &Arc<dyn DenseSpace>, options: &Options, is_verbose: bool) -> f
         Ok(search) => search,
         Err(error) => panic!("{error}"),
     };
-    let mut states = search.stats().states;
+    let (mut states, mut positions) = (search.stats().states, search.stats().positions);
     loop {
         let (layer_wall, layer_before) = (Instant::now(), processor_seconds());
         let Some(layer) = search.advance() else { break };
         states += layer.states;
+        positions += layer.positions;
         if is_verbose {
             let seconds = seconds_since(layer_wall, layer_before, options);
             println!("  depth {}: {} states, {seconds:.4} s", search.depth(), layer.states);
         }
     }
     assert_eq!(states, space.tables().shape().states(), "all states");
+    if is_verbose {
+        println!("  {states} states stand for {positions} positions");
+    }
     seconds_since(wall, before, options)
 }
 
