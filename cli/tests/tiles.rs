@@ -257,7 +257,7 @@ fn clockwise_results_name_rules_and_the_last_boards() {
     let ran = expect(0, &mut clockwise("tiles 2x3 --exhaust --antipodes 3")).stdout;
     assert!(ran.starts_with("tiles-2x3-clockwise: whole space, radius 31\n"), "{ran}");
     assert!(ran.contains("  depth       32\n") && ran.contains("  positions   360"), "{ran}");
-    assert!(ran.contains("  farthest    1           (positions at depth 31)\n"), "{ran}");
+    assert!(ran.contains("  farthest    1        (positions at depth 31)\n"), "{ran}");
     let farthest = ran.lines().last().unwrap().trim();
     let mut search =
         Clockwise::new(&Board::goal("2x3".parse().unwrap()), Choices::Free, true, u64::MAX);
@@ -288,7 +288,10 @@ fn what_clockwise_searches_have_not_is_refused() {
     refuse("tiles 3x3 --engine dense", "tiles has no dense form");
     refuse("tiles 3x3 --symmetry on", "makes left turns of right turns");
     refuse("tiles 3x3 -k 2", "the first tiles of an order are the region");
-    refuse("tiles 3x3 --choices some", "choices must be 'free', 'limited' or 'bottom'");
+    refuse(
+        "tiles 3x3 --choices some",
+        "choices must be 'free' or 'limited' or 'bottom', not 'some'",
+    );
     refuse("hanoi 3", "hanoi has no parameter 'moves'");
     let mut command = strata("solve tiles 2x3 --moves clockwise --exhaust --start");
     refused(command.arg("1 2 _ / 4 5 3"), "starts from every board");

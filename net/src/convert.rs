@@ -351,9 +351,10 @@ fn check_regions(regions: u64, states: u64) -> Result<(), ConvertError> {
     }
 }
 
-/// Checks that there are no fewer positions than states, unless they are not counted.
+/// Checks that there are no positions without states. Whether a state may stand for none depends on the
+/// space; the plan checks it.
 fn check_positions(positions: u64, states: u64) -> Result<(), ConvertError> {
-    if positions == 0 || (states > 0 && positions >= states) {
+    if positions == 0 || states > 0 {
         Ok(())
     } else {
         Err(ConvertError::new("positions", format!("{positions} positions of {states} states")))
