@@ -141,7 +141,7 @@ mod tests {
             ("k", "3", "the first tiles of an order are the region"),
             ("symmetry", "on", "makes left turns of right turns"),
             ("moves", "any", "this search is for clockwise moves"),
-            ("choices", "some", "choices must be 'free', 'limited' or 'bottom', not 'some'"),
+            ("choices", "some", "choices must be 'free' or 'limited' or 'bottom', not 'some'"),
         ] {
             let pairs = [("size", "3x3"), ("moves", "clockwise"), (name, value)];
             let given = pairs.into_iter().map(|(a, b)| (a.to_owned(), b.to_owned()));
