@@ -115,16 +115,16 @@ impl Key for Key192 {
     #[inline]
     fn spread(self, bits: u32) -> Key192 {
         let mask = Key192::mask(bits);
-        let first = self * FACTOR & mask;
-        (first ^ first >> (bits / 2 + 1)) * FACTOR & mask
+        let first = (self * FACTOR) & mask;
+        ((first ^ first >> (bits / 2 + 1)) * FACTOR) & mask
     }
 
     #[inline]
     fn gather(self, bits: u32) -> Key192 {
         const BACK: Key192 = inverse(FACTOR);
         let mask = Key192::mask(bits);
-        let first = self * BACK & mask;
-        (first ^ first >> (bits / 2 + 1)) * BACK & mask
+        let first = (self * BACK) & mask;
+        ((first ^ first >> (bits / 2 + 1)) * BACK) & mask
     }
 
     #[inline]

@@ -96,7 +96,7 @@ impl Key192 {
         let next = rest << 64 | self.low >> 64;
         let (middle, rest) = (next / divisor, next % divisor);
         let next = rest << 64 | self.low & u128::from(u64::MAX);
-        let quotient = Key192 { high: high as u64, low: middle << 64 | next / divisor };
+        let quotient = Key192 { high: high as u64, low: (middle << 64) | (next / divisor) };
         (quotient, Key192::from(next % divisor))
     }
 

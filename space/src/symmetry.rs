@@ -212,11 +212,14 @@ fn unlike_flip<S: NestedSpace>(space: &S, state: &NestedState<S::Config>) -> Opt
     kinds.iter().any(is_unlike).then_some("the states after moves do not become one another")
 }
 
+/// A configuration and its flip.
+type Pair<'a, C> = (&'a C, &'a C);
+
 /// Whether a move, and its flip at flipped configurations, shift levels to what are no flips. Levels and
 /// configurations are those from the highest down.
 fn shifts_differ<S: NestedSpace>(
     space: &S,
-    levels: &[(u8, (&S::Config, &S::Config))],
+    levels: &[(u8, Pair<'_, S::Config>)],
     kind: u8,
     flipped: u8,
 ) -> bool {

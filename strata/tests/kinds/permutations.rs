@@ -209,7 +209,7 @@ fn permutations_with_inverses() {
 fn lx_of_5_to_a_goal() {
     let moves = steps_of(&lx(5));
     let (reference, goal) = (Reference::solved(5, 1), [1, 0, 2, 4, 3]);
-    let layers = layers_of(&[reference.start.clone()], usize::MAX, |state| {
+    let layers = layers_of(std::slice::from_ref(&reference.start), usize::MAX, |state| {
         moves.iter().map(|steps| reference.apply(state, steps)).collect()
     });
     let has_goal =
@@ -396,7 +396,7 @@ fn a_goal_of_a_puzzle() {
     let goal = |symmetry| puzzle(text, &[("goal", "5 2 3 4 1"), ("symmetry", symmetry)]);
     check(&|| goal("off"), expected.clone());
     let orbits = ends.map(|layers| {
-        let is_least = |state: &&Arrangement| **state <= image(*state);
+        let is_least = |state: &&Arrangement| **state <= image(state);
         let least = layers.iter().map(|layer| layer.iter().filter(is_least).count() as u64);
         least.collect::<Vec<u64>>()
     });
