@@ -293,6 +293,8 @@ fn what_clockwise_searches_have_not_is_refused() {
         "choices must be 'free' or 'limited' or 'bottom', not 'some'",
     );
     refuse("hanoi 3", "hanoi has no parameter 'moves'");
+    let mut command = strata("solve tiles 3x3 --moves sideways");
+    refused(&mut command, "moves must be 'any' or 'clockwise', not 'sideways'");
     let mut command = strata("solve tiles 2x3 --moves clockwise --exhaust --start");
     refused(command.arg("1 2 _ / 4 5 3"), "starts from every board");
 }

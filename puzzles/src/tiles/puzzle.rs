@@ -158,6 +158,12 @@ pub(super) fn word(board: &Board) -> String {
 fn config(read: ParameterReader<'_>) -> Result<TilesConfig, SpaceError> {
     let shape = Shape::parse(read.required("size")?)?;
     let exhaust = read.switch("exhaust")?;
+    if read.choice("moves", &["any", "clockwise"])? == Some(1) {
+        return Err(SpaceError::Conflict {
+            name: "moves".into(),
+            why: "this search is for all moves".into(),
+        });
+    }
     if read.text("choices").is_some_and(|choices| choices != "free") {
         return Err(SpaceError::Conflict {
             name: "choices".into(),
@@ -239,8 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn choices_of_other_moves_are_refused() {
-        let error = open(&[("size", "3x3"), ("choices", "limited")]).unwrap_err().to_string();
-        assert!(error.contains("only clockwise moves can have limited choices"), "{error}");
+    fn other_moves_and_their_choices_are_refused() {
+        for (name, value, why) in [
+            ("moves", "clockwise", "this search is for all moves"),
+            ("moves", "sideways", "moves must be 'any' or 'clockwise', not 'sideways'"),
+            ("choices", "limited", "only clockwise moves can have limited choices"),
+        ] {
+            let error = open(&[("size", "3x3"), (name, value)]).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }
