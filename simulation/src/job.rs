@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// A puzzle with its parameters.
 type Puzzle = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Searches of 24 to 1,800 states. Moves of `lx` and clockwise moves of tiles have no inverses.
+/// Searches of 45 to 729 states. Moves of `lx` and clockwise moves of tiles have no inverses.
 const PUZZLES: [Puzzle; 8] = [
     ("hanoi", &[("discs", "4")]),
     ("hanoi", &[("discs", "5")]),

@@ -218,8 +218,8 @@ impl DenseTables {
         self.parts.moves.bytes() + converses + size_of_val(&*self.parts.multiplicities)
     }
 
-    /// A checksum of shape, start, moves and multiplicities: files of states contain it, so that files of another
-    /// numbering are refused. Of tables with more than 2^20 entries, evenly spaced ones are read.
+    /// A checksum of shape, start, moves and multiplicities: files of states contain it, so that files of
+    /// another numbering are refused. Of tables with more than 2^20 entries, evenly spaced ones are read.
     /// Steps in factors have the checksum of their products.
     pub fn fingerprint(&self) -> u64 {
         const MOST: usize = 1 << 20;

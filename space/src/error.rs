@@ -121,7 +121,8 @@ pub enum SpaceError {
     },
     /// Look-ups in the tables of a space disagree with its moves.
     #[error(
-        "from {from}, look-ups in the tables of the space lead to other states than its moves: tables,          or the symmetries of their targets, are wrong"
+        "from {from}, look-ups in the tables of the space lead to other states than its moves: \
+         tables, or the symmetries of their targets, are wrong"
     )]
     Tables {
         /// The state before the moves, as text.

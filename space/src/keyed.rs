@@ -3,7 +3,7 @@
 use crate::digest::{Weight, mix};
 use crate::error::SpaceError;
 use crate::key::Key;
-use crate::sink::{KeySink, StateSink};
+use crate::sink::{KeySink, StateSink, add_each};
 use crate::state::{Finish, RegionKey, State};
 use crate::state_space::StateSpace;
 use crate::stats::LayerStats;
@@ -301,12 +301,7 @@ impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
     fn add_run(&mut self, first: usize, high: S::Key, lows: &[u64]) {
         let bits = self.keyed.local_bits;
         if self.keyed.hashed != Hashed::Local || bits >= u64::BITS {
-            let (upper, lower) = high.split(u64::BITS);
-            for (number, low) in (first..).zip(lows) {
-                let key = S::Key::join(upper, lower | u128::from(*low), u64::BITS);
-                self.add(number, key);
-            }
-            return;
+            return add_each(self, first, high, lows);
         }
         let sides = self.locals[first..].iter().map(|local| (*local).into() as u64 & 1);
         self.run.clear();

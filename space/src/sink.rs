@@ -16,10 +16,21 @@ pub trait KeySink<K> {
     where
         K: Key,
     {
-        let (upper, lower) = high.split(u64::BITS);
-        for (number, low) in (first..).zip(lows) {
-            self.add(number, K::join(upper, lower | u128::from(*low), u64::BITS));
-        }
+        add_each(self, first, high, lows);
+    }
+}
+
+/// Adds the successors of a run one by one.
+#[inline]
+pub(crate) fn add_each<K: Key>(
+    to: &mut (impl KeySink<K> + ?Sized),
+    first: usize,
+    high: K,
+    lows: &[u64],
+) {
+    let (upper, lower) = high.split(u64::BITS);
+    for (number, low) in (first..).zip(lows) {
+        to.add(number, K::join(upper, lower | u128::from(*low), u64::BITS));
     }
 }
 

@@ -1,4 +1,5 @@
-//! Checks by samples that the symmetries of a space map moves to moves.
+//! Checks of the symmetries that a space gives: by samples, that they map moves to moves; and that they
+//! fix an end of a search.
 
 use std::collections::HashSet;
 

@@ -36,12 +36,6 @@ fn common_flags() -> impl Iterator<Item = &'static SharedFlag> {
 }
 
 impl DomainArgs {
-    /// The value of a parameter, if it was given.
-    #[cfg(test)]
-    pub(crate) fn value(&self, name: &str) -> Option<&str> {
-        self.values.get(name).map(String::as_str)
-    }
-
     /// The given flags, common flags included.
     pub(crate) fn given(&self, common: &CommonFlags, line: &SolveLine) -> Vec<Given> {
         let own = own_flags().filter_map(|flag| Some((flag, self.values.get(flag.name)?)));

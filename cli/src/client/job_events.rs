@@ -108,7 +108,7 @@ impl<'a> JobEvents<'a> {
             std::cmp::Ordering::Greater => return Err(Gap),
             std::cmp::Ordering::Equal => {}
         }
-        let before = self.layers.last().copied().unwrap_or(Received::default());
+        let before = self.layers.last().copied().unwrap_or_default();
         let total = before.states.saturating_add(line.states);
         let (positions, end) = (line.positions, line.seconds);
         self.layers.push(Received { positions, states: total, end });

@@ -23,38 +23,15 @@ pub struct Entry {
     pub both_ends: &'static [(&'static str, &'static str)],
     puzzle: TypeId,
     open: Open,
-    variant: Option<Variant>,
 }
 
+/// Opens a puzzle with parameters.
 type Open = fn(&Parameters) -> Result<Space, SpaceError>;
-
-/// What some parameters of a puzzle open instead.
-#[derive(Copy, Clone, Debug)]
-struct Variant {
-    is_asked: fn(&Parameters) -> bool,
-    open: Open,
-}
 
 impl Entry {
     /// A puzzle of keys, for the explicit engine.
     pub const fn keyed<P: Puzzle + KeySpace>() -> Entry {
         Entry::of::<P>(|parameters| Space::keyed(<P as Puzzle>::open(parameters)?))
-    }
-
-    /// A puzzle of keys in two types, for the explicit engine. The second is opened where the keys of the
-    /// first are too wide. Both have the same name and parameters.
-    pub const fn keyed_or_wide<P: Puzzle + KeySpace, W: Puzzle + KeySpace>() -> Entry {
-        Entry::of::<P>(|parameters| {
-            let puzzle = <P as Puzzle>::open(parameters)?;
-            match puzzle.check_explicit() {
-                Err(SpaceError::KeyTooWide { .. }) => {
-                    drop(puzzle);
-                    Space::keyed(<W as Puzzle>::open(parameters)?)
-                }
-                // Other engines may take it even so.
-                _ => Space::keyed(puzzle),
-            }
-        })
     }
 
     /// A puzzle of keys with a nested form, for both engines.
@@ -72,15 +49,9 @@ impl Entry {
         Entry::of::<P>(|parameters| Space::nested_tabled(<P as Puzzle>::open(parameters)?))
     }
 
-    /// The same puzzle, where parameters for which `is_asked` holds open `P`: a type with the same name
-    /// and parameters, for spaces of another form. `P` is searched by the explicit engine.
-    #[must_use]
-    pub const fn or_keyed<P: Puzzle + KeySpace>(self, is_asked: fn(&Parameters) -> bool) -> Entry {
-        let Entry { open, .. } = Entry::keyed::<P>();
-        Entry { variant: Some(Variant { is_asked, open }), ..self }
-    }
-
-    const fn of<P: Puzzle>(open: Open) -> Entry {
+    /// A puzzle whose parameters choose the type of its space. All types have the name and the parameters
+    /// of `P`.
+    pub(super) const fn of<P: Puzzle>(open: Open) -> Entry {
         Entry {
             name: P::NAME,
             summary: P::SUMMARY,
@@ -89,7 +60,6 @@ impl Entry {
             both_ends: P::BOTH_ENDS,
             puzzle: TypeId::of::<P>(),
             open,
-            variant: None,
         }
     }
 
@@ -215,10 +185,7 @@ impl Registry {
         parameters.keys().try_for_each(|name| entry.check_name(name))?;
         match entry.positional().find(|name| !parameters.contains_key(*name)) {
             Some(missing) => Err(self.misused(entry, missing.to_owned())),
-            None => {
-                let variant = entry.variant.filter(|variant| (variant.is_asked)(parameters));
-                variant.map_or(entry.open, |variant| variant.open)(parameters)
-            }
+            None => (entry.open)(parameters),
         }
     }
 

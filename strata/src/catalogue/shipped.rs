@@ -7,7 +7,10 @@ use strata_puzzles::permutation::{
 };
 use strata_puzzles::tiles::{ClockwiseTiles, Tiles};
 
+use strata_space::{Parameters, Puzzle, SpaceError};
+
 use super::registry::{Entry, Registry};
+use super::space::Space;
 
 impl Registry {
     /// The puzzles that ship with Strata.
@@ -15,14 +18,32 @@ impl Registry {
         Registry::new([
             Entry::nested_tabled::<Panex>(),
             Entry::nested_keyed::<Hanoi>(),
-            Entry::tabled::<Tiles>().or_keyed::<ClockwiseTiles>(ClockwiseTiles::is_asked),
-            Entry::keyed_or_wide::<Permutation, WidePermutation>(),
+            Entry::of::<Tiles>(tiles),
+            Entry::of::<Permutation>(permutation),
             Entry::keyed::<Member<Pancake>>(),
             Entry::keyed::<Member<BurntPancake>>(),
             Entry::keyed::<Member<TopSpin>>(),
             Entry::keyed::<Member<Lrx>>(),
             Entry::keyed::<Member<Lx>>(),
         ])
+    }
+}
+
+/// Sliding tiles; clockwise moves make another graph.
+fn tiles(parameters: &Parameters) -> Result<Space, SpaceError> {
+    match ClockwiseTiles::is_asked(parameters) {
+        true => Space::keyed(ClockwiseTiles::open(parameters)?),
+        false => Space::tabled(Tiles::open(parameters)?),
+    }
+}
+
+/// A puzzle from a file, with wide keys only where others do not fit: they take longer.
+fn permutation(parameters: &Parameters) -> Result<Space, SpaceError> {
+    let puzzle = Permutation::open(parameters)?;
+    match puzzle.check_explicit() {
+        Err(SpaceError::KeyTooWide { .. }) => Space::keyed(WidePermutation::open(parameters)?),
+        // Other engines may take it even so.
+        _ => Space::keyed(puzzle),
     }
 }
 

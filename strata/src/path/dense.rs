@@ -126,8 +126,9 @@ impl<'a> DensePaths<'a> {
 
 /// The positions of a shortest path from the start to a state of the layer at a depth, in text form, by
 /// the layers before it. If the state stands for others, the path leads to the one with the text `end`, or
-/// to a goal if that is None. `look_up` returns the index of a state that the layer of a depth has, if it has one. None
-/// if no predecessor of a state is in the layer before: layers are missing or of another search.
+/// to a goal if that is None. `look_up` returns the index of a state that the layer of a depth has, if it
+/// has one. None if no predecessor of a state is in the layer before: layers are missing or of another
+/// search.
 ///
 /// # Errors
 /// Those of `look_up`.

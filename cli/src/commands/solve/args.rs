@@ -158,7 +158,7 @@ mod tests {
              --checkpoint-interval 500ms --symmetry off -s 5 -k 4 --centre-top allow",
         );
         assert_eq!(args.search.args, ["10"]);
-        assert_eq!((args.search.own.value("pegs"), args.memory), (Some("4"), 64 << 20));
+        assert_eq!(args.memory, 64 << 20);
         assert_eq!(args.search.keep_layers, KeepLayers::Every(NonZeroU32::new(5).unwrap()));
         assert_eq!(args.checkpoint_interval, Duration::from_millis(500));
         let given = args.search.parameters().into_iter();
