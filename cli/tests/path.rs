@@ -426,3 +426,15 @@ fn a_job_without_a_path_is_refused() {
     expect(0, &mut solve(dir.path(), "hanoi 3 --exhaust"));
     refused(strata("path").arg(dir.path()), "has reached no goal");
 }
+
+/// A directed search has no midpoint, so another search of the same ends would find no more.
+#[test]
+fn a_directed_search_whose_layers_exceed_the_disk_limit_is_not_repeated() {
+    let dir = tempdir().unwrap();
+    let goal = dir.path().join("goal");
+    std::fs::write(&goal, "8 7 6 5 4 3 2 1\n").unwrap();
+    let line = "lx 8 --engine explicit --path --keep-layers last --disk-limit 78KB";
+    let mut command = plain(&dir.path().join("data"), line);
+    let ran = expect(4, command.args(["--goal", &format!("@{}", goal.display())]));
+    assert_eq!(ran.stderr.matches("searching a part of the path").count(), 1, "{}", ran.stderr);
+}
