@@ -50,19 +50,17 @@ impl NewStates for Narrow {
         next: &mut Vec<Local>,
         stats: &mut LayerStats,
     ) -> Option<()> {
-        inputs.current.decode_locals(&mut self.current)?;
         let inbox = inputs.inbox.locals();
         next.clear();
-        if LocalSet::suits(inbox) {
-            self.set.add(inbox);
-            self.set.remove(&self.current);
+        if self.set.fill(inbox) {
+            self.set.remove(inputs.current)?;
             for list in known(&inputs) {
-                list.decode_locals(&mut self.known)?;
-                self.set.remove(&self.known);
+                self.set.remove(list)?;
             }
-            stats.odd |= self.current.iter().any(|local| self.set.has(local ^ 1));
+            stats.odd |= self.set.meets(inputs.current)?;
             stats.even |= self.set.take(next);
         } else {
+            inputs.current.decode_locals(&mut self.current)?;
             next.extend_from_slice(inbox);
             next.sort_unstable();
             next.dedup();

@@ -9,7 +9,7 @@ use crate::layer::span::Span;
 use crate::layer::varint;
 
 /// The smallest long gap. The byte of a long gap has its two highest bits set.
-const LONG: u32 = 192;
+pub(crate) const LONG: u32 = 192;
 /// The high part in the byte of a very long gap, whose actual high part is at least this.
 const MOST: u32 = 255 - LONG;
 
@@ -169,13 +169,7 @@ fn get_shifted<const SHIFT: u32>(columns: [&[u8]; 3], bit: u32, out: &mut [u32])
         let mut long = marks(&padded[..targets.len()]);
         while long != 0 {
             let gap = targets.get_mut(long.trailing_zeros() as usize)?;
-            let mut high = *gap - LONG;
-            if high == MOST {
-                let mut pos = 0;
-                high = high.checked_add(varint::get(highs, &mut pos)?)?;
-                highs = &highs[pos..];
-            }
-            *gap = high.checked_mul(256)?.checked_add(LONG + u32::from(*lows.next()?))?;
+            *gap = long_gap(*gap, *lows.next()?, &mut highs)?;
             long &= long - 1;
         }
         for slot in &mut targets[..bytes.len()] {
@@ -186,6 +180,18 @@ fn get_shifted<const SHIFT: u32>(columns: [&[u8]; 3], bit: u32, out: &mut [u32])
     }
     // Values increase: if the last one fits, all do.
     (next <= u64::from(u32::MAX >> SHIFT) + 1).then_some(())
+}
+
+/// The gap of a byte of at least [`LONG`] and a low byte. Takes what is left of very long gaps from `highs`.
+#[inline]
+pub(crate) fn long_gap(byte: u32, low: u8, highs: &mut &[u8]) -> Option<u32> {
+    let mut high = byte - LONG;
+    if high == MOST {
+        let mut pos = 0;
+        high = high.checked_add(varint::get(highs, &mut pos)?)?;
+        *highs = &highs[pos..];
+    }
+    high.checked_mul(256)?.checked_add(LONG + u32::from(low))
 }
 
 const HIGHEST: u64 = 0x8080_8080_8080_8080;

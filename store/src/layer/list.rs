@@ -1,7 +1,7 @@
 //! Encoded lists of states, which can be copied between files without decoding.
 
 use crate::layer::local::{LocalWidth, LocalWord};
-use crate::layer::{gaps, wide};
+use crate::layer::{bits, gaps, wide};
 
 /// A strictly increasing list of states, encoded. Equal lists have equal bytes.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
@@ -75,6 +75,17 @@ impl List<'_> {
         }
         locals.reserve(self.len());
         wide::get_list(self.bit, self.columns(), |local| locals.push(local))
+    }
+
+    /// Clears the states in a set of bits, which takes less time than to decode them; `None` if the bytes are
+    /// not a list of locals of one word. Bit n is the state n, or, where the states share the lowest bit,
+    /// the state whose other bits are n. States beyond the set are ignored.
+    #[must_use]
+    pub fn clear(&self, set: &mut [u64]) -> Option<()> {
+        match self.width {
+            LocalWidth::One => bits::clear(self.bit, self.columns(), set),
+            LocalWidth::Two | LocalWidth::Four => None,
+        }
     }
 
     fn columns(&self) -> [&[u8]; 3] {

@@ -1,5 +1,6 @@
 //! Layer files and runs: sorted regions in compressed, checksummed blocks, with an index.
 
+pub(crate) mod bits;
 pub(crate) mod columns;
 pub(crate) mod cursor;
 pub(crate) mod encoder;
