@@ -1,13 +1,14 @@
 //! Layers before the last two, which a pass reads where moves cannot be undone.
 //!
 //! They are in few files, each of several layers. A layer that joins them is written together with the
-//! files that are not much larger, so that a state is written a logarithmic number of times and the
-//! number of files is logarithmic, too.
+//! files that are not larger, so that a state is written a logarithmic number of times. A pass reads all of
+//! them, which takes a few times less than to write as many states.
 
 use strata_store::Layer;
 
-/// A file is written again if it has at most this many times the states that join it.
-const RATIO: u64 = 4;
+/// The most files: a pass has a cursor for each. The last of so many is small, so that it may be written
+/// again for every layer.
+const MOST_FILES: usize = 16;
 
 /// The files of older layers, the oldest first.
 #[derive(Debug, Default)]
@@ -49,12 +50,12 @@ impl OlderLayers {
 /// How many of the last files a layer joins; sizes are numbers of states.
 fn joined(sizes: &[u64], states: u64) -> usize {
     let mut sum = states;
-    let joins = |size: &&u64| {
-        let joins = **size <= sum.saturating_mul(RATIO);
+    let joins = |(number, size): &(usize, &u64)| {
+        let joins = **size <= sum || *number >= MOST_FILES - 1;
         sum = sum.saturating_add(**size);
         joins
     };
-    sizes.iter().rev().take_while(joins).count()
+    sizes.iter().enumerate().rev().take_while(joins).count()
 }
 
 #[cfg(test)]
@@ -63,19 +64,24 @@ mod tests {
 
     #[test]
     fn files_are_few_and_states_are_seldom_written_again() {
-        for layers in [vec![1; 2000], (1..40).map(|d| 1 << (d / 2)).collect(), (1..999).collect()] {
+        let shrinking = (0..40).map(|d| (1e12 * 0.6_f64.powi(d)) as u64).collect();
+        let wide_then_narrow = [1 << 30, 1 << 20].into_iter().chain(vec![100; 2000]).collect();
+        let constant = vec![1; 2000];
+        let growing = (1..40).map(|d| 1 << (d / 2)).collect();
+        let layers = [shrinking, wide_then_narrow, constant, growing, (1..999).collect()];
+        for layers in layers {
             let (mut sizes, mut written, mut total) = (Vec::<u64>::new(), 0, 0);
             for states in layers {
                 let first = sizes.len() - joined(&sizes, states);
                 let size = sizes.drain(first..).sum::<u64>() + states;
                 sizes.push(size);
                 (written, total) = (written + size, total + states);
-                assert!(sizes.windows(2).all(|pair| pair[0] > RATIO * pair[1]), "{sizes:?}");
+                assert!(sizes.is_sorted_by(|before, after| before > after), "{sizes:?}");
             }
             assert_eq!(sizes.iter().sum::<u64>(), total);
-            assert!(sizes.len() <= 1 + total.ilog(RATIO) as usize, "{sizes:?}");
+            assert!(sizes.len() <= MOST_FILES, "{sizes:?}");
             let times = written as f64 / total as f64;
-            assert!(times <= 1.0 + f64::from(total.ilog2()), "{times}");
+            assert!(times <= 1.0 + f64::from(total.ilog2()) / 2.0, "{times}");
         }
     }
 }
