@@ -26,8 +26,36 @@ pub(super) struct Targets<L> {
     /// The region and the place of the last successor: the next one is often in the same region.
     last: Option<(RegionKey, usize)>,
     count: usize,
+    repeats: Repeats,
     set: LocalSet,
     width: PhantomData<L>,
+}
+
+/// Whether repeated successors are removed before they are sent. Neighbouring states have common
+/// successors, in some spaces many. In others it takes longer to find few than to send them.
+#[derive(Debug, Default)]
+struct Repeats {
+    /// How many times successors are sent as they are until the next try.
+    left: u32,
+    /// Of the last try: all successors, and those that were different.
+    tried: usize,
+    different: usize,
+}
+
+impl Repeats {
+    /// Of so many times, one is a try, if repetitions are few.
+    const PERIOD: u32 = 32;
+
+    /// Decides about the next time.
+    fn begin(&mut self) -> bool {
+        let are_few = self.different * 4 > self.tried * 3;
+        let is_try = self.left == 0 || !are_few;
+        if is_try {
+            *self = Repeats { left: Self::PERIOD, ..Repeats::default() };
+        }
+        self.left -= 1;
+        is_try
+    }
 }
 
 impl<L: LocalWord> StateSink for Targets<L> {
@@ -86,12 +114,15 @@ impl<L: LocalWord> Targets<L> {
         shards: u32,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
-        let set = &mut self.set;
+        let (set, repeats) = (&mut self.set, &mut self.repeats);
+        // Wide locals repeat too seldom.
+        let removes = L::WIDTH == LocalWidth::One && repeats.begin();
         let sent = self.batches[..self.used].iter_mut().try_for_each(|(first, locals)| {
             check_region(space, *first)?;
-            if L::WIDTH == LocalWidth::One {
-                // Neighbouring states have common successors. Wide locals repeat too seldom.
+            if removes {
+                repeats.tried += locals.len();
                 set.sort(locals);
+                repeats.different += locals.len();
             }
             exits.send(entry_key(space, shards, first.region), None, locals)
         });
@@ -104,5 +135,26 @@ impl<L: LocalWord> Targets<L> {
         self.places.clear();
         self.batches[..self.used].iter_mut().for_each(|(_, locals)| locals.clear());
         (self.used, self.last, self.count) = (0, None, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_are_removed_always_or_seldom() {
+        let times = |different: usize| {
+            let mut repeats = Repeats::default();
+            let tries = (0..64).filter(|_| {
+                let is_try = repeats.begin();
+                if is_try {
+                    (repeats.tried, repeats.different) = (1000, different);
+                }
+                is_try
+            });
+            tries.count()
+        };
+        assert_eq!([times(500), times(750), times(751), times(1000)], [64, 64, 2, 2]);
     }
 }
