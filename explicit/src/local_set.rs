@@ -204,7 +204,7 @@ mod tests {
     proptest! {
         #[test]
         fn locals_are_added_removed_and_taken(
-            added in locals(40_000, 1..200),
+            added in locals(40_000, 10..200),
             removed in locals(60_000, 0..200),
             other in locals(60_000, 0..200),
         ) {
