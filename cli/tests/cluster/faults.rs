@@ -83,7 +83,9 @@ fn symmetric_states_stand_for_the_same_positions_after_a_kill() {
     let job = follower.job();
     expected.assert_printed(&follower.expect(0));
     let log = cluster.log(COORDINATOR);
-    assert!(log.contains("worker w1 is lost"), "{log}");
+    // The kill may meet a session that is beginning, which then does not lose a worker, but has to wait.
+    let noticed = ["worker w1 is lost", "worker disconnected"];
+    assert!(noticed.iter().any(|text| log.contains(text)), "{log}");
     // The journal has what the client was sent.
     expected.assert_printed(&cluster.follow(&format!("watch {job}")).expect(0));
     assert_eq!(cluster.status(&job)["positions"], positions);
