@@ -94,12 +94,19 @@ pub trait KeySpace: Send + Sync + 'static {
     ///
     /// A region's states are stored and searched together, which is cheap if many keys with the same
     /// high bits are reached, and if moves take the states of a region to few others. With up to
-    /// [`Keyed::MOST_DENSE_BITS`] local bits, many of them are expected to be reached, with more, few.
+    /// [`Keyed::MOST_DENSE_BITS`] local bits, many of them are expected to be reached, with more, few:
+    /// then a hash of the local bits splits regions, so that there are 2^14 or more.
     ///
     /// By default the adapter chooses: half of the bits and at most 12 if keys have up to 40. Of more
     /// keys, a search reaches a small part, and keys are put into regions by a hash: 2^16 of them, or
     /// more if keys have more than 142 bits.
     fn local_bits(&self) -> Option<u32> {
+        None
+    }
+
+    /// About how many different numbers the bits of keys above [`Self::local_bits`] make, if they are
+    /// much fewer than the bits allow.
+    fn high_parts(&self) -> Option<u64> {
         None
     }
 
@@ -179,8 +186,9 @@ pub struct Keyed<S> {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Hashed {
     Nothing,
-    /// The local bits.
-    Local,
+    /// So many low bits. The highest of the result are part of the region if there are more than local
+    /// bits.
+    Low(u32),
     /// All of so many bits.
     Key(u32),
 }
@@ -201,6 +209,11 @@ impl<S: KeySpace> Keyed<S> {
     /// [`Self::MAX_LOCAL_BITS`].
     const REGION_BITS: u32 = 16;
 
+    /// The bits of regions, with those of a hash, if the space chooses local bits of which few
+    /// combinations are reached: with fewer, a region would have too many states. More would make the
+    /// lists of exits short.
+    const LEAST_REGION_BITS: u32 = 14;
+
     /// The most bits of regions.
     const MAX_REGION_BITS: u32 = u128::BITS;
 
@@ -219,8 +232,12 @@ impl<S: KeySpace> Keyed<S> {
         if let Some(bits) = chosen.filter(|bits| *bits > Self::MAX_LOCAL_BITS) {
             return Err(SpaceError::LocalTooWide { bits, limit: Self::MAX_LOCAL_BITS });
         }
-        let (local_bits, hashed) = match chosen {
-            Some(bits) if bits > Self::MOST_DENSE_BITS => (bits, Hashed::Local),
+        let (local_bits, hashed) = match chosen.map(|bits| bits.min(key_bits)) {
+            Some(bits) if bits > Self::MOST_DENSE_BITS => {
+                let high_bits = space.high_parts().map_or(key_bits - bits, u64::ilog2);
+                let split_bits = Self::LEAST_REGION_BITS.saturating_sub(high_bits);
+                (bits - split_bits, Hashed::Low(bits))
+            }
             Some(bits) => (bits, Hashed::Nothing),
             None if key_bits > Self::MOST_SHORT_BITS => {
                 let local_bits = (key_bits - Self::REGION_BITS).min(Self::MAX_LOCAL_BITS);
@@ -243,6 +260,14 @@ impl<S: KeySpace> Keyed<S> {
         Ok(Keyed { space, local_bits, hashed })
     }
 
+    /// Bits of regions that are not those of keys, but of a hash.
+    fn split_bits(&self) -> u32 {
+        match self.hashed {
+            Hashed::Low(bits) => bits - self.local_bits,
+            Hashed::Nothing | Hashed::Key(_) => 0,
+        }
+    }
+
     /// The wrapped space.
     pub fn space(&self) -> &S {
         &self.space
@@ -250,15 +275,19 @@ impl<S: KeySpace> Keyed<S> {
 
     #[inline]
     fn key(&self, state: State) -> S::Key {
-        let mut low = state.local >> 1;
-        if self.hashed == Hashed::Local {
-            low = match self.local_bits {
-                0..=63 => (low as u64).gather(self.local_bits).into(),
-                bits => low.gather(bits),
-            };
+        let (region, low) = (state.region.0, state.local >> 1);
+        match self.hashed {
+            Hashed::Nothing => S::Key::join(region, low, self.local_bits),
+            Hashed::Key(bits) => S::Key::join(region, low, self.local_bits).gather(bits),
+            Hashed::Low(bits) => {
+                let split = (region & !(u128::MAX << (bits - self.local_bits))) << self.local_bits;
+                let low = match (split | low, bits) {
+                    (low, 0..=63) => (low as u64).gather(bits).into(),
+                    (low, _) => low.gather(bits),
+                };
+                S::Key::join(region >> (bits - self.local_bits), low, bits)
+            }
         }
-        let key = S::Key::join(state.region.0, low, self.local_bits);
-        if let Hashed::Key(bits) = self.hashed { key.gather(bits) } else { key }
     }
 
     fn keys<L: Copy + Into<u128>>(&self, region: RegionKey, locals: &[L]) -> Vec<S::Key> {
@@ -268,12 +297,18 @@ impl<S: KeySpace> Keyed<S> {
 
     #[inline]
     fn state(&self, key: S::Key, side: u32) -> State {
-        let key = if let Hashed::Key(bits) = self.hashed { key.spread(bits) } else { key };
-        let (region, low) = key.split(self.local_bits);
-        let low = match (self.hashed, self.local_bits) {
-            (Hashed::Local, bits @ 0..=63) => u128::from((low as u64).spread(bits)),
-            (Hashed::Local, bits) => low.spread(bits),
-            _ => low,
+        let (region, low) = match self.hashed {
+            Hashed::Nothing => key.split(self.local_bits),
+            Hashed::Key(bits) => key.spread(bits).split(self.local_bits),
+            Hashed::Low(bits) => {
+                let (high, low) = key.split(bits);
+                let low = match bits {
+                    0..=63 => u128::from((low as u64).spread(bits)),
+                    _ => low.spread(bits),
+                };
+                let (split, low) = low.split(self.local_bits);
+                (high << (bits - self.local_bits) | split, low)
+            }
         };
         State { region: RegionKey(region), local: low << 1 | u128::from(side) }
     }
@@ -284,8 +319,8 @@ struct SuccessorSink<'a, S, L, T> {
     keyed: &'a Keyed<S>,
     /// Locals of the states whose successors they are.
     locals: &'a [L],
-    /// Scratch memory: locals of a run.
-    run: Vec<u64>,
+    /// Scratch memory: locals of a run, by region.
+    runs: Vec<Vec<u64>>,
     to: &'a mut T,
 }
 
@@ -298,15 +333,32 @@ impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
         self.to.add(self.keyed.state(key, side));
     }
 
-    fn add_run(&mut self, first: usize, high: S::Key, lows: &[u64]) {
-        let bits = self.keyed.local_bits;
-        if self.keyed.hashed != Hashed::Local || bits >= u64::BITS {
-            return add_each(self, first, high, lows);
+    fn add_run(&mut self, numbers: impl Iterator<Item = usize>, high: S::Key, lows: &[u64]) {
+        let (local_bits, split_bits) = (self.keyed.local_bits, self.keyed.split_bits());
+        let bits = local_bits + split_bits;
+        if bits >= u64::BITS || matches!(self.keyed.hashed, Hashed::Key(_)) {
+            return add_each(self, numbers, high, lows);
         }
-        let sides = self.locals[first..].iter().map(|local| (*local).into() as u64 & 1);
-        self.run.clear();
-        self.run.extend(lows.iter().zip(sides).map(|(low, side)| low.spread(bits) << 1 | side));
-        self.to.add_run(RegionKey(high.split(bits).0), &self.run);
+        let is_hashed = self.keyed.hashed != Hashed::Nothing;
+        let region = high.split(bits).0 << split_bits;
+        let sides = numbers.map(|number| self.locals[number].into() as u64 & 1);
+        let states = lows.iter().zip(sides).map(|(low, side)| {
+            let low = if is_hashed { low.spread(bits) } else { *low };
+            (low, side)
+        });
+        self.runs.resize_with(1 << split_bits, Vec::new);
+        self.runs.iter_mut().for_each(Vec::clear);
+        if let [run] = &mut self.runs[..] {
+            run.extend(states.map(|(low, side)| low << 1 | side));
+        } else {
+            let region_mask = u64::MAX << local_bits;
+            for (low, side) in states {
+                self.runs[(low >> local_bits) as usize].push((low & !region_mask) << 1 | side);
+            }
+        }
+        for (split, run) in (0..).zip(&self.runs) {
+            self.to.add_run(RegionKey(region | split), run);
+        }
     }
 }
 
@@ -347,7 +399,7 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
         L: Copy + Into<u128>,
     {
         let keys = self.keys(region, locals);
-        let mut sink = SuccessorSink { keyed: self, locals, run: Vec::new(), to };
+        let mut sink = SuccessorSink { keyed: self, locals, runs: Vec::new(), to };
         self.space.all_successors(&keys, &mut sink);
     }
 
@@ -375,8 +427,10 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
-        let high = (region.0 >> u64::BITS) as u64;
-        mix(if high == 0 { region.0 as u64 } else { mix(high) ^ region.0 as u64 })
+        // Those of the same high bits are in one shard: their successors are in the same regions.
+        let region = region.0 >> self.split_bits();
+        let high = (region >> u64::BITS) as u64;
+        mix(if high == 0 { region as u64 } else { mix(high) ^ region as u64 })
     }
 
     fn weight(&self, state: State) -> Weight {
@@ -394,100 +448,4 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::marker::PhantomData;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::key192::Key192;
-
-    struct Wide<K> {
-        key_bits: u32,
-        local_bits: Option<u32>,
-        key: PhantomData<K>,
-    }
-
-    impl<K: Key> KeySpace for Wide<K> {
-        type Key = K;
-
-        fn seeds(&self) -> Vec<Seed<K>> {
-            Vec::new()
-        }
-        fn key_bits(&self) -> u32 {
-            self.key_bits
-        }
-        fn local_bits(&self) -> Option<u32> {
-            self.local_bits
-        }
-        fn successors(&self, _: K, _: &mut Vec<K>) {}
-        fn text(&self, key: K) -> String {
-            format!("{key:?}")
-        }
-    }
-
-    fn open<K: Key>(key_bits: u32, local_bits: Option<u32>) -> Result<Keyed<Wide<K>>, SpaceError> {
-        Keyed::new(Wide { key_bits, local_bits, key: PhantomData })
-    }
-
-    #[test]
-    fn keys_that_do_not_fit_are_refused() {
-        assert!(open::<u128>(128, Some(126)).is_ok());
-        let error = open::<u128>(128, Some(127)).err();
-        assert_eq!(error, Some(SpaceError::LocalTooWide { bits: 127, limit: 126 }));
-        let error = open::<u128>(129, None).err();
-        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 129, limit: 128 }));
-        assert!(open::<Key192>(192, Some(64)).is_ok());
-        let error = open::<Key192>(192, Some(63)).err();
-        assert_eq!(error, Some(SpaceError::RegionTooWide { bits: 129, limit: 128 }));
-        let error = open::<Key192>(193, None).err();
-        assert_eq!(error, Some(SpaceError::KeyTooWide { bits: 193, limit: 192 }));
-    }
-
-    fn check<K: Key>(key_bits: u32, local_bits: Option<u32>, key: K) {
-        if key_bits > K::BITS {
-            return;
-        }
-        let space = match open::<K>(key_bits, local_bits) {
-            Ok(space) => space,
-            Err(SpaceError::RegionTooWide { bits, .. }) => {
-                assert!(bits > 128 && bits == key_bits - local_bits.unwrap());
-                return;
-            }
-            Err(error) => panic!("{error}"),
-        };
-        for side in 0..2 {
-            let state = space.state(key, side);
-            assert_eq!((space.key(state), state.side()), (key, side));
-            assert_eq!(state.local.unbounded_shr(space.local_bits()), 0);
-            let region_bits = key_bits.saturating_sub(space.local_bits);
-            assert_eq!(state.region.0.unbounded_shr(region_bits), 0);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn keys_of_any_width_are_read_back(
-            key_bits in 1_u32..=192,
-            local_bits in proptest::option::of(0_u32..=126),
-            high: u64,
-            low: u128,
-        ) {
-            let mask = Key192::mask(key_bits);
-            for key in [Key192::new(high, low) & mask, mask, Key192::from(low & 1) & mask] {
-                check(key_bits, local_bits, key);
-                check(key_bits, local_bits, key.low());
-                check(key_bits, local_bits, key.low() as u64);
-            }
-        }
-    }
-
-    #[test]
-    fn wide_keys_have_few_regions() {
-        let bits = |key_bits| open::<Key192>(key_bits, None).unwrap().local_bits();
-        assert_eq!([24, 40, 41, 128, 142].map(bits), [13, 13, 26, 113, 127]);
-        // The locals of wider keys are as wide as they may be.
-        assert_eq!([143, 192].map(bits), [127, 127]);
-        assert_eq!(open::<u128>(41, Some(12)).unwrap().local_bits(), 13);
-    }
-}
+mod tests;

@@ -9,14 +9,15 @@ pub trait KeySink<K> {
     /// Takes a successor of the key with this number in the list.
     fn add(&mut self, number: usize, key: K);
 
-    /// Takes a successor of each of some keys that follow one another in the list, from the number `first`
-    /// on. Their high bits are those of `high`, whose low bits are 0; their low bits are `lows`.
+    /// Takes a successor of each of some keys, given by their numbers in the list. The successors are in one
+    /// region: their bits above [`KeySpace::local_bits`](crate::KeySpace::local_bits) are those of `high`,
+    /// whose other bits are 0. The other bits are `lows`.
     #[inline]
-    fn add_run(&mut self, first: usize, high: K, lows: &[u64])
+    fn add_run(&mut self, numbers: impl Iterator<Item = usize>, high: K, lows: &[u64])
     where
         K: Key,
     {
-        add_each(self, first, high, lows);
+        add_each(self, numbers, high, lows);
     }
 }
 
@@ -24,12 +25,12 @@ pub trait KeySink<K> {
 #[inline]
 pub(crate) fn add_each<K: Key>(
     to: &mut (impl KeySink<K> + ?Sized),
-    first: usize,
+    numbers: impl Iterator<Item = usize>,
     high: K,
     lows: &[u64],
 ) {
     let (upper, lower) = high.split(u64::BITS);
-    for (number, low) in (first..).zip(lows) {
+    for (number, low) in numbers.zip(lows) {
         to.add(number, K::join(upper, lower | u128::from(*low), u64::BITS));
     }
 }

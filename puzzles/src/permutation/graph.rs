@@ -453,6 +453,10 @@ impl<K: RankKey> KeySpace for Graph<K> {
         self.coordinates().filter(|_| keeps_regions).map(Coordinates::local_bits)
     }
 
+    fn high_parts(&self) -> Option<u64> {
+        self.folding().map(|(folding, coordinates)| folding.regions(coordinates))
+    }
+
     fn successors(&self, key: K, out: &mut Vec<K>) {
         let Ok(keys) = &self.keys else { return };
         if let Some((folding, coordinates)) = self.folding() {

@@ -318,6 +318,10 @@ impl<K: RankKey> KeySpace for PermutationPuzzle<K> {
         self.graph.local_bits()
     }
 
+    fn high_parts(&self) -> Option<u64> {
+        self.graph.high_parts()
+    }
+
     fn all_successors(&self, keys: &[K], to: &mut impl KeySink<K>) {
         self.graph.all_successors(keys, to);
     }

@@ -164,6 +164,10 @@ impl LocalWord for u32 {
         words.push(self);
     }
 
+    fn append_all(locals: &[u64], words: &mut Vec<u32>) {
+        words.extend(locals.iter().map(|local| *local as u32));
+    }
+
     #[inline]
     fn length(self) -> u32 {
         u32::BITS - self.leading_zeros()

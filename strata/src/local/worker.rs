@@ -19,8 +19,8 @@ use crate::keep_layers::KeepLayers;
 use crate::plan::sums::totals_of;
 
 /// Encoding number of layer files: locals are `2 * index + side`. Since 2, keys of Hanoi have two bits for
-/// a peg; since 3, keys of more than 40 bits are in other regions.
-pub(crate) const ENCODING: u16 = 3;
+/// a peg; since 3, keys of more than 40 bits are in other regions; since 4, few regions are split.
+pub(crate) const ENCODING: u16 = 4;
 
 /// Checks that a layer file has the locals of this version.
 ///

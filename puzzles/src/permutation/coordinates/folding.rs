@@ -99,9 +99,14 @@ impl Folding {
         Some(self.images.iter().all(keeps))
     }
 
+    /// About how many regions are the least of their images.
+    pub(in super::super) fn regions(&self, coordinates: &Coordinates) -> u64 {
+        (coordinates.regions() / (self.images.len() as u64 + 1)).max(1)
+    }
+
     fn least(&self, coordinates: &Coordinates) -> &LeastRegions {
         self.least.get_or_init(|| {
-            let regions = coordinates.region.iter().map(|digit| u64::from(digit.values)).product();
+            let regions = coordinates.regions();
             let mut found = LeastRegions::default();
             let (mut scratch, mut images) = (Scratch::new(), Vec::new());
             let mut cells = [0; MOST_PLACES];

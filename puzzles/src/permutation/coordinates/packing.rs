@@ -271,6 +271,11 @@ impl Coordinates {
         self.region_bits + self.local_bits
     }
 
+    /// The number of regions: of the values of a key's high part.
+    pub(super) fn regions(&self) -> u64 {
+        self.region.iter().map(|digit| u64::from(digit.values)).product()
+    }
+
     /// Low bits of a key, which are not part of the region.
     pub(in super::super) fn local_bits(&self) -> u32 {
         self.local_bits
@@ -316,7 +321,7 @@ impl Coordinates {
                     for digit in &self.local {
                         self.append((actions, mv), *digit, &coordinates, &mut low);
                     }
-                    to.add_run(start, self.join(high, 0), &low);
+                    to.add_run(start.., self.join(high, 0), &low);
                 }
                 start += part.len();
             }
