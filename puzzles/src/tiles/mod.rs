@@ -27,5 +27,5 @@ mod symmetry;
 mod tables;
 
 pub use board::{Board, BoardError, MAX_SQUARES, Shape};
-pub use clockwise::{Choices, ClockwiseConfig, ClockwiseTiles};
+pub use clockwise::{Choices, ClockwiseConfig, ClockwiseSpace, ClockwiseTiles, WideClockwiseTiles};
 pub use state_space::{Tiles, TilesConfig, max_k};

@@ -5,7 +5,7 @@ use strata_puzzles::panex::Panex;
 use strata_puzzles::permutation::{
     BurntPancake, Lrx, Lx, Member, Pancake, Permutation, TopSpin, WidePermutation,
 };
-use strata_puzzles::tiles::{ClockwiseTiles, Tiles};
+use strata_puzzles::tiles::{ClockwiseTiles, Tiles, WideClockwiseTiles};
 
 use strata_space::{Parameters, Puzzle, SpaceError};
 
@@ -31,9 +31,12 @@ impl Registry {
 
 /// Sliding tiles; clockwise moves make another graph.
 fn tiles(parameters: &Parameters) -> Result<Space, SpaceError> {
-    match ClockwiseTiles::is_asked(parameters) {
-        true => Space::keyed(ClockwiseTiles::open(parameters)?),
-        false => Space::tabled(Tiles::open(parameters)?),
+    if !ClockwiseTiles::is_asked(parameters) {
+        return Space::tabled(Tiles::open(parameters)?);
+    }
+    match Space::keyed(ClockwiseTiles::open(parameters)?) {
+        Err(SpaceError::KeyTooWide { .. }) => Space::keyed(WideClockwiseTiles::open(parameters)?),
+        space => space,
     }
 }
 
@@ -72,6 +75,8 @@ mod tests {
             ("tiles", &[("size", "2x3"), ("moves", "clockwise"), ("start", "_ 1 2 / 4 5 3")]),
             ("tiles", &[("size", "2x3"), ("moves", "clockwise"), ("exhaust", "true")]),
             ("tiles", &[("size", "3x4"), ("moves", "clockwise"), ("choices", "limited")]),
+            // Its keys need more than 64 bits.
+            ("tiles", &[("size", "5x5"), ("moves", "clockwise"), ("exhaust", "true")]),
             ("puzzle", &[("file", r"a = (1,2,3)\nb = (1,2)\n"), ("inverses", "true")]),
             (
                 "puzzle",

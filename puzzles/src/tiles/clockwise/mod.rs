@@ -20,4 +20,4 @@ mod rules;
 mod space;
 
 pub use rules::Choices;
-pub use space::{ClockwiseConfig, ClockwiseTiles};
+pub use space::{ClockwiseConfig, ClockwiseSpace, ClockwiseTiles, WideClockwiseTiles};

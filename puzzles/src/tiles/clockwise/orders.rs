@@ -36,17 +36,22 @@ pub(super) struct Orders {
     inside: Vec<u16>,
 }
 
+/// What a jump moves: tiles of the pattern, first tiles, or both.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Reach {
+    Pattern,
+    First,
+    Both,
+}
+
 /// The first tiles of an order.
 #[derive(Clone, Debug)]
 pub(super) struct First {
-    number: u64,
     order: Order,
     /// The other tiles, ascending.
     rest: [u8; MAX_PATTERN],
     /// Whether patterns behind them are odd.
     is_odd: bool,
-    /// By jump that moves none of the other tiles: the number afterwards, if it is known.
-    beyond: Vec<Option<u64>>,
 }
 
 impl Orders {
@@ -121,7 +126,7 @@ impl Orders {
         let mut rest = [0; MAX_PATTERN];
         rest[..self.last].fill_with(|| take(&mut left, 0));
         let is_odd = self.is_odd != (sum & 1 == 1);
-        First { number, order, rest, is_odd, beyond: vec![None; self.jumps.len()] }
+        First { order, rest, is_odd }
     }
 
     /// The order of first tiles and a pattern's number.
@@ -138,26 +143,37 @@ impl Orders {
         usize::from(first.is_odd) * self.patterns + pattern as usize
     }
 
-    /// The numbers after a jump.
+    /// What a jump moves.
     #[inline]
-    pub(super) fn jumped(&self, first: &mut First, pattern: u32, number: usize) -> (u64, u32) {
+    pub(super) fn reach(&self, number: usize) -> Reach {
         let (was, is) = self.jumps[number];
         let begin = self.tiles - self.last;
         if was.min(is) >= begin {
-            let at = number * self.places.len() + self.at(first, pattern);
-            return (first.number, self.inside[at].into());
+            Reach::Pattern
+        } else if was.max(is) < begin {
+            Reach::First
+        } else {
+            Reach::Both
         }
-        if was.max(is) < begin {
-            let known = first.beyond[number].unwrap_or_else(|| {
-                let mut order = first.order;
-                jump(&mut order, (was, is));
-                self.first_number(&order[..begin])
-            });
-            first.beyond[number] = Some(known);
-            return (known, pattern);
-        }
+    }
+
+    /// The pattern after a jump inside it.
+    #[inline]
+    pub(super) fn pattern_after(&self, first: &First, pattern: u32, number: usize) -> u32 {
+        self.inside[number * self.places.len() + self.at(first, pattern)].into()
+    }
+
+    /// The number of the first tiles after a jump inside them.
+    pub(super) fn first_after(&self, first: &First, number: usize) -> u64 {
+        let mut order = first.order;
+        jump(&mut order, self.jumps[number]);
+        self.first_number(&order[..self.tiles - self.last])
+    }
+
+    /// The numbers after any jump.
+    pub(super) fn both_after(&self, first: &First, pattern: u32, number: usize) -> (u64, u32) {
         let mut order = self.order(first, pattern);
-        jump(&mut order, (was, is));
+        jump(&mut order, self.jumps[number]);
         self.numbers(&order)
     }
 }
@@ -247,15 +263,21 @@ mod tests {
             let orders = Orders::new(9, last, true, jumps.to_vec());
             let step = orders.first_tiles() / 50 + 1;
             for number in (0..orders.first_tiles()).step_by(step as usize) {
-                let mut first = orders.first(number);
+                let first = orders.first(number);
                 for pattern in (0..orders.patterns()).step_by(orders.patterns() / 20 + 1) {
                     for (at, (was, is)) in jumps.iter().enumerate() {
                         let mut order = orders.order(&first, pattern as u32)[..9].to_vec();
                         let tile = order.remove(*was);
                         order.insert(*is, tile);
-                        let (number, pattern) = orders.jumped(&mut first, pattern as u32, at);
-                        let after = orders.order(&orders.first(number), pattern);
-                        assert_eq!(after[..9], order);
+                        let pattern = pattern as u32;
+                        let numbers = orders.both_after(&first, pattern, at);
+                        assert_eq!(orders.order(&orders.first(numbers.0), numbers.1)[..9], order);
+                        let alone = match orders.reach(at) {
+                            Reach::Pattern => (number, orders.pattern_after(&first, pattern, at)),
+                            Reach::First => (orders.first_after(&first, at), pattern),
+                            Reach::Both => numbers,
+                        };
+                        assert_eq!(alone, numbers);
                     }
                 }
             }

@@ -1,7 +1,8 @@
 //! Clockwise walks by the name and the parameters of sliding tiles.
 
 use strata_space::{
-    Chain, DrawingTheme, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, StateSpace,
+    Chain, DrawingTheme, Key, Parameter, ParameterReader, Parameters, Puzzle, SpaceError,
+    StateSpace,
 };
 
 use super::super::board::{Board, Shape};
@@ -9,9 +10,9 @@ use super::super::drawing;
 use super::super::puzzle::{SORTED, board, move_name, word};
 use super::super::state_space::Tiles;
 use super::rules::Choices;
-use super::space::{ClockwiseConfig, ClockwiseTiles};
+use super::space::{ClockwiseConfig, ClockwiseSpace};
 
-impl ClockwiseTiles {
+impl<K: Key> ClockwiseSpace<K> {
     /// Whether the parameters of sliding tiles ask for clockwise moves.
     pub fn is_asked(parameters: &Parameters) -> bool {
         parameters.get("moves").is_some_and(|moves| moves == "clockwise")
@@ -27,15 +28,15 @@ impl ClockwiseTiles {
     }
 }
 
-impl Puzzle for ClockwiseTiles {
+impl<K: Key> Puzzle for ClockwiseSpace<K> {
     const NAME: &'static str = Tiles::NAME;
 
     const SUMMARY: &'static str = Tiles::SUMMARY;
 
     const PARAMETERS: &'static [Parameter] = Tiles::PARAMETERS;
 
-    fn open(parameters: &Parameters) -> Result<ClockwiseTiles, SpaceError> {
-        ClockwiseTiles::new(config(Self::reader(parameters))?)
+    fn open(parameters: &Parameters) -> Result<ClockwiseSpace<K>, SpaceError> {
+        ClockwiseSpace::new(config(Self::reader(parameters))?)
     }
 
     fn parameters(&self) -> Parameters {
@@ -127,6 +128,7 @@ fn config(read: ParameterReader<'_>) -> Result<ClockwiseConfig, SpaceError> {
 mod tests {
     use strata_space::Keyed;
 
+    use super::super::space::{ClockwiseTiles, WideClockwiseTiles};
     use super::*;
 
     fn open(pairs: &[(&str, &str)]) -> Result<ClockwiseTiles, SpaceError> {
@@ -165,6 +167,35 @@ mod tests {
         assert_eq!(names("free"), ("tiles-2x2-clockwise".into(), distance.into()));
         let limited = format!("{distance}, choices limited");
         assert_eq!(names("limited"), ("tiles-2x2-clockwise-limited".into(), limited));
+    }
+
+    #[test]
+    fn keys_of_either_type_are_the_same() {
+        for size in ["2x2", "2x5", "4x5"] {
+            let pairs = [("size", size), ("moves", "clockwise"), ("exhaust", "true")];
+            let pairs: Parameters =
+                pairs.into_iter().map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
+            let narrow = Keyed::new(ClockwiseTiles::open(&pairs).unwrap()).unwrap();
+            let wide = Keyed::new(WideClockwiseTiles::open(&pairs).unwrap()).unwrap();
+            let mut layer = narrow.seeds();
+            assert_eq!(wide.seeds(), layer);
+            for _ in 0..12 {
+                let (mut next, mut other) = (Vec::new(), Vec::new());
+                for state in layer {
+                    assert_eq!(narrow.text(state), wide.text(state));
+                    assert_eq!(narrow.weight(state), wide.weight(state));
+                    narrow.moves(state, &mut next);
+                    wide.moves(state, &mut other);
+                }
+                assert_eq!(next, other);
+                next.sort_unstable();
+                next.dedup();
+                layer = next;
+            }
+        }
+        let largest = open(&[("size", "3x7")]).unwrap();
+        let error = Keyed::new(largest).unwrap_err();
+        assert!(matches!(error, SpaceError::KeyTooWide { limit: 64, .. }), "{error}");
     }
 
     #[test]

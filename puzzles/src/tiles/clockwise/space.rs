@@ -1,9 +1,11 @@
 //! The state space: keys, seeds, and successors.
 
-use strata_space::{KeySink, KeySpace, Seed, SpaceError};
+use std::marker::PhantomData;
+
+use strata_space::{Key, KeySink, KeySpace, Seed, SpaceError};
 
 use super::super::board::{Board, Reading, Shape};
-use super::orders::{First, Jump, Order, Orders};
+use super::orders::{Jump, Order, Orders, Reach};
 use super::rules::{Choices, Move};
 
 /// Configuration of a search for clockwise walks.
@@ -17,9 +19,15 @@ pub struct ClockwiseConfig {
     pub choices: Choices,
 }
 
-/// The state space of clockwise walks to a board.
+/// Clockwise walks with keys of 64 bits: up to 20 squares.
+pub type ClockwiseTiles = ClockwiseSpace<u64>;
+
+/// Clockwise walks with keys of 128 bits, for all boards.
+pub type WideClockwiseTiles = ClockwiseSpace<u128>;
+
+/// The state space of clockwise walks to a board, with keys of type `K`.
 #[derive(Debug)]
-pub struct ClockwiseTiles {
+pub struct ClockwiseSpace<K> {
     shape: Shape,
     config: ClockwiseConfig,
     /// The square of each place in the reading order.
@@ -29,17 +37,56 @@ pub struct ClockwiseTiles {
     codes: Vec<(u8, Option<Move>)>,
     /// By code: what the state's successors are.
     before: Vec<Before>,
+    /// Number of jumps.
+    jumps: usize,
     code_bits: u32,
     local_bits: u32,
+    key: PhantomData<fn() -> K>,
 }
 
-/// Successors of the states with a code: those that may come before in a walk, and the marker.
-#[derive(Clone, Debug, Default)]
+/// The successors of the states with a code: the marker, and those that may come before in a walk. A move
+/// comes after itself or after the move that it turns right from.
+#[derive(Copy, Clone, Debug, Default)]
 struct Before {
-    /// Codes of those with the same order of tiles.
-    same: Vec<u8>,
-    /// The jump that leads to another order, and the code there.
-    across: Vec<(u8, u8)>,
+    steps: [Step; 3],
+    count: u8,
+}
+
+/// A successor.
+#[derive(Copy, Clone, Debug, Default)]
+struct Step {
+    /// The jump that leads to its order of tiles, if it is another.
+    jump: Option<u8>,
+    code: u8,
+}
+
+impl Before {
+    /// # Panics
+    /// If there are three.
+    fn push(&mut self, step: Step) {
+        self.steps[usize::from(self.count)] = step;
+        self.count += 1;
+    }
+
+    #[inline]
+    fn steps(&self) -> &[Step] {
+        &self.steps[..usize::from(self.count)]
+    }
+}
+
+/// Successors in one region: the numbers of the keys that they belong to, and their low bits.
+#[derive(Clone, Debug, Default)]
+struct Run {
+    numbers: Vec<usize>,
+    lows: Vec<u64>,
+}
+
+impl Run {
+    #[inline]
+    fn push(&mut self, number: usize, low: u64) {
+        self.numbers.push(number);
+        self.lows.push(low);
+    }
 }
 
 /// The most tiles of a pattern: with seven, a local has 18 or 19 bits.
@@ -48,13 +95,13 @@ const PATTERN: usize = 7;
 /// The squares of a board whose keys need more local bits, for 64 bits of first tiles.
 const LARGEST: u8 = 25;
 
-impl ClockwiseTiles {
+impl<K: Key> ClockwiseSpace<K> {
     /// The state space of a configuration.
     ///
     /// # Errors
     /// [`SpaceError::Conflict`] if start and goal differ in shape, [`SpaceError::Unsolvable`] if their
     /// parities differ.
-    pub fn new(config: ClockwiseConfig) -> Result<ClockwiseTiles, SpaceError> {
+    pub fn new(config: ClockwiseConfig) -> Result<ClockwiseSpace<K>, SpaceError> {
         let shape = config.goal.shape();
         let tiles = usize::from(shape.squares()) - 1;
         let last = PATTERN + usize::from(shape.squares() == LARGEST);
@@ -63,7 +110,7 @@ impl ClockwiseTiles {
         let mut jumps = Vec::new();
         let codes = codes(shape, &squares);
         let before = predecessors(shape, &squares, config.choices, &codes, &mut jumps);
-        let (goal, _) = order(&config.goal);
+        let (number_of_jumps, (goal, _)) = (jumps.len(), order(&config.goal));
         let even = Orders::new(tiles, last, false, jumps.clone());
         let orders = if even.holds(&goal) { even } else { Orders::new(tiles, last, true, jumps) };
         if let Some(start) = &config.start {
@@ -82,7 +129,18 @@ impl ClockwiseTiles {
         let bits = |count: usize| count.next_power_of_two().trailing_zeros();
         let code_bits = bits(codes.len());
         let local_bits = code_bits + bits(orders.patterns());
-        Ok(ClockwiseTiles { shape, config, squares, orders, codes, before, code_bits, local_bits })
+        Ok(ClockwiseSpace {
+            shape,
+            config,
+            squares,
+            orders,
+            codes,
+            before,
+            jumps: number_of_jumps,
+            code_bits,
+            local_bits,
+            key: PhantomData,
+        })
     }
 
     /// Where walks begin; `None` if the distances of all boards are searched.
@@ -101,36 +159,38 @@ impl ClockwiseTiles {
     }
 
     /// The key of a board with the next move, or of its marker.
-    fn key(&self, board: &Board, next: Option<Move>) -> u128 {
+    fn key(&self, board: &Board, next: Option<Move>) -> K {
         let (order, place) = order(board);
         let code = self.codes.iter().position(|code| *code == (place, next)).unwrap_or_default();
         let (first, pattern) = self.orders.numbers(&order);
-        self.base(first, pattern) | code as u128
+        self.join(first, pattern, code as u8)
     }
 
-    /// The key of an order with code 0.
+    /// The key of an order's numbers and a code.
     #[inline]
-    fn base(&self, first: u64, pattern: u32) -> u128 {
-        u128::from(first) << self.local_bits | u128::from(pattern) << self.code_bits
+    fn join(&self, first: u64, pattern: u32, code: u8) -> K {
+        K::join(first.into(), self.low(pattern, code).into(), self.local_bits)
     }
 
+    /// The low bits of a key.
     #[inline]
-    fn code(&self, key: u128) -> usize {
-        key as usize & ((1 << self.code_bits) - 1)
+    fn low(&self, pattern: u32, code: u8) -> u64 {
+        u64::from(pattern) << self.code_bits | u64::from(code)
     }
 
-    fn first(&self, key: u128) -> u64 {
-        (key >> self.local_bits) as u64
-    }
-
-    fn pattern(&self, key: u128) -> u32 {
-        key as u32 >> self.code_bits & ((1 << (self.local_bits - self.code_bits)) - 1)
+    /// The numbers of a key's order, and its code.
+    #[inline]
+    fn split(&self, key: K) -> (u64, u32, u8) {
+        let (first, local) = key.split(self.local_bits);
+        let code = local as u8 & ((1 << self.code_bits) - 1);
+        (first as u64, local as u32 >> self.code_bits, code)
     }
 
     /// The board of a state, and the next move if it is no marker.
-    fn board(&self, key: u128) -> (Board, Option<Move>) {
-        let (place, next) = self.codes[self.code(key)];
-        let order = self.orders.order(&self.orders.first(self.first(key)), self.pattern(key));
+    fn board(&self, key: K) -> (Board, Option<Move>) {
+        let (first, pattern, code) = self.split(key);
+        let (place, next) = self.codes[usize::from(code)];
+        let order = self.orders.order(&self.orders.first(first), pattern);
         let place = usize::from(place);
         let mut reading = Reading::default();
         let mut tiles = order.iter().map(|tile| tile + 1);
@@ -140,28 +200,50 @@ impl ClockwiseTiles {
         (Board::written(self.shape, &reading), next)
     }
 
-    /// Gives `to` the successors of states with one order, `number` that of the first.
-    fn expand(&self, first: &mut First, number: usize, keys: &[u128], to: &mut impl KeySink<u128>) {
-        let base = keys[0] >> self.code_bits << self.code_bits;
-        let mut jumps = 0_u64;
+    /// Gives `to` the successors of states of a region, `number` that of the first.
+    fn expand(&self, region: u64, number: usize, keys: &[K], to: &mut impl KeySink<K>) {
+        let first = self.orders.first(region);
+        let mut own = Run::default();
+        // By jump: those in the region to which it takes all states of this one.
+        let mut beyond = vec![Run::default(); self.jumps];
+        // By jump: the pattern before, and the numbers after it.
+        let mut last = vec![(u32::MAX, (0, 0)); self.jumps];
         for (number, key) in (number..).zip(keys) {
-            let before = &self.before[self.code(*key)];
-            before.same.iter().for_each(|code| to.add(number, base | u128::from(*code)));
-            jumps |= before.across.iter().fold(0, |jumps, (jump, _)| jumps | 1 << jump);
-        }
-        // States of one region at a time.
-        while jumps != 0 {
-            let jump = jumps.trailing_zeros() as u8;
-            jumps &= jumps - 1;
-            let (after, pattern) = self.orders.jumped(first, self.pattern(base), jump.into());
-            let base = self.base(after, pattern);
-            for (number, key) in (number..).zip(keys) {
-                let across = self.before[self.code(*key)].across.iter();
-                for (_, code) in across.filter(|across| across.0 == jump) {
-                    to.add(number, base | u128::from(*code));
+            let (_, pattern, code) = self.split(*key);
+            for Step { jump, code } in self.before[usize::from(code)].steps() {
+                let Some(jump) = jump.map(usize::from) else {
+                    own.push(number, self.low(pattern, *code));
+                    continue;
+                };
+                match self.orders.reach(jump) {
+                    Reach::Pattern => {
+                        let pattern = self.orders.pattern_after(&first, pattern, jump);
+                        own.push(number, self.low(pattern, *code));
+                    }
+                    Reach::First => beyond[jump].push(number, self.low(pattern, *code)),
+                    Reach::Both => {
+                        let known = &mut last[jump];
+                        if known.0 != pattern {
+                            *known = (pattern, self.orders.both_after(&first, pattern, jump));
+                        }
+                        let (first, pattern) = known.1;
+                        to.add(number, self.join(first, pattern, *code));
+                    }
                 }
             }
         }
+        let mut add = |run: &Run, first: u64| {
+            to.add_run(run.numbers.iter().copied(), self.join(first, 0, 0), &run.lows);
+        };
+        add(&own, region);
+        for (jump, run) in beyond.iter().enumerate().filter(|(_, run)| !run.lows.is_empty()) {
+            add(run, self.orders.first_after(&first, jump));
+        }
+    }
+
+    #[inline]
+    fn code(&self, key: K) -> usize {
+        self.split(key).2.into()
     }
 }
 
@@ -198,7 +280,7 @@ fn predecessors(
     let of_code = |(place, next): &(u8, Option<Move>)| {
         let mut found = Before::default();
         let Some(next) = *next else { return found };
-        found.same.push(number((*place, None)));
+        found.push(Step { jump: None, code: number((*place, None)) });
         let square = squares[usize::from(*place)];
         for before in Move::ALL {
             let Some(from) = before.inverse().from(shape, square) else { continue };
@@ -211,25 +293,25 @@ fn predecessors(
             let to = usize::from(*place);
             let jump = if from > to { (from - 1, to) } else { (from, to - 1) };
             if jump.0 == jump.1 {
-                found.same.push(code);
+                found.push(Step { jump: None, code });
                 continue;
             }
             let known = jumps.iter().position(|known| *known == jump).unwrap_or_else(|| {
                 jumps.push(jump);
                 jumps.len() - 1
             });
-            found.across.push((known as u8, code));
+            found.push(Step { jump: Some(known as u8), code });
         }
         found
     };
     codes.iter().map(of_code).collect()
 }
 
-impl KeySpace for ClockwiseTiles {
-    type Key = u128;
+impl<K: Key> KeySpace for ClockwiseSpace<K> {
+    type Key = K;
 
     /// The goal, and the states whose move leads to it.
-    fn seeds(&self) -> Vec<Seed<u128>> {
+    fn seeds(&self) -> Vec<Seed<K>> {
         let goal = &self.config.goal;
         let before = Move::ALL.into_iter().filter_map(|next| {
             let (down, right) = next.inverse().step();
@@ -251,43 +333,34 @@ impl KeySpace for ClockwiseTiles {
         false
     }
 
-    fn goal(&self) -> Option<u128> {
+    fn goal(&self) -> Option<K> {
         self.config.start.as_ref().map(|start| self.key(start, None))
     }
 
-    fn successors(&self, key: u128, out: &mut Vec<u128>) {
+    fn successors(&self, key: K, out: &mut Vec<K>) {
         self.all_successors(&[key], &mut |_, next| out.push(next));
     }
 
-    /// The order of a region's first tiles is found once, and what a jump makes of an order.
-    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
-        let mut region: Option<(u64, First)> = None;
+    /// The order of a region's first tiles is found once, and what a jump makes of them.
+    fn all_successors(&self, keys: &[K], to: &mut impl KeySink<K>) {
         let mut number = 0;
-        while let Some(rest) = keys.get(number..).filter(|rest| !rest.is_empty()) {
-            let order = rest[0] >> self.code_bits;
-            let same = rest.iter().take_while(|key| **key >> self.code_bits == order).count();
-            let at = self.first(rest[0]);
-            let known = region.take().filter(|(number, _)| *number == at);
-            let (_, first) = region.insert(known.unwrap_or_else(|| (at, self.orders.first(at))));
-            self.expand(first, number, &rest[..same], to);
-            number += same;
+        for keys in keys.chunk_by(|a, b| self.split(*a).0 == self.split(*b).0) {
+            self.expand(self.split(keys[0]).0, number, keys, to);
+            number += keys.len();
         }
     }
 
-    fn count_successors(&self, keys: &[u128]) -> u64 {
-        let of_key = |key: &u128| {
-            let before = &self.before[self.code(*key)];
-            (before.same.len() + before.across.len()) as u64
-        };
+    fn count_successors(&self, keys: &[K]) -> u64 {
+        let of_key = |key: &K| u64::from(self.before[self.code(*key)].count);
         keys.iter().map(of_key).sum()
     }
 
     /// One for markers only.
-    fn positions(&self, key: u128) -> Option<u64> {
+    fn positions(&self, key: K) -> Option<u64> {
         Some(self.codes[self.code(key)].1.is_none().into())
     }
 
-    fn text(&self, key: u128) -> String {
+    fn text(&self, key: K) -> String {
         match self.board(key) {
             (board, None) => board.to_string(),
             (board, Some(next)) => format!("{board}, {}", next.letter()),
