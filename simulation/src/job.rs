@@ -25,9 +25,10 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// A puzzle with its parameters.
 type Puzzle = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Searches of 45 to 729 states. Moves of `lx` and clockwise moves of tiles have no inverses.
+/// Searches of 45 to 729 states. Moves of `lx` and clockwise moves of tiles have no inverses. Keys of
+/// [`WIDE`] have 53 bits.
 const PUZZLES: [Puzzle; 8] = [
-    ("hanoi", &[("discs", "4")]),
+    ("puzzle", &[("file", WIDE), ("inverses", "true"), ("exhaust", "true")]),
     ("hanoi", &[("discs", "5")]),
     ("hanoi", &[("discs", "6")]),
     ("tiles", &[("size", "2x3"), ("exhaust", "true")]),
@@ -36,6 +37,9 @@ const PUZZLES: [Puzzle; 8] = [
     ("panex", &[("level", "2")]),
     ("panex", &[("level", "3")]),
 ];
+
+/// Three sixfold wheels that change places: 648 states.
+const WIDE: &str = r"a = (1,2,3,4,5,6)\nc = (1,7,13)(2,8,14)(3,9,15)(4,10,16)(5,11,17)(6,12,18)\n";
 
 /// Blocks of [`DENSE`], and so the most shards.
 const BLOCKS: u32 = 4;

@@ -64,7 +64,6 @@ fn mask_of(gaps: [u8; 8]) -> Option<(u64, u64)> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
     use crate::layer::list::{List, ListBuf};
 
     fn gap() -> impl Strategy<Value = u32> {
