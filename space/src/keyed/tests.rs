@@ -134,7 +134,8 @@ fn runs_are_the_successors_of_each_key() {
     for (low_bits, split_bits) in [(46, 11), (25, 11), (20, 0)] {
         let space = Keyed::new(Few { low_bits }).unwrap();
         assert_eq!(space.local_bits, low_bits - split_bits);
-        let key = |number: u64| 3 << low_bits | number.wrapping_mul(0x9E37_79B9) % (1 << 20);
+        let low = |number: u64| number.wrapping_mul(0x9E37_79B9) % (1 << 20);
+        let key = |number: u64| (3 << low_bits) + low(number);
         let states: Vec<State> =
             (0..500).map(|number| space.state(key(number), number as u32 & 1)).collect();
         let mut of_region: Vec<State> =
