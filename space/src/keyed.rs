@@ -234,7 +234,8 @@ impl<S: KeySpace> Keyed<S> {
         }
         let (local_bits, hashed) = match chosen.map(|bits| bits.min(key_bits)) {
             Some(bits) if bits > Self::MOST_DENSE_BITS => {
-                let high_bits = space.high_parts().map_or(key_bits - bits, u64::ilog2);
+                let high_bits =
+                    space.high_parts().map_or(key_bits - bits, |parts| parts.max(1).ilog2());
                 let split_bits = Self::LEAST_REGION_BITS.saturating_sub(high_bits);
                 (bits - split_bits, Hashed::Low(bits))
             }
@@ -280,12 +281,12 @@ impl<S: KeySpace> Keyed<S> {
             Hashed::Nothing => S::Key::join(region, low, self.local_bits),
             Hashed::Key(bits) => S::Key::join(region, low, self.local_bits).gather(bits),
             Hashed::Low(bits) => {
-                let split = (region & !(u128::MAX << (bits - self.local_bits))) << self.local_bits;
-                let low = match (split | low, bits) {
+                let (high, split) = region.split(self.split_bits());
+                let low = match (u128::join(split, low, self.local_bits), bits) {
                     (low, 0..=63) => (low as u64).gather(bits).into(),
                     (low, _) => low.gather(bits),
                 };
-                S::Key::join(region >> (bits - self.local_bits), low, bits)
+                S::Key::join(high, low, bits)
             }
         }
     }
@@ -307,7 +308,7 @@ impl<S: KeySpace> Keyed<S> {
                     _ => low.spread(bits),
                 };
                 let (split, low) = low.split(self.local_bits);
-                (high << (bits - self.local_bits) | split, low)
+                (u128::join(high, split, self.split_bits()), low)
             }
         };
         State { region: RegionKey(region), local: low << 1 | u128::from(side) }
@@ -336,11 +337,14 @@ impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
     fn add_run(&mut self, numbers: impl Iterator<Item = usize>, high: S::Key, lows: &[u64]) {
         let (local_bits, split_bits) = (self.keyed.local_bits, self.keyed.split_bits());
         let bits = local_bits + split_bits;
-        if bits >= u64::BITS || matches!(self.keyed.hashed, Hashed::Key(_)) {
+        let (region, rest) = high.split(bits);
+        // A space may have other low bits in mind than those that are local or hashed.
+        let fits = || rest == 0 && lows.iter().fold(0, |all, low| all | low) >> bits == 0;
+        if bits >= u64::BITS || matches!(self.keyed.hashed, Hashed::Key(_)) || !fits() {
             return add_each(self, numbers, high, lows);
         }
         let is_hashed = self.keyed.hashed != Hashed::Nothing;
-        let region = high.split(bits).0 << split_bits;
+        let region = region << split_bits;
         let sides = numbers.map(|number| self.locals[number].into() as u64 & 1);
         let states = lows.iter().zip(sides).map(|(low, side)| {
             let low = if is_hashed { low.spread(bits) } else { *low };

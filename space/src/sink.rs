@@ -9,9 +9,9 @@ pub trait KeySink<K> {
     /// Takes a successor of the key with this number in the list.
     fn add(&mut self, number: usize, key: K);
 
-    /// Takes a successor of each of some keys, given by their numbers in the list. The successors are in one
-    /// region: their bits above [`KeySpace::local_bits`](crate::KeySpace::local_bits) are those of `high`,
-    /// whose other bits are 0. The other bits are `lows`.
+    /// Takes a successor of each of some keys, given by their numbers in the list. The high bits of the
+    /// successors are those of `high`, whose low bits are 0; their low bits are `lows`. It takes the least
+    /// time if there are as many low bits as [`KeySpace::local_bits`](crate::KeySpace::local_bits) says.
     #[inline]
     fn add_run(&mut self, numbers: impl Iterator<Item = usize>, high: K, lows: &[u64])
     where

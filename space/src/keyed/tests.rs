@@ -88,9 +88,12 @@ proptest! {
     }
 }
 
-/// A move changes the four high bits, and one low bit. Only nine numbers of the high bits are said to occur.
+/// A move changes the four high bits, and one low bit.
 struct Few {
     low_bits: u32,
+    /// Whether the low bits are local.
+    are_local: bool,
+    high_parts: u64,
 }
 
 impl KeySpace for Few {
@@ -103,10 +106,10 @@ impl KeySpace for Few {
         self.low_bits + 4
     }
     fn local_bits(&self) -> Option<u32> {
-        Some(self.low_bits)
+        self.are_local.then_some(self.low_bits)
     }
     fn high_parts(&self) -> Option<u64> {
-        Some(9)
+        Some(self.high_parts)
     }
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
         let (high, low) = (key >> self.low_bits, key & ((1 << self.low_bits) - 1));
@@ -131,24 +134,30 @@ impl KeySpace for Few {
 
 #[test]
 fn runs_are_the_successors_of_each_key() {
-    for (low_bits, split_bits) in [(46, 11), (25, 11), (20, 0)] {
-        let space = Keyed::new(Few { low_bits }).unwrap();
-        assert_eq!(space.local_bits, low_bits - split_bits);
+    // In the last case the adapter chooses other low bits than those that the runs have.
+    for (low_bits, are_local, local_bits, split_bits) in
+        [(46, true, 35, 11), (25, true, 14, 11), (20, true, 20, 0), (20, false, 12, 0)]
+    {
+        let space = Keyed::new(Few { low_bits, are_local, high_parts: 9 }).unwrap();
+        assert_eq!((space.local_bits, space.split_bits()), (local_bits, split_bits));
         let low = |number: u64| number.wrapping_mul(0x9E37_79B9) % (1 << 20);
         let key = |number: u64| (3 << low_bits) + low(number);
         let states: Vec<State> =
             (0..500).map(|number| space.state(key(number), number as u32 & 1)).collect();
         let mut of_region: Vec<State> =
-            states.iter().copied().filter(|state| state.region == states[0].region).collect();
+            states.iter().copied().filter(|state| state.region == states[1].region).collect();
         of_region.sort_unstable();
         let locals: Vec<u128> = of_region.iter().map(|state| state.local).collect();
         let (mut found, mut expected) = (Vec::new(), Vec::new());
-        space.successors(states[0].region, &locals, &mut |state: State| found.push(state));
+        space.successors(states[1].region, &locals, &mut |state: State| found.push(state));
         of_region.iter().for_each(|state| space.moves(*state, &mut expected));
         found.sort_unstable();
         expected.sort_unstable();
         assert_eq!(found, expected);
         // Parts of a region have one shard, and more than one of them is used.
+        if !are_local {
+            continue;
+        }
         let hashes: BTreeSet<u64> =
             states.iter().map(|state| space.shard_hash(state.region)).collect();
         let regions: BTreeSet<RegionKey> = states.iter().map(|state| state.region).collect();
@@ -165,6 +174,8 @@ fn few_regions_are_split() {
     assert_eq!(split(60, 50), (46, 4));
     assert_eq!(split(64, 50), (50, 0));
     assert_eq!(split(24, 24), (10, 14));
+    let space = Keyed::new(Few { low_bits: 40, are_local: true, high_parts: 0 }).unwrap();
+    assert_eq!((space.local_bits, space.split_bits()), (26, 14));
     assert_eq!(split(126, 126), (112, 14));
     // Of most combinations of so few bits, no region has too many.
     assert_eq!(split(23, 23), (23, 0));

@@ -18,7 +18,7 @@ pub(crate) fn clear(bit: Option<u32>, columns: [&[u8]; 3], words: &mut [u64]) ->
     let [gaps, lows, mut highs] = columns;
     let mut lows = lows.iter();
     let mut next = 0_u64;
-    for chunk in gaps.chunks(LANES.to_le_bytes().len()) {
+    for chunk in gaps.chunks(size_of::<u64>()) {
         if let Some((mask, length)) = chunk.first_chunk().and_then(|bytes| mask_of(*bytes)) {
             let (at, shift) = ((next / WORD) as usize, (next % WORD) as u32);
             // Where the mask ends with the word, nothing is left for the next one.

@@ -29,7 +29,7 @@ impl Registry {
     }
 }
 
-/// Sliding tiles; clockwise moves make another graph.
+/// Sliding tiles; clockwise moves make another graph, with wide keys only where others do not fit.
 fn tiles(parameters: &Parameters) -> Result<Space, SpaceError> {
     if !ClockwiseTiles::is_asked(parameters) {
         return Space::tabled(Tiles::open(parameters)?);
