@@ -78,6 +78,7 @@ const CRATE_RULES: [CrateRule; 23] = [
         name: CLI,
         uses: &[
             SPACE,
+            MEMORY,
             PUZZLES,
             STORE,
             EXPLICIT,
