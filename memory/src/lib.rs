@@ -1,17 +1,17 @@
-//! Memory of the engines: large pages, prefetches, words that grow while others read them, and lists whose
-//! memory goes back when they are freed.
+//! Memory of the engines: large pages, prefetches, words that grow while others read them, and settings of
+//! the allocator.
 //!
 //! Tables and caches of a search are far larger than the processor's caches. Large pages save the
 //! walks of page tables, and prefetches let several accesses overlap. Neither changes a result.
 //!
 //! All of it is unsafe inside and safe outside, so that engines contain no unsafe code for it.
 
+mod allocator;
 mod append;
-mod large_lists;
 mod large_pages;
 mod prefetch;
 
+pub use allocator::release_large_allocations;
 pub use append::AppendOnlyWords;
-pub use large_lists::release_large_lists;
 pub use large_pages::preallocate;
 pub use prefetch::{prefetch, prefetch_all};

@@ -1,4 +1,4 @@
-//! Memory of freed lists. A process of its own, since the allocator is that of the process.
+//! Memory of freed allocations. A process of its own, since the allocator is that of the process.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -10,9 +10,9 @@ fn resident() -> u64 {
 }
 
 #[test]
-fn freed_lists_go_back_although_others_stay() {
-    strata_memory::release_large_lists();
-    // From now on, the C library would take such lists from its heap.
+fn freed_allocations_go_back_although_others_stay() {
+    strata_memory::release_large_allocations();
+    // From now on, the C library would take such allocations from its heap.
     drop(vec![1_u8; 16 << 20]);
     let before = resident();
     let mut kept = Vec::new();
