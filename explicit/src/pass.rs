@@ -12,20 +12,20 @@ use crate::kernel::{Batches, ExitSink, Inputs, Kernel, Output, check_width};
 use crate::merge::merge;
 
 /// The inputs and the output of a pass, shared by all tasks.
-#[derive(Copy, Clone)]
-pub struct Pass<'a> {
+#[derive(Debug)]
+pub struct Pass {
     /// Depth d.
     pub depth: u32,
     /// Layer d.
-    pub current: &'a Layer,
+    pub current: Layer,
     /// Layer d-1; None at depth 0.
-    pub previous: Option<&'a Layer>,
+    pub previous: Option<Layer>,
     /// The layers before, in files that may each hold several. Empty where moves can be undone.
-    pub older: &'a [Layer],
+    pub older: Vec<Layer>,
     /// Exits of layer d.
-    pub inbox: &'a [Run],
+    pub inbox: Vec<Run>,
     /// Receives layer d+1.
-    pub writer: &'a LayerWriter,
+    pub writer: LayerWriter,
     /// The goal, if a single state ends the search.
     pub goal: Option<State>,
     /// Whether the search stops at layer d+1: its exits are not needed then.
@@ -34,7 +34,8 @@ pub struct Pass<'a> {
 
 /// The part of a pass that one thread does: a kernel, an encoder, cursors and outboxes.
 ///
-/// A task is used for all passes of a job, so its kernel keeps its caches.
+/// A task is used for all passes of a job, so its kernel keeps its caches. It does its part in steps
+/// ([`Self::begin`], [`Self::step`], [`Self::finish`]), so that threads can share a few tasks evenly.
 pub struct PassTask {
     kernel: Box<dyn Kernel>,
     encoder: BlockEncoder,
@@ -42,7 +43,11 @@ pub struct PassTask {
     previous: LayerCursor,
     older: Vec<LayerCursor>,
     outboxes: Outboxes,
+    /// The exits that the pass reads.
+    runs: MergedRuns,
+    /// Exits into one region.
     inbox: Batches,
+    stats: LayerStats,
 }
 
 impl PassTask {
@@ -62,59 +67,99 @@ impl PassTask {
             previous: LayerCursor::new()?,
             older: Vec::new(),
             outboxes,
+            runs: MergedRuns::default(),
             inbox: Batches::default(),
+            stats: LayerStats::default(),
         })
     }
 
-    /// Expands the regions of a pass in a range of keys. All exits have been sent on return.
+    /// Begins with the regions of a pass in a range of keys.
+    ///
+    /// # Errors
+    /// If an input is damaged. The task can be used again.
+    pub fn begin(&mut self, pass: &Pass, range: KeyRange) -> Result<()> {
+        self.outboxes.begin(pass.depth + 1);
+        self.stats = LayerStats::default();
+        // The current layer of the last pass is the previous one now, and its cursor may still hold
+        // a decompressed block.
+        std::mem::swap(&mut self.current, &mut self.previous);
+        let started = self.start(pass, range);
+        started.inspect_err(|_| self.abandon())
+    }
+
+    fn start(&mut self, pass: &Pass, range: KeyRange) -> Result<()> {
+        self.current.start(&pass.current, range)?;
+        if let Some(previous) = &pass.previous {
+            self.previous.start(previous, range)?;
+        }
+        start_all(&mut self.older, &pass.older, range)?;
+        self.runs = MergedRuns::new(&pass.inbox, range)?;
+        Ok(())
+    }
+
+    /// Expands regions with about so many states of the current layer. Returns how many these were; None
+    /// if no region is left.
     ///
     /// # Errors
     /// If an input is damaged, the layer cannot be written or exits cannot be delivered. The task
     /// can be used again.
-    pub fn advance(&mut self, pass: Pass<'_>, range: KeyRange) -> Result<(FilePart, LayerStats)> {
-        let mut stats = LayerStats::default();
-        let result = self.advance_regions(pass, range, &mut stats);
+    pub fn step(&mut self, pass: &Pass, states: u64) -> Result<Option<u64>> {
+        let expanded = self.expand(pass, states);
+        expanded.inspect_err(|_| self.abandon())
+    }
+
+    /// Writes the last states and sends the last exits, after the last step. Returns what the task found.
+    ///
+    /// # Errors
+    /// Those of [`Self::step`].
+    pub fn finish(&mut self, pass: &Pass) -> Result<(FilePart, LayerStats)> {
+        let finished = self.pause(pass).and_then(|()| {
+            self.stop();
+            self.outboxes.flush()?;
+            Ok(self.encoder.finish(&pass.writer)?)
+        });
+        let part = finished.inspect_err(|_| self.abandon())?;
+        Ok((part, std::mem::take(&mut self.stats)))
+    }
+
+    /// Releases what all tasks share before other tasks run instead of this one.
+    ///
+    /// # Errors
+    /// Those of [`Self::step`].
+    pub fn pause(&mut self, pass: &Pass) -> Result<()> {
+        let PassTask { kernel, encoder, outboxes, stats, .. } = self;
+        let finished = kernel.finish(&mut PassOutput { pass, encoder, outboxes, stats });
+        finished.inspect_err(|_| self.abandon())
+    }
+
+    /// Drops all inputs.
+    fn stop(&mut self) {
         self.current.stop();
         self.previous.stop();
         self.older.iter_mut().for_each(LayerCursor::stop);
-        let finished = result.and_then(|()| {
-            self.outboxes.flush()?;
-            Ok(self.encoder.finish(pass.writer)?)
-        });
-        let part = finished.inspect_err(|_| {
-            self.kernel.discard();
-            self.encoder.discard();
-            self.outboxes.clear();
-        })?;
-        Ok((part, stats))
+        self.runs = MergedRuns::default();
     }
 
-    fn advance_regions(
-        &mut self,
-        pass: Pass<'_>,
-        range: KeyRange,
-        stats: &mut LayerStats,
-    ) -> Result<()> {
-        self.outboxes.begin(pass.depth + 1);
-        // The current layer of the last pass is the previous one now, and its cursor may still hold
-        // a decompressed block.
-        std::mem::swap(&mut self.current, &mut self.previous);
-        let (encoder, outboxes) = (&mut self.encoder, &mut self.outboxes);
+    /// Drops a pass that cannot be finished.
+    fn abandon(&mut self) {
+        self.stop();
+        self.kernel.discard();
+        self.encoder.discard();
+        self.outboxes.clear();
+    }
+
+    fn expand(&mut self, pass: &Pass, states: u64) -> Result<Option<u64>> {
+        let (encoder, outboxes, stats) = (&mut self.encoder, &mut self.outboxes, &mut self.stats);
         let mut output = PassOutput { pass, encoder, outboxes, stats };
-        self.current.start(pass.current, range)?;
-        if let Some(previous) = pass.previous {
-            self.previous.start(previous, range)?;
-        }
-        start_all(&mut self.older, pass.older, range)?;
-        let mut inbox = MergedRuns::new(pass.inbox, range)?;
-        loop {
-            let at = match (self.current.key(), inbox.key()) {
-                (None, None) => return self.kernel.finish(&mut output),
+        let mut expanded = 0;
+        while expanded < states {
+            let at = match (self.current.key(), self.runs.key()) {
+                (None, None) => return Ok(None),
                 (Some(key), None) | (None, Some(key)) => key,
                 (Some(a), Some(b)) => a.min(b),
             };
             self.inbox.clear();
-            inbox.take(at, &mut self.inbox)?;
+            self.runs.take(at, &mut self.inbox)?;
             while self.previous.key().is_some_and(|key| key < at) {
                 self.previous.advance()?;
             }
@@ -136,11 +181,14 @@ impl PassTask {
                 older: &older,
                 inbox: &self.inbox,
             };
+            // Regions that only exits reach take time, too.
+            expanded += inputs.current.len().max(1) as u64;
             self.kernel.expand(at, inputs, &mut output)?;
             if is_current {
                 self.current.advance()?;
             }
         }
+        Ok(Some(expanded))
     }
 
     /// Sends the exits of a finished layer in a range of keys, and counts its states. This is for
@@ -206,7 +254,7 @@ fn start_all(
 
 /// Output of a task: its part of the new layer, and its exits.
 struct PassOutput<'a> {
-    pass: Pass<'a>,
+    pass: &'a Pass,
     encoder: &'a mut BlockEncoder,
     outboxes: &'a mut Outboxes,
     stats: &'a mut LayerStats,
@@ -220,7 +268,7 @@ impl Output for PassOutput<'_> {
             states.decode(&mut words).ok_or_else(|| self.damaged(at))?;
             self.stats.found |= states.width.contains(&words, goal.local);
         }
-        Ok(self.encoder.push_list(self.pass.writer, at, states)?)
+        Ok(self.encoder.push_list(&self.pass.writer, at, states)?)
     }
 
     fn stats(&mut self) -> &mut LayerStats {
@@ -230,8 +278,8 @@ impl Output for PassOutput<'_> {
     fn damaged(&self, at: EntryKey) -> Error {
         // The block's checksum matched, so the damage is in its content. Verifying the whole file
         // gives its offset.
-        let files = [Some(self.pass.current), self.pass.previous];
-        let mut files = files.into_iter().flatten().chain(self.pass.older);
+        let newest = [&self.pass.current].into_iter().chain(&self.pass.previous);
+        let mut files = newest.chain(&self.pass.older);
         let found = files.find_map(|file| file.verify(&mut |_, _| ()).err());
         let error = found.unwrap_or_else(|| StoreError::Inconsistent {
             file: self.pass.current.name(),

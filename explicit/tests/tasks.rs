@@ -1,16 +1,20 @@
-//! Pass tasks that fail: no exit outlives the failure, and no state has the reserved region.
+//! Pass tasks in steps, and pass tasks that fail: no exit outlives the failure, and no state has the
+//! reserved region.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use strata_explicit::{
-    Engine, Error, Exchange, ExchangeError, KernelMemory, MemoryRun, Outboxes, PassTask, Result,
+    Engine, Error, Exchange, ExchangeError, Inbox, InboxOptions, KernelMemory, LocalExchange,
+    MemoryRun, Outboxes, Pass, PassTask, Result,
 };
-use strata_space::{Finish, RegionKey, State, StateSpace, Weight};
+use strata_puzzles::Hanoi;
+use strata_puzzles::panex::{Panex, PanexConfig};
+use strata_space::{Finish, Keyed, LayerStats, RegionKey, State, StateSpace, Weight};
 use strata_store::{
-    BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, Layer, LayerHeader, LayerTotals,
-    LayerWriter, LocalWidth,
+    BlockEncoder, EncodeOptions, EntryKey, FileKind, FilePart, KeyRange, Layer, LayerHeader,
+    LayerTotals, LayerWriter, LocalWidth, RealFs,
 };
 
 const SHARDS: u32 = 2;
@@ -125,4 +129,89 @@ fn a_seed_in_the_reserved_region_is_an_error() {
     assert!(matches!(engine.seeds(), Err(Error::ReservedRegion { .. })));
     let engine = Engine::sparse(Steps { seed: u128::MAX - 1, steps: [0, 0] }, SHARDS);
     assert_eq!(engine.seeds().unwrap().len(), 1);
+}
+
+/// Layers of a search by one task that expands so many states in a step, with pauses between. Each layer
+/// has its counts, and the checksums of its blocks.
+fn layers(engine: &Engine, states: u64) -> Vec<(LayerStats, Vec<u64>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = InboxOptions {
+        memory: 1 << 24,
+        width: engine.width(),
+        job: "job".into(),
+        folder: folder.path().into(),
+        prefix: "run".into(),
+        recycled_runs: 1,
+        encode: EncodeOptions::default(),
+    };
+    let inbox = Arc::new(Inbox::new(Arc::new(RealFs), options).unwrap());
+    let exchange = Arc::new(LocalExchange::new(vec![Arc::clone(&inbox)]));
+    let kernel = engine.kernel(KernelMemory { regions: 1 << 20, memo: 1 << 20 });
+    let outboxes = Outboxes::new(exchange, 0, Arc::from([0, 0]), 1 << 20);
+    let mut task = PassTask::new(kernel, EncodeOptions::default(), outboxes).unwrap();
+    let writer = |depth| {
+        let header = LayerHeader::new(FileKind::Layer, "job", depth, 1);
+        LayerWriter::memory(LayerHeader { width: engine.width(), ..header }).unwrap()
+    };
+    let seal = |writer: LayerWriter, part: FilePart| {
+        let regions = part.blocks.iter().map(|block| u64::from(block.regions)).sum();
+        let states = part.blocks.iter().map(|block| u64::from(block.states)).sum();
+        let totals = LayerTotals { regions, states, ..LayerTotals::default() };
+        writer.seal(vec![part], totals).unwrap()
+    };
+
+    let seeds = writer(0);
+    let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
+    let mut sorted = engine.seeds().unwrap();
+    sorted.sort_unstable();
+    for (key, state) in sorted {
+        encoder.push(&seeds, key, &[state.local as u32]).unwrap();
+    }
+    let part = encoder.finish(&seeds).unwrap();
+    let (mut previous, mut current) = (None, seal(seeds, part));
+    task.emit(&current, KeyRange::ALL).unwrap();
+
+    let mut found = Vec::new();
+    for depth in 0.. {
+        let inbox_of_layer = inbox.take(depth).unwrap();
+        let pass = Pass {
+            depth,
+            current: current.clone(),
+            previous,
+            older: Vec::new(),
+            inbox: inbox_of_layer,
+            writer: writer(depth + 1),
+            goal: None,
+            is_last: false,
+        };
+        task.begin(&pass, KeyRange::ALL).unwrap();
+        let mut expanded = 0;
+        while let Some(count) = task.step(&pass, states).unwrap() {
+            expanded += count;
+            task.pause(&pass).unwrap();
+        }
+        let (part, stats) = task.finish(&pass).unwrap();
+        assert!(stats.states == 0 || states > 1 || expanded > 0);
+        if stats.states == 0 {
+            break;
+        }
+        let checksums = part.blocks.iter().map(|block| block.checksum).collect();
+        found.push((stats, checksums));
+        let Pass { writer, .. } = pass;
+        previous = Some(std::mem::replace(&mut current, seal(writer, part)));
+    }
+    found
+}
+
+#[test]
+fn steps_and_pauses_change_nothing() {
+    let panex = Panex::new(PanexConfig { exhaust: true, ..PanexConfig::new(4) }).unwrap();
+    let hanoi = Keyed::new(Hanoi::new(6, 4, false).unwrap()).unwrap();
+    for engine in [Engine::tabled(panex, SHARDS), Engine::sparse(hanoi, SHARDS)] {
+        let whole = layers(&engine, u64::MAX);
+        assert!(whole.len() > 10, "{} layers", whole.len());
+        for states in [1, 7, 100] {
+            assert_eq!(layers(&engine, states), whole, "{states} states a step");
+        }
+    }
 }

@@ -302,3 +302,45 @@ fn both_engines_find_paths_of_shipped_puzzles() {
     let report = tiles.checkpoint_interval(Duration::ZERO).run().unwrap();
     assert_eq!(report.path().unwrap().len() as u64, report.moves().unwrap());
 }
+
+/// A cube that panics at one corner.
+struct Fragile(Cube);
+
+impl KeySpace for Fragile {
+    type Key = u64;
+    fn seeds(&self) -> Vec<Seed> {
+        self.0.seeds()
+    }
+    fn key_bits(&self) -> u32 {
+        self.0.key_bits()
+    }
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        assert_ne!(key, 0x7070, "the corner is reached");
+        self.0.successors(key, out);
+    }
+    fn text(&self, key: u64) -> String {
+        self.0.text(key)
+    }
+}
+
+impl Puzzle for Fragile {
+    const NAME: &'static str = "fragile";
+    const SUMMARY: &'static str = "a cube that panics at one corner";
+    const PARAMETERS: &'static [Parameter] = Cube::PARAMETERS;
+
+    fn open(parameters: &Parameters) -> Result<Fragile, SpaceError> {
+        Ok(Fragile(Cube::open(parameters)?))
+    }
+    fn parameters(&self) -> Parameters {
+        self.0.parameters()
+    }
+}
+
+#[test]
+fn a_panic_of_one_worker_ends_the_search_with_an_error() {
+    for (workers, threads) in [(1, 1), (1, 2), (3, 1), (3, 2)] {
+        let search = Search::new(Fragile(Cube::new(16))).workers(workers).threads(threads);
+        let error = search.run().unwrap_err();
+        assert!(error.to_string().contains("panicked"), "{workers} x {threads}: {error}");
+    }
+}

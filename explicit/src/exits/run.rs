@@ -225,7 +225,8 @@ impl RunCursor {
     }
 }
 
-/// Reads a range of keys of several runs as one.
+/// Reads a range of keys of several runs as one. By default there is none.
+#[derive(Default)]
 pub(crate) struct MergedRuns {
     /// Each cursor with its current key.
     runs: Vec<(Option<EntryKey>, RunCursor)>,

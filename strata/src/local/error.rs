@@ -37,12 +37,6 @@ pub enum WorkerError {
         /// Its number.
         worker: usize,
     },
-    /// The worker has ended, after a panic or before it began.
-    #[error("worker {worker} has ended")]
-    Ended {
-        /// Its number.
-        worker: usize,
-    },
     /// The exits of a layer were dropped, because the search stops there, and the next layer was asked for.
     #[error("layer {depth} is the last of this run: its exits were not kept")]
     LastLayer {
@@ -52,14 +46,9 @@ pub enum WorkerError {
     /// There is no checkpoint for the worker to load.
     #[error("there is no checkpoint to load")]
     NoCheckpoint,
-    /// A thread cannot be started.
-    #[error("cannot start the thread of worker {worker}: {source}")]
-    Thread {
-        /// The worker's number.
-        worker: usize,
-        /// Why.
-        source: io::Error,
-    },
+    /// The threads on which pass tasks run cannot be started.
+    #[error("cannot start threads: {0}")]
+    Threads(io::Error),
 }
 
 impl WorkerError {

@@ -5,6 +5,7 @@ pub(crate) mod dense;
 pub(crate) mod error;
 pub(crate) mod files;
 pub(crate) mod older;
+mod part;
 pub(crate) mod pool;
 pub(crate) mod restore;
 pub(crate) mod symbolic;

@@ -1,18 +1,20 @@
 //! Worker pool of one process.
 //!
-//! The first worker runs on the driver's own thread, so a layer costs a single worker no thread
-//! switch. Every other worker has its own thread.
+//! All workers share threads, as many as there are processors for them: threads of their own would
+//! wait for each other. The driver's thread is one of them, so a layer costs no thread switch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::JoinHandle;
+use std::thread::available_parallelism;
+use std::time::Instant;
 
-use strata_explicit::{Engine, Exchange, LocalExchange};
+use strata_explicit::{Engine, Exchange, LocalExchange, Pass};
 use strata_store::JobDir;
 
-use super::error::WorkerError;
+use super::error::{Result, WorkerError};
+use super::part::{Found, PassPart};
 use super::restore::Restore;
+use super::threads::Threads;
 use super::work::Work;
 use super::worker::{LayerReport, Setup, Worker};
 use crate::plan::driver::{Answer, Done, Order, WorkerPool};
@@ -20,12 +22,18 @@ use crate::plan::sums::LayerPart;
 
 /// Workers of one process.
 pub(crate) struct LocalPool {
-    first: Box<dyn Work>,
-    others: Vec<(Sender<Order>, JoinHandle<()>)>,
-    answers: Receiver<Answer<WorkerError>>,
+    workers: Workers,
+    threads: Arc<Threads>,
     folder: JobDir,
     /// The checkpoint files of each worker, by worker number.
     restore: Arc<[Restore]>,
+}
+
+enum Workers {
+    /// Their passes over a layer run together, in steps.
+    Explicit(Vec<Worker>),
+    /// Each on a thread, and with others of its own.
+    Others(Vec<Box<dyn Work>>),
 }
 
 impl LocalPool {
@@ -38,107 +46,108 @@ impl LocalPool {
         engine: &Arc<Engine>,
         folder: &JobDir,
         restore: Arc<[Restore]>,
-    ) -> Result<LocalPool, WorkerError> {
+    ) -> Result<LocalPool> {
         let inboxes = setups.iter().map(|setup| setup.inbox().map(Arc::new));
-        let inboxes = inboxes.collect::<Result<Vec<_>, _>>()?;
+        let inboxes = inboxes.collect::<Result<Vec<_>>>()?;
         let exchange: Arc<dyn Exchange> = Arc::new(LocalExchange::new(inboxes.clone()));
+        let threads = Arc::new(Threads::new(threads(&setups))?);
         let workers = setups.into_iter().zip(inboxes).map(|(setup, inbox)| {
-            Worker::new(setup, Arc::clone(engine), inbox, Arc::clone(&exchange))
-                .map(|worker| Box::new(worker) as Box<dyn Work>)
+            let (engine, exchange) = (Arc::clone(engine), Arc::clone(&exchange));
+            Worker::on_threads(setup, engine, inbox, exchange, Arc::clone(&threads))
         });
-        LocalPool::new(workers.collect::<Result<Vec<_>, _>>()?, folder, restore)
+        let workers = Workers::Explicit(workers.collect::<Result<_>>()?);
+        Ok(LocalPool { workers, threads, folder: folder.clone(), restore })
     }
 
-    /// Workers of one engine, by number.
+    /// Workers of another engine, by number.
     ///
     /// # Errors
-    /// If there is none, or a thread cannot be started.
+    /// If a thread cannot be started.
     pub(crate) fn new(
         workers: Vec<Box<dyn Work>>,
         folder: &JobDir,
         restore: Arc<[Restore]>,
-    ) -> Result<LocalPool, WorkerError> {
-        let (reports, answers) = mpsc::channel();
-        let mut workers = workers.into_iter();
-        let first = workers.next().ok_or(WorkerError::Ended { worker: 0 })?;
-        let mut others = Vec::new();
-        for (number, worker) in (1..).zip(workers) {
-            let (orders, received) = mpsc::channel();
-            let (reports, restore) = (reports.clone(), Arc::clone(&restore));
-            let thread = std::thread::Builder::new()
-                .name(format!("worker-{number}"))
-                .spawn(move || run_loop(number, worker, &restore, &received, &reports))
-                .map_err(|source| WorkerError::Thread { worker: number, source })?;
-            others.push((orders, thread));
-        }
-        Ok(LocalPool { first, others, answers, folder: folder.clone(), restore })
+    ) -> Result<LocalPool> {
+        let threads = Arc::new(Threads::new(workers.len().max(1))?);
+        let workers = Workers::Others(workers);
+        Ok(LocalPool { workers, threads, folder: folder.clone(), restore })
     }
 }
 
 impl WorkerPool for LocalPool {
     type Error = WorkerError;
 
-    fn run(&mut self, order: Order) -> Result<Vec<Answer<WorkerError>>, WorkerError> {
-        let mut awaited = 0;
-        for (index, (orders, _)) in self.others.iter().enumerate() {
-            orders.send(order.clone()).map_err(|_| WorkerError::Ended { worker: index + 1 })?;
-            awaited += 1;
-        }
-        let mut answers = vec![execute_caught(0, &mut *self.first, &self.restore, &order)];
-        answers.extend(self.answers.iter().take(awaited));
-        Ok(answers)
+    fn run(&mut self, order: Order) -> Result<Vec<Answer<WorkerError>>> {
+        let (threads, restore) = (&*self.threads, &*self.restore);
+        let workers: Vec<&mut dyn Work> = match &mut self.workers {
+            Workers::Explicit(workers) if matches!(order, Order::Advance { .. }) => {
+                return Ok(advance(workers, threads));
+            }
+            Workers::Explicit(workers) => workers.iter_mut().map(|worker| worker as _).collect(),
+            Workers::Others(workers) => {
+                workers.iter_mut().map(|worker| &mut **worker as _).collect()
+            }
+        };
+        Ok(execute_all(workers, threads, restore, &order))
     }
 
-    fn make_room(&mut self) -> Result<bool, WorkerError> {
+    fn make_room(&mut self) -> Result<bool> {
         // The exits are used up: a resumed job sends them again.
         self.folder.remove_others(|name| !name.starts_with("run-"))?;
         Ok(true)
     }
 }
 
-impl Drop for LocalPool {
-    fn drop(&mut self) {
-        for (orders, thread) in self.others.drain(..) {
-            drop(orders);
-            // A panic there has been reported as an answer.
-            let _ = thread.join();
-        }
-    }
+/// The number of threads for workers: no more than processors, unless one worker is to have more.
+fn threads(setups: &[Setup]) -> usize {
+    let processors = available_parallelism().map_or(1, usize::from);
+    let most = setups.iter().map(|setup| setup.threads).max().unwrap_or(1).max(processors);
+    setups.iter().map(|setup| setup.threads).sum::<usize>().clamp(1, most)
 }
 
-fn run_loop(
-    number: usize,
-    mut worker: Box<dyn Work>,
-    restore: &[Restore],
-    orders: &Receiver<Order>,
-    reports: &Sender<Answer<WorkerError>>,
-) {
-    for order in orders {
-        let answer = execute_caught(number, &mut *worker, restore, &order);
-        let panicked = matches!(answer.done, Err(WorkerError::Panicked { .. }));
-        if reports.send(answer).is_err() || panicked {
-            return;
-        }
+/// Makes the next layer of all workers.
+fn advance(workers: &mut [Worker], threads: &Threads) -> Vec<Answer<WorkerError>> {
+    let started = Instant::now();
+    let begin = |(number, worker): (usize, &mut Worker)| caught(number, || worker.begin());
+    let passes: Vec<Result<Pass>> = workers.iter_mut().enumerate().map(begin).collect();
+    let mut parts: Vec<Vec<PassPart<'_>>> = Vec::new();
+    for (worker, pass) in workers.iter_mut().zip(&passes) {
+        parts.push(pass.as_ref().map_or_else(|_| Vec::new(), |pass| worker.parts(pass)));
     }
+    threads.run(parts.iter_mut().flatten());
+    let found = |(number, parts): (usize, Vec<PassPart<'_>>)| {
+        caught(number, || parts.into_iter().filter_map(PassPart::found).collect())
+    };
+    let found: Vec<Result<Vec<Found>>> = parts.into_iter().enumerate().map(found).collect();
+    let ends = workers.iter_mut().zip(passes).zip(found).enumerate();
+    let answer = |(number, ((worker, pass), found)): (usize, ((&mut Worker, _), _))| {
+        let done = caught(number, || Ok(layer(worker.finish(pass?, found?, started)?)));
+        Answer { worker: number, done }
+    };
+    ends.map(answer).collect()
 }
 
-/// Executes an order; a panic becomes the worker's answer.
-fn execute_caught(
-    number: usize,
-    worker: &mut dyn Work,
+/// Executes an order at all workers, each on a thread.
+fn execute_all(
+    mut workers: Vec<&mut dyn Work>,
+    threads: &Threads,
     restore: &[Restore],
     order: &Order,
-) -> Answer<WorkerError> {
-    let done = catch_unwind(AssertUnwindSafe(|| execute(worker, restore.get(number), order)));
-    let done = done.unwrap_or(Err(WorkerError::Panicked { worker: number }));
-    Answer { worker: number, done }
+) -> Vec<Answer<WorkerError>> {
+    let numbers: Vec<usize> = (0..workers.len()).collect();
+    threads.each(&mut workers, &numbers, |worker, number| {
+        let done = caught(number, || execute(&mut **worker, restore.get(number), order));
+        Answer { worker: number, done }
+    })
 }
 
-fn execute(
-    worker: &mut dyn Work,
-    restore: Option<&Restore>,
-    order: &Order,
-) -> Result<Done, WorkerError> {
+/// Does a worker's work; a panic becomes an error.
+fn caught<T>(worker: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or(Err(WorkerError::Panicked { worker }))
+}
+
+fn execute(worker: &mut dyn Work, restore: Option<&Restore>, order: &Order) -> Result<Done> {
     Ok(match order {
         Order::Seed => layer(worker.seed()?),
         Order::Restore => layer(worker.restore(restore.ok_or(WorkerError::NoCheckpoint)?)?),

@@ -1,16 +1,17 @@
-//! Threads of a worker's pass tasks.
+//! The threads of a process on which pass tasks run.
 //!
 //! A layer may take less than a millisecond, and waking a blocked thread takes 50 µs. So threads
 //! spin for a moment between passes before they block.
 
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
-use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::error::Result;
+use super::error::{Result, WorkerError};
 
 /// Longest time that an idle thread spins: a few times as long as waking it takes.
 const MAX_SPIN: Duration = Duration::from_micros(250);
@@ -21,6 +22,76 @@ const SPIN_INTERVAL: u32 = 16;
 
 /// Spin-loop hints between two checks: about the time in which the last thread leaves a scope.
 const SPIN_HINTS: u32 = 16;
+
+/// Work that threads do in steps, so that one can go on with what another has begun.
+pub(crate) trait Steps: Send {
+    /// About how many states are left.
+    fn left(&self) -> u64;
+
+    /// Does a part of the work. False if nothing is left.
+    fn step(&mut self) -> bool;
+
+    /// Prepares for a time in which other work is done. False if that ends the work.
+    fn pause(&mut self) -> bool;
+}
+
+/// Fewest states for which waking a thread pays.
+pub(crate) const LEAST: u64 = 1024;
+
+/// A thread goes on with other work if that has more left by this much: a change costs about as much time
+/// as a few thousand states.
+const MARGIN: u64 = 16 << 10;
+
+/// Steps between two yields, about a millisecond. Where more workers run on a machine than it has
+/// processors, all of them then end a layer at about the same time. The system's own time slices are longer
+/// than a layer.
+const YIELD_STEPS: u32 = 8;
+
+/// Work that waits for a thread.
+struct Waiting<'a, W>(Mutex<Vec<&'a mut W>>);
+
+impl<'a, W: Steps> Waiting<'a, W> {
+    fn all(&self) -> MutexGuard<'_, Vec<&'a mut W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether work with more than `least` left waits.
+    fn has_more_than(&self, least: u64) -> bool {
+        self.all().iter().any(|work| work.left() > least)
+    }
+
+    /// Adds work if there is any, and removes that with most left.
+    fn exchange(&self, work: Option<&'a mut W>) -> Option<&'a mut W> {
+        let mut all = self.all();
+        all.extend(work);
+        let longest = (0..all.len()).max_by_key(|i| all[*i].left())?;
+        Some(all.swap_remove(longest))
+    }
+
+    /// Does work, always that with most left, until none waits.
+    fn work_off(&self) {
+        let mut next = self.exchange(None);
+        while let Some(work) = next {
+            let unfinished = self.work_on(work);
+            next = self.exchange(unfinished);
+        }
+    }
+
+    /// Does work until work with more left waits, and returns what is unfinished then.
+    fn work_on(&self, work: &'a mut W) -> Option<&'a mut W> {
+        let mut steps = 0_u32;
+        while work.step() {
+            if self.has_more_than(work.left() + MARGIN) {
+                return work.pause().then_some(work);
+            }
+            steps += 1;
+            if steps.is_multiple_of(YIELD_STEPS) {
+                std::thread::yield_now();
+            }
+        }
+        None
+    }
+}
 
 /// Thread pool whose threads spin for a moment between passes.
 pub(crate) struct Threads {
@@ -36,10 +107,14 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// A pool of `threads` threads, the calling one included.
-    pub(crate) fn new(threads: usize) -> std::result::Result<Threads, ThreadPoolBuildError> {
+    ///
+    /// # Errors
+    /// If one cannot be started.
+    pub(crate) fn new(threads: usize) -> Result<Threads> {
         let builder = ThreadPoolBuilder::new().num_threads(threads - 1);
         let builder = builder.thread_name(|i| format!("pass-{}", i + 1));
-        let pool = if threads > 1 { Some(builder.build()?) } else { None };
+        let failed = |error| WorkerError::Threads(io::Error::other(error));
+        let pool = if threads > 1 { Some(builder.build().map_err(failed)?) } else { None };
         let enough = available_parallelism().is_ok_and(|processors| threads <= processors.get());
         let max_spin = if enough { MAX_SPIN } else { Duration::ZERO };
         Ok(Threads { pool, calls: Arc::default(), max_spin, in_vain: Arc::default() })
@@ -50,11 +125,11 @@ impl Threads {
         &self,
         tasks: &mut [L],
         shares: &[S],
-        work: impl Fn(&mut L, S) -> Result<T> + Sync,
-    ) -> Result<Vec<T>> {
-        let mut results: Vec<Option<Result<T>>> = shares.iter().map(|_| None).collect();
+        work: impl Fn(&mut L, S) -> T + Sync,
+    ) -> Vec<T> {
+        let mut results: Vec<Option<T>> = shares.iter().map(|_| None).collect();
         let mut pairs = tasks.iter_mut().zip(shares).zip(&mut results);
-        let work = |((task, share), result): ((&mut L, &S), &mut Option<Result<T>>)| {
+        let work = |((task, share), result): ((&mut L, &S), &mut Option<T>)| {
             *result = Some(work(task, *share));
         };
         match &self.pool {
@@ -80,6 +155,21 @@ impl Threads {
             _ => pairs.for_each(work),
         }
         results.into_iter().flatten().collect()
+    }
+
+    /// Does all work, on as many threads as it is worth.
+    pub(crate) fn run<'a, W: Steps + 'a>(&self, work: impl IntoIterator<Item = &'a mut W>) {
+        let work: Vec<&mut W> = work.into_iter().collect();
+        let left = work.iter().map(|work| work.left()).sum::<u64>();
+        let worth = usize::try_from(left / LEAST).unwrap_or(usize::MAX).max(1);
+        let threads = self.threads().min(work.len()).min(worth);
+        let waiting = Waiting(Mutex::new(work));
+        self.each(&mut vec![(); threads], &vec![(); threads], |(), ()| waiting.work_off());
+    }
+
+    /// Number of threads, the calling one included.
+    fn threads(&self) -> usize {
+        1 + self.pool.as_ref().map_or(0, ThreadPool::current_num_threads)
     }
 
     /// Makes the calling thread of the pool spin until the next call, for a limited time.
@@ -125,29 +215,57 @@ mod tests {
                 let shares: Vec<usize> = (0..1 + round % threads).collect();
                 let work = |task: &mut usize, share: usize| {
                     *task += 1;
-                    Ok((share, *task))
+                    (share, *task)
                 };
-                let done = pool.each(&mut tasks, &shares, work).unwrap();
+                let done = pool.each(&mut tasks, &shares, work);
                 assert_eq!(done.iter().map(|(share, _)| *share).collect::<Vec<_>>(), shares);
             }
             assert_eq!(tasks[0], 200);
         }
     }
 
+    /// Work of one unit a step. It counts threads that do it at once.
+    struct Units {
+        left: u64,
+        done: u64,
+        pauses: u32,
+        is_running: std::sync::atomic::AtomicBool,
+    }
+
+    impl Steps for Units {
+        fn left(&self) -> u64 {
+            self.left
+        }
+
+        fn step(&mut self) -> bool {
+            assert!(!self.is_running.swap(true, Ordering::AcqRel), "two threads do it");
+            self.done += 1 << 10;
+            self.left = self.left.saturating_sub(1 << 10);
+            self.is_running.store(false, Ordering::Release);
+            self.left > 0
+        }
+
+        fn pause(&mut self) -> bool {
+            self.pauses += 1;
+            true
+        }
+    }
+
     #[test]
-    fn the_error_of_a_task_is_returned() {
-        let pool = Threads::new(2).unwrap();
-        let fails = |_: &mut (), share: u32| {
-            let file = std::path::PathBuf::from("file");
-            let what = "it fails".to_owned();
-            if share == 1 {
-                Err(strata_store::StoreError::Inconsistent { file, what }.into())
-            } else {
-                Ok(share)
+    fn all_work_is_done_by_turns() {
+        for threads in [1, 2, 3] {
+            let pool = Threads::new(threads).unwrap();
+            for count in 0..6 {
+                let size = |i: u64| (100 + 17 * i) << 10;
+                let new = |i| Units { left: size(i), done: 0, pauses: 0, is_running: false.into() };
+                let mut work: Vec<Units> = (0..count).map(new).collect();
+                pool.run(&mut work);
+                for (i, work) in (0..).zip(&work) {
+                    assert_eq!((work.left, work.done), (0, size(i)));
+                }
+                let pauses: u32 = work.iter().map(|work| work.pauses).sum();
+                assert!(threads > 1 || (pauses > 0) == (count > 1), "{count} units: {pauses}");
             }
-        };
-        let error = pool.each(&mut [(), ()], &[0, 1], fails).unwrap_err();
-        assert!(error.to_string().contains("it fails"), "{error}");
-        assert_eq!(pool.each(&mut [(), ()], &[0, 2], fails).unwrap(), [0, 2]);
+        }
     }
 }

@@ -14,7 +14,8 @@ use super::budget::Budget;
 use super::error::{Result, WorkerError};
 use super::files::Files;
 use super::older::OlderLayers;
-use super::threads::Threads;
+use super::part::{Found, PassPart};
+use super::threads::{self, Threads};
 use crate::keep_layers::KeepLayers;
 use crate::plan::sums::totals_of;
 
@@ -35,9 +36,6 @@ pub(crate) fn check_encoding(layer: &Layer) -> strata_store::Result<()> {
     // Magic, version and kind come before the field.
     Err(StoreError::Corrupt { file: layer.name(), offset: 16, expected, found })
 }
-
-/// Fewest states for which waking a task's thread pays.
-const STATES_PER_TASK: u64 = 1024;
 
 /// Configuration of a worker. Everything but the job itself may differ between sessions.
 #[derive(Clone)]
@@ -117,7 +115,7 @@ pub struct Worker {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) exchange: Arc<dyn Exchange>,
     pub(crate) tasks: Vec<PassTask>,
-    pub(crate) threads: Threads,
+    pub(crate) threads: Arc<Threads>,
     goal: Option<State>,
     pub(crate) files: Files,
     pub(crate) current: Layer,
@@ -140,6 +138,18 @@ impl Worker {
         inbox: Arc<Inbox>,
         exchange: Arc<dyn Exchange>,
     ) -> Result<Worker> {
+        let threads = Arc::new(Threads::new(setup.threads)?);
+        Worker::on_threads(setup, engine, inbox, exchange, threads)
+    }
+
+    /// A worker whose tasks run on threads that others may use, too.
+    pub(crate) fn on_threads(
+        setup: Setup,
+        engine: Arc<Engine>,
+        inbox: Arc<Inbox>,
+        exchange: Arc<dyn Exchange>,
+        threads: Arc<Threads>,
+    ) -> Result<Worker> {
         let task = |_| {
             let outboxes = Outboxes::new(
                 exchange.clone(),
@@ -150,11 +160,6 @@ impl Worker {
             PassTask::new(engine.kernel(setup.budget.kernel()), setup.encode, outboxes)
         };
         let tasks = (0..setup.threads).map(task).collect::<strata_store::Result<Vec<_>>>()?;
-        let failed = |error| WorkerError::Thread {
-            worker: setup.worker,
-            source: std::io::Error::other(error),
-        };
-        let threads = Threads::new(setup.threads).map_err(failed)?;
         let goal = match engine.finish() {
             Finish::State(goal) => Some(goal),
             Finish::Meeting | Finish::Exhausted => None,
@@ -229,36 +234,60 @@ impl Worker {
     /// are consumed.
     pub fn advance(&mut self) -> Result<LayerReport> {
         let started = Instant::now();
+        let pass = self.begin()?;
+        let threads = Arc::clone(&self.threads);
+        let mut parts = self.parts(&pass);
+        threads.run(&mut parts);
+        let found = parts.into_iter().filter_map(PassPart::found).collect::<Result<_>>()?;
+        self.finish(pass, found, started)
+    }
+
+    /// Begins to turn layer d into layer d+1.
+    pub(crate) fn begin(&mut self) -> Result<Pass> {
         let depth = self.depth() + 1;
         if self.has_dropped_exits {
             return Err(WorkerError::LastLayer { depth: depth - 1 });
         }
-        let runs = self.inbox.take(depth - 1)?;
-        let writer = self.writer(depth)?;
-        let is_last = self.setup.last_depth == Some(depth);
-        let pass = Pass {
+        Ok(Pass {
             depth: depth - 1,
-            current: &self.current,
-            previous: self.previous.as_ref(),
-            older: self.older.files(),
-            inbox: &runs,
-            writer: &writer,
+            current: self.current.clone(),
+            previous: self.previous.clone(),
+            older: self.older.files().to_vec(),
+            inbox: self.inbox.take(depth - 1)?,
+            writer: self.writer(depth)?,
             goal: self.goal,
-            is_last,
-        };
+            is_last: self.setup.last_depth == Some(depth),
+        })
+    }
+
+    /// The parts of a pass, each with a task of its own.
+    pub(crate) fn parts<'a>(&'a mut self, pass: &'a Pass) -> Vec<PassPart<'a>> {
         let ranges = ranges(&self.current, self.setup.threads);
-        let work = |task: &mut PassTask, range: KeyRange| Ok(task.advance(pass, range)?);
-        let done = self.threads.each(&mut self.tasks, &ranges, work)?;
+        let states = self.current.totals().states / ranges.len() as u64;
+        let pairs = self.tasks.iter_mut().zip(ranges);
+        pairs.map(|(task, range)| PassPart::new(task, pass, range, states)).collect()
+    }
+
+    /// Completes the layer from what the tasks have found.
+    pub(crate) fn finish(
+        &mut self,
+        pass: Pass,
+        found: Vec<Found>,
+        started: Instant,
+    ) -> Result<LayerReport> {
+        let Pass { current, previous, older, inbox, writer, is_last, .. } = pass;
+        // A file that is no longer needed can be overwritten only if nothing else has it.
+        drop((current, previous, older));
         let mut stats = LayerStats::default();
-        let mut parts = Vec::with_capacity(done.len());
-        for (part, found) in done {
+        let mut parts = Vec::with_capacity(found.len());
+        for (part, found) in found {
             stats.add(&found);
             parts.push(part);
         }
         let next = writer.seal(parts, totals_of(&stats))?;
-        self.exchange.flush(self.setup.worker, depth)?;
+        self.exchange.flush(self.setup.worker, next.header().depth)?;
         let spilled = self.inbox.file_bytes();
-        self.inbox.recycle(runs)?;
+        self.inbox.recycle(inbox)?;
         // The last step that writes: if it fails, the layers are still those before.
         let older = self.merge_older()?;
         self.has_dropped_exits = is_last;
@@ -296,7 +325,8 @@ impl Worker {
         let largest = layers.iter().max_by_key(|layer| layer.totals().states);
         let ranges = largest.map_or(vec![KeyRange::ALL], |most| ranges(most, self.setup.threads));
         let work = |task: &mut PassTask, range| Ok(task.merge(layers, &writer, range)?);
-        let parts = self.threads.each(&mut self.tasks, &ranges, work)?;
+        let parts = self.threads.each(&mut self.tasks, &ranges, work);
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         let totals = counted(&parts);
         Ok(writer.seal(parts, totals)?)
     }
@@ -391,16 +421,17 @@ pub(crate) fn counted(parts: &[FilePart]) -> LayerTotals {
 /// Sends the exits of a whole layer and counts it.
 pub(crate) fn emit(tasks: &mut [PassTask], threads: &Threads, layer: &Layer) -> Result<LayerStats> {
     let ranges = ranges(layer, tasks.len());
-    let work = |task: &mut PassTask, range: KeyRange| Ok(task.emit(layer, range)?);
-    let parts = threads.each(tasks, &ranges, work)?;
+    let work = |task: &mut PassTask, range: KeyRange| task.emit(layer, range);
     let mut total = LayerStats::default();
-    parts.iter().for_each(|stats| total.add(stats));
+    for stats in threads.each(tasks, &ranges, work) {
+        total.add(&stats?);
+    }
     Ok(total)
 }
 
 /// Splits a layer's keys into ranges of about equally many states, at most one per thread.
 fn ranges(layer: &Layer, threads: usize) -> Vec<KeyRange> {
-    let worth = (layer.totals().states / STATES_PER_TASK).max(1);
+    let worth = (layer.totals().states / threads::LEAST).max(1);
     let parts = threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
     KeyRange::ALL.split(&layer.split_keys(parts)).collect()
 }
