@@ -2,7 +2,7 @@
 
 use strata_store::LocalWord;
 
-/// Shorter lists are sorted by comparison.
+/// Shorter lists are sorted by comparison. So are those whose places have more than 32 bits.
 const SHORT: usize = 64;
 
 /// Longer bins are sorted by comparison, so that locals that are not distributed evenly take no longer
@@ -16,7 +16,7 @@ pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, count
     let locals = || words.chunks_exact(L::WIDTH.words()).map(L::read);
     let count = locals().len();
     sorted.clear();
-    if count < SHORT {
+    if count < SHORT || u32::try_from(count).is_err() {
         sorted.extend(locals());
         sorted.sort_unstable();
         return;

@@ -58,7 +58,7 @@ pub use job::{
 pub use key::{EntryKey, KeyRange};
 pub use layer::{
     BlockEncoder, BlockMeta, EncodeOptions, ExpectedFile, FileKind, FilePart, Layer, LayerCursor,
-    LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth, LocalWord, MAX_REGION_STATES,
+    LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth, LocalWord, MAX_ENTRY_WORDS,
     RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts,
 };
 pub use name::check_name;

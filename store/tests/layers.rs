@@ -29,7 +29,7 @@ fn totals(entries: &Entries) -> LayerTotals {
 }
 
 fn options(block_bytes: usize) -> EncodeOptions {
-    EncodeOptions { zstd_level: 1, block_bytes }
+    EncodeOptions { zstd_level: 1, block_bytes, ..EncodeOptions::default() }
 }
 
 /// Writes the entries with several encoders on as many threads, each a contiguous share.

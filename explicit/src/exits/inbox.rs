@@ -373,8 +373,8 @@ impl Inbox {
         let filled = fill(&writer, encoder, runs).and_then(|()| encoder.finish(&writer));
         let part = filled.inspect_err(|_| encoder.discard())?;
         let totals = LayerTotals {
-            regions: part.blocks.iter().map(|block| u64::from(block.regions)).sum(),
-            states: part.blocks.iter().map(|block| u64::from(block.states)).sum(),
+            regions: part.shards.iter().map(|shard| shard.regions).sum(),
+            states: part.shards.iter().map(|shard| shard.states).sum(),
             ..LayerTotals::default()
         };
         writer.seal(vec![part], totals)

@@ -11,7 +11,7 @@ use crate::layer::columns::{COLUMNS, Content, Directory, Reader, grow};
 use crate::layer::file::{Layer, LayerData};
 use crate::layer::format::FileKind;
 use crate::layer::index::BlockMeta;
-use crate::layer::list::List;
+use crate::layer::list::{List, ListBuf};
 use crate::layer::local::LocalWidth;
 use crate::layer::repeats::{ListPlace, ListPlaces};
 use crate::layer::wide;
@@ -22,6 +22,16 @@ const RELEASE: usize = 512 << 10;
 
 const TOO_MANY_STATES: &str = "a number of states that fits the block";
 
+/// What an entry that was decoded is.
+enum Step {
+    /// A region with its whole list.
+    Region,
+    /// A region whose list goes on in the next block.
+    FirstPart,
+    /// Behind the range.
+    Behind,
+}
+
 /// Iterates over the regions of a layer in a range of keys.
 ///
 /// Each thread has its own for each input. Buffers and decompression context are kept from file to
@@ -29,7 +39,7 @@ const TOO_MANY_STATES: &str = "a number of states that fits the block";
 pub struct LayerCursor {
     decompressor: Decompressor<'static>,
     data: Option<Arc<LayerData>>,
-    /// Keys may not repeat.
+    /// Each region is there once: keys repeat only where a list goes on in the next block.
     strict: bool,
     width: LocalWidth,
     /// End of the range.
@@ -37,6 +47,8 @@ pub struct LayerCursor {
     /// Index of the block after the current one.
     next_block: usize,
     block: BlockMeta,
+    /// Whether the block's last list goes on in the next block.
+    goes_on: bool,
     /// The columns of the loaded block, concatenated.
     raw: Vec<u8>,
     /// The loaded block, as (file, index). It is kept because the next pass may read it first.
@@ -51,8 +63,10 @@ pub struct LayerCursor {
     /// States of the current block that are not decoded yet.
     states_left: u32,
     key: Option<EntryKey>,
-    /// The current region's list.
+    /// The current region's list, or one without states, which stands for `joined`.
     list: ListPlace,
+    /// A list of several entries; empty unless it is in use.
+    joined: ListBuf,
     /// The words of the list's states if `decoded`.
     locals: Vec<u32>,
     decoded: bool,
@@ -84,6 +98,7 @@ impl LayerCursor {
             to: None,
             next_block: 0,
             block: BlockMeta::default(),
+            goes_on: false,
             raw: Vec::new(),
             loaded: None,
             lengths: [0; COLUMNS],
@@ -93,6 +108,7 @@ impl LayerCursor {
             states_left: 0,
             key: None,
             list: ListPlace::default(),
+            joined: ListBuf::default(),
             locals: Vec::new(),
             decoded: false,
             touched: 0..0,
@@ -111,7 +127,7 @@ impl LayerCursor {
             let expected = "a layer of lists of states";
             return Err(StoreError::corrupt(&layer.name(), 10, expected, "a dense layer"));
         }
-        self.strict = kind.has_unique_keys();
+        self.strict = kind.continues_lists();
         self.width = layer.header().width;
         self.to = range.end;
         let from = range.start;
@@ -133,7 +149,10 @@ impl LayerCursor {
     #[inline]
     #[must_use]
     pub fn list(&self) -> List<'_> {
-        self.list.list(self.width, [&self.raw; 3])
+        match self.list.count() {
+            0 => self.joined.list(),
+            _ => self.list.list(self.width, [&self.raw; 3]),
+        }
     }
 
     /// The width of the layer's locals.
@@ -177,13 +196,43 @@ impl LayerCursor {
             return Ok(());
         }
         match self.decode(from) {
-            Ok(true) => Ok(()),
-            Ok(false) => {
+            Ok(Step::Region) => Ok(()),
+            Ok(Step::FirstPart) => self.join(),
+            Ok(Step::Behind) => {
                 self.stop();
                 Ok(())
             }
             Err(what) => Err(self.malformed(what)),
         }
+    }
+
+    /// Joins the list of the current region, which goes on in the next block.
+    #[cold]
+    fn join(&mut self) -> Result<()> {
+        let (mut words, mut part) = (Vec::new(), std::mem::take(&mut self.locals));
+        loop {
+            if self.list().decode(&mut part).is_none() {
+                return Err(self.malformed("a list of states"));
+            }
+            let last = self.width.locals(&words).next_back();
+            if last.is_some_and(|last| last >= self.width.get(&part, 0)) {
+                return Err(self.malformed("states above those of the block before"));
+            }
+            words.extend_from_slice(&part);
+            if self.regions_left > 0 || !self.goes_on {
+                break;
+            }
+            if !self.load_block()? {
+                return Err(self.malformed("the rest of a list"));
+            }
+            if let Err(what) = self.decode_entry().and_then(|_| self.check_end()) {
+                return Err(self.malformed(what));
+            }
+        }
+        self.locals = part;
+        self.joined.encode_words(self.width, &words);
+        self.list = ListPlace::default();
+        Ok(())
     }
 
     /// Moves to the end and drops the layer.
@@ -197,13 +246,14 @@ impl LayerCursor {
         self.touched = 0..0;
         self.key = None;
         self.list = ListPlace::default();
+        self.joined = ListBuf::default();
         self.decoded = false;
         self.regions_left = 0;
     }
 
-    /// Decodes the block's next region, or its first from `from` on. False if it is behind the range.
+    /// Decodes the block's next entry, or its first from `from` on.
     #[inline]
-    fn decode(&mut self, from: Option<EntryKey>) -> std::result::Result<bool, &'static str> {
+    fn decode(&mut self, from: Option<EntryKey>) -> std::result::Result<Step, &'static str> {
         let mut key = self.decode_entry()?;
         while from.is_some_and(|from| key < from) {
             if self.regions_left == 0 {
@@ -212,18 +262,25 @@ impl LayerCursor {
             key = self.decode_entry()?;
         }
         if self.to.is_some_and(|to| key >= to) {
-            return Ok(false);
+            return Ok(Step::Behind);
         }
         self.decoded = false;
+        self.check_end()?;
+        Ok(if self.regions_left == 0 && self.goes_on { Step::FirstPart } else { Step::Region })
+    }
+
+    /// Checks the block's end if its last entry has been decoded.
+    #[inline]
+    fn check_end(&self) -> std::result::Result<(), &'static str> {
         if self.regions_left == 0 {
             if self.states_left != 0 || !self.reader.at_end() {
                 return Err("as many states as the index says");
             }
-            if key != self.block.last {
+            if self.key != Some(self.block.last) {
                 return Err("the last key that the index names");
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Decodes the next region's key, and finds its list.
@@ -298,6 +355,9 @@ impl LayerCursor {
             return Ok(false);
         }
         self.block = block;
+        let next = data.layout.blocks.get(self.next_block + 1);
+        self.goes_on = self.strict && next.is_some_and(|next| next.follows(&block));
+        self.joined = ListBuf::default();
         let is_loaded = |(file, at): &(Weak<LayerData>, usize)| {
             *at == self.next_block && std::ptr::eq(file.as_ptr(), Arc::as_ptr(&data))
         };

@@ -9,8 +9,8 @@ use zstd::zstd_safe::compress_bound;
 use crate::error::{Result, StoreError};
 use crate::key::EntryKey;
 use crate::layer::columns::{Columns, Directory, MAX_DIRECTORY, grow};
-use crate::layer::format::FileKind;
-use crate::layer::index::{BlockMeta, FilePart, MAX_REGION_STATES, ShardCount};
+use crate::layer::format::{FileKind, LayerHeader};
+use crate::layer::index::{BlockMeta, FilePart, MAX_ENTRY_WORDS, ShardCount};
 use crate::layer::list::{List, ListBuf};
 use crate::layer::sample::Sampler;
 use crate::layer::writer::LayerWriter;
@@ -34,11 +34,13 @@ pub struct EncodeOptions {
     /// Size before compression at which a block is closed, in bytes; at most 16 MiB. A block with
     /// many states is closed earlier.
     pub block_bytes: usize,
+    /// Words of states at which a list is cut into several entries; at most [`MAX_ENTRY_WORDS`].
+    pub entry_words: usize,
 }
 
 impl Default for EncodeOptions {
     fn default() -> Self {
-        Self { zstd_level: 1, block_bytes: 256 << 10 }
+        Self { zstd_level: 1, block_bytes: 256 << 10, entry_words: MAX_ENTRY_WORDS }
     }
 }
 
@@ -47,6 +49,7 @@ impl Default for EncodeOptions {
 /// Each thread has its own. Buffers and compression context are kept from file to file.
 pub struct BlockEncoder {
     block_bytes: usize,
+    entry_words: usize,
     compressor: Compressor<'static>,
     columns: Columns,
     list: ListBuf,
@@ -80,6 +83,7 @@ impl BlockEncoder {
         let block_bytes = options.block_bytes.clamp(1, MAX_BLOCK_BYTES);
         Ok(Self {
             block_bytes,
+            entry_words: options.entry_words.clamp(1, MAX_ENTRY_WORDS),
             compressor,
             columns: Columns::new(block_bytes),
             list: ListBuf::default(),
@@ -94,14 +98,17 @@ impl BlockEncoder {
     }
 
     /// Adds a region. Keys increase (in a run, they may repeat). `words` has strictly increasing
-    /// locals of the file's width, at least one; at most [`MAX_REGION_STATES`] words.
+    /// locals of the file's width, at least one.
     ///
     /// # Errors
-    /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty, too
-    /// long or of another width. The encoder is then empty, and the caller must drop the writer.
+    /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty or of
+    /// another width. The encoder is then empty, and the caller must drop the writer.
     pub fn push(&mut self, to: &LayerWriter, key: EntryKey, words: &[u32]) -> Result<()> {
         let width = to.header().width;
         debug_assert!(width.is_sorted(words), "locals of {key} out of order");
+        if words.len() > self.entry_words {
+            return self.push_parts(to, key, words);
+        }
         let mut buffer = std::mem::take(&mut self.list);
         let pushed = self.push_list(to, key, buffer.encode_words(width, words));
         self.list = buffer;
@@ -114,20 +121,69 @@ impl BlockEncoder {
     /// Those of [`Self::push`].
     #[inline]
     pub fn push_list(&mut self, to: &LayerWriter, key: EntryKey, list: List<'_>) -> Result<()> {
-        let before = self.open.last;
-        let is_first = self.open.regions == 0;
-        let ordered = if is_first {
-            self.part.blocks.last().is_none_or(|block| in_order(to, block.last, key))
-        } else {
-            in_order(to, before, key)
-        };
         let width = to.header().width;
-        let fits = list.width == width && list.len() <= MAX_REGION_STATES / width.words();
-        if !ordered || list.is_empty() || !fits {
+        if !self.in_order(to, key) || list.is_empty() || list.width != width {
             return Err(self.reject(to, key, list.len()));
         }
+        if list.len() * width.words() > self.entry_words {
+            return self.push_long(to, key, list);
+        }
+        self.push_entry(key, list, 1);
+        if self.is_full() { self.close_block(to) } else { Ok(()) }
+    }
+
+    /// Adds a list that is too long for one entry.
+    #[cold]
+    fn push_long(&mut self, to: &LayerWriter, key: EntryKey, list: List<'_>) -> Result<()> {
+        let mut words = Vec::new();
+        if list.decode(&mut words).is_none() {
+            return Err(self.reject(to, key, list.len()));
+        }
+        self.push_parts(to, key, &words)
+    }
+
+    /// Adds a region as several entries. Each but the last ends its block, so a reader finds a list that
+    /// goes on by the keys of the index.
+    #[cold]
+    fn push_parts(&mut self, to: &LayerWriter, key: EntryKey, words: &[u32]) -> Result<()> {
+        let LayerHeader { width, kind, .. } = *to.header();
+        if !self.in_order(to, key) {
+            return Err(self.reject(to, key, width.count(words)));
+        }
+        let most = self.entry_words.max(width.words()) / width.words() * width.words();
+        let mut rest = words;
+        let mut regions = 1;
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(most.min(rest.len()));
+            let mut buffer = std::mem::take(&mut self.list);
+            self.push_entry(key, buffer.encode_words(width, part), regions);
+            self.list = buffer;
+            if !after.is_empty() || self.is_full() {
+                self.close_block(to)?;
+            }
+            // A run counts entries.
+            regions = u64::from(kind == FileKind::Run);
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Whether a region may be the next one.
+    #[inline]
+    fn in_order(&self, to: &LayerWriter, key: EntryKey) -> bool {
+        if self.open.regions == 0 {
+            self.part.blocks.last().is_none_or(|block| in_order(to, block.last, key))
+        } else {
+            in_order(to, self.open.last, key)
+        }
+    }
+
+    /// Adds an entry that is in order to the open block, and to the counts as so many regions.
+    #[inline]
+    fn push_entry(&mut self, key: EntryKey, list: List<'_>, regions: u64) {
+        let is_first = self.open.regions == 0;
         // A block's first key is relative to key 0:0, so that it can be read by itself.
-        let before = if is_first { EntryKey::default() } else { before };
+        let before = if is_first { EntryKey::default() } else { self.open.last };
         self.columns.push(before, key, list);
         if is_first {
             self.open.first = key;
@@ -135,10 +191,14 @@ impl BlockEncoder {
         self.open.last = key;
         self.open.regions += 1;
         self.open.states += list.len() as u32;
-        self.count(key.shard, list.len() as u64);
+        self.count(key.shard, regions, list.len() as u64);
         self.sampler.count(key, list.len() as u64);
-        let is_full = self.columns.len() >= self.block_bytes || self.open.states >= BLOCK_STATES;
-        if is_full { self.close_block(to) } else { Ok(()) }
+    }
+
+    /// Whether the open block is to be closed.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.columns.len() >= self.block_bytes || self.open.states >= BLOCK_STATES
     }
 
     /// Writes the last blocks and returns this encoder's part of the file, for
@@ -167,13 +227,13 @@ impl BlockEncoder {
     }
 
     #[inline]
-    fn count(&mut self, shard: u32, states: u64) {
+    fn count(&mut self, shard: u32, regions: u64, states: u64) {
         match self.part.shards.last_mut() {
             Some(last) if last.shard == shard => {
-                last.regions += 1;
+                last.regions += regions;
                 last.states += states;
             }
-            _ => self.part.shards.push(ShardCount { shard, regions: 1, states }),
+            _ => self.part.shards.push(ShardCount { shard, regions, states }),
         }
     }
 

@@ -263,9 +263,12 @@ impl Layer {
     #[must_use]
     pub fn split_keys(&self, parts: usize) -> Vec<EntryKey> {
         let total = self.totals().states;
-        let blocks = self.blocks().iter();
-        let firsts =
-            blocks.map(|block| Sample { key: block.first, states: u64::from(block.states) });
+        // A block that continues a list is no place to split: its first key is that of the block before.
+        let chains = self.blocks().chunk_by(|before, block| block.follows(before));
+        let firsts = chains.map(|blocks| Sample {
+            key: blocks[0].first,
+            states: blocks.iter().map(|block| u64::from(block.states)).sum(),
+        });
         if self.data.samples.is_empty() {
             sample::split_keys(firsts, total, parts)
         } else {

@@ -17,7 +17,7 @@ const MAGIC: [u8; 8] = *b"STRATALF";
 pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
 const VERSION: u16 = 3;
 
-/// Largest block before compression: the largest region behind an almost full block.
+/// Largest block before compression: the largest entry behind an almost full block.
 pub(crate) const MAX_RAW: u32 = 128 << 20;
 /// Most states of a block of lists. Lists repeat, so its length does not bound them.
 const MAX_BLOCK_STATES: u64 = 128 << 20;
@@ -61,9 +61,9 @@ impl FileKind {
         all.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// Whether no key may repeat.
-    pub(crate) fn has_unique_keys(self) -> bool {
-        self != Self::Run
+    /// Whether each region is there once. Its list may go on at the start of the next block.
+    pub(crate) fn continues_lists(self) -> bool {
+        matches!(self, Self::Layer | Self::Older)
     }
 
     /// Most states of a block with this length before compression.
@@ -352,14 +352,17 @@ fn read_block_entry(fields: &mut Fields<'_>) -> BlockMeta {
 /// Checks the index: keys in order, blocks that fill the space between header and footer, sums that
 /// match the totals.
 fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -> Result<()> {
-    let strict = layout.header.kind.has_unique_keys();
+    let kind = layout.header.kind;
+    let continues = kind.continues_lists();
     let mut by_offset: Vec<(u64, u64)> = Vec::with_capacity(layout.blocks.len());
     let mut sums = (0, 0);
     let mut before: Option<EntryKey> = None;
     for (i, block) in layout.blocks.iter().enumerate() {
         let at = (footer + i * BLOCK_ENTRY) as u64;
         let ordered = block.first <= block.last
-            && before.is_none_or(|last| last < block.first || (!strict && last == block.first));
+            && before.is_none_or(|last| {
+                last < block.first || (last == block.first && kind != FileKind::Dense)
+            });
         if !ordered {
             let found = format!("{}..{} after {before:?}", block.first, block.last);
             return Err(StoreError::corrupt(file, at, "blocks in key order", found));
@@ -369,7 +372,7 @@ fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -
             && 0 < block.regions
             && block.regions <= block.states
             && block.regions <= block.raw_len
-            && u64::from(block.states) <= layout.header.kind.most_states(block.raw_len);
+            && u64::from(block.states) <= kind.most_states(block.raw_len);
         if !sane {
             let found = format!(
                 "{} stored, {} raw, {} regions, {} states",
@@ -377,9 +380,10 @@ fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -
             );
             return Err(StoreError::corrupt(file, at, "possible block sizes", found));
         }
+        let is_continued = continues && before == Some(block.first);
         before = Some(block.last);
         by_offset.push((block.offset, u64::from(block.stored_len)));
-        sums.0 += u64::from(block.regions);
+        sums.0 += u64::from(block.regions) - u64::from(is_continued);
         sums.1 += u64::from(block.states);
     }
     let totals = (layout.totals.regions, layout.totals.states);

@@ -1,10 +1,11 @@
 //! The index of a layer file: its blocks and shards, and how the parts of several encoders join.
 
 use crate::key::EntryKey;
+use crate::layer::format::FileKind;
 use crate::layer::sample::{self, Sample};
 
-/// Most words of the states of one region. Bounds the memory that a reader allocates.
-pub const MAX_REGION_STATES: usize = 1 << 24;
+/// Most words of the states of one entry. A longer list takes several entries.
+pub const MAX_ENTRY_WORDS: usize = 1 << 24;
 
 /// A block's entry in the index.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
@@ -19,12 +20,20 @@ pub struct BlockMeta {
     pub stored_len: u32,
     /// Bytes of its columns before compression.
     pub raw_len: u32,
-    /// Number of regions.
+    /// Number of entries. The first one may continue the last list of the block before.
     pub regions: u32,
     /// Number of states.
     pub states: u32,
     /// xxh3-64 of the stored bytes.
     pub checksum: u64,
+}
+
+impl BlockMeta {
+    /// Whether the block begins with the region with which the block before ends. In a layer it then
+    /// continues that region's list.
+    pub(crate) fn follows(&self, before: &BlockMeta) -> bool {
+        before.last == self.first
+    }
 }
 
 /// A shard's entry in the index.
@@ -45,7 +54,7 @@ pub struct ShardEntry {
 pub struct ShardCount {
     /// The shard.
     pub shard: u32,
-    /// Number of regions.
+    /// Number of regions (of entries, in a run).
     pub regions: u64,
     /// Number of states.
     pub states: u64,
@@ -71,11 +80,14 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Joins the parts of all encoders. With `strict`, no key may be in two parts.
+    /// Joins the parts of all encoders. Only in a run may two parts have the same key.
     ///
     /// # Errors
     /// A description of the first two blocks that overlap.
-    pub(crate) fn join(parts: Vec<FilePart>, strict: bool) -> Result<Self, String> {
+    pub(crate) fn join(parts: Vec<FilePart>, kind: FileKind) -> Result<Self, String> {
+        let mut continued = if kind.continues_lists() { continued(&parts) } else { Vec::new() };
+        continued.sort_unstable();
+        let mut continued = continued.into_iter();
         let mut parts = parts.into_iter();
         let first = parts.next().unwrap_or_default();
         let FilePart { mut blocks, shards: mut counts, mut samples } = first;
@@ -87,13 +99,20 @@ impl Index {
         blocks.sort_by_key(|block| (block.first, block.last));
         for pair in blocks.windows(2) {
             let (a, b) = (pair[0].last, pair[1].first);
-            if a > b || (a == b && strict) {
+            let is_known = a < b || kind == FileKind::Run || continued.next() == Some(a);
+            if a > b || !is_known {
                 return Err(format!("a block that ends at {a} overlaps one from {b}"));
             }
         }
         let shards = add_up(counts, &blocks);
         Ok(Self { blocks, shards, samples: sample::merge(samples) })
     }
+}
+
+/// The keys of lists that go on in the next block of the same part, once for each such block.
+fn continued(parts: &[FilePart]) -> Vec<EntryKey> {
+    let pairs = parts.iter().flat_map(|part| part.blocks.windows(2));
+    pairs.filter(|pair| pair[1].follows(&pair[0])).map(|pair| pair[1].first).collect()
 }
 
 /// Adds up the counts of each shard.

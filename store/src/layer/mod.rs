@@ -23,7 +23,7 @@ pub use cursor::LayerCursor;
 pub use encoder::{BlockEncoder, EncodeOptions};
 pub use file::{ExpectedFile, Layer};
 pub use format::{FileKind, LayerHeader, LayerTotals};
-pub use index::{BlockMeta, FilePart, MAX_REGION_STATES, ShardCount, ShardEntry};
+pub use index::{BlockMeta, FilePart, MAX_ENTRY_WORDS, ShardCount, ShardEntry};
 pub use list::{List, ListBuf};
 pub use local::{LocalWidth, LocalWord};
 pub use recycled::RecycledFile;

@@ -39,7 +39,7 @@ pub(crate) fn put_list<L: LocalWord>(
     let Some(last) = list.last() else { return };
     let shift = u32::from(common);
     let length = last.length().saturating_sub(shift);
-    let bits = length.saturating_sub(list.len().ilog2() + HIGH_BITS);
+    let bits = low_bits(length, list.len());
     lows.push(bits as u8);
     let start = lows.len();
     let used = low_bytes(list.len(), bits);
@@ -55,13 +55,18 @@ pub(crate) fn put_list<L: LocalWord>(
         let high = (gap >> bits) as u64;
         *byte = high.min(MOST) as u8;
         if high >= MOST {
-            // At most 30 bits: the list is as long as it is, and the gap at most its last local.
+            // At most 32 bits: the gap is at most the last local.
             varint::put(highs, (high - MOST) as u32);
         }
         writer.put(gap & mask, bits);
     }
     writer.finish();
     lows.truncate(start + used);
+}
+
+/// Low bits of the gaps of a list whose last value has `length` bits. The others are at most 32.
+fn low_bits(length: u32, count: usize) -> u32 {
+    length.saturating_sub((count.ilog2() + HIGH_BITS).min(u32::BITS))
 }
 
 /// Bytes of the packed low bits of a list.
@@ -116,7 +121,7 @@ pub(crate) fn get_list<L: LocalWord>(
             high += u128::from(varint::get(highs, &mut at)?);
             highs = &highs[at..];
         }
-        // With two words, nothing can overflow: a high part has 33 bits, and a list 2^24 states.
+        // With two words, nothing can overflow: a high part has 33 bits.
         let shifted = high << bits;
         if L::WIDTH == LocalWidth::Four && shifted >> bits != high {
             return None;
@@ -322,6 +327,17 @@ mod tests {
             bytes.push(0);
             lows.resize(1 + low_bytes(2, lows[0].into()), 0);
             assert_eq!(get::<u128>(bit, [&bytes, &lows, &highs]), None);
+        }
+    }
+
+    /// A list in memory may have more states than one in a file.
+    #[test]
+    fn the_high_part_of_a_gap_fits_a_varint() {
+        assert_eq!(low_bits(64, 1 << 24), 64 - 24 - HIGH_BITS);
+        for count in [1, 1 << 24, 1 << 26, 1 << 27, 1 << 40] {
+            for length in [0, 30, 33, 64, 128] {
+                assert!(length - low_bits(length, count) <= u32::BITS);
+            }
         }
     }
 

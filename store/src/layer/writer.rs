@@ -173,8 +173,7 @@ impl LayerWriter {
 
     fn index(&self, parts: Vec<FilePart>, totals: &LayerTotals) -> Result<Index> {
         let inconsistent = |what| StoreError::Inconsistent { file: self.name(), what };
-        let strict = self.header.kind.has_unique_keys();
-        let index = Index::join(parts, strict).map_err(inconsistent)?;
+        let index = Index::join(parts, self.header.kind).map_err(inconsistent)?;
         let counted = index.shards.iter().fold((0, 0), |sum, shard| {
             let (regions, states) = sum;
             (regions + shard.regions, states + shard.states)

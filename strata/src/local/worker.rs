@@ -410,10 +410,10 @@ pub(crate) fn searched<'a>(
 
 /// The totals of older layers: their states and regions.
 pub(crate) fn counted(parts: &[FilePart]) -> LayerTotals {
-    let blocks = || parts.iter().flat_map(|part| &part.blocks);
+    let shards = || parts.iter().flat_map(|part| &part.shards);
     LayerTotals {
-        regions: blocks().map(|block| u64::from(block.regions)).sum(),
-        states: blocks().map(|block| u64::from(block.states)).sum(),
+        regions: shards().map(|shard| shard.regions).sum(),
+        states: shards().map(|shard| shard.states).sum(),
         ..LayerTotals::default()
     }
 }
