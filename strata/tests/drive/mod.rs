@@ -34,6 +34,8 @@ pub(crate) struct SearchSetup {
     pub(crate) unreliable: bool,
     /// The last layer, if it is known.
     pub(crate) last_depth: Option<u32>,
+    /// How layers and spilled runs are written.
+    pub(crate) encode: EncodeOptions,
 }
 
 impl Default for SearchSetup {
@@ -47,6 +49,7 @@ impl Default for SearchSetup {
             inbox_memory: None,
             unreliable: false,
             last_depth: None,
+            encode: EncodeOptions::default(),
         }
     }
 }
@@ -59,6 +62,13 @@ pub(crate) struct LayerNumbers {
     pub(crate) positions: u64,
     pub(crate) generated: u64,
     pub(crate) digest: Digest,
+}
+
+impl LayerNumbers {
+    pub(crate) fn new(depth: u32, stats: &LayerStats) -> LayerNumbers {
+        let LayerStats { states, positions, generated, digest, .. } = *stats;
+        LayerNumbers { depth, states, positions, generated, digest }
+    }
 }
 
 /// Result of a search, and the files in its folder at the end.
@@ -128,18 +138,13 @@ pub(crate) fn search_in(
     loop {
         let depth = reports[0].depth;
         assert!(depth <= MAX_DEPTH, "the search does not end");
-        let mut stats = LayerStats::default();
-        for report in &reports {
-            assert_eq!(report.depth, depth, "workers are at different layers");
-            stats.add(&report.stats);
-        }
+        let stats = sum(&reports);
         outcome.spilled_bytes = reports.iter().map(|report| report.spilled_bytes).sum();
         if stats.states == 0 {
             break;
         }
         outcome.kept.push(reports.iter().filter_map(|report| report.kept.clone()).collect());
-        let LayerStats { states, positions, generated, digest, .. } = stats;
-        outcome.layers.push(LayerNumbers { depth, states, positions, generated, digest });
+        outcome.layers.push(LayerNumbers::new(depth, &stats));
         outcome.moves = answer(finish, depth, &stats);
         if outcome.moves.is_some() {
             break;
@@ -156,6 +161,16 @@ pub(crate) fn search_in(
     outcome
 }
 
+/// The statistics of a layer.
+pub(crate) fn sum(reports: &[LayerReport]) -> LayerStats {
+    let mut stats = LayerStats::default();
+    for report in reports {
+        assert_eq!(report.depth, reports[0].depth, "workers are at different layers");
+        stats.add(&report.stats);
+    }
+    stats
+}
+
 fn answer(finish: Finish, depth: u32, stats: &LayerStats) -> Option<u32> {
     match finish {
         Finish::Meeting if stats.odd => Some(2 * depth - 1),
@@ -165,14 +180,19 @@ fn answer(finish: Finish, depth: u32, stats: &LayerStats) -> Option<u32> {
     }
 }
 
+/// Owner of each shard.
+pub(crate) fn owners(setup: SearchSetup) -> Arc<[u16]> {
+    let owner = |shard| (shard as usize * setup.workers / setup.shards as usize) as u16;
+    (0..setup.shards).map(owner).collect()
+}
+
 /// Workers without states.
 pub(crate) fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path) -> Vec<Worker> {
     let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
     let tables = engine.table_bytes();
     let memory = Budget::least(tables, setup.workers * setup.threads) as u64 + setup.extra_memory;
     let budget = Budget::new(memory, tables, setup.workers, setup.threads).unwrap();
-    let owner = |shard| (shard as usize * setup.workers / setup.shards as usize) as u16;
-    let owners: Arc<[u16]> = (0..setup.shards).map(owner).collect();
+    let owners = owners(setup);
     let worker_setup = |worker| Setup {
         worker,
         width: engine.width(),
@@ -180,7 +200,7 @@ pub(crate) fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path
         owners: owners.clone(),
         threads: setup.threads,
         budget,
-        encode: EncodeOptions::default(),
+        encode: setup.encode,
         keep: setup.keep,
         folder: folder.clone(),
     };
@@ -218,7 +238,7 @@ fn inbox(setup: SearchSetup, worker: &Setup) -> Inbox {
 }
 
 /// Runs an operation on all workers in parallel.
-fn on_all_workers(
+pub(crate) fn on_all_workers(
     workers: &mut [Worker],
     step: fn(&mut Worker) -> std::result::Result<LayerReport, strata::WorkerError>,
 ) -> Vec<LayerReport> {
