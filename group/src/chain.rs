@@ -116,9 +116,15 @@ impl Level {
         self.number(image, turn).and_then(|number| self.representatives.get(number))
     }
 
-    fn number(&self, image: u16, turn: u8) -> Option<usize> {
+    /// The number of the representative that brings `image`, turned by `turn`, to the base slot.
+    pub(crate) fn number(&self, image: u16, turn: u8) -> Option<usize> {
         let number = self.numbers.get(usize::from(image) * self.width + usize::from(turn))?;
         (*number != OUTSIDE).then_some(*number as usize)
+    }
+
+    /// The representative with a number, and its inverse.
+    pub(crate) fn pair(&self, number: usize) -> Option<(&Element, &Element)> {
+        self.representatives.get(number).zip(self.inverses.get(number))
     }
 
     fn number_of(&self, element: &Element) -> Option<usize> {
@@ -179,7 +185,12 @@ impl StabiliserChain {
         StabiliserChain::with_base(&self.shape, generators, (first, order), self.budget.effort)
     }
 
-    fn with_base(
+    /// The chain of the group that these elements generate, with base slots that come first, and the order
+    /// of the group if it is known.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn with_base(
         shape: &Shape,
         generators: &[Element],
         (first, order): (&[usize], Option<BigUint>),

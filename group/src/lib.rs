@@ -26,6 +26,7 @@
 mod chain;
 mod element;
 mod error;
+mod fixed;
 mod folded;
 mod invariants;
 mod lanes;

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use num_bigint::BigUint;
 use strata_space::dense::{
-    BlockStep, DenseParts, DenseSpace, DenseState, DenseTables, MoveTable, RowStep,
+    BlockStep, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, FixedPositions,
+    MoveTable, RowStep,
 };
 
 use crate::chain::StabiliserChain;
 use crate::element::Element;
 use crate::error::GroupError;
+use crate::fixed::{Group, fixed_positions};
 use crate::numbering::{GroupNumbering, MemberNumber};
 use crate::shape::Shape;
 use crate::steps::{Steps, Uppers};
+use crate::symmetry::Symmetry;
 
 /// Options of a [`GroupSpace`].
 #[derive(Clone, Debug)]
@@ -26,6 +29,9 @@ pub struct GroupOptions {
     /// The most bytes of steps with an entry for each block and move. Above, steps are kept in
     /// factors, if those are smaller. Numbers of states and of classes are the same in both forms.
     pub full_bytes: usize,
+    /// Symmetries whose orbits are counted: a group, the identity first, that maps moves to moves. Empty
+    /// if orbits are not counted. They are not either if the symmetries fix very many members.
+    pub symmetries: Vec<Symmetry>,
 }
 
 /// [`GroupOptions::full_bytes`] unless another number is given.
@@ -39,6 +45,7 @@ impl Default for GroupOptions {
             goals: Vec::new(),
             table_bytes: 1 << 30,
             full_bytes: FULL_BYTES,
+            symmetries: Vec::new(),
         }
     }
 }
@@ -113,6 +120,27 @@ fn room(is_undirected: bool, options: &GroupOptions) -> usize {
     options.table_bytes / if is_undirected { 1 } else { 2 }
 }
 
+/// The positions that symmetries fix, if their orbits are counted. Another start than the identity is not
+/// fixed by them.
+fn find_fixed(
+    numbering: &GroupNumbering,
+    shape: DenseShape,
+    moves: &[Element],
+    options: &GroupOptions,
+) -> Result<Option<FixedPositions>, GroupError> {
+    let starts_elsewhere = options.start.as_ref().is_some_and(|start| !start.is_identity());
+    if options.symmetries.is_empty() || starts_elsewhere {
+        return Ok(None);
+    }
+    let order = numbering.radix.order();
+    let group = Group { shape: numbering.shape(), moves, order: &order };
+    fixed_positions(group, &options.symmetries, |member| {
+        let MemberNumber { block, row, lane } = numbering.number(member)?;
+        let block = u32::try_from(block).ok()?;
+        Some(shape.number(DenseState { block, row, lane }))
+    })
+}
+
 impl GroupSpace {
     /// The space of the group of a chain, in which these elements are the moves. They need not
     /// generate the whole group. If they are not closed under inversion, edges are directed.
@@ -178,7 +206,12 @@ impl GroupSpace {
             goals: goals.collect::<Result<_, _>>()?,
             multiplicities: Vec::new(),
         };
-        Ok(GroupSpace { tables: DenseTables::new(parts)?, numbering })
+        let tables = DenseTables::new(parts)?;
+        let tables = match find_fixed(&numbering, shape, moves, options)? {
+            Some(fixed) => tables.with_fixed(fixed)?,
+            None => tables,
+        };
+        Ok(GroupSpace { tables, numbering })
     }
 
     /// Bytes of the steps of blocks, in the tables of a space with these moves. The tables also have

@@ -154,7 +154,51 @@ fn check(puzzle: &Puzzle) -> (usize, Vec<u64>) {
     let counted = counts(&tables, &found);
     assert_eq!(counted, counts(plain.tables(), &expected));
     check_paths(puzzle, (&folded, &tables), &found);
+    check_orbits(puzzle, (&plain, &expected), (&folded, &found));
     (folded.symmetries(), counted)
+}
+
+/// Orbits by depth, from the positions that symmetries fix.
+fn orbits(tables: &DenseTables, depths: &[u8]) -> Vec<u64> {
+    let shape = tables.shape();
+    let (rows, lanes) = (shape.rows as usize, shape.lanes as usize);
+    let mut sums = counts(tables, depths);
+    for (depth, sum) in (0..).zip(&mut sums) {
+        for (block, depths) in (0..).zip(depths.chunks(rows * lanes)) {
+            let word = |row: &[u8]| -> u64 {
+                let lanes = row.iter().enumerate().filter(|(_, found)| **found == depth);
+                lanes.map(|(lane, _)| 1_u64 << lane).sum()
+            };
+            *sum += tables.count_fixed(block, &depths.chunks(lanes).map(word).collect::<Vec<_>>());
+        }
+    }
+    let symmetries = u64::from(tables.symmetries().unwrap().get());
+    assert!(sums.iter().all(|sum| sum.is_multiple_of(symmetries)), "{sums:?}");
+    sums.into_iter().map(|sum| sum / symmetries).collect()
+}
+
+/// Compares the orbits of all symmetries in each layer, folded and not, with the least images of all
+/// members.
+fn check_orbits(
+    puzzle: &Puzzle,
+    (plain, plain_depths): (&GroupSpace, &[u8]),
+    (folded, folded_depths): (&FoldedNumbering, &[u8]),
+) {
+    let symmetries = puzzle.symmetries();
+    let shape = plain.tables().shape();
+    let mut expected = vec![0; 1 + usize::from(*plain_depths.iter().max().unwrap())];
+    for (number, depth) in (0..).zip(plain_depths) {
+        let element = plain.element(shape.state(number).unwrap()).unwrap();
+        let mut images = symmetries.iter().map(|s| s.conjugate(&element, &puzzle.shape).unwrap());
+        expected[usize::from(*depth)] += u64::from(images.all(|image| image >= element));
+    }
+    let options = GroupOptions { symmetries, ..GroupOptions::default() };
+    let all = GroupSpace::new(&puzzle.chain(), &puzzle.moves, &options).unwrap();
+    assert_eq!(orbits(all.tables(), plain_depths), expected);
+    assert_eq!(all.tables().fingerprint(), plain.tables().fingerprint());
+    let tables = folded.tables(&puzzle.moves, &options).unwrap();
+    assert_eq!(orbits(&tables, folded_depths), expected);
+    assert_eq!(plain.tables().symmetries(), None);
 }
 
 /// Paths to images of some states have one move a step, and begin at the start.

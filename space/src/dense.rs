@@ -7,14 +7,17 @@
 //! [`LaneMap`]s. So one table entry and one permutation of bits give up to 64 successors.
 
 use std::fmt::Debug;
+use std::num::NonZeroU32;
 
 use crate::digest::{Weight, mix};
 
 mod error;
+mod fixed;
 mod moves;
 mod shape;
 
 pub use self::error::DenseError;
+pub use self::fixed::FixedPositions;
 pub use self::moves::{
     BlockStep, BlockSteps, FactoredSteps, MoveTable, NO_CLASS, RowStep, StepsOfBlock,
 };
@@ -118,6 +121,7 @@ pub struct DenseParts {
 #[derive(Clone, Debug)]
 pub struct DenseTables {
     parts: DenseParts,
+    fixed: Option<FixedPositions>,
 }
 
 impl DenseTables {
@@ -158,7 +162,20 @@ impl DenseTables {
                 return Err(DenseError::Entry { what: "multiplicities", index });
             }
         }
-        Ok(DenseTables { parts })
+        Ok(DenseTables { parts, fixed: None })
+    }
+
+    /// With the positions that symmetries fix, so that the orbits of layers are counted. All symmetries
+    /// map layers to themselves.
+    ///
+    /// # Errors
+    /// [`DenseError`] if one of the states does not exist.
+    pub fn with_fixed(self, fixed: FixedPositions) -> Result<DenseTables, DenseError> {
+        if fixed.last().is_some_and(|last| last >= self.shape().states()) {
+            let index = fixed.len() - 1;
+            return Err(DenseError::Entry { what: "positions that symmetries fix", index });
+        }
+        Ok(DenseTables { fixed: Some(fixed), ..self })
     }
 
     /// Numbers of blocks, rows and lanes.
@@ -197,6 +214,19 @@ impl DenseTables {
         of_block.map_or(1, |blocks| u64::from(*blocks))
     }
 
+    /// The symmetries whose orbits are counted, the identity included; None if orbits are not counted.
+    pub fn symmetries(&self) -> Option<NonZeroU32> {
+        self.fixed.as_ref().map(FixedPositions::symmetries)
+    }
+
+    /// The pairs of a symmetry but the identity and of a position that it fixes, among the states of a
+    /// block: a word for each row. 0 if orbits are not counted.
+    #[inline]
+    pub fn count_fixed(&self, block: u32, words: &[u64]) -> u64 {
+        let fixed = self.fixed.as_ref().filter(|fixed| !fixed.is_empty());
+        fixed.map_or(0, |fixed| fixed.count(self.shape(), block, words))
+    }
+
     /// The lane maps.
     pub fn maps(&self) -> &[LaneMap] {
         &self.parts.maps
@@ -215,11 +245,12 @@ impl DenseTables {
     /// Bytes of all tables.
     pub fn bytes(&self) -> usize {
         let converses = self.parts.converses.as_ref().map_or(0, MoveTable::bytes);
-        self.parts.moves.bytes() + converses + size_of_val(&*self.parts.multiplicities)
+        let fixed = self.fixed.as_ref().map_or(0, FixedPositions::bytes);
+        self.parts.moves.bytes() + converses + size_of_val(&*self.parts.multiplicities) + fixed
     }
 
     /// A checksum of shape, start, moves and multiplicities: files of states contain it, so that files of
-    /// another numbering are refused. Of tables with more than 2^20 entries, evenly spaced ones are read.
+    /// another numbering are refused. Positions that symmetries fix are no part of it. Of tables with more than 2^20 entries, evenly spaced ones are read.
     /// Steps in factors have the checksum of their products.
     pub fn fingerprint(&self) -> u64 {
         const MOST: usize = 1 << 20;

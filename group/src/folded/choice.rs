@@ -5,13 +5,12 @@ use std::collections::HashSet;
 use strata_space::dense::{BlockStep, RowStep};
 
 use super::lanes::LaneSearch;
-use super::subgroups::Products;
 use crate::chain::StabiliserChain;
 use crate::element::Element;
 use crate::error::GroupError;
 use crate::numbering::GroupNumbering;
 use crate::radix::Radix;
-use crate::symmetry::Symmetry;
+use crate::symmetry::{Products, Symmetry};
 
 /// The most states of a block: as many as eight pieces have even permutations.
 const MOST_INNER: u64 = 20_160;

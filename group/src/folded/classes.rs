@@ -2,9 +2,7 @@
 
 use crate::error::GroupError;
 use crate::numbering::GroupNumbering;
-use crate::symmetry::Symmetry;
-
-use super::subgroups::Products;
+use crate::symmetry::{Products, Symmetry};
 
 /// Mark of a block without a class.
 const NONE: u32 = u32::MAX;

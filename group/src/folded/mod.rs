@@ -5,7 +5,6 @@
 //! least block of each class is numbered. What a search finds at a depth is closed under symmetries,
 //! so the states of a block are the images of those of the least block of its class.
 //!
-//! - `subgroups`: subgroups of the symmetries
 //! - `lanes`: subgroups L that symmetries map to themselves
 //! - `choice`: the symmetries, N and L with which the fewest words are stored
 //! - `classes`: classes of blocks
@@ -16,7 +15,6 @@ mod choice;
 mod classes;
 mod lanes;
 mod numbering;
-mod subgroups;
 mod tables;
 
 pub use numbering::{FoldedNumbering, FoldedSize};

@@ -1,17 +1,19 @@
 //! Numbers of members, of which those of symmetric blocks are the same.
 
-use strata_space::dense::{BlockStep, DenseShape, DenseState, DenseTables, RowStep};
+use strata_space::dense::{
+    BlockStep, DenseShape, DenseState, DenseTables, FixedPositions, RowStep,
+};
 
 use super::choice::{self, Choice};
 use super::classes::BlockClasses;
-use super::subgroups::Products;
 use super::tables;
 use crate::chain::StabiliserChain;
 use crate::element::Element;
 use crate::error::GroupError;
+use crate::fixed::{Group, fixed_positions};
 use crate::numbering::MemberNumber;
 use crate::space::GroupOptions;
-use crate::symmetry::Symmetry;
+use crate::symmetry::{Products, Symmetry};
 
 /// Numbers of the members of a group, in which a class of blocks has the numbers of its least block.
 ///
@@ -127,7 +129,35 @@ impl FoldedNumbering {
         let goals = options.goals.iter().map(|goal| self.state(goal));
         let goals: Option<Vec<DenseState>> = goals.collect();
         let goals = goals.ok_or(GroupError::NotMember { what: "a goal" })?;
-        tables::make(&self.choice, &self.classes()?, moves, (goals, options.table_bytes))
+        let classes = self.classes()?;
+        let tables = tables::make(&self.choice, &classes, moves, (goals, options.table_bytes))?;
+        match self.fixed(&classes, moves, &options.symmetries)? {
+            Some(fixed) => Ok(tables.with_fixed(fixed)?),
+            None => Ok(tables),
+        }
+    }
+
+    /// The positions that symmetries fix, if there are any symmetries.
+    fn fixed(
+        &self,
+        classes: &BlockClasses,
+        moves: &[Element],
+        symmetries: &[Symmetry],
+    ) -> Result<Option<FixedPositions>, GroupError> {
+        if symmetries.is_empty() {
+            return Ok(None);
+        }
+        let Choice { numbering, symmetries: folding } = &self.choice;
+        let (shape, order) = (self.shape(), numbering.radix.order());
+        let group = Group { shape: numbering.shape(), moves, order: &order };
+        fixed_positions(group, symmetries, |member| {
+            let block = usize::try_from(numbering.number(member)?.block).ok()?;
+            let (class, index) = *classes.images.get(block)?;
+            let image = folding.get(usize::from(index))?.conjugate(member, numbering.shape())?;
+            let MemberNumber { block, row, lane } = numbering.number(&image)?;
+            let is_least = u64::from(*classes.least.get(class as usize)?) == block;
+            is_least.then(|| shape.number(DenseState { block: class, row, lane }))
+        })
     }
 
     /// The members of a path from the identity to `end`, by states that stand for them: each one move

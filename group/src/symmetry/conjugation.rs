@@ -56,12 +56,26 @@ impl Symmetry {
         }
         let (mut images, mut turns) = (vec![0; slots], vec![0; slots]);
         for (slot, orientations) in shape.orientations().iter().enumerate() {
-            let (from, to) = (usize::from(element.images()[slot]), usize::from(self.images[slot]));
-            *images.get_mut(to)? = *self.images.get(from)?;
-            let turned = (self.factors[slot], element.turns()[slot]);
-            turns[to] = relabel(turned, (self.shifts[slot], self.shifts[from]), *orientations);
+            let (from, to) = (element.images()[slot], usize::from(self.images[slot]));
+            self.images.get(usize::from(from))?;
+            let point = self.image((from, element.turns()[slot]), (slot, *orientations));
+            (*images.get_mut(to)?, turns[to]) = point;
         }
         Some(Element::from_parts(images, turns))
+    }
+
+    /// What the conjugate of an element brings to the image of a slot with so many orientations, if the
+    /// element brings a slot and a turn there.
+    #[inline]
+    pub(crate) fn image(
+        &self,
+        (from, turn): (u16, u8),
+        (slot, orientations): (usize, u8),
+    ) -> (u16, u8) {
+        let from = usize::from(from);
+        let turned = (self.factors[slot], turn);
+        let turn = relabel(turned, (self.shifts[slot], self.shifts[from]), orientations);
+        (self.images[from], turn)
     }
 }
 

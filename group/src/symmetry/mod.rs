@@ -3,6 +3,7 @@
 mod conjugation;
 mod orbits;
 mod pieces;
+mod products;
 mod search;
 
 use crate::element::Element;
@@ -11,6 +12,7 @@ use crate::shape::Shape;
 
 pub use conjugation::Symmetry;
 pub use pieces::Pieces;
+pub(crate) use products::Products;
 pub use search::SymmetryLimits;
 
 impl Symmetry {

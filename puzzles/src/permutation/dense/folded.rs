@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_group::{
-    Element, FoldedNumbering, FoldedSize, GroupError, GroupOptions, Pieces, StabiliserChain,
+    Element, FoldedNumbering, FoldedSize, GroupError, GroupOptions, Pieces, Shape, StabiliserChain,
     Symmetry, SymmetryLimits,
 };
 use strata_space::SpaceError;
@@ -26,6 +26,8 @@ pub(super) struct FoldedMembers {
     members: Arc<Members>,
     numbering: FoldedNumbering,
     moves: Vec<Element>,
+    /// All symmetries of the moves, whose orbits are counted.
+    symmetries: Vec<Symmetry>,
     is_undirected: bool,
 }
 
@@ -40,15 +42,16 @@ impl FoldedMembers {
         chain: &StabiliserChain,
         (moves, is_undirected): (&[Element], bool),
     ) -> Result<Option<FoldedMembers>, GroupError> {
-        let shape = chain.shape();
-        let mut distinct = moves.to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let pieces = Pieces::different(shape);
-        let symmetries = Symmetry::all(shape, &distinct, &pieces, SymmetryLimits::default())?;
+        let symmetries = symmetries(chain.shape(), moves)?;
         let numbering = FoldedNumbering::best(chain, moves, &symmetries)?;
         let (members, moves) = (Arc::clone(members), moves.to_vec());
-        Ok(numbering.map(|numbering| FoldedMembers { members, numbering, moves, is_undirected }))
+        Ok(numbering.map(|numbering| FoldedMembers {
+            members,
+            numbering,
+            moves,
+            symmetries,
+            is_undirected,
+        }))
     }
 
     /// The size of the dense form.
@@ -69,6 +72,17 @@ impl FoldedMembers {
         let folded = bytes(&self.size(false));
         plain.is_none_or(|plain| folded.saturating_mul(LEAST_SAVING) <= bytes(plain))
     }
+}
+
+/// The symmetries of moves, where all pieces differ.
+///
+/// # Errors
+/// If there are too many.
+pub(super) fn symmetries(shape: &Shape, moves: &[Element]) -> Result<Vec<Symmetry>, GroupError> {
+    let mut distinct = moves.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    Symmetry::all(shape, &distinct, &Pieces::different(shape), SymmetryLimits::default())
 }
 
 /// A puzzle as a folded dense space.
@@ -95,6 +109,7 @@ impl FoldedPermutation {
         let options = GroupOptions {
             goals: goals.clone(),
             table_bytes: MOST_TABLE_BYTES,
+            symmetries: folded.symmetries.clone(),
             ..GroupOptions::default()
         };
         let tables = folded.numbering.tables(&folded.moves, &options);

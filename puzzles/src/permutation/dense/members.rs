@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use strata_group::{
     Effort, Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Invariants,
-    MemberNumber, StabiliserChain,
+    MemberNumber, StabiliserChain, Symmetry,
 };
 use strata_space::SpaceError;
 use strata_space::dense::{DenseShape, DenseTables};
@@ -130,7 +130,8 @@ impl Members {
         GroupSpace::step_bytes(&self.numbering, moves, &options(Vec::new()))
     }
 
-    /// The tables of moves. Goals that moves cannot make of the start are left out.
+    /// The tables of moves. Goals that moves cannot make of the start are left out. With symmetries of the
+    /// moves, their orbits are counted.
     ///
     /// # Errors
     /// If they would be too large.
@@ -138,10 +139,10 @@ impl Members {
         &self,
         definition: &Definition,
         moves: &[Element],
-        goals: &[State],
+        (goals, symmetries): (&[State], Vec<Symmetry>),
     ) -> Result<DenseTables, SpaceError> {
         let elements = goals.iter().filter_map(|goal| self.element(definition, goal));
-        let options = options(elements.collect());
+        let options = GroupOptions { symmetries, ..options(elements.collect()) };
         let space = GroupSpace::of(Arc::clone(&self.numbering), moves, &options);
         Ok(space.map_err(|error| refused(&error.to_string()))?.into_tables())
     }

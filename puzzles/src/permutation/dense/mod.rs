@@ -16,7 +16,7 @@ use strata_space::dense::{
 use strata_space::{SpaceError, Weight};
 
 use self::arrangements::Arrangements;
-use self::folded::{FoldedMembers, FoldedPermutation};
+use self::folded::{FoldedMembers, FoldedPermutation, symmetries};
 use self::members::Members;
 pub(super) use self::numbers::refused;
 use self::numbers::{MOST_TABLE_BYTES, Numbers};
@@ -226,7 +226,8 @@ impl Numbering {
         ))
     }
 
-    /// The dense form. Goals that moves cannot make of the start are left out.
+    /// The dense form. Goals that moves cannot make of the start are left out. With `symmetry`, the orbits
+    /// of the moves' symmetries are counted.
     ///
     /// # Errors
     /// If the tables would be too large, or symmetries cannot be used.
@@ -241,7 +242,12 @@ impl Numbering {
         }
         self.plain_size(!goals.is_empty()).map_err(|why| refused(&why))?;
         let tables = match &self.form {
-            Form::Members(members) => members.tables(definition, &self.moves, goals)?,
+            Form::Members(members) => {
+                // Without all symmetries orbits are not counted.
+                let symmetries = symmetry.then(|| symmetries(&definition.shape, &self.moves));
+                let symmetries = symmetries.and_then(Result::ok).unwrap_or_default();
+                members.tables(definition, &self.moves, (goals, symmetries))?
+            }
             Form::Arrangements(arrangements) => {
                 arrangements.tables(&self.moves, &self.inverses, goals)?
             }

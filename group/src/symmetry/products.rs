@@ -1,14 +1,14 @@
-//! Subgroups of a group of symmetries, up to conjugacy.
+//! Products of a group of symmetries, its classes of conjugates and its subgroups.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::symmetry::Symmetry;
+use super::conjugation::Symmetry;
 
 /// The most subgroups and conjugates that are found.
 const MOST: usize = 4096;
 
 /// The products of some symmetries, by their indices.
-pub(super) struct Products {
+pub(crate) struct Products {
     count: usize,
     products: Vec<u16>,
     inverses: Vec<u16>,
@@ -16,7 +16,7 @@ pub(super) struct Products {
 
 impl Products {
     /// The products of symmetries whose first is the identity; None if they are no group.
-    pub(super) fn new(symmetries: &[Symmetry]) -> Option<Products> {
+    pub(crate) fn new(symmetries: &[Symmetry]) -> Option<Products> {
         let count = symmetries.len();
         let index: HashMap<&[usize], u16> =
             (0..).zip(symmetries).map(|(i, s)| (s.moves(), i)).collect();
@@ -41,7 +41,7 @@ impl Products {
     }
 
     /// The index of the inverse.
-    pub(super) fn inverse(&self, index: u16) -> u16 {
+    pub(crate) fn inverse(&self, index: u16) -> u16 {
         self.inverses[usize::from(index)]
     }
 
@@ -68,6 +68,25 @@ impl Products {
         members
     }
 
+    /// A member of each class of conjugates but that of the identity, with all that commute with it.
+    pub(crate) fn classes(&self) -> Vec<(u16, Vec<u16>)> {
+        let all = 0..self.count as u16;
+        let mut is_known = vec![false; self.count];
+        let mut classes = Vec::new();
+        for member in all.clone().skip(1) {
+            if is_known[usize::from(member)] {
+                continue;
+            }
+            for by in all.clone() {
+                let conjugate = self.of(self.of(by, member), self.inverse(by));
+                is_known[usize::from(conjugate)] = true;
+            }
+            let commutes = |other: &u16| self.of(member, *other) == self.of(*other, member);
+            classes.push((member, all.clone().filter(commutes).collect()));
+        }
+        classes
+    }
+
     fn conjugate(&self, group: &[u16], by: u16) -> Vec<u16> {
         let conjugate = |member: &u16| self.of(self.of(by, *member), self.inverse(by));
         let mut members: Vec<u16> = group.iter().map(conjugate).collect();
@@ -77,7 +96,7 @@ impl Products {
 
     /// One subgroup of each class of conjugates but the trivial one, the largest first. Of groups with
     /// very many subgroups some are left out.
-    pub(super) fn subgroups(&self) -> Vec<Vec<u16>> {
+    pub(crate) fn subgroups(&self) -> Vec<Vec<u16>> {
         let all = 0..self.count as u16;
         let mut known: HashSet<Vec<u16>> = HashSet::new();
         let mut kept = vec![vec![0], all.clone().collect()];
@@ -119,6 +138,10 @@ mod tests {
         let sizes: Vec<usize> = products.subgroups().iter().map(Vec::len).collect();
         // The dihedral group of order 8 has 10 subgroups in 8 classes, the trivial one included.
         assert_eq!(sizes, [8, 4, 4, 4, 2, 2, 2]);
+        let classes = products.classes().into_iter().map(|(_, commuting)| 8 / commuting.len());
+        let mut classes: Vec<usize> = classes.collect();
+        classes.sort_unstable();
+        assert_eq!(classes, [1, 2, 2, 2]);
         for index in 0..8 {
             assert_eq!(products.of(index, products.inverse(index)), 0);
         }
