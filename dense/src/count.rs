@@ -5,7 +5,7 @@ use strata_space::dense::{DenseSpace, DenseTables};
 
 use crate::digest::DigestTables;
 
-/// Counts states, moves and digest of given words.
+/// Counts states, positions, moves and digest of given words.
 pub struct Counter<'a> {
     space: &'a dyn DenseSpace,
     digest: Option<DigestTables>,
@@ -37,6 +37,7 @@ impl<'a> Counter<'a> {
             let mut stats = LayerStats { regions: 1, states, ..LayerStats::default() };
             let multiplicity = tables.multiplicity(block);
             stats.positions = states * multiplicity;
+            stats.fixed = tables.count_fixed(block, words);
             stats.generated = self.moves(tables, block, words) * multiplicity;
             if let Some(digest) = &self.digest {
                 stats.digest = digest.of_rows(words) * self.space.block_weight(block);

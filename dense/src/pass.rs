@@ -160,6 +160,8 @@ impl Context {
         let mut stats = LayerStats { regions: 1, states: 1, positions: 1, ..LayerStats::default() };
         stats.generated = tables.successors(start).count() as u64;
         stats.found = tables.goals().contains(&start);
+        // The start is fixed by all symmetries.
+        stats.fixed = tables.symmetries().map_or(0, |symmetries| u64::from(symmetries.get()) - 1);
         if self.digest.is_some() {
             stats.digest = self.space.weight(start);
         }
@@ -181,6 +183,7 @@ impl Context {
         let mut layer = LayerStats { regions: 1, states, ..LayerStats::default() };
         let multiplicity = self.space.tables().multiplicity(block as u32);
         layer.positions = states * multiplicity;
+        layer.fixed = self.space.tables().count_fixed(block as u32, words);
         layer.generated = self.legal_moves(block, words, states) * multiplicity;
         if let Some(digest) = &self.digest {
             layer.digest = digest.of_rows(words) * self.space.block_weight(block as u32);

@@ -3,6 +3,7 @@
 
 mod puzzles;
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -12,7 +13,7 @@ use strata_dense::{
     Counter, Direction, Kernel, Options, PartLayers, PartSearch, Search, SearchError,
 };
 use strata_space::dense::{DenseFolding, DenseSpace};
-use strata_space::{LayerStats, Puzzle};
+use strata_space::{KeySpace, LayerStats, Puzzle};
 
 fn open(name: &str, options: &[(&str, &str)], symmetry: &str) -> Arc<dyn DenseSpace> {
     open_file(name, &[options, &[("symmetry", symmetry)]].concat()).dense().unwrap()
@@ -36,6 +37,32 @@ fn layers(space: &Arc<dyn DenseSpace>, options: &Options) -> Vec<LayerStats> {
 
 fn positions(layers: &[LayerStats]) -> Vec<(u64, bool)> {
     layers.iter().map(|layer| (layer.positions, layer.found)).collect()
+}
+
+/// The first layers as the explicit engine stores them, with one state of each orbit.
+fn stored_layers(name: &str, options: &[(&str, &str)], count: usize) -> Vec<u64> {
+    let puzzle = open_file(name, &[options, &[("symmetry", "on")]].concat());
+    let mut layer = vec![puzzle.seeds()[0].key()];
+    let mut known: HashSet<u128> = layer.iter().copied().collect();
+    let (mut counts, mut next) = (vec![1], Vec::new());
+    while counts.len() < count {
+        next.clear();
+        layer.iter().for_each(|key| puzzle.successors(*key, &mut next));
+        layer = next.iter().copied().filter(|key| known.insert(*key)).collect();
+        counts.push(layer.len() as u64);
+    }
+    counts
+}
+
+/// Orbits by layer.
+fn orbits(space: &Arc<dyn DenseSpace>, layers: &[LayerStats]) -> Vec<u64> {
+    let symmetries = u64::from(space.tables().symmetries().unwrap().get());
+    let sums = layers.iter().map(|layer| layer.positions + layer.fixed);
+    let orbits = sums.map(|sum| {
+        assert_eq!(sum % symmetries, 0);
+        sum / symmetries
+    });
+    orbits.collect()
 }
 
 /// Layers as words of the whole space.
@@ -118,6 +145,13 @@ fn layers_have_as_many_positions_as_without_symmetry() {
         let expected = positions(&layers(&plain, &Options::default()));
         let found = layers(&folded, &Options::default());
         assert_eq!(positions(&found), expected, "{name} {options:?}");
+        if name != "2x2x2" {
+            // With a goal, the dense engine uses all symmetries, too.
+            let options: Vec<_> =
+                options.iter().copied().filter(|(name, _)| *name != "goal").collect();
+            let expected = stored_layers(name, &options, found.len());
+            assert_eq!(orbits(&folded, &found), expected, "{name} {options:?}");
+        }
         let states: u64 = found.iter().map(|layer| layer.states).sum();
         assert_eq!(states, folded.tables().shape().states());
         let moves = folded.tables().moves().moves as u64;

@@ -13,6 +13,9 @@ pub struct LayerStats {
     /// [`StateSpace::positions`](crate::StateSpace::positions): as many as states without symmetry,
     /// and 0 if the space does not count them.
     pub positions: u64,
+    /// Pairs of a symmetry but the identity and of a position that it fixes, if a dense space counts
+    /// orbits; else 0. With the positions, they are the number of symmetries times that of orbits.
+    pub fixed: u64,
     /// Legal moves of the layer's states, counted one by one; of their positions, if the blocks of a
     /// dense space are folded.
     pub generated: u64,
@@ -34,6 +37,7 @@ impl LayerStats {
         self.states += other.states;
         // A space's own counts may be too large; the plan refuses a sum of `u64::MAX`.
         self.positions = self.positions.saturating_add(other.positions);
+        self.fixed = self.fixed.saturating_add(other.fixed);
         self.generated += other.generated;
         self.digest += other.digest;
         self.odd |= other.odd;

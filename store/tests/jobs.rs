@@ -49,6 +49,7 @@ fn line(depth: u32) -> HistoryLine {
         depth,
         states: 10 * u64::from(depth),
         positions: 10 * u64::from(depth),
+        orbits: None,
         generated: 20,
         regions: 1,
         bytes: 300,

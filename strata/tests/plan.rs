@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
+use std::num::NonZeroU32;
+
 use strata::{
     Command, Input, LayerPart, PartReport, Plan, PlanOptions, Refusal, ResumePoint, Start,
     StopReason,
@@ -366,6 +368,39 @@ fn positions_that_no_states_have_are_refused() {
                 assert!(refusal.to_string().contains(what), "{refusal}");
             }
             (handled, what) => assert_eq!((handled.is_ok(), what), (true, None), "{layers:?}"),
+        }
+    }
+}
+
+#[test]
+fn orbits_are_counted_of_all_workers_or_refused() {
+    let of = |(states, positions, fixed), symmetries| {
+        let stats = LayerStats { positions, fixed, ..numbers(states).stats };
+        LayerPart { stats, symmetries: NonZeroU32::new(symmetries), ..numbers(states) }
+    };
+    for (parts, orbits) in [
+        ([of((1, 1, 5), 6), of((0, 0, 0), 6)], Ok(Some(1))),
+        ([of((2, 7, 1), 6), of((3, 5, 5), 6)], Ok(Some(3))),
+        ([of((2, 7, 0), 0), of((3, 5, 0), 0)], Ok(None)),
+        ([of((2, 7, 1), 6), of((3, 5, 4), 6)], Err("6 symmetries fix 5 of the 12 positions of 5")),
+        ([of((1, 7, 1), 6), of((1, 5, 5), 6)], Err("6 symmetries fix 6 of the 12 positions of 2")),
+        ([of((2, 7, 1), 6), of((3, 5, 5), 3)], Err("orbits of 6 and of 3 symmetries")),
+        ([of((2, 7, 1), 6), of((3, 5, 0), 0)], Err("orbits of 6 and of 0 symmetries")),
+        ([of((2, 7, 1), 0), of((3, 5, 5), 0)], Err("0 symmetries fix 6")),
+        ([of((2, 7, u64::MAX), 6), of((3, 5, 5), 6)], Err("6 symmetries fix")),
+    ] {
+        let engine = EngineKind::Dense;
+        let options = PlanOptions { engine, is_folded: true, ..options(2, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        let [first, second] = parts.clone();
+        plan.handle(layer(0, 0, first)).unwrap();
+        match (plan.handle(layer(1, 0, second)), orbits) {
+            (Ok(()), Ok(orbits)) => assert_eq!(plan.totals().orbits, orbits, "{parts:?}"),
+            (Err(refusal), Err(what)) => {
+                assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
+                assert!(refusal.to_string().contains(what), "{refusal}");
+            }
+            (handled, _) => panic!("{handled:?}: {parts:?}"),
         }
     }
 }

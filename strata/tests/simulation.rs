@@ -55,6 +55,7 @@ impl SimulatedSearch {
             stats: LayerStats {
                 states,
                 positions: 2 * states,
+                fixed: 0,
                 regions: states,
                 generated: 1000 * states,
                 digest: (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum(),
@@ -62,6 +63,7 @@ impl SimulatedSearch {
                 even: goal.is_some_and(|goal| goal.2),
                 found: goal.is_some(),
             },
+            orbits: None,
             bytes: 3 * states,
             kept: Vec::new(),
         }
@@ -77,6 +79,7 @@ impl SimulatedSearch {
             stats: LayerStats {
                 states: own,
                 positions: 2 * own,
+                fixed: 0,
                 regions: own,
                 generated: 1000 * own,
                 digest: if worker == 0 { digest } else { Digest::ZERO },

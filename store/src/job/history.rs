@@ -62,6 +62,9 @@ pub struct HistoryLine {
     /// none.
     #[serde(default)]
     pub positions: u64,
+    /// Orbits of symmetries that the dense engine has counted among the positions; None if it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orbits: Option<u64>,
     /// Number of legal moves of the states.
     pub generated: u64,
     /// Regions in it.

@@ -52,6 +52,10 @@ pub struct JobResult {
     /// Positions that they stand for; 0 if they are not counted.
     #[serde(default)]
     pub positions: u64,
+    /// Orbits of symmetries that the dense engine has counted among the positions; None if it has not in
+    /// all layers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orbits: Option<u64>,
     /// Number of legal moves of the states.
     pub generated: u64,
     /// States of the widest layer.

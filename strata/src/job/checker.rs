@@ -1,5 +1,6 @@
 //! Check of single layer files, also where a job has no manifest: at a worker of a cluster.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use strata_dense::Counter;
@@ -57,6 +58,14 @@ impl FileChecker {
             Reader::Explicit(space.engine(spec.shards).kernel(MEMORY))
         };
         Ok(FileChecker { spec: spec.clone(), reader })
+    }
+
+    /// The symmetries whose orbits a dense job counts.
+    pub(super) fn symmetries(&self) -> Option<NonZeroU32> {
+        match &self.reader {
+            Reader::Dense(space) => space.tables().symmetries(),
+            Reader::Explicit(_) | Reader::Symbolic(_) => None,
+        }
     }
 
     /// Reads a file of a layer in full. Depth, name, length and seal of the record are compared with

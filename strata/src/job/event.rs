@@ -1,7 +1,7 @@
 //! Typed events of a run: the single source of progress, JSON lines and logs.
 
-use strata_space::Digest;
-use strata_store::HistoryLine;
+use strata_space::{Digest, Parameters};
+use strata_store::{EngineKind, HistoryLine, JobSpec};
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct LayerEvent {
     /// Positions that they stand for: as many without symmetry, and 0 if the space does not count
     /// them.
     pub positions: u64,
+    /// Orbits of symmetries among its positions; None if they are unknown, or symmetry is not used.
+    pub orbits: Option<u64>,
     /// Legal moves of its states.
     pub generated: u64,
     /// Regions with a state.
@@ -54,11 +56,17 @@ pub struct LayerEvent {
 }
 
 impl LayerEvent {
-    pub(crate) fn new(line: &HistoryLine, seconds: f64, total_states: u64, replayed: bool) -> Self {
+    pub(crate) fn new(
+        spec: &JobSpec,
+        line: &HistoryLine,
+        (seconds, total_states): (f64, u64),
+        replayed: bool,
+    ) -> Self {
         LayerEvent {
             depth: line.depth,
             states: line.states,
             positions: line.positions,
+            orbits: orbits((spec.engine, &spec.params), line.states, line.orbits),
             generated: line.generated,
             regions: line.regions,
             bytes: line.bytes,
@@ -70,12 +78,25 @@ impl LayerEvent {
     }
 }
 
+/// Orbits of symmetries among a job's positions, from its states and from what was counted. With
+/// `symmetry` on, states of other engines than the dense one are orbits. None if they are unknown, or
+/// symmetry is not used.
+#[must_use]
+pub fn orbits(
+    (engine, parameters): (EngineKind, &Parameters),
+    states: u64,
+    counted: Option<u64>,
+) -> Option<u64> {
+    let is_on = parameters.get("symmetry").is_some_and(|value| value == "on");
+    if is_on && !engine.is_dense() { Some(states) } else { counted }
+}
+
 /// The layers of a history as events of earlier runs.
-pub(crate) fn replayed(lines: &[HistoryLine]) -> impl Iterator<Item = Event> {
+pub(crate) fn replayed(spec: &JobSpec, lines: &[HistoryLine]) -> impl Iterator<Item = Event> {
     let (mut total, mut end) = (0, 0.0);
     lines.iter().map(move |line| {
         total += line.states;
         let seconds = line.seconds - std::mem::replace(&mut end, line.seconds);
-        Event::Layer(LayerEvent::new(line, seconds, total, true))
+        Event::Layer(LayerEvent::new(spec, line, (seconds, total), true))
     })
 }

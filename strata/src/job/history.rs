@@ -93,7 +93,7 @@ pub fn read_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory, 
     // Lines after the checkpoint's prefix are ignored.
     lines.truncate(usize::try_from(checkpoint.history.lines).unwrap_or(usize::MAX));
     let history = sum_up(folder, checkpoint, lines)?;
-    let Totals { depth, states, positions, generated, widest, digest, .. } = history.totals;
+    let Totals { depth, states, positions, orbits, generated, widest, digest, .. } = history.totals;
     let counters = &checkpoint.counters;
     check(&at, "states", &states, &counters.states)?;
     check(&at, "positions", &positions, &counters.positions)?;
@@ -102,6 +102,9 @@ pub fn read_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory, 
         check(&at, "layers", &depth, &result.layers)?;
         check(&at, "states", &states, &result.states)?;
         check(&at, "positions", &positions, &result.positions)?;
+        if result.orbits.is_some() {
+            check(&at, "orbits", &orbits, &result.orbits)?;
+        }
         check(&at, "generated", &generated, &result.generated)?;
         check(&at, "widest", &widest, &result.widest)?;
         check(&at, "digest", &Hex128(digest.0), &result.digest)?;
@@ -164,7 +167,8 @@ fn records(
             add(&at, &mut sum.stats, &stats_of(&record.totals()))?;
         }
         let Some(line) = history.lines.get(depth as usize) else { continue };
-        let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
+        let of_line = LayerSummary::of_line(line);
+        let expected = LayerSummary { bytes: 0, kept: Vec::new(), orbits: None, ..of_line };
         check(&at, "the history's layer", &expected, &sum)?;
     }
     if checkpoint.layers.iter().any(CheckpointFile::is_older) {
@@ -218,6 +222,7 @@ mod tests {
                 depth,
                 states: *states,
                 positions: *states,
+                orbits: None,
                 generated: 0,
                 regions: 1,
                 bytes: *bytes,

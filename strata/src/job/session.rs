@@ -96,7 +96,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         manifest.run = Some(request.options().settings());
         folder.write_manifest(&manifest)?;
     }
-    replayed(&ledger.lines).for_each(|event| on_event(&event));
+    replayed(&manifest.spec, &ledger.lines).for_each(|event| on_event(&event));
     let options = request.options();
     let (start, restore) = starting_point(&manifest, &ledger, options.workers);
     let (rule, pool) = pool(request, &folder, space, restore)?;
@@ -128,7 +128,7 @@ fn finished_before(
     // The earlier run may have been killed after it wrote the result and before it removed
     // leftovers.
     folder.remove_leftovers(&manifest, &history.lines)?;
-    replayed(&history.lines).for_each(|event| on_event(&event));
+    replayed(&manifest.spec, &history.lines).for_each(|event| on_event(&event));
     let result = manifest.result.ok_or_else(|| StoreError::Inconsistent {
         file: folder.path().join("manifest.json"),
         what: format!("job {} is done without a result", folder.job()),
@@ -265,7 +265,8 @@ impl CheckpointSink for Records<'_> {
         let took = seconds - std::mem::replace(&mut self.layer_end, seconds);
         let line = layer.into_line(seconds);
         self.history.append(&line)?;
-        (self.on_event)(&Event::Layer(LayerEvent::new(&line, took, totals.states, false)));
+        let event = LayerEvent::new(&self.manifest.spec, &line, (took, totals.states), false);
+        (self.on_event)(&Event::Layer(event));
         Ok(())
     }
 

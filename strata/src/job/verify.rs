@@ -1,5 +1,9 @@
 //! Verification of a job's folder: whether manifest, history and layer files are whole and agree.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
 use strata_space::LayerStats;
 use strata_store::{
     CheckpointFile, EngineKind, FileKind, Hex128, JobDir, Layer, Manifest, StoreError,
@@ -50,7 +54,38 @@ pub fn verify(folder: &JobDir, manifest: Manifest, space: Space) -> Result<Verif
     }
     let checker = FileChecker::new(&manifest.spec, space, u64::MAX);
     let mut checker = checker.map_err(|_| other_engine(folder, &manifest))?;
-    verify_files(folder, manifest, &mut |layer| checker.recount(layer))
+    let mut files = BTreeMap::new();
+    let verified = verify_files(folder, manifest, &mut |layer| {
+        let stats = checker.recount(layer)?;
+        files.insert((layer.header().depth, layer.path()), stats);
+        Ok(stats)
+    })?;
+    if let Some(symmetries) = checker.symmetries() {
+        check_orbits(folder, &verified.history, symmetries, &files)?;
+    }
+    Ok(verified)
+}
+
+/// Checks the orbits of layers whose files were read again.
+fn check_orbits(
+    folder: &JobDir,
+    history: &JobHistory,
+    symmetries: NonZeroU32,
+    files: &BTreeMap<(u32, Option<PathBuf>), LayerStats>,
+) -> std::result::Result<(), StoreError> {
+    for line in &history.lines {
+        let of_layer = files.iter().filter(|((depth, _), _)| *depth == line.depth);
+        let mut sum = LayerStats::default();
+        of_layer.for_each(|(_, stats)| sum.add(stats));
+        let Some(orbits) = line.orbits.filter(|_| sum.positions == line.positions) else {
+            continue;
+        };
+        let pairs = sum.positions.saturating_add(sum.fixed);
+        let found = (pairs / u64::from(symmetries.get()), pairs % u64::from(symmetries.get()));
+        let at = || folder.path().join("history.jsonl");
+        check(&at, "orbits", &(orbits, 0), &found)?;
+    }
+    Ok(())
 }
 
 /// Reads a layer again in full, and counts its states.
@@ -208,7 +243,8 @@ fn read_kept(
             total.add(reread(&layer, recount)?);
             add(&at, &mut sum.stats, &stats_of(layer.totals()))?;
         }
-        let expected = LayerSummary { bytes: 0, kept: Vec::new(), ..LayerSummary::of_line(line) };
+        let of_line = LayerSummary::of_line(line);
+        let expected = LayerSummary { bytes: 0, kept: Vec::new(), orbits: None, ..of_line };
         check(&at, "kept files of", &sum, &expected)?;
     }
     Ok(total)

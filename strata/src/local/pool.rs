@@ -161,9 +161,10 @@ fn execute(worker: &mut dyn Work, restore: Option<&Restore>, order: &Order) -> R
 }
 
 fn layer(report: LayerReport) -> Done {
-    let LayerReport { depth, stats, bytes, kept, shared, waiting, .. } = report;
+    let LayerReport { depth, stats, symmetries, bytes, kept, shared, waiting, .. } = report;
     let part = LayerPart {
         stats,
+        symmetries,
         bytes,
         disk_peak: report.disk_bytes,
         disk_left: report.disk_left,

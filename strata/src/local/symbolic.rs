@@ -53,6 +53,7 @@ impl SymbolicWorker {
         LayerReport {
             depth: layer.depth,
             stats: layer.stats,
+            symmetries: None,
             bytes: 0,
             kept: None,
             shared: None,

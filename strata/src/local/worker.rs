@@ -1,5 +1,6 @@
 //! Explicit worker: the last two layers, the inbox and the pass tasks.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -90,6 +91,9 @@ pub struct LayerReport {
     pub depth: u32,
     /// What was found.
     pub stats: LayerStats,
+    /// The symmetries whose orbits are counted, the identity included: those of
+    /// [`LayerStats::fixed`]. None if no orbits are counted.
+    pub symmetries: Option<NonZeroU32>,
     /// Bytes of the layer's file, headers included.
     pub bytes: u64,
     /// The file that keeps the layer, if it is kept.
@@ -387,6 +391,7 @@ impl Worker {
         LayerReport {
             depth: self.depth(),
             stats,
+            symmetries: None,
             bytes: self.current.file_bytes(),
             kept: self.files.kept(&self.current),
             shared: None,

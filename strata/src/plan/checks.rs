@@ -2,6 +2,8 @@
 //!
 //! Reports come from other processes. What they can be checked against, they are.
 
+use std::num::NonZeroU32;
+
 use strata_space::{LayerStats, Weight};
 use strata_store::{CheckpointFile, EngineKind};
 
@@ -67,6 +69,38 @@ pub(super) fn check_layer(
     Ok(())
 }
 
+/// The orbits of symmetries in a layer, by Burnside's lemma, from what each worker has reported as the
+/// number of symmetries. None if the workers count none.
+///
+/// # Errors
+/// [`Refusal::Implausible`] if workers differ, or no group has such orbits.
+pub(super) fn orbits(
+    layer: &LayerSummary,
+    symmetries: &[Option<NonZeroU32>],
+) -> Result<Option<u64>, Refusal> {
+    let LayerStats { states, positions, fixed, .. } = layer.stats;
+    let implausible = |what: String| Err(Refusal::Implausible { depth: layer.depth, what });
+    let first = symmetries.first().copied().flatten();
+    let number = |count: Option<NonZeroU32>| u64::from(count.map_or(0, NonZeroU32::get));
+    let count = number(first);
+    if let Some(other) = symmetries.iter().find(|other| **other != first) {
+        let other = number(*other);
+        return implausible(format!("workers count orbits of {count} and of {other} symmetries"));
+    }
+    if count == 0 && fixed == 0 {
+        return Ok(None);
+    }
+    let sum = positions.checked_add(fixed);
+    let orbits = sum.filter(|sum| sum.checked_rem(count) == Some(0)).map(|sum| sum / count);
+    // A state is in one orbit.
+    match orbits.filter(|orbits| *orbits <= states) {
+        Some(orbits) => Ok(Some(orbits)),
+        None => implausible(format!(
+            "{count} symmetries fix {fixed} of the {positions} positions of {states} states"
+        )),
+    }
+}
+
 /// Checks that the files of a layer hold it: states, regions, moves and digest.
 ///
 /// # Errors
@@ -107,7 +141,12 @@ pub(super) fn check_restored(
     recorded: &LayerSummary,
     restored: &LayerSummary,
 ) -> Result<(), Refusal> {
-    let (expected, found) = (text(&recorded.stats), text(&restored.stats));
+    let (mut expected, mut found) = (text(&recorded.stats), text(&restored.stats));
+    // Earlier versions counted no orbits.
+    if let Some((recorded, restored)) = recorded.orbits.zip(restored.orbits) {
+        expected += &format!(", {recorded} orbits");
+        found += &format!(", {restored} orbits");
+    }
     if expected == found {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use std::fmt;
 use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, EngineKind};
 
-use super::checks::{LayerRules, check_files, check_layer, check_older, check_restored};
+use super::checks::{LayerRules, check_files, check_layer, check_older, check_restored, orbits};
 use super::refusal::Refusal;
 use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
 
@@ -283,8 +283,15 @@ impl Plan {
         let PartReport { worker, depth: found, part } = report;
         parts.check(worker, *depth, found)?;
         let Some(parts) = parts.add(worker, part) else { return Ok(()) };
-        let depth = *depth;
-        self.barrier(Sum::of(depth, parts))
+        let mut sum = Sum::of(*depth, parts);
+        match orbits(&sum.layer, &sum.symmetries) {
+            Ok(orbits) => sum.layer.orbits = orbits,
+            Err(refusal) => {
+                self.phase = Phase::Ended;
+                return Err(refusal);
+            }
+        }
+        self.barrier(sum)
     }
 
     /// All workers have reported a layer.

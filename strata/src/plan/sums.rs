@@ -1,5 +1,7 @@
 //! Figures of layers: of one worker's part, of a whole layer, of all layers so far.
 
+use std::num::NonZeroU32;
+
 use strata_space::{Digest, LayerStats, Weight};
 use strata_store::{CheckpointFile, Hex128, HistoryLine, JobResult, KeptFile, LayerTotals};
 
@@ -31,6 +33,8 @@ pub(crate) fn totals_of(stats: &LayerStats) -> LayerTotals {
 pub struct LayerPart {
     /// Figures of the new states.
     pub stats: LayerStats,
+    /// The symmetries whose orbits the workers count, the identity included; None if they count none.
+    pub symmetries: Option<NonZeroU32>,
     /// Bytes of the layer's file.
     pub bytes: u64,
     /// Bytes on disk when the layer was complete.
@@ -63,6 +67,8 @@ pub struct LayerSummary {
     pub depth: u32,
     /// Its figures. What ends the search is not recorded and false in layers read from a history.
     pub stats: LayerStats,
+    /// Orbits of symmetries among its positions, if the dense engine has counted them.
+    pub orbits: Option<u64>,
     /// Bytes of its files.
     pub bytes: u64,
     /// The files that keep it, by worker.
@@ -76,6 +82,7 @@ impl LayerSummary {
         LayerSummary {
             depth: line.depth,
             stats: stats_of(&line.totals()),
+            orbits: line.orbits,
             bytes: line.bytes,
             kept: line.kept.clone().unwrap_or_default(),
         }
@@ -89,6 +96,7 @@ impl LayerSummary {
             depth: self.depth,
             states,
             positions,
+            orbits: self.orbits,
             generated,
             regions,
             bytes: self.bytes,
@@ -119,6 +127,9 @@ pub struct Totals {
     pub states: u64,
     /// Positions that they stand for; 0 if the space does not count them.
     pub positions: u64,
+    /// Orbits of symmetries among the positions; None unless the dense engine has counted those of all
+    /// layers.
+    pub orbits: Option<u64>,
     /// Legal moves from them.
     pub generated: u64,
     /// States of the widest layer.
@@ -152,6 +163,7 @@ impl Totals {
             layers: self.depth,
             states: self.states,
             positions: self.positions,
+            orbits: self.orbits,
             generated: self.generated,
             widest: self.widest,
             digest: Hex128(self.digest.0),
@@ -175,6 +187,9 @@ impl Totals {
     pub fn add(&mut self, layer: &LayerSummary) {
         let LayerStats { states, positions, generated, digest, .. } = layer.stats;
         self.depth = layer.depth;
+        // There are no states before the first layer.
+        let before = if self.states == 0 { Some(0) } else { self.orbits };
+        self.orbits = before.zip(layer.orbits).and_then(|(sum, more)| sum.checked_add(more));
         if positions > 0 || self.positions == 0 {
             (self.radius, self.positions_at_radius) = (layer.depth, positions);
         }
@@ -193,6 +208,8 @@ impl Totals {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
     pub(crate) layer: LayerSummary,
+    /// The symmetries that each worker has reported.
+    pub(crate) symmetries: Vec<Option<NonZeroU32>>,
     pub(crate) disk_peak: u64,
     pub(crate) disk_left: u64,
     pub(crate) spilled: u64,
@@ -204,6 +221,7 @@ impl Sum {
         for part in parts {
             let layer = &mut sum.layer;
             layer.stats.add(&part.stats);
+            sum.symmetries.push(part.symmetries);
             layer.bytes += part.bytes;
             layer.kept.extend(part.kept);
             sum.disk_peak = sum.disk_peak.saturating_add(part.disk_peak);
@@ -234,13 +252,32 @@ mod tests {
     }
 
     #[test]
+    fn orbits_are_those_of_all_layers() {
+        let orbits = |layers: &[Option<u64>]| {
+            let mut totals = Totals::default();
+            for (depth, orbits) in (0..).zip(layers.iter().copied()) {
+                let stats = LayerStats { states: 5, ..LayerStats::default() };
+                totals.add(&LayerSummary { depth, stats, orbits, ..LayerSummary::default() });
+            }
+            totals.orbits
+        };
+        assert_eq!(orbits(&[Some(1), Some(3), Some(2)]), Some(6));
+        assert_eq!(orbits(&[]), None);
+        // Layers of an earlier version have none.
+        assert_eq!(orbits(&[None, Some(3)]), None);
+        assert_eq!(orbits(&[Some(1), None, Some(3)]), None);
+    }
+
+    #[test]
     fn recorded_figures_survive_both_conversions() {
         let totals =
             LayerTotals { regions: 1, states: 2, positions: 6, generated: 3, digest: [4, 5] };
         assert_eq!(totals_of(&stats_of(&totals)), totals);
-        let line = LayerSummary { depth: 7, stats: stats_of(&totals), ..LayerSummary::default() }
-            .into_line(0.5);
+        let (stats, orbits) = (stats_of(&totals), Some(4));
+        let line =
+            LayerSummary { depth: 7, stats, orbits, ..LayerSummary::default() }.into_line(0.5);
         assert_eq!((line.depth, line.totals()), (7, totals));
-        assert_eq!(LayerSummary::of_line(&line).stats, stats_of(&totals));
+        let read = LayerSummary::of_line(&line);
+        assert_eq!((read.stats, read.orbits), (stats, orbits));
     }
 }

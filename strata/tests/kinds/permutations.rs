@@ -1,6 +1,8 @@
 //! Puzzles from files, and families of them.
 
-use strata::{Engine, Search};
+use std::path::Path;
+
+use strata::{Engine, Error, Search};
 use strata_space::file_value;
 
 use crate::check::{Checked, Expected, check, from_both_ends, layers_of, sizes};
@@ -358,6 +360,63 @@ fn puzzles_with_symmetries() {
                     End\nMove q\nA\n1 2 4 5 3\n0 0 2 1 0\nEnd\n";
     folded(shuffled, &[("metric", "quarter")], 4);
     folded(RING, &[], 2);
+}
+
+/// Checks that the dense engine counts as many orbits in each layer as trial finds, with up to so many
+/// workers and after a resume.
+fn dense_orbits(text: &str, options: Pairs<'_>, symmetries: usize, most: usize) {
+    let (reference, moves) = read(text, options);
+    let (layers, found) = Graph::new(&reference, &moves).orbits();
+    assert_eq!(found, symmetries);
+    let expected: Vec<Option<u64>> = layers.iter().map(|(n, _)| Some(*n as u64)).collect();
+    let on = [options, &[("symmetry", "on")]].concat();
+    let run = |workers, dir: Option<&Path>, last: Option<u32>| {
+        let mut orbits = Vec::new();
+        let search = puzzle(text, &on).engine(Engine::Dense).shards(most as u32);
+        let search = search.workers(workers);
+        let search = match dir {
+            Some(dir) => search.data_dir(dir),
+            None => search,
+        };
+        let search = match last {
+            Some(last) => search.max_layers(last),
+            None => search,
+        };
+        match search.on_layer(|layer| orbits.push(layer.orbits)).run() {
+            Ok(report) => {
+                let sum = report.layers().iter().map(|layer| layer.orbits).sum();
+                assert_eq!(report.totals().orbits, sum);
+            }
+            Err(error) => assert!(matches!(error, Error::Stopped { .. }), "{error}"),
+        }
+        orbits
+    };
+    for workers in 1..=most {
+        assert_eq!(run(workers, None, None), expected, "{workers} workers");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let last = expected.len() as u32 / 2;
+    assert_eq!(run(most, Some(dir.path()), Some(last)), expected[..=last as usize]);
+    assert_eq!(run(1, Some(dir.path()), None), expected);
+}
+
+#[test]
+fn orbits_of_the_dense_engine() {
+    let cube = include_str!("../../../puzzles/data/2x2x2.tws");
+    dense_orbits(cube, &[("moves", "U2,F2,R2")], 6, 1);
+    dense_orbits(RINGS, &[("metric", "quarter")], 48, 1);
+    // Swaps of neighbours on a ring of eight.
+    let mut ring = "Set A 8 1\nSolved\nA\n1 2 3 4 5 6 7 8\nEnd\n".to_owned();
+    for (slot, name) in (0..8).zip('a'..) {
+        let mut pieces: Vec<usize> = (1..=8).collect();
+        pieces.swap(slot, (slot + 1) % 8);
+        let pieces: Vec<String> = pieces.iter().map(ToString::to_string).collect();
+        ring += &format!("Move {name}\nA\n{}\nEnd\n", pieces.join(" "));
+    }
+    dense_orbits(&ring, &[], 16, 3);
+    let turned = "Set A 5 3\nSolved\nA\n1 2 3 4 5\n1 0 2 0 0\nEnd\nMove p\nA\n2 3 1 4 5\n1 0 0 0 0\n\
+                  End\nMove q\nA\n1 2 4 5 3\n0 0 2 1 0\nEnd\n";
+    dense_orbits(turned, &[("metric", "quarter")], 4, 1);
 }
 
 /// A symmetry maps illegal pairs to illegal pairs.

@@ -275,6 +275,7 @@ impl DenseWorker {
         Ok(LayerReport {
             depth: self.current.depth,
             stats: self.current.stats,
+            symmetries: self.space.tables().symmetries(),
             bytes: layer.map_or(0, Layer::file_bytes),
             kept: layer.and_then(|layer| self.files.kept(layer)),
             shared,
