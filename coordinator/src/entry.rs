@@ -185,6 +185,9 @@ pub struct JobProgress {
     /// Positions that they stand for; 0 if they are not counted.
     #[serde(default)]
     pub positions: u64,
+    /// Orbits of symmetries among them; None unless the dense engine has counted those of all layers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orbits: Option<u64>,
     /// Legal moves of the states.
     pub generated: u64,
     /// States of the widest layer.
@@ -206,6 +209,9 @@ impl JobProgress {
 
     /// Adds the next layer.
     pub fn add(&mut self, line: &HistoryLine) {
+        // There are no states before the first layer.
+        let before = if self.states == 0 { Some(0) } else { self.orbits };
+        self.orbits = before.zip(line.orbits).and_then(|(sum, more)| sum.checked_add(more));
         self.depth = line.depth;
         self.layer_states = line.states;
         self.seconds = line.seconds;

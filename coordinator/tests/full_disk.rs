@@ -51,6 +51,7 @@ fn lines(from: u32) -> Vec<HistoryLine> {
         depth,
         states: 10,
         positions: 10,
+        orbits: None,
         generated: 30,
         regions: 5,
         bytes: 100,

@@ -99,7 +99,8 @@ function progressCard() {
 
 function figureCard() {
   const { list, values } = facts([
-    ["states", "States"], ["positions", "Positions"], ["layer", "Last layer"],
+    ["states", "States"], ["positions", "Positions"], ["orbits", "Orbits"],
+    ["layer", "Last layer"],
     ["rate", "Rate now"], ["mean", "Mean rate"], ["time", "Search time"],
     ["checkpoint", "Last checkpoint"], ["cost", "Its cost"], ["workers", "Workers"],
     ["created", "Submitted"], ["ended", "Ended"],
@@ -110,6 +111,7 @@ function figureCard() {
       const expected = job.state === "running" && job.expected_states;
       setText(values.states, format.count(job.states) + (expected ? ` of about ${format.short(expected)}` : ""));
       setText(values.positions, job.positions ? format.count(job.positions) : "–");
+      setText(values.orbits, job.orbits ? format.count(job.orbits) : "–");
       setText(values.layer, job.depth == null ? "–" : `${format.count(job.layer_states)} states`);
       setText(values.rate, job.state === "running" ? format.rate(job.rate) : "–");
       setText(values.mean, format.rate(job.mean_rate));

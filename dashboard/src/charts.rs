@@ -146,6 +146,7 @@ mod tests {
             depth,
             states: 10 + u64::from(depth),
             positions: 20,
+            orbits: None,
             bytes: 100,
             seconds: f64::from(depth) / 2.0,
         };

@@ -50,7 +50,7 @@ impl Format {
 
     fn heading(self) -> &'static str {
         match self {
-            Format::Csv => "depth,states,positions,bytes,seconds\n",
+            Format::Csv => "depth,states,positions,orbits,bytes,seconds\n",
             Format::Json => "",
         }
     }
@@ -58,9 +58,10 @@ impl Format {
     fn write(self, layer: &Layer, out: &mut String) {
         match self {
             Format::Csv => {
-                let Layer { depth, states, positions, bytes, seconds } = layer;
+                let Layer { depth, states, positions, orbits, bytes, seconds } = layer;
+                let orbits = orbits.map_or_else(String::new, |orbits| orbits.to_string());
                 // Writing to a string cannot fail.
-                let _ = writeln!(out, "{depth},{states},{positions},{bytes},{seconds}");
+                let _ = writeln!(out, "{depth},{states},{positions},{orbits},{bytes},{seconds}");
             }
             Format::Json => {
                 out.push_str(&json(layer));
@@ -125,13 +126,15 @@ mod tests {
 
     #[test]
     fn lines_have_the_fields_of_the_heading() {
-        let layer = Layer { depth: 3, states: 10, positions: 20, bytes: 7, seconds: 0.5 };
+        let orbits = Some(9);
+        let layer = Layer { depth: 3, states: 10, positions: 20, orbits, bytes: 7, seconds: 0.5 };
         let (mut csv, mut lines) = (String::new(), String::new());
         Format::Csv.write(&layer, &mut csv);
         Format::Json.write(&layer, &mut lines);
-        assert_eq!(csv, "3,10,20,7,0.5\n");
+        assert_eq!(csv, "3,10,20,9,7,0.5\n");
         assert_eq!(csv.split(',').count(), Format::Csv.heading().split(',').count());
-        let expected = "{\"depth\":3,\"states\":10,\"positions\":20,\"bytes\":7,\"seconds\":0.5}\n";
+        let expected = "{\"depth\":3,\"states\":10,\"positions\":20,\"orbits\":9,\"bytes\":7,\
+                        \"seconds\":0.5}\n";
         assert_eq!(lines, expected);
         assert_eq!(Format::parse("xml"), None);
     }

@@ -179,6 +179,8 @@ pub struct Job {
     pub expected_states: Option<f64>,
     /// Positions that the states stand for; 0 if they are not counted.
     pub positions: u64,
+    /// Orbits of symmetries among the positions; none if they are unknown, or symmetry is not used.
+    pub orbits: Option<u64>,
     /// Share of the expected work that is done, if there is a basis.
     pub share: Option<f64>,
     /// Remaining time, if there is a basis.
@@ -216,6 +218,8 @@ pub struct Layer {
     pub states: u64,
     /// Positions they stand for; 0 if they are not counted.
     pub positions: u64,
+    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
+    pub orbits: Option<u64>,
     /// Bytes of its files.
     pub bytes: u64,
     /// Search time from the start until it was complete.

@@ -159,6 +159,7 @@ pub fn stats_from(report: &v1::LayerReport) -> Result<LayerStats, ConvertError> 
     let counts = [
         ("states", report.states),
         ("positions", report.positions),
+        ("fixed", report.fixed),
         ("generated", report.generated),
         ("bytes", report.bytes),
         ("disk_peak_bytes", report.disk_peak_bytes),
@@ -168,9 +169,13 @@ pub fn stats_from(report: &v1::LayerReport) -> Result<LayerStats, ConvertError> 
     check_counts(limits::PART_COUNT, &counts)?;
     check_regions(report.regions, report.states)?;
     check_positions(report.positions, report.states)?;
+    if report.symmetries == 0 && report.fixed > 0 {
+        return Err(ConvertError::new("fixed", format!("{} of no symmetries", report.fixed)));
+    }
     Ok(LayerStats {
         states: report.states,
         positions: report.positions,
+        fixed: report.fixed,
         regions: report.regions,
         generated: report.generated,
         digest: digest_from(report.digest)?,
@@ -272,6 +277,7 @@ pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
         depth: line.depth,
         states: line.states,
         positions: line.positions,
+        orbits: line.orbits,
         generated: line.generated,
         regions: line.regions,
         bytes: line.bytes,
@@ -285,19 +291,33 @@ pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
 /// # Errors
 /// If a count or the time is impossible, or the digest is missing or invalid.
 pub fn line_from(line: v1::LayerLine) -> Result<HistoryLine, ConvertError> {
-    let v1::LayerLine { depth, states, positions, generated, regions, bytes, digest, seconds } =
-        line;
+    let v1::LayerLine { depth, states, positions, generated, regions, bytes, digest, .. } = line;
+    let v1::LayerLine { seconds, orbits, .. } = line;
     let counts =
         [("states", states), ("positions", positions), ("generated", generated), ("bytes", bytes)];
     check_counts(limits::LAYER_COUNT, &counts)?;
     check_regions(regions, states)?;
     check_positions(positions, states)?;
+    if let Some(orbits) = orbits.filter(|orbits| *orbits > positions) {
+        return Err(ConvertError::new("orbits", format!("{orbits} of {positions} positions")));
+    }
     if !seconds.is_finite() || seconds < 0.0 {
         return Err(ConvertError::new("seconds", format!("{seconds} is no time")));
     }
     let digest = Hex128(digest_from(digest)?.0);
     let kept = None;
-    Ok(HistoryLine { depth, states, positions, generated, regions, bytes, digest, seconds, kept })
+    Ok(HistoryLine {
+        depth,
+        states,
+        positions,
+        orbits,
+        generated,
+        regions,
+        bytes,
+        digest,
+        seconds,
+        kept,
+    })
 }
 
 /// Owners of a job's shards from a message, by shard.

@@ -75,6 +75,7 @@ fn line() -> impl Strategy<Value = HistoryLine> {
                 depth,
                 states,
                 positions: 3 * states,
+                orbits: (depth % 2 == 0).then_some(states),
                 generated,
                 regions,
                 bytes,
@@ -159,7 +160,9 @@ proptest! {
         if let Ok(kept) = convert::kept_from(file) {
             prop_assert!(!kept.file.contains('/') && !kept.file.starts_with('.'));
         }
-        let line = v1::LayerLine { depth, states, positions, generated, regions, bytes, digest, seconds };
+        let line = v1::LayerLine {
+            depth, states, positions, orbits: Some(regions), generated, regions, bytes, digest, seconds,
+        };
         if let Ok(accepted) = convert::line_from(line) {
             prop_assert_eq!(convert::line_to(&accepted), line);
         }

@@ -166,13 +166,16 @@ impl ActiveJob {
     /// The answer to an order that makes a layer.
     fn layer_outcome(&self, state: &NodeState, report: LayerReport) -> Outcome {
         state.depth.store(report.depth, Ordering::Relaxed);
-        let LayerReport { depth, stats, bytes, kept, shared, disk_bytes, disk_left, .. } = report;
+        let LayerReport { depth, stats, symmetries, bytes, kept, shared, .. } = report;
+        let LayerReport { disk_bytes, disk_left, .. } = report;
         let (job, states, generated) = (self.epoch.folder.job(), stats.states, stats.generated);
         tracing::debug!(job, layer = depth, states, generated, bytes, "layer made");
         Outcome::Layer(v1::LayerReport {
             depth,
             states: stats.states,
             positions: stats.positions,
+            fixed: stats.fixed,
+            symmetries: symmetries.map_or(0, NonZeroU32::get),
             regions: stats.regions,
             generated: stats.generated,
             digest: Some(convert::digest_to(stats.digest)),

@@ -257,6 +257,7 @@ mod tests {
             depth,
             states: 10,
             positions: 10,
+            orbits: None,
             generated: 30,
             regions: 5,
             bytes: 100,

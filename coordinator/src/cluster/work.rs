@@ -107,6 +107,7 @@ mod tests {
             depth,
             states: 10,
             positions: 10,
+            orbits: None,
             generated: 30,
             regions: 1,
             bytes: 100,

@@ -1,6 +1,7 @@
 //! The workers of a session, over the network.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -238,6 +239,7 @@ fn is_of(file: &CheckpointFile, worker: u32, depth: u32, part: &LayerPart) -> bo
 fn part(report: v1::LayerReport) -> Result<LayerPart, ConvertError> {
     Ok(LayerPart {
         stats: convert::stats_from(&report)?,
+        symmetries: NonZeroU32::new(report.symmetries),
         bytes: report.bytes,
         disk_peak: report.disk_peak_bytes,
         disk_left: report.disk_left_bytes,

@@ -12,7 +12,7 @@ use crate::entry::{JobEntry, WorkerNumber};
 type Result<T> = std::result::Result<T, JournalError>;
 
 /// Version of what the tables hold. Opening upgrades the versions from 1 on.
-pub(super) const FORMAT: u32 = 6;
+pub(super) const FORMAT: u32 = 7;
 
 /// [`Counts`] under the key [`COUNTS`].
 pub(super) const META: Name = "meta";

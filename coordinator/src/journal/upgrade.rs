@@ -20,7 +20,7 @@ const ENDS: u32 = 4;
 /// and the tables by name and submission (formats 1 and 2); the times at which jobs ended, for which
 /// the present is taken, and the tables of ended and removed jobs (formats 1 to 3). Layers of formats
 /// 1 to 4 have no counts of positions; jobs of formats 1 to 5 no reasons of their engines, and their
-/// checkpoints no time.
+/// checkpoints no time; layers of formats 1 to 6 no orbits.
 ///
 /// # Errors
 /// None besides those that all methods return, see [`Journal`](super::operations::Journal).

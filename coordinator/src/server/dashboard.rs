@@ -10,7 +10,7 @@ use strata_dashboard::model::{
 use strata_dashboard::{Source, SourceError, Texts};
 use strata_platform::Instant;
 use strata_proto::v1;
-use strata_store::{Hex128, HistoryLine};
+use strata_store::{EngineKind, Hex128, HistoryLine, JobSpec};
 
 use super::reader::message;
 use super::{changes, view};
@@ -132,13 +132,16 @@ impl ClusterSource {
 fn job(message: v1::Job) -> Job {
     let v1::JobSpec { space, parameters, engine, .. } = message.spec.clone().unwrap_or_default();
     let time_left = message.eta_low_seconds.zip(message.eta_high_seconds);
+    let params = parameters.into_iter().collect();
+    let kind = EngineKind::find(&engine).unwrap_or_default();
     Job {
+        orbits: strata::orbits((kind, &params), message.states, message.orbits),
         state: state(message.state()),
         result: message.result.as_ref().map(result),
         id: message.id,
         name: message.name,
         space,
-        params: parameters.into_iter().collect(),
+        params,
         engine,
         engine_reason: message.engine_reason,
         created_ms: 1000 * message.created,
@@ -192,9 +195,10 @@ fn result(result: &v1::JobResult) -> JobResult {
     }
 }
 
-fn layer(line: &HistoryLine) -> Layer {
-    let HistoryLine { depth, states, positions, bytes, seconds, .. } = *line;
-    Layer { depth, states, positions, bytes, seconds }
+fn layer(spec: &JobSpec, line: &HistoryLine) -> Layer {
+    let HistoryLine { depth, states, positions, orbits, bytes, seconds, .. } = *line;
+    let orbits = strata::orbits((spec.engine, &spec.params), states, orbits);
+    Layer { depth, states, positions, orbits, bytes, seconds }
 }
 
 impl Source for ClusterSource {
@@ -240,12 +244,12 @@ impl Source for ClusterSource {
                 .iter()
                 .skip(skipped as usize)
                 .take(PART as usize)
-                .map(layer)
+                .map(|line| layer(&entry.spec, line))
                 .collect());
         }
         let depths = from..saved.min(from.saturating_add(PART));
         let lines = self.cluster.journal.layers_between(id, depths).map_err(failed)?;
-        Ok(lines.iter().map(layer).collect())
+        Ok(lines.iter().map(|line| layer(&entry.spec, line)).collect())
     }
 
     fn expected(&self, id: &str) -> Result<Vec<(u32, f64)>, SourceError> {

@@ -311,6 +311,7 @@ mod tests {
             depth: 7,
             states: 30,
             positions: 60,
+            orbits: None,
             generated: 90,
             regions: 3,
             bytes: 100,

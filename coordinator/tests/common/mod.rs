@@ -25,6 +25,7 @@ pub(crate) fn line(depth: u32, salt: u64) -> HistoryLine {
         depth,
         states,
         positions: states,
+        orbits: None,
         generated: states.wrapping_mul(3),
         regions: states / 7,
         bytes: 100 + states / 2,

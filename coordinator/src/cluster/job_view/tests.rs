@@ -11,6 +11,7 @@ fn line(depth: u32) -> HistoryLine {
         depth,
         states: 10 * u64::from(depth),
         positions: 10 * u64::from(depth),
+        orbits: None,
         generated: 0,
         regions: 0,
         bytes: 0,

@@ -87,6 +87,7 @@ fn line() -> HistoryLine {
         depth: 0,
         states: 1,
         positions: 1,
+        orbits: None,
         generated: 3,
         regions: 1,
         bytes: 10,

@@ -38,6 +38,7 @@ fn line(depth: u32) -> HistoryLine {
         depth,
         states: 10 + u64::from(depth),
         positions: 10 + u64::from(depth),
+        orbits: None,
         generated: 30,
         regions: 5,
         bytes: 100,
