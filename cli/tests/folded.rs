@@ -5,8 +5,10 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use common::{Finished, expect, only_job, refused, solve, verify};
+use common::{Finished, expect, only_job, refused, solve, strata, verify};
+use strata_store::{HistoryLine, JobDir, RealFs};
 use tempfile::tempdir;
 
 /// A puzzle that ships as a file.
@@ -22,6 +24,18 @@ fn diamond() -> String {
 /// Depths and positions.
 fn positions(ran: &Finished) -> Vec<(u64, u64)> {
     ran.layers().into_iter().map(|(depth, .., positions)| (depth, positions)).collect()
+}
+
+/// Changes the history of a stopped job, with right checksums.
+fn rewrite_history(job: &Path, change: impl Fn(&mut HistoryLine)) {
+    let (folder, mut manifest) = JobDir::open(Arc::new(RealFs), job).unwrap();
+    let checkpoint = manifest.checkpoint.as_mut().unwrap();
+    let mut lines = folder.read_history(Some(&checkpoint.history)).unwrap().lines;
+    lines.iter_mut().for_each(change);
+    let mut history = folder.create_history().unwrap();
+    lines.iter().for_each(|line| history.append(line).unwrap());
+    checkpoint.history = history.checkpoint().unwrap();
+    folder.write_manifest(&manifest).unwrap();
 }
 
 fn searched(line: &str) -> Finished {
@@ -46,7 +60,14 @@ fn positions_are_those_of_all_states_and_of_the_explicit_engine() {
         let [states, all] = ["states", "positions"].map(|name| result[name].as_u64().unwrap());
         assert_eq!(Some(all), plain.event("result")["states"].as_u64());
         assert!(2 * states <= all, "{line}: {states} of {all}");
+        // The explicit engine stores orbits.
+        let states = explicit.layers().into_iter().map(|(_, states, ..)| Some(states));
+        let states: Vec<Option<u64>> = states.collect();
+        assert_eq!((folded.orbits(), explicit.orbits()), (states.clone(), states), "{line}");
+        assert_eq!(result["orbits"], explicit.event("result")["states"]);
+        assert!(plain.orbits().iter().all(Option::is_none));
         let lean = searched(&format!("{line} --symmetry on --engine dense --no-digest"));
+        assert_eq!(lean.orbits(), folded.orbits());
         assert_eq!(positions(&lean), positions(&plain), "{line}");
     }
 }
@@ -54,7 +75,9 @@ fn positions_are_those_of_all_states_and_of_the_explicit_engine() {
 #[test]
 fn workers_parts_and_resumed_jobs_have_the_same_layers() {
     let line = format!("{} --keep-layers every:3", diamond());
-    let whole = searched(&format!("{line} --engine dense")).layers();
+    let whole = searched(&format!("{line} --engine dense"));
+    let (whole, orbits) = (whole.layers(), whole.orbits());
+    assert!(orbits.iter().all(Option::is_some));
     let least = refused(
         &mut solve(tempdir().unwrap().path(), &format!("{line} --engine dense --memory 1MiB")),
         "the dense engine takes at least",
@@ -64,7 +87,7 @@ fn workers_parts_and_resumed_jobs_have_the_same_layers() {
     for workers in [1, 2, 3] {
         let memory = format!("--memory {}MiB --workers {workers}", workers * least);
         let parts = searched(&format!("{line} --engine dense {memory}"));
-        assert_eq!(parts.layers(), whole, "{workers} workers");
+        assert_eq!((parts.layers(), parts.orbits()), (whole.clone(), orbits.clone()), "{workers}");
     }
     let dir = tempdir().unwrap();
     for (index, workers) in [1, 3, 2, 1].into_iter().enumerate() {
@@ -73,11 +96,50 @@ fn workers_parts_and_resumed_jobs_have_the_same_layers() {
         let limits = format!("--workers {workers} --max-layers {depth} {resume}");
         let ran = expect(4, &mut solve(dir.path(), &format!("{line} --engine dense {limits}")));
         assert_eq!(ran.layers(), whole[..=depth]);
+        assert_eq!(ran.orbits(), orbits[..=depth]);
         expect(0, &mut verify(dir.path()));
     }
     let line = format!("{line} --engine dense --workers 2 --resume");
-    assert_eq!(expect(0, &mut solve(dir.path(), &line)).layers(), whole);
+    let resumed = expect(0, &mut solve(dir.path(), &line));
+    assert_eq!((resumed.layers(), resumed.orbits()), (whole, orbits.clone()));
+    let sum: u64 = orbits.iter().flatten().sum();
+    assert_eq!(resumed.event("result")["orbits"], sum);
     expect(0, &mut verify(dir.path()));
+    let shown = expect(0, strata("stats --format json").arg(only_job(dir.path())));
+    assert_eq!(shown.orbits(), orbits);
+}
+
+/// An earlier version recorded no orbits: those of its layers stay unknown, and so does their sum.
+#[test]
+fn a_job_of_an_earlier_version_goes_on_without_a_sum_of_orbits() {
+    let line = format!("{} --engine dense", diamond());
+    let whole = searched(&line);
+    let dir = tempdir().unwrap();
+    expect(4, &mut solve(dir.path(), &format!("{line} --max-layers 3")));
+    rewrite_history(&only_job(dir.path()), |line| line.orbits = None);
+    expect(0, &mut verify(dir.path()));
+    let resumed = expect(0, &mut solve(dir.path(), &format!("{line} --resume")));
+    assert_eq!(resumed.layers(), whole.layers());
+    let expected: Vec<Option<u64>> =
+        (0..).zip(whole.orbits()).map(|(depth, orbits)| orbits.filter(|_| depth > 3)).collect();
+    assert_eq!(resumed.orbits(), expected);
+    assert!(resumed.event("result")["orbits"].is_null());
+}
+
+/// Orbits that are not those of the files are found by `verify`, and by a resume.
+#[test]
+fn wrong_orbits_are_found() {
+    let line = format!("{} --engine dense", diamond());
+    let dir = tempdir().unwrap();
+    expect(4, &mut solve(dir.path(), &format!("{line} --max-layers 3")));
+    rewrite_history(&only_job(dir.path()), |line| {
+        let more = u64::from(line.depth == 3);
+        line.orbits = line.orbits.map(|orbits| orbits + more);
+    });
+    let wrong = expect(12, &mut verify(dir.path()));
+    assert!(wrong.stderr.contains("orbits"), "{}", wrong.stderr);
+    let wrong = expect(12, &mut solve(dir.path(), &format!("{line} --resume")));
+    assert!(wrong.stderr.contains("orbits"), "{}", wrong.stderr);
 }
 
 #[test]
@@ -141,5 +203,8 @@ fn files_of_a_job_with_all_states_are_no_files_of_a_folded_one() {
 #[test]
 fn puzzles_that_gain_nothing_store_every_state() {
     let ran = searched("topspin 7 4 --symmetry on --engine dense");
+    let explicit = searched("topspin 7 4 --symmetry on --engine explicit");
+    assert_eq!(ran.orbits(), explicit.orbits());
+    assert!(ran.orbits().iter().all(Option::is_some));
     assert!(ran.layers().iter().all(|(_, states, .., positions)| states == positions));
 }

@@ -3,7 +3,7 @@
 //! Each layer is emitted once, in order of depth. A rollback drops the deeper ones. Layers that
 //! are repeated after a reconnection are ignored.
 
-use strata::StopReason;
+use strata::{StopReason, orbits};
 use strata_proto::v1;
 
 use crate::args::cluster::ClientArgs;
@@ -111,11 +111,13 @@ impl<'a> JobEvents<'a> {
         let before = self.layers.last().copied().unwrap_or_default();
         let total = before.states.saturating_add(line.states);
         let (positions, end) = (line.positions, line.seconds);
+        let spec = record::spec(&self.job);
         self.layers.push(Received { positions, states: total, end });
         Ok(Some(Event::Layer(events::Layer {
             depth: line.depth,
             states: line.states,
             positions: self.naming.positions(line.positions, line.states),
+            orbits: orbits((spec.engine, &spec.parameters), line.states, line.orbits),
             generated: line.generated,
             regions: line.regions,
             bytes: line.bytes,

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use strata::KeepLayers;
 use strata::forecast::Forecast;
+use strata::{KeepLayers, orbits};
 use strata_proto::v1;
 use strata_space::SearchSize;
 use strata_store::{EngineKind, Hex128};
@@ -101,10 +101,11 @@ pub(crate) fn summary(
     naming: Option<&Naming>,
     farthest: Option<Farthest>,
 ) -> Summary {
-    let exhaustive = spec(job).parameters.get("exhaust").is_some_and(|value| value == "true");
+    let of_job = spec(job);
+    let exhaustive = of_job.parameters.get("exhaust").is_some_and(|value| value == "true");
     let has_goal = || match naming {
         Some(naming) => naming.has_goal,
-        None => request::has_goal(spec(job).space, &spec(job).parameters),
+        None => request::has_goal(of_job.space, &of_job.parameters),
     };
     let outcome = match result.moves {
         Some(_) => Outcome::Goal,
@@ -121,6 +122,7 @@ pub(crate) fn summary(
         layers: result.layers,
         states: result.states,
         positions: counted(result.positions, result.states),
+        orbits: orbits((of_job.engine, &of_job.parameters), result.states, result.orbits),
         generated: result.generated,
         widest: result.widest,
         widest_depth: result.widest_depth,
@@ -211,6 +213,7 @@ struct JobFields<'a> {
     layer_states: u64,
     states: u64,
     positions: Option<u64>,
+    orbits: Option<u64>,
     checkpoint: Option<u32>,
     checkpoint_at: Option<u64>,
     expected_layers: Option<u32>,
@@ -249,6 +252,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         layer_states: job.layer_states,
         states: job.states,
         positions: counted(job.positions, job.states),
+        orbits: orbits((spec.engine, &spec.parameters), job.states, job.orbits),
         checkpoint: job.checkpoint,
         checkpoint_at: job.checkpoint_at,
         expected_layers: job.expected_layers,
@@ -368,7 +372,7 @@ pub(crate) mod tests {
              \"shards\":64,\
              \"checkpoint_interval_ms\":null,\"max_layers\":null,\"disk_limit_bytes\":null,\
              \"keep_layers\":\"last\",\"created\":1795266000,\"ended\":null,\"seconds\":0.0,\"depth\":null,\
-             \"layer_states\":0,\"states\":0,\"positions\":0,\"checkpoint\":null,\"checkpoint_at\":null,\
+             \"layer_states\":0,\"states\":0,\"positions\":0,\"orbits\":null,\"checkpoint\":null,\"checkpoint_at\":null,\
              \"expected_layers\":null,\
              \"expected_states\":null,\"work_done\":null,\"eta_low_seconds\":null,\"eta_high_seconds\":null,\
              \"states_per_second\":null,\"mean_states_per_second\":null,\

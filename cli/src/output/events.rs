@@ -94,6 +94,8 @@ pub(crate) struct Layer {
     pub(crate) states: u64,
     /// Positions that they stand for, if they are counted.
     pub(crate) positions: Option<u64>,
+    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
+    pub(crate) orbits: Option<u64>,
     /// Legal moves from the layer's states.
     pub(crate) generated: u64,
     /// Regions with a state in the layer.
@@ -155,6 +157,8 @@ pub(crate) struct Summary {
     pub(crate) states: u64,
     /// Positions that they stand for, if they are counted.
     pub(crate) positions: Option<u64>,
+    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
+    pub(crate) orbits: Option<u64>,
     /// Legal moves from stored states.
     pub(crate) generated: u64,
     /// States of the widest layer.
@@ -368,6 +372,7 @@ pub(crate) mod tests {
             depth,
             states,
             positions: Some(2 * states),
+            orbits: None,
             generated: 3 * states,
             regions: 2,
             bytes: states / 2,
@@ -385,6 +390,7 @@ pub(crate) mod tests {
             layers: 441,
             states: 4_078_382,
             positions: Some(8_156_764),
+            orbits: Some(4_078_382),
             generated: 11_827_307,
             widest: 23_273,
             widest_depth: 370,
@@ -462,7 +468,7 @@ pub(crate) mod tests {
     fn layer_line() {
         assert_eq!(
             json(&layer(0, 1, u64::MAX)),
-            "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":2,\"generated\":3,\
+            "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":2,\"orbits\":null,\"generated\":3,\
              \"regions\":2,\"bytes\":0,\"digest\":\"00112233445566778899aabbccddeeff\",\
              \"seconds\":0.25,\"total_states\":18446744073709551615,\"replayed\":false}\n"
         );
@@ -482,7 +488,7 @@ pub(crate) mod tests {
         assert_eq!(
             json(&Event::Result(summary())),
             "{\"v\":1,\"event\":\"result\",\"outcome\":\"goal\",\"moves\":881,\"layers\":441,\
-             \"states\":4078382,\"positions\":8156764,\"generated\":11827307,\"widest\":23273,\
+             \"states\":4078382,\"positions\":8156764,\"orbits\":4078382,\"generated\":11827307,\"widest\":23273,\
              \"widest_depth\":370,\"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.21,\
              \"peak_rss_bytes\":63963136,\"peak_rss_worker\":null,\"disk_peak_bytes\":1258291,\"spilled_bytes\":0,\
              \"bytes_per_state\":0.36}\n"

@@ -21,7 +21,8 @@ fn expect_layers(cluster: &Cluster, follower: Follower, here: &Finished) {
     let job = follower.job();
     follower.expect(0);
     let watched = cluster.follow(&format!("watch {job}")).expect(0);
-    assert_eq!(watched.layers(), here.layers());
+    assert_eq!((watched.layers(), watched.orbits()), (here.layers(), here.orbits()));
+    assert_eq!(watched.event("result")["orbits"], here.event("result")["orbits"]);
     cluster.assert_no_panic();
 }
 
@@ -123,6 +124,7 @@ fn folded_blocks_are_shared_by_workers_and_have_a_path_to_the_goal_itself() {
     cluster.kill("w2");
     cluster.start("w2");
     expect_layers(&cluster, follower, &here);
+    assert!(here.orbits().iter().all(Option::is_some));
     let states: u64 = here.layers().iter().map(|layer| layer.1).sum();
     let positions: u64 = here.layers().iter().map(|layer| layer.4).sum();
     assert!(positions == 1_658_880 && 2 * states <= positions, "{states} of {positions}");

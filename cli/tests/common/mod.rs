@@ -59,6 +59,11 @@ impl Finished {
         events[0].clone()
     }
 
+    /// Orbits of every layer; none where they are not known.
+    pub(crate) fn orbits(&self) -> Vec<Option<u64>> {
+        self.events("layer").iter().map(|event| event["orbits"].as_u64()).collect()
+    }
+
     /// Depth, states, moves, digest and positions of every layer, those of earlier sessions included.
     pub(crate) fn layers(&self) -> Vec<(u64, u64, u64, String, u64)> {
         let layer = |event: &Value| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use strata::{Event, Finished, LayerEvent, Request, StopReason};
+use strata::{Event, Finished, LayerEvent, Request, StopReason, orbits};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
@@ -65,6 +65,7 @@ fn shown(layer: &LayerEvent, naming: &Naming) -> events::Layer {
         depth: layer.depth,
         states: layer.states,
         positions: naming.positions(layer.positions, layer.states),
+        orbits: layer.orbits,
         generated: layer.generated,
         regions: layer.regions,
         bytes: layer.bytes,
@@ -91,13 +92,15 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
     let farthest = Some(farthest).filter(|_| radius.is_none() && found.moves.is_none());
     let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
     // Layers of other engines need no files.
-    let explicit = prepared.request.spec().engine.is_explicit();
+    let spec = prepared.request.spec();
+    let explicit = spec.engine.is_explicit();
     progress.emit(&events::Event::Result(events::Summary {
         outcome,
         moves: found.moves,
         layers: found.layers,
         states: found.states,
         positions: events::counted(found.positions, found.states),
+        orbits: orbits((spec.engine, &spec.params), found.states, found.orbits),
         generated: found.generated,
         widest: found.widest,
         widest_depth: totals.widest_depth,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use strata::verify;
+use strata::{orbits, verify};
 use strata_store::EngineKind;
 
 use super::table::Row;
@@ -26,7 +26,7 @@ pub(crate) fn rows(target: &Target<'_>) -> Result<(EngineKind, Vec<Row>), Failur
 /// The layer table of a job in a folder, which may be running.
 fn rows_of_folder(dir: &Path) -> Result<(EngineKind, Vec<Row>), Failure> {
     let (folder, manifest) = open(dir)?;
-    let engine = manifest.spec.engine;
+    let spec = manifest.spec.clone();
     let (_, view) = verify::with_current(&folder, manifest, |manifest| {
         let record = manifest.checkpoint.as_ref().map(|checkpoint| &checkpoint.history);
         folder.read_history(record)
@@ -36,27 +36,31 @@ fn rows_of_folder(dir: &Path) -> Result<(EngineKind, Vec<Row>), Failure> {
         depth: line.depth,
         states: line.states,
         positions: counted(line.positions, line.states),
+        orbits: orbits((spec.engine, &spec.params), line.states, line.orbits),
         generated: line.generated,
         regions: line.regions,
         bytes: line.bytes,
         digest: line.digest.to_string(),
         seconds: line.seconds - std::mem::replace(&mut end, line.seconds),
     });
-    Ok((engine, rows.collect()))
+    let rows = rows.collect();
+    Ok((spec.engine, rows))
 }
 
 /// The layer table of a cluster's job.
 fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<(EngineKind, Vec<Row>), Failure> {
-    let mut end = 0.0;
+    let (spec, mut end) = (record::spec(&found.job), 0.0);
     let rows = found.remote.layers(&found.job.id)?.into_iter().map(|line| Row {
         depth: line.depth,
         states: line.states,
         positions: counted(line.positions, line.states),
+        orbits: orbits((spec.engine, &spec.parameters), line.states, line.orbits),
         generated: line.generated,
         regions: line.regions,
         bytes: line.bytes,
         digest: record::digest(line.digest),
         seconds: record::duration(line.seconds, std::mem::replace(&mut end, line.seconds)),
     });
-    Ok((record::spec(&found.job).engine, rows.collect()))
+    let rows = rows.collect();
+    Ok((spec.engine, rows))
 }

@@ -31,6 +31,8 @@ pub(crate) struct Row {
     pub(crate) states: u64,
     /// Positions that they stand for, if they are counted.
     pub(crate) positions: Option<u64>,
+    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
+    pub(crate) orbits: Option<u64>,
     /// Legal moves from the layer's states.
     pub(crate) generated: u64,
     /// Regions with a state in the layer.
@@ -43,19 +45,34 @@ pub(crate) struct Row {
     pub(crate) seconds: f64,
 }
 
-const COLUMNS: [&str; 8] =
-    ["depth", "states", "positions", "generated", "regions", "bytes", "digest", "seconds"];
+const COLUMNS: [&str; 9] = [
+    "depth",
+    "states",
+    "positions",
+    "orbits",
+    "generated",
+    "regions",
+    "bytes",
+    "digest",
+    "seconds",
+];
 
 /// Whether states stand for other numbers of positions, in any layer.
 fn has_positions(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.positions.is_some_and(|positions| positions != row.states))
 }
 
-/// Whether an aligned table has a column: positions only if they are not the states, and no figures that
-/// the engine does not have.
+/// Whether there are other numbers of orbits than of states, in any layer.
+fn has_orbits(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.orbits.is_some_and(|orbits| orbits != row.states))
+}
+
+/// Whether an aligned table has a column: positions and orbits only if they are not the states, and no
+/// figures that the engine does not have.
 fn is_shown(column: &str, rows: &[Row], engine: EngineKind) -> bool {
     match column {
         "positions" => has_positions(rows),
+        "orbits" => has_orbits(rows),
         "generated" => engine.counts_moves(),
         // A diagram has one region, and no file for each layer.
         "regions" | "bytes" => !engine.is_symbolic(),
@@ -82,10 +99,11 @@ pub(crate) fn write(
 fn write_csv(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for row in rows {
-        let positions = row.positions.map_or_else(String::new, |positions| positions.to_string());
+        let text = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
+        let (positions, orbits) = (text(row.positions), text(row.orbits));
         writeln!(
             out,
-            "{},{},{positions},{},{},{},{},{:.6}",
+            "{},{},{positions},{orbits},{},{},{},{},{:.6}",
             row.depth, row.states, row.generated, row.regions, row.bytes, row.digest, row.seconds
         )?;
     }
@@ -104,7 +122,7 @@ fn write_json(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
 
 fn write_table(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
     let shown = COLUMNS.map(|column| is_shown(column, rows, engine));
-    let chosen = |cells: [String; 8]| -> Vec<String> {
+    let chosen = |cells: [String; COLUMNS.len()]| -> Vec<String> {
         let cells = cells.into_iter().zip(shown);
         cells.filter(|(_, is_shown)| *is_shown).map(|(cell, _)| cell).collect()
     };
@@ -128,10 +146,13 @@ fn write_table(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Re
 
 fn write_totals(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
     let states: u64 = rows.iter().map(|row| row.states).sum();
+    let text = |sum: Option<u64>, name: &str| {
+        sum.map_or_else(String::new, |sum| format!(", {} {name}", units::count(sum)))
+    };
     let positions: Option<u64> = rows.iter().map(|row| row.positions).sum();
-    let positions = positions.filter(|_| has_positions(rows));
-    let positions =
-        positions.map_or_else(String::new, |sum| format!(", {} positions", units::count(sum)));
+    let positions = text(positions.filter(|_| has_positions(rows)), "positions");
+    let orbits: Option<u64> = rows.iter().map(|row| row.orbits).sum();
+    let orbits = text(orbits.filter(|_| has_orbits(rows)), "orbits");
     let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
     let bytes = match is_shown("bytes", rows, engine) {
         true => format!(", {}", units::bytes(bytes)),
@@ -140,17 +161,18 @@ fn write_totals(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::R
     let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
     writeln!(
         out,
-        "total: {} states{positions}{bytes}, {}",
+        "total: {} states{positions}{orbits}{bytes}, {}",
         units::count(states),
         units::seconds(seconds)
     )
 }
 
-fn cells(row: &Row) -> [String; 8] {
+fn cells(row: &Row) -> [String; COLUMNS.len()] {
     [
         row.depth.to_string(),
         units::count(row.states),
         row.positions.map_or_else(|| "-".to_owned(), units::count),
+        row.orbits.map_or_else(|| "-".to_owned(), units::count),
         units::count(row.generated),
         units::count(row.regions),
         units::count(row.bytes),
@@ -168,6 +190,7 @@ mod tests {
             depth,
             states,
             positions: Some(states),
+            orbits: None,
             generated: 3 * states,
             regions: 1,
             bytes: 100,
@@ -187,7 +210,7 @@ mod tests {
     fn csv_starts_with_depth_and_states() {
         assert_eq!(
             text(TableFormat::Csv),
-            "depth,states,positions,generated,regions,bytes,digest,seconds\n\
+            "depth,states,positions,orbits,generated,regions,bytes,digest,seconds\n\
              0,1,1,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
              1,12345,12345,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
         );
@@ -211,7 +234,7 @@ mod tests {
         assert_eq!(
             text.lines().next(),
             Some(
-                "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":1,\
+                "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":1,\"orbits\":null,\
                  \"generated\":3,\"regions\":1,\"bytes\":100,\
                  \"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.0}"
             )
@@ -240,6 +263,30 @@ mod tests {
         assert!(lines[0].starts_with("depth  states  positions  generated"), "{table}");
         assert!(lines[2].starts_with("    1  12,345  1,234,500     37,035"), "{table}");
         assert_eq!(lines[3], "total: 12,346 states, 1,234,501 positions, 200 bytes, 1.25 s");
+    }
+
+    #[test]
+    fn orbits_have_a_column_where_they_are_not_the_states() {
+        let mut rows = rows();
+        let table = |rows: &[Row]| {
+            let mut out = Vec::new();
+            write(rows, EngineKind::Dense, TableFormat::Table, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        (rows[0].orbits, rows[1].orbits) = (Some(1), Some(12_345));
+        assert!(!table(&rows).contains("orbits"));
+        rows[1].orbits = Some(9_876);
+        let shown = table(&rows);
+        assert!(shown.starts_with("depth  states  orbits  generated"), "{shown}");
+        assert!(shown.contains("    1  12,345   9,876     37,035"), "{shown}");
+        assert!(
+            shown.ends_with("total: 12,346 states, 9,877 orbits, 200 bytes, 1.25 s\n"),
+            "{shown}"
+        );
+        // Those of one layer are unknown.
+        rows[0].orbits = None;
+        let shown = table(&rows);
+        assert!(shown.ends_with("total: 12,346 states, 200 bytes, 1.25 s\n"), "{shown}");
     }
 
     #[test]

@@ -116,14 +116,18 @@ impl State {
             // A search that starts over shows its layers again.
             self.layers.truncate(layer.depth as usize);
             self.job.positions = self.layers.iter().map(|layer| layer.positions).sum();
+            self.job.orbits = self.layers.iter().map(|layer| layer.orbits).sum();
         }
         let positions = layer.positions.unwrap_or(0);
         self.job.positions += positions;
+        let before = if self.layers.is_empty() { Some(0) } else { self.job.orbits };
+        self.job.orbits = before.zip(layer.orbits).map(|(sum, more)| sum + more);
         self.job.seconds = self.layers.last().map_or(0.0, |last| last.seconds) + layer.seconds;
         self.layers.push(Layer {
             depth: layer.depth,
             states: layer.states,
             positions,
+            orbits: layer.orbits,
             bytes: layer.bytes,
             seconds: self.job.seconds,
         });

@@ -97,7 +97,8 @@ fn result(summary: &Summary, engine: &str, is_remote: bool, replayed: u64) -> St
     };
     let positions = summary.positions.filter(|positions| *positions != summary.states);
     let positions = positions.map(units::count);
-    let wide = positions.as_ref().map_or(0, String::len);
+    let orbits = summary.orbits.filter(|orbits| *orbits != summary.states).map(units::count);
+    let wide = positions.iter().chain(&orbits).map(String::len).max().unwrap_or(0);
     let width = states.len().max(wide).max(generated.len()).max(time.len());
     let mut text = format!("{}\n", summary.title);
     let mut line = |name: &str, value: &str, more: &str| {
@@ -113,6 +114,9 @@ fn result(summary: &Summary, engine: &str, is_remote: bool, replayed: u64) -> St
     line("states", &states, &widest);
     if let Some(positions) = positions {
         line("positions", &positions, "");
+    }
+    if let Some(orbits) = orbits {
+        line("orbits", &orbits, "");
     }
     if let Some(Farthest { depth, positions }) = summary.farthest {
         let (positions, depth) = (units::count(positions), units::count(u64::from(depth)));
