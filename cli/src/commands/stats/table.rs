@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(
             text(TableFormat::Csv),
             "depth,states,positions,orbits,generated,regions,bytes,digest,seconds\n\
-             0,1,1,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
-             1,12345,12345,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
+             0,1,1,,3,1,100,00112233445566778899aabbccddeeff,0.000000\n\
+             1,12345,12345,,37035,1,100,00112233445566778899aabbccddeeff,1.250000\n"
         );
     }
 
