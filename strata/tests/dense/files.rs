@@ -117,12 +117,18 @@ fn plain_layers(space: &Space) -> Vec<(LayerStats, BTreeSet<DenseState>)> {
     let moves_of = |state: &DenseState| {
         tables.successors(*state).count() as u64 * tables.multiplicity(state.block)
     };
+    let fixed = |state: &DenseState| {
+        let mut words = vec![0; tables.shape().rows as usize];
+        words[usize::from(state.row)] = 1 << state.lane;
+        tables.count_fixed(state.block, &words)
+    };
     let mut layers = Vec::new();
     while !layer.is_empty() {
         let blocks: BTreeSet<u32> = layer.iter().map(|state| state.block).collect();
         let stats = LayerStats {
             states: layer.len() as u64,
             positions: layer.iter().map(|state| tables.multiplicity(state.block)).sum(),
+            fixed: layer.iter().map(fixed).sum(),
             regions: blocks.len() as u64,
             generated: layer.iter().map(moves_of).sum(),
             digest: layer.iter().map(|state| space.weight(*state)).sum(),
