@@ -55,6 +55,7 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         counters: Counters {
             states: 999,
             positions: 999,
+        orbits: Some(333),
             generated: 3000,
             disk_peak_bytes: 1 << 40,
             spilled_bytes: 0,

@@ -172,6 +172,7 @@ fn a_file() -> v1::LayerFile {
         bytes: 4000,
         states: 70,
         positions: 140,
+        orbits: Some(35),
         regions: 9,
         generated: 200,
         digest: a_digest(),
