@@ -195,7 +195,7 @@ enum Hashed {
 
 impl<S: KeySpace> Keyed<S> {
     /// The most local bits of which most combinations may be reached in one layer. With both sides, a
-    /// region then has at most 2^24 states, the most that fit into a block of a file.
+    /// region then has at most 2^24 states, the most that one entry of a file has.
     pub const MOST_DENSE_BITS: u32 = 23;
 
     /// The most local bits: with the side, a local has 127.

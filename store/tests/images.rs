@@ -26,7 +26,8 @@ fn header(kind: FileKind) -> LayerHeader {
 
 fn sealed(header: LayerHeader, entries: &Entries, block_bytes: usize) -> Layer {
     let writer = LayerWriter::memory(header).unwrap();
-    let mut encoder = BlockEncoder::new(EncodeOptions { block_bytes, ..EncodeOptions::default() }).unwrap();
+    let mut encoder =
+        BlockEncoder::new(EncodeOptions { block_bytes, ..EncodeOptions::default() }).unwrap();
     for (key, locals) in entries {
         encoder.push(&writer, *key, locals).unwrap();
     }

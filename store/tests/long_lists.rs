@@ -265,8 +265,7 @@ fn assert_refused(opened: Result<Layer>, expected: &str) {
 
 #[test]
 fn every_flipped_byte_of_a_long_list_is_found() {
-    let layer =
-        write(header(FileKind::Layer, LocalWidth::One), &sample(), 1, options(10, 1 << 18));
+    let layer = write(header(FileKind::Layer, LocalWidth::One), &sample(), 1, options(10, 1 << 18));
     let (bytes, ..) = places(&layer);
     let header = layer.header();
     for at in 0..bytes.len() {
@@ -282,8 +281,7 @@ fn every_flipped_byte_of_a_long_list_is_found() {
 
 #[test]
 fn the_parts_of_a_list_must_increase() {
-    let layer =
-        write(header(FileKind::Layer, LocalWidth::One), &sample(), 1, options(10, 1 << 18));
+    let layer = write(header(FileKind::Layer, LocalWidth::One), &sample(), 1, options(10, 1 << 18));
     let (bytes, footer, _) = places(&layer);
     reseal(bytes.clone(), footer).unwrap().verify(&mut |_, _| ()).unwrap();
     let mut swapped = bytes.clone();

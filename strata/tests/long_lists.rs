@@ -78,8 +78,11 @@ impl KeySpace for Graph {
 fn graphs() -> impl Iterator<Item = Graph> {
     let bits = [(12, 12), (12, 9), (12, 3), (50, 36), (80, 66)];
     let kinds = [true, false].into_iter().flat_map(move |kind| bits.map(|bits| (kind, bits)));
-    (1..).zip(kinds).map(|(seed, (is_undirected, (key_bits, local_bits)))| {
-        Graph { seed, is_undirected, key_bits, local_bits }
+    (1..).zip(kinds).map(|(seed, (is_undirected, (key_bits, local_bits)))| Graph {
+        seed,
+        is_undirected,
+        key_bits,
+        local_bits,
     })
 }
 
@@ -134,7 +137,8 @@ fn session(
     let mut reports = match from {
         None => on_all_workers(&mut workers, Worker::seed),
         Some(saved) => {
-            let removed = saved.records.iter().filter(|record| record.worker as usize >= setup.workers);
+            let removed =
+                saved.records.iter().filter(|record| record.worker as usize >= setup.workers);
             let removed: HashSet<String> = removed.map(|record| record.file.clone()).collect();
             let restore = |worker| Restore {
                 depth: saved.depth,
@@ -190,8 +194,7 @@ fn many_small_entries_survive_checkpoints_with_other_workers() {
         {
             let setup = SearchSetup { workers, threads, encode: entries_of(entry_words), ..setup };
             let to = last * (number + 1) / 5;
-            let found =
-                session(dir.path(), setup, &engine, saved.as_ref(), (&plain.layers, to));
+            let found = session(dir.path(), setup, &engine, saved.as_ref(), (&plain.layers, to));
             let found_most = most_entries(dir.path(), &found);
             most = [most[0].max(found_most[0]), most[1].max(found_most[1])];
             saved = Some(found);

@@ -39,15 +39,15 @@ pub(super) fn header(bytes: &[u8], kind: FileKind) -> LayerHeader {
     LayerHeader { kind, job, depth, encoding, width }
 }
 
-/// Writes entries to a file in memory. `block_bytes` is the size at which a block ends.
-pub(super) fn image(
+/// Writes entries to a file in memory.
+fn image(
     header: LayerHeader,
     entries: &Entries,
-    block_bytes: usize,
+    options: EncodeOptions,
     totals: LayerTotals,
 ) -> Result<Layer, StoreError> {
     let writer = LayerWriter::memory(header)?;
-    let mut encoder = BlockEncoder::new(EncodeOptions { block_bytes, ..EncodeOptions::default() })?;
+    let mut encoder = BlockEncoder::new(options)?;
     for (key, locals) in entries {
         encoder.push(&writer, *key, locals)?;
     }
@@ -97,24 +97,29 @@ pub(super) fn widened(entries: &Entries, width: LocalWidth) -> Entries {
 }
 
 /// Valid files: empty, one block, several blocks, repeated lists, very long gaps, the greatest keys, wide
-/// locals.
+/// locals, lists of several entries.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let last = EntryKey { shard: u32::MAX, region: u128::MAX };
     let ends: Entries =
         vec![(EntryKey::default(), vec![0, u32::MAX]), (last, vec![1, 3, 5, u32::MAX])];
     let (one, two, four) = (LocalWidth::One, LocalWidth::Two, LocalWidth::Four);
+    let plain = EncodeOptions::default();
+    let blocks_of = |block_bytes| EncodeOptions { block_bytes, ..plain };
+    let entries_of = |entry_words| EncodeOptions { entry_words, ..blocks_of(512) };
     let lists = [
-        (entries(0, 1), 4096, one),
-        (entries(1, 2), 4096, one),
-        (entries(12, 3), 64, one),
-        (entries(90, 4), 512, one),
-        (widened(&ends, two), 64, two),
-        (widened(&ends, four), 64, four),
-        (ends, 64, one),
-        (widened(&entries(12, 5), two), 64, two),
-        (widened(&entries(90, 6), four), 512, four),
+        (entries(0, 1), plain, one),
+        (entries(1, 2), plain, one),
+        (entries(12, 3), blocks_of(64), one),
+        (entries(90, 4), blocks_of(512), one),
+        (widened(&ends, two), blocks_of(64), two),
+        (widened(&ends, four), blocks_of(64), four),
+        (ends, blocks_of(64), one),
+        (widened(&entries(12, 5), two), blocks_of(64), two),
+        (widened(&entries(90, 6), four), blocks_of(512), four),
+        (entries(30, 7), entries_of(6), one),
+        (widened(&entries(30, 8), two), entries_of(10), two),
     ];
-    let seed = |(entries, block_bytes, width): &(Entries, usize, LocalWidth)| {
+    let seed = |(entries, options, width): &(Entries, EncodeOptions, LocalWidth)| {
         let states = entries.iter().map(|(_, words)| width.count(words) as u64).sum();
         let header =
             LayerHeader { width: *width, ..LayerHeader::new(FileKind::Layer, "job-1", 7, 1) };
@@ -125,7 +130,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             generated: 2 * states,
             digest: [states, 5],
         };
-        let layer = must(image(header, entries, *block_bytes, totals));
+        let layer = must(image(header, entries, *options, totals));
         must(layer.image().map(<[u8]>::to_vec).ok_or("the layer is in a file"))
     };
     lists.iter().map(seed).collect()
@@ -228,7 +233,9 @@ impl Target for LayerFiles {
         if same_seal.is_some_and(|seed| seed != input) {
             return Err("another file with the seal of a valid one".to_owned());
         }
-        let written = image(expect.clone(), &entries, 512, *totals);
+        let options =
+            EncodeOptions { block_bytes: 512, entry_words: 9, ..EncodeOptions::default() };
+        let written = image(expect.clone(), &entries, options, *totals);
         let written = written.map_err(|error| format!("it cannot be written: {error}"))?;
         let again = read(&written).map_err(|error| format!("it cannot be read again: {error}"))?;
         if again != entries || written.totals() != totals {
@@ -237,7 +244,7 @@ impl Target for LayerFiles {
         self.open(input, &layer)
     }
 
-    /// A block has at most 128 MiB before compression, and 16 Mi states. Two are read at a time.
+    /// A block has at most 128 MiB before compression. Two are read at a time.
     fn memory(&self, _: usize) -> usize {
         512 << 20
     }

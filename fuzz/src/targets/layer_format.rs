@@ -154,6 +154,7 @@ fn assemble(file: &File, sums: bool) -> Vec<u8> {
     let mut bytes = file.header.clone();
     let mut index = Vec::new();
     let mut totals = [0_u64; 2];
+    let mut last_key = Vec::new();
     for block in &file.blocks {
         let (at, mut directory) = (bytes.len(), Vec::new());
         for column in &block.columns {
@@ -168,7 +169,10 @@ fn assemble(file: &File, sums: bool) -> Vec<u8> {
         put(&mut entry, 40, &(at as u64).to_le_bytes());
         put(&mut entry, 48, &((bytes.len() - at) as u32).to_le_bytes());
         put(&mut entry, 52, &(raw as u32).to_le_bytes());
-        totals[0] += get(&entry, 56, 4) as u64;
+        // A list that goes on in the next block is of one region.
+        let continues = u64::from(last_key == entry[..20]);
+        last_key = entry[20..40].to_vec();
+        totals[0] = totals[0].wrapping_add(get(&entry, 56, 4) as u64).wrapping_sub(continues);
         totals[1] += get(&entry, 60, 4) as u64;
         index.extend_from_slice(&entry);
     }

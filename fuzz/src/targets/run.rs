@@ -44,7 +44,7 @@ impl EncodedRuns {
             folder: self.folder.path().to_path_buf(),
             prefix: "inbox".to_owned(),
             recycled_runs: 1,
-            encode: EncodeOptions { block_bytes: 256, ..EncodeOptions::default() },
+            encode: EncodeOptions { block_bytes: 256, entry_words: 24, ..EncodeOptions::default() },
         };
         must(Inbox::new(Arc::new(RealFs), options))
     }
