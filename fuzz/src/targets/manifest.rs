@@ -55,7 +55,6 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         counters: Counters {
             states: 999,
             positions: 999,
-        orbits: Some(333),
             generated: 3000,
             disk_peak_bytes: 1 << 40,
             spilled_bytes: 0,
@@ -73,6 +72,7 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         layers: 21,
         states: 999,
         positions: 999,
+        orbits: Some(333),
         generated: 3000,
         widest: 90,
         digest: Hex128([5, 6]),
