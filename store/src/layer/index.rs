@@ -1,7 +1,6 @@
 //! The index of a layer file: its blocks and shards, and how the parts of several encoders join.
 
 use crate::key::EntryKey;
-use crate::layer::format::FileKind;
 use crate::layer::sample::{self, Sample};
 
 /// Most words of the states of one entry. A longer list takes several entries.
@@ -80,12 +79,17 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Joins the parts of all encoders. Only in a run may two parts have the same key.
+    /// Joins the parts of all encoders. Two parts may have the same key only if keys may repeat, as in a
+    /// run. `continues` says whether a list may go on in the next block.
     ///
     /// # Errors
     /// A description of the first two blocks that overlap.
-    pub(crate) fn join(parts: Vec<FilePart>, kind: FileKind) -> Result<Self, String> {
-        let mut continued = if kind.continues_lists() { continued(&parts) } else { Vec::new() };
+    pub(crate) fn join(
+        parts: Vec<FilePart>,
+        repeats: bool,
+        continues: bool,
+    ) -> Result<Self, String> {
+        let mut continued = if continues { continued(&parts) } else { Vec::new() };
         continued.sort_unstable();
         let mut continued = continued.into_iter();
         let mut parts = parts.into_iter();
@@ -99,7 +103,7 @@ impl Index {
         blocks.sort_by_key(|block| (block.first, block.last));
         for pair in blocks.windows(2) {
             let (a, b) = (pair[0].last, pair[1].first);
-            let is_known = a < b || kind == FileKind::Run || continued.next() == Some(a);
+            let is_known = a < b || repeats || continued.next() == Some(a);
             if a > b || !is_known {
                 return Err(format!("a block that ends at {a} overlaps one from {b}"));
             }

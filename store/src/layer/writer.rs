@@ -8,7 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::fs::file_system::{Fs, FsFile};
 use crate::fs::mapping::Mapping;
 use crate::layer::file::{Content, Layer, Location, lock};
-use crate::layer::format::{self, LayerHeader, LayerTotals, Layout};
+use crate::layer::format::{self, FileKind, LayerHeader, LayerTotals, Layout};
 use crate::layer::index::{FilePart, Index};
 use crate::layer::recycled::{MAX_BYTES, RecycledFile, Unsealed};
 
@@ -173,7 +173,9 @@ impl LayerWriter {
 
     fn index(&self, parts: Vec<FilePart>, totals: &LayerTotals) -> Result<Index> {
         let inconsistent = |what| StoreError::Inconsistent { file: self.name(), what };
-        let index = Index::join(parts, self.header.kind).map_err(inconsistent)?;
+        let kind = self.header.kind;
+        let index = Index::join(parts, kind == FileKind::Run, kind.continues_lists());
+        let index = index.map_err(inconsistent)?;
         let counted = index.shards.iter().fold((0, 0), |sum, shard| {
             let (regions, states) = sum;
             (regions + shard.regions, states + shard.states)
