@@ -192,6 +192,9 @@ fn lists_that_fit_one_entry_are_written_as_ever() {
     assert_eq!((cut.totals().regions, cut.shards()[0].regions), (4, 4));
 }
 
+/// A region, and the locals of one of its entries.
+type Row<'a> = (u128, &'a [u32]);
+
 #[test]
 fn a_region_belongs_to_one_encoder() {
     let header = header(FileKind::Layer, LocalWidth::One);
@@ -203,7 +206,7 @@ fn a_region_belongs_to_one_encoder() {
         encoder.finish(writer).unwrap()
     };
     let long: &[(u128, &[u32])] = &[(1, &[1]), (5, &[1, 2, 3, 4, 5])];
-    let rows: [(&[(u128, &[u32])], u64); 3] =
+    let rows: [(&[Row<'_>], u64); 3] =
         [(&[(5, &[6, 7, 8])], 1), (&[(5, &[6]), (6, &[1])], 2), (&[(6, &[6, 7, 8])], 1)];
     for (number, (other, regions)) in rows.into_iter().enumerate() {
         let writer = LayerWriter::memory(header.clone()).unwrap();
