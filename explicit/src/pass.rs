@@ -32,7 +32,7 @@ pub struct Pass {
     pub is_last: bool,
 }
 
-/// The part of a pass that one thread does: a kernel, an encoder, cursors and outboxes.
+/// A part of a pass: a kernel, an encoder, cursors and outboxes.
 ///
 /// A task is used for all passes of a job, so its kernel keeps its caches. It does its part in steps
 /// ([`Self::begin`], [`Self::step`], [`Self::finish`]), so that threads can share a few tasks evenly.

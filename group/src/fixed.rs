@@ -31,13 +31,16 @@ pub(crate) struct Group<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) moves: &'a [Element],
     pub(crate) order: &'a BigUint,
+    /// What the chain of each symmetry may take.
+    pub(crate) effort: Effort,
 }
 
 /// The positions that symmetries of the moves fix, by the number of the state that `number` finds for a
-/// member. None if there are too many, or the symmetries are no group with the identity first.
+/// member. None if there are too many, a chain exceeds its limits, or the symmetries are no group with the
+/// identity first.
 ///
 /// # Errors
-/// If a chain exceeds its limits.
+/// If a move is of another shape, or `number` finds no state.
 pub(crate) fn fixed_positions(
     group: Group<'_>,
     symmetries: &[Symmetry],
@@ -87,7 +90,7 @@ fn fixing_least(
 
 /// Why an enumeration ends early.
 enum Stop {
-    /// There are too many members.
+    /// There are too many members, or a chain takes too much.
     Limit,
     /// An element is not of the group or of its shape.
     Wrong,
@@ -124,21 +127,25 @@ impl Pairs {
 /// Calls `visit` with each member that a symmetry fixes. `steps` is the work that is left.
 ///
 /// # Errors
-/// If a chain exceeds its limits.
+/// If a move is of another shape.
 fn each_fixed(
     group: Group<'_>,
     symmetry: &Symmetry,
     steps: &mut u64,
     visit: &mut dyn FnMut(&Element) -> Result<(), Stop>,
 ) -> Result<Result<(), Stop>, GroupError> {
-    let Group { shape, moves, order } = group;
+    let Group { shape, moves, order, effort } = group;
     let cycles = cycles(symmetry, shape, moves);
     let base: Vec<usize> = cycles.iter().flatten().copied().collect();
     let order = Some(order.clone());
-    let chain = StabiliserChain::with_base(shape, moves, (&base, order), Effort::default())?;
-    if !chain.is_verified() {
-        return Err(GroupError::NotVerified);
-    }
+    let chain = match StabiliserChain::with_base(shape, moves, (&base, order), effort) {
+        Ok(chain) if chain.is_verified() => chain,
+        // With this base it may take more than with that of the search, which needs no orbits.
+        Ok(_) | Err(GroupError::Memory { .. } | GroupError::Work { .. }) => {
+            return Ok(Err(Stop::Limit));
+        }
+        Err(error) => return Err(error),
+    };
     let ends = cycles.iter().flat_map(|cycle| {
         let before = std::iter::once(None).chain(cycle.iter().copied().map(Some));
         let last = cycle.len() - 1;
@@ -250,7 +257,7 @@ mod tests {
         let chain = StabiliserChain::new(shape, moves, Effort::default()).unwrap();
         let radix = Radix::new(&chain).unwrap();
         let (order, mut counts) = (chain.order(), Vec::new());
-        let group = Group { shape, moves, order: &order };
+        let group = Group { shape, moves, order: &order, effort: Effort::default() };
         let members: Vec<Element> = (0..u64::try_from(&order).unwrap())
             .map(|number| radix.member(0, radix.len(), number).unwrap())
             .collect();
@@ -272,15 +279,22 @@ mod tests {
         counts
     }
 
-    #[test]
-    fn members_that_symmetries_of_a_ring_fix_are_found() {
+    /// Swaps of neighbours in a ring of six.
+    fn ring() -> (Shape, [Element; 6]) {
         let shape = Shape::plain(6).unwrap();
         let swap = |at: usize| {
             let mut images = [0, 1, 2, 3, 4, 5];
             images.swap(at, (at + 1) % 6);
             shape.permutation(&images).unwrap()
         };
-        let mut counts = check(&shape, &[0, 1, 2, 3, 4, 5].map(swap));
+        let moves = [0, 1, 2, 3, 4, 5].map(swap);
+        (shape, moves)
+    }
+
+    #[test]
+    fn members_that_symmetries_of_a_ring_fix_are_found() {
+        let (shape, moves) = ring();
+        let mut counts = check(&shape, &moves);
         counts.sort_unstable();
         // The centralisers of the dihedral group in the symmetric group: of rotations by 1, 2 and 3, of
         // reflections that fix two slots and none, and of the identity.
@@ -298,6 +312,22 @@ mod tests {
         let counts = check(&shape, &moves);
         assert!(counts.len() > 1, "{counts:?}");
         assert!(counts[1..].iter().all(|count| *count > 1), "{counts:?}");
+    }
+
+    #[test]
+    fn a_chain_beyond_its_limits_leaves_orbits_unknown() {
+        let (shape, moves) = ring();
+        let pieces = Pieces::different(&shape);
+        let symmetries = Symmetry::all(&shape, &moves, &pieces, SymmetryLimits::default()).unwrap();
+        let order = BigUint::from(720_u32);
+        let found = |effort| {
+            let group = Group { shape: &shape, moves: &moves, order: &order, effort };
+            fixed_positions(group, &symmetries, |_| Some(0)).unwrap()
+        };
+        let whole = Effort::default();
+        assert!(found(whole).is_some());
+        assert_eq!(found(Effort { steps: 1, ..whole }), None);
+        assert_eq!(found(Effort { bytes: 1, ..whole }), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use strata_space::dense::{
     MoveTable, RowStep,
 };
 
-use crate::chain::StabiliserChain;
+use crate::chain::{Effort, StabiliserChain};
 use crate::element::Element;
 use crate::error::GroupError;
 use crate::fixed::{Group, fixed_positions};
@@ -133,7 +133,7 @@ fn find_fixed(
         return Ok(None);
     }
     let order = numbering.radix.order();
-    let group = Group { shape: numbering.shape(), moves, order: &order };
+    let group = Group { shape: numbering.shape(), moves, order: &order, effort: Effort::default() };
     fixed_positions(group, &options.symmetries, |member| {
         let MemberNumber { block, row, lane } = numbering.number(member)?;
         let block = u32::try_from(block).ok()?;

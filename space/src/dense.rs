@@ -250,8 +250,8 @@ impl DenseTables {
     }
 
     /// A checksum of shape, start, moves and multiplicities: files of states contain it, so that files of
-    /// another numbering are refused. Positions that symmetries fix are no part of it. Of tables with more than 2^20 entries, evenly spaced ones are read.
-    /// Steps in factors have the checksum of their products.
+    /// another numbering are refused. Positions that symmetries fix are no part of it. Of tables with more
+    /// than 2^20 entries, evenly spaced ones are read. Steps in factors have the checksum of their products.
     pub fn fingerprint(&self) -> u64 {
         const MOST: usize = 1 << 20;
         let DenseShape { blocks, rows, lanes } = self.parts.shape;

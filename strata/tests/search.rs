@@ -16,11 +16,13 @@ struct Cube {
     bits: u32,
     /// Whether the search ends at the opposite corner, growing from both.
     opposite: bool,
+    /// A corner at which the space panics.
+    broken: Option<u64>,
 }
 
 impl Cube {
     fn new(bits: u32) -> Cube {
-        Cube { bits, opposite: false }
+        Cube { bits, opposite: false, broken: None }
     }
 }
 
@@ -35,6 +37,7 @@ impl KeySpace for Cube {
         self.bits
     }
     fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        assert_ne!(Some(key), self.broken, "the corner is broken");
         out.extend((0..self.bits).map(|bit| key ^ (1 << bit)));
     }
     fn text(&self, key: u64) -> String {
@@ -53,7 +56,7 @@ impl Puzzle for Cube {
     fn open(parameters: &Parameters) -> Result<Cube, SpaceError> {
         let bits = Cube::reader(parameters).number("bits")?.unwrap_or_default();
         let opposite = parameters.get("opposite").is_some_and(|value| value == "true");
-        Ok(Cube { bits, opposite })
+        Ok(Cube { bits, opposite, broken: None })
     }
     fn parameters(&self) -> Parameters {
         let opposite = ("opposite".to_owned(), self.opposite.to_string());
@@ -244,7 +247,7 @@ fn paths_lead_to_listed_states() {
 
 #[test]
 fn searches_from_both_ends_have_paths_on_the_side_of_the_start() {
-    let puzzle = Cube { bits: 7, opposite: true };
+    let puzzle = Cube { opposite: true, ..Cube::new(7) };
     let report = Search::new(puzzle).keep_layers(KeepLayers::All).run().unwrap();
     assert_eq!(report.moves(), Some(7));
     let (mut near, mut far) = (0, 0);
@@ -303,43 +306,11 @@ fn both_engines_find_paths_of_shipped_puzzles() {
     assert_eq!(report.path().unwrap().len() as u64, report.moves().unwrap());
 }
 
-/// A cube that panics at one corner.
-struct Fragile(Cube);
-
-impl KeySpace for Fragile {
-    type Key = u64;
-    fn seeds(&self) -> Vec<Seed> {
-        self.0.seeds()
-    }
-    fn key_bits(&self) -> u32 {
-        self.0.key_bits()
-    }
-    fn successors(&self, key: u64, out: &mut Vec<u64>) {
-        assert_ne!(key, 0x7070, "the corner is reached");
-        self.0.successors(key, out);
-    }
-    fn text(&self, key: u64) -> String {
-        self.0.text(key)
-    }
-}
-
-impl Puzzle for Fragile {
-    const NAME: &'static str = "fragile";
-    const SUMMARY: &'static str = "a cube that panics at one corner";
-    const PARAMETERS: &'static [Parameter] = Cube::PARAMETERS;
-
-    fn open(parameters: &Parameters) -> Result<Fragile, SpaceError> {
-        Ok(Fragile(Cube::open(parameters)?))
-    }
-    fn parameters(&self) -> Parameters {
-        self.0.parameters()
-    }
-}
-
 #[test]
 fn a_panic_of_one_worker_ends_the_search_with_an_error() {
     for (workers, threads) in [(1, 1), (1, 2), (3, 1), (3, 2)] {
-        let search = Search::new(Fragile(Cube::new(16))).workers(workers).threads(threads);
+        let cube = Cube { broken: Some(0x7070), ..Cube::new(16) };
+        let search = Search::new(cube).workers(workers).threads(threads);
         let error = search.run().unwrap_err();
         assert!(error.to_string().contains("panicked"), "{workers} x {threads}: {error}");
     }

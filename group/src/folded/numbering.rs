@@ -7,7 +7,7 @@ use strata_space::dense::{
 use super::choice::{self, Choice};
 use super::classes::BlockClasses;
 use super::tables;
-use crate::chain::StabiliserChain;
+use crate::chain::{Effort, StabiliserChain};
 use crate::element::Element;
 use crate::error::GroupError;
 use crate::fixed::{Group, fixed_positions};
@@ -149,7 +149,8 @@ impl FoldedNumbering {
         }
         let Choice { numbering, symmetries: folding } = &self.choice;
         let (shape, order) = (self.shape(), numbering.radix.order());
-        let group = Group { shape: numbering.shape(), moves, order: &order };
+        let group =
+            Group { shape: numbering.shape(), moves, order: &order, effort: Effort::default() };
         fixed_positions(group, symmetries, |member| {
             let block = usize::try_from(numbering.number(member)?.block).ok()?;
             let (class, index) = *classes.images.get(block)?;
