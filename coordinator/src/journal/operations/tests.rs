@@ -294,7 +294,7 @@ fn another_format_is_refused() {
         });
     }
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Format { expected: 6, found: 7, .. }), "{error}");
+    assert!(matches!(error, JournalError::Format { expected: 7, found: 8, .. }), "{error}");
 }
 
 #[test]
