@@ -42,11 +42,6 @@ pub(crate) const LEAST: u64 = 1024;
 /// as a few thousand states.
 const MARGIN: u64 = 16 << 10;
 
-/// Steps between two yields, about a millisecond. Where more workers run on a machine than it has
-/// processors, all of them then end a layer at about the same time. The system's own time slices are longer
-/// than a layer.
-const YIELD_STEPS: u32 = 8;
-
 /// Work that waits for a thread.
 struct Waiting<'a, W>(Mutex<Vec<&'a mut W>>);
 
@@ -79,14 +74,9 @@ impl<'a, W: Steps> Waiting<'a, W> {
 
     /// Does work until work with more left waits, and returns what is unfinished then.
     fn work_on(&self, work: &'a mut W) -> Option<&'a mut W> {
-        let mut steps = 0_u32;
         while work.step() {
             if self.has_more_than(work.left() + MARGIN) {
                 return work.pause().then_some(work);
-            }
-            steps += 1;
-            if steps.is_multiple_of(YIELD_STEPS) {
-                std::thread::yield_now();
             }
         }
         None
