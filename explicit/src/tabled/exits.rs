@@ -77,7 +77,7 @@ pub(super) fn report<S: Tabled>(
         let (locals, others) = rest.split_at(*count as usize);
         rest = others;
         let edge = *edge as ExitEdge;
-        let cached = regions.target(slot, edge);
+        let cached = regions.target(RegionKey(at.region), slot, edge);
         let (target, batch) = (cached.key(), &mut buffers.batch);
         batch.clear();
         let transfer =

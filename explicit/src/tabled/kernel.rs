@@ -152,7 +152,7 @@ impl<S: Tabled> TabledKernel<S> {
     /// memo keys. Each loop starts one access for every region, so that the accesses overlap.
     fn prefetch_batch(&mut self) {
         for pending in self.batch.regions() {
-            self.regions.prefetch_keys(RegionKey(pending.at.region));
+            self.regions.prefetch_key(RegionKey(pending.at.region));
         }
         for pending in self.batch.regions() {
             let slot = self.regions.find(RegionKey(pending.at.region));

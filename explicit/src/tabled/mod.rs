@@ -11,6 +11,7 @@ mod expansion;
 mod kernel;
 mod marks;
 mod memo;
+mod region_index;
 mod regions;
 mod summary;
 

@@ -8,6 +8,8 @@ use strata_memory::{preallocate, prefetch_all};
 use strata_space::{ExitEdge, MAX_MOVE_KINDS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
+use super::region_index::RegionIndex;
+
 /// Target of an exit edge.
 #[derive(Copy, Clone)]
 pub(super) struct CachedTarget {
@@ -73,21 +75,22 @@ pub(super) struct CachedRegion<C> {
     targets: [CachedTarget; MAX_MOVE_KINDS as usize],
 }
 
-/// Set-associative cache of regions with round-robin eviction in sets of [`WAYS`].
+/// Cache of regions, in the order of their first use: a layer visits regions in the order of their keys,
+/// so those that come up together are next to each other.
 ///
 /// Every layer visits the same regions in the same order. This is the worst case of
-/// least-recently-used eviction, which would evict each region just before its next use.
+/// least-recently-used eviction, which would evict each region just before its next use. A full cache
+/// evicts from the sets of its index in turns.
 pub(super) struct RegionCache<S: Tabled> {
     space: Arc<S>,
     shards: u32,
-    /// The keys of each set; [`EMPTY`] for a free place.
-    keys: Vec<[RegionKey; WAYS]>,
+    index: RegionIndex,
     /// Not boxed: a layer visits every region once, so its data is not in the processor's cache,
     /// and all of its cache lines should be prefetched at once.
-    slots: Vec<Option<CachedRegion<S::Class>>>,
-    used: usize,
-    max_sets: usize,
-    victim: usize,
+    regions: Vec<CachedRegion<S::Class>>,
+    /// Places of regions that the index has dropped.
+    unused: Vec<u32>,
+    max_regions: usize,
     classes: Arc<ClassNumbers<S::Class>>,
     /// Class numbers that this cache has looked up, to avoid the lock.
     numbers: FxHashMap<S::Class, u32>,
@@ -117,20 +120,8 @@ impl<C: Eq + Hash> ClassNumbers<C> {
     }
 }
 
-/// A list of `len` equal values, in large pages.
-fn filled<T: Clone>(value: T, len: usize) -> Vec<T> {
-    let mut list = Vec::new();
-    preallocate(&mut list, len * size_of::<T>());
-    list.resize(len, value);
-    list
-}
-
-/// Regions of a set.
-const WAYS: usize = 4;
-/// Key of a free place. No region has this key, see [`RegionKey`].
-const EMPTY: RegionKey = RegionKey(u128::MAX);
-/// Sets of a new cache; it doubles up to its limit.
-const INITIAL_SETS: usize = 1 << 8;
+/// Regions of a new cache's index; it doubles up to its limit.
+const INITIAL_REGIONS: usize = 1 << 9;
 
 impl<S: Tabled> RegionCache<S> {
     /// An empty cache that grows to about `bytes`.
@@ -140,50 +131,34 @@ impl<S: Tabled> RegionCache<S> {
         bytes: usize,
         classes: Arc<ClassNumbers<S::Class>>,
     ) -> RegionCache<S> {
-        let region = size_of::<Option<CachedRegion<S::Class>>>() + size_of::<RegionKey>();
-        let max_sets = (bytes / region / WAYS).max(INITIAL_SETS);
-        let mut regions = RegionCache {
+        let region = size_of::<CachedRegion<S::Class>>() + RegionIndex::BYTES_PER_REGION;
+        let max_regions = (bytes / region).clamp(INITIAL_REGIONS, u32::MAX as usize);
+        let mut regions = Vec::new();
+        preallocate(&mut regions, max_regions * size_of::<CachedRegion<S::Class>>());
+        RegionCache {
             space,
             shards,
-            keys: Vec::new(),
-            slots: Vec::new(),
-            used: 0,
-            max_sets,
-            victim: 0,
+            index: RegionIndex::new(INITIAL_REGIONS),
+            regions,
+            unused: Vec::new(),
+            max_regions,
             classes,
             numbers: FxHashMap::default(),
-        };
-        regions.reset(INITIAL_SETS);
-        regions
+        }
     }
 
-    fn reset(&mut self, sets: usize) {
-        self.used = 0;
-        self.keys = filled([EMPTY; WAYS], sets);
-        self.slots = filled(None, sets * WAYS);
-    }
-
+    /// Prefetches what [`Self::find`] reads.
     #[inline]
-    fn set(&self, key: RegionKey) -> usize {
-        let folded = (key.0 as u64) ^ (key.0 >> 64) as u64;
-        let hash = folded.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // The number of sets is no power of two, because up to half of the memory would be lost.
-        ((u128::from(hash) * self.keys.len() as u128) >> 64) as usize
-    }
-
-    /// Prefetches the keys that [`Self::find`] reads.
-    #[inline]
-    pub(super) fn prefetch_keys(&self, key: RegionKey) {
-        prefetch_all(&self.keys[self.set(key)]);
+    pub(super) fn prefetch_key(&self, key: RegionKey) {
+        self.index.prefetch(key);
     }
 
     /// The slot of a region. It is loaded if it is not cached. The slot is valid until the next
     /// call.
     #[inline]
     pub(super) fn find(&mut self, key: RegionKey) -> usize {
-        let set = self.set(key);
-        match self.keys[set].iter().position(|known| *known == key) {
-            Some(way) => set * WAYS + way,
+        match self.index.get(key) {
+            Some(slot) => slot,
             None => self.load(key),
         }
     }
@@ -191,26 +166,27 @@ impl<S: Tabled> RegionCache<S> {
     /// The region in a slot that [`Self::find`] has returned.
     #[inline]
     pub(super) fn at(&self, slot: usize) -> &CachedRegion<S::Class> {
-        match &self.slots[slot] {
-            Some(region) => region,
-            None => unreachable!("the slot has been filled"),
-        }
+        &self.regions[slot]
     }
 
     /// Prefetches all cache lines of a region.
     #[inline(always)]
     pub(super) fn prefetch(&self, slot: usize) {
-        prefetch_all(&self.slots[slot..=slot]);
+        prefetch_all(&self.regions[slot..=slot]);
     }
 
-    /// The target of an exit edge of the region in a slot.
+    /// The target of an exit edge of a region and its slot.
     #[inline]
-    pub(super) fn target(&mut self, slot: usize, edge: ExitEdge) -> CachedTarget {
+    pub(super) fn target(&mut self, key: RegionKey, slot: usize, edge: ExitEdge) -> CachedTarget {
         if self.space.exit_edges() > MAX_MOVE_KINDS.into() {
-            return self.load_target(slot, edge);
+            return self.load_target(key, slot, edge);
         }
         let target = self.at(slot).targets[usize::from(edge)];
-        if target.state == TargetState::Unknown { self.load_target(slot, edge) } else { target }
+        if target.state == TargetState::Unknown {
+            self.load_target(key, slot, edge)
+        } else {
+            target
+        }
     }
 
     /// The key of a region in layer files.
@@ -221,15 +197,9 @@ impl<S: Tabled> RegionCache<S> {
     #[cold]
     #[inline(never)]
     fn load(&mut self, key: RegionKey) -> usize {
-        if 2 * self.used > self.slots.len() && self.keys.len() < self.max_sets {
-            let sets = (2 * self.keys.len()).min(self.max_sets);
-            let old = (std::mem::take(&mut self.keys), std::mem::take(&mut self.slots));
-            self.reset(sets);
-            for (key, region) in old.0.into_iter().flatten().zip(old.1) {
-                if let Some(region) = region {
-                    self.insert(key, region);
-                }
-            }
+        let room = self.index.regions();
+        if self.regions.len() >= room && room < self.max_regions {
+            self.index.grow((2 * room).min(self.max_regions), &mut self.unused);
         }
         let class = self.space.class(key);
         let region = CachedRegion {
@@ -242,7 +212,15 @@ impl<S: Tabled> RegionCache<S> {
             weights: self.space.region_weights(key),
             targets: [CachedTarget::UNKNOWN; MAX_MOVE_KINDS as usize],
         };
-        self.insert(key, region)
+        let next = (self.regions.len() < self.max_regions).then_some(self.regions.len() as u32);
+        let unused = self.unused.last().copied().or(next);
+        let slot = self.index.insert(key, unused);
+        if Some(slot as u32) == unused && self.unused.pop().is_none() {
+            self.regions.push(region);
+        } else {
+            self.regions[slot] = region;
+        }
+        slot
     }
 
     fn number(&mut self, class: S::Class) -> Option<u32> {
@@ -254,23 +232,9 @@ impl<S: Tabled> RegionCache<S> {
         Some(number)
     }
 
-    fn insert(&mut self, key: RegionKey, region: CachedRegion<S::Class>) -> usize {
-        let set = self.set(key);
-        let empty = self.keys[set].iter().position(|known| *known == EMPTY);
-        let way = empty.unwrap_or_else(|| {
-            self.victim = (self.victim + 1) % WAYS;
-            self.victim
-        });
-        self.used += usize::from(empty.is_some());
-        self.keys[set][way] = key;
-        self.slots[set * WAYS + way] = Some(region);
-        set * WAYS + way
-    }
-
     #[cold]
     #[inline(never)]
-    fn load_target(&mut self, slot: usize, edge: ExitEdge) -> CachedTarget {
-        let key = self.keys[slot / WAYS][slot % WAYS];
+    fn load_target(&mut self, key: RegionKey, slot: usize, edge: ExitEdge) -> CachedTarget {
         let target = self.space.edge_target(key, edge);
         let canonicalised = self.space.needs_canonicalising(&self.space.class(target.region));
         let inverse = self.space.inverse_exit(edge, target.symmetry);
@@ -282,8 +246,7 @@ impl<S: Tabled> RegionCache<S> {
             inverse: inverse.filter(|_| !canonicalised).unwrap_or(ExitEdge::MAX),
             state: if canonicalised { TargetState::Canonicalised } else { TargetState::Plain },
         };
-        let slot = self.slots[slot].as_mut();
-        if let Some(known) = slot.and_then(|region| region.targets.get_mut(usize::from(edge))) {
+        if let Some(known) = self.regions[slot].targets.get_mut(usize::from(edge)) {
             *known = cached;
         }
         cached
@@ -300,25 +263,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_cache_takes_all_of_its_memory() {
+    fn a_full_cache_takes_all_of_its_memory_and_still_has_the_right_regions() {
         let space = Arc::new(Panex::new(PanexConfig::new(7)).unwrap());
-        let region = size_of::<Option<CachedRegion<<Panex as Tabled>::Class>>>();
+        let region = size_of::<CachedRegion<<Panex as Tabled>::Class>>();
         // Between two powers of two.
-        let sets = 3 * INITIAL_SETS / 2;
-        let bytes = sets * WAYS * (region + size_of::<RegionKey>());
+        let limit = 3 * INITIAL_REGIONS / 2;
+        let bytes = limit * (region + RegionIndex::BYTES_PER_REGION);
         let mut cache = RegionCache::new(space.clone(), 1, bytes, Arc::default());
         let (mut next, mut regions) = (space.seeds(), HashSet::new());
         let mut known: HashSet<_> = next.iter().copied().collect();
-        while regions.len() < sets * WAYS * 3 / 2 {
+        while regions.len() < 3 * limit {
             let state = next.pop().unwrap();
             regions.insert(state.region);
             let slot = cache.find(state.region);
-            assert!(cache.at(slot).class == space.class(state.region));
+            assert_eq!(cache.at(slot).weights, space.region_weights(state.region));
+            let target = cache.target(state.region, slot, 0);
+            assert_eq!(target.key().region, space.edge_target(state.region, 0).region.0);
             let mut moves = Vec::new();
             space.moves(state, &mut moves);
             next.extend(moves.into_iter().filter(|state| known.insert(*state)));
         }
-        assert_eq!(cache.keys.len(), sets);
-        assert!(cache.used > sets * WAYS * 9 / 10, "{} regions", cache.used);
+        assert_eq!(cache.regions.len(), limit);
+        for region in regions {
+            let slot = cache.find(region);
+            assert!(cache.at(slot).class == space.class(region));
+            assert_eq!(cache.at(slot).weights, space.region_weights(region));
+        }
     }
 }
