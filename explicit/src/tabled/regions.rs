@@ -8,7 +8,7 @@ use strata_memory::{preallocate, prefetch_all};
 use strata_space::{ExitEdge, MAX_MOVE_KINDS, RegionKey, Tabled, Weight};
 use strata_store::EntryKey;
 
-use super::region_index::RegionIndex;
+use super::region_index::{INITIAL_REGIONS, RegionIndex};
 
 /// Target of an exit edge.
 #[derive(Copy, Clone)]
@@ -75,8 +75,8 @@ pub(super) struct CachedRegion<C> {
     targets: [CachedTarget; MAX_MOVE_KINDS as usize],
 }
 
-/// Cache of regions, in the order of their first use: a layer visits regions in the order of their keys,
-/// so those that come up together are next to each other.
+/// Cache of regions, a dense list in the order of their first use: a layer visits regions in the order of
+/// their keys, so regions of one time are mostly neighbours.
 ///
 /// Every layer visits the same regions in the same order. This is the worst case of
 /// least-recently-used eviction, which would evict each region just before its next use. A full cache
@@ -88,9 +88,6 @@ pub(super) struct RegionCache<S: Tabled> {
     /// Not boxed: a layer visits every region once, so its data is not in the processor's cache,
     /// and all of its cache lines should be prefetched at once.
     regions: Vec<CachedRegion<S::Class>>,
-    /// Places of regions that the index has dropped.
-    unused: Vec<u32>,
-    max_regions: usize,
     classes: Arc<ClassNumbers<S::Class>>,
     /// Class numbers that this cache has looked up, to avoid the lock.
     numbers: FxHashMap<S::Class, u32>,
@@ -120,9 +117,6 @@ impl<C: Eq + Hash> ClassNumbers<C> {
     }
 }
 
-/// Regions of a new cache's index; it doubles up to its limit.
-const INITIAL_REGIONS: usize = 1 << 9;
-
 impl<S: Tabled> RegionCache<S> {
     /// An empty cache that grows to about `bytes`.
     pub(super) fn new(
@@ -132,16 +126,14 @@ impl<S: Tabled> RegionCache<S> {
         classes: Arc<ClassNumbers<S::Class>>,
     ) -> RegionCache<S> {
         let region = size_of::<CachedRegion<S::Class>>() + RegionIndex::BYTES_PER_REGION;
-        let max_regions = (bytes / region).clamp(INITIAL_REGIONS, u32::MAX as usize);
+        let limit = (bytes / region).max(INITIAL_REGIONS);
         let mut regions = Vec::new();
-        preallocate(&mut regions, max_regions * size_of::<CachedRegion<S::Class>>());
+        preallocate(&mut regions, limit * size_of::<CachedRegion<S::Class>>());
         RegionCache {
             space,
             shards,
-            index: RegionIndex::new(INITIAL_REGIONS),
+            index: RegionIndex::new(limit),
             regions,
-            unused: Vec::new(),
-            max_regions,
             classes,
             numbers: FxHashMap::default(),
         }
@@ -197,10 +189,6 @@ impl<S: Tabled> RegionCache<S> {
     #[cold]
     #[inline(never)]
     fn load(&mut self, key: RegionKey) -> usize {
-        let room = self.index.regions();
-        if self.regions.len() >= room && room < self.max_regions {
-            self.index.grow((2 * room).min(self.max_regions), &mut self.unused);
-        }
         let class = self.space.class(key);
         let region = CachedRegion {
             class,
@@ -212,13 +200,10 @@ impl<S: Tabled> RegionCache<S> {
             weights: self.space.region_weights(key),
             targets: [CachedTarget::UNKNOWN; MAX_MOVE_KINDS as usize],
         };
-        let next = (self.regions.len() < self.max_regions).then_some(self.regions.len() as u32);
-        let unused = self.unused.last().copied().or(next);
-        let slot = self.index.insert(key, unused);
-        if Some(slot as u32) == unused && self.unused.pop().is_none() {
-            self.regions.push(region);
-        } else {
-            self.regions[slot] = region;
+        let slot = self.index.insert(key);
+        match self.regions.get_mut(slot) {
+            Some(evicted) => *evicted = region,
+            None => self.regions.push(region),
         }
         slot
     }
