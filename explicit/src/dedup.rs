@@ -38,25 +38,24 @@ pub(crate) fn subtract<L: LocalWord>(from: &mut Vec<L>, what: &[L]) {
     });
 }
 
-/// Replaces `rest` with the different elements of a sorted list that two others do not have.
-pub(crate) fn subtract_both<L: LocalWord>(from: &[L], one: &[L], other: &[L], rest: &mut Vec<L>) {
-    rest.clear();
-    rest.resize(from.len(), L::default());
+/// Removes repetitions, and the elements of two sorted lists, from another one.
+pub(crate) fn subtract_both<L: LocalWord>(from: &mut Vec<L>, one: &[L], other: &[L]) {
     let (mut i, mut j, mut kept) = (0, 0, 0);
     let mut last = None;
-    for local in from {
-        while one.get(i).is_some_and(|known| known < local) {
+    for at in 0..from.len() {
+        let local = from[at];
+        while one.get(i).is_some_and(|known| *known < local) {
             i += 1;
         }
-        while other.get(j).is_some_and(|known| known < local) {
+        while other.get(j).is_some_and(|known| *known < local) {
             j += 1;
         }
         // Whether a local repeats is hard to predict. Writing every one and advancing only past those to
         // keep needs no branch.
-        let is_known = (one.get(i) == Some(local)) | (other.get(j) == Some(local));
-        rest[kept] = *local;
+        let is_known = (one.get(i) == Some(&local)) | (other.get(j) == Some(&local));
+        from[kept] = local;
         kept += usize::from(!is_known & (last != Some(local)));
         last = Some(local);
     }
-    rest.truncate(kept);
+    from.truncate(kept);
 }

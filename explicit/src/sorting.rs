@@ -15,8 +15,8 @@ const LONG_BIN: u32 = 24;
 pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, counts: &mut Vec<u32>) {
     let locals = || words.chunks_exact(L::WIDTH.words()).map(L::read);
     let count = locals().len();
-    sorted.clear();
     if count < SHORT || u32::try_from(count).is_err() {
+        sorted.clear();
         sorted.extend(locals());
         sorted.sort_unstable();
         return;
@@ -34,6 +34,7 @@ pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, count
         // The bin's first place; when it is full, its end.
         end += std::mem::replace(count, end);
     }
+    // All places are written: what was there does not matter.
     sorted.resize(count, L::default());
     for local in locals() {
         let place = &mut counts[bin(local)];

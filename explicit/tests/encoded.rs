@@ -132,7 +132,7 @@ proptest! {
         // Received runs are merged while they arrive, so a pass gets few of them.
         let others = if mixed { all.len() / 3 + 1 } else { 0 };
         prop_assert!(found.len() < 2 * 16 + others, "{} runs", found.len());
-        encoded.recycle(found).unwrap();
+        encoded.recycle(4, found).unwrap();
         prop_assert_eq!((encoded.file_bytes(), files(dir.path())), (0, 0));
     }
 

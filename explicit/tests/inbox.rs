@@ -92,38 +92,42 @@ fn spilled_runs_are_merged_and_removed() {
     assert!(runs.iter().all(|run| matches!(run, Run::File(_))));
     assert_eq!(runs.len(), files(dir.path()));
     assert_eq!(read(&runs), expected);
-    inbox.recycle(runs).unwrap();
+    inbox.recycle(8, runs).unwrap();
     assert_eq!((files(dir.path()), inbox.file_bytes()), (0, 0));
 }
 
 #[test]
-fn runs_are_spilled_where_they_exceed_the_share() {
+fn runs_are_spilled_where_two_layers_exceed_the_memory() {
     let dir = tempfile::tempdir().unwrap();
-    let share = 3 * run(&exits(0)).capacity_bytes();
-    let inbox = inbox(dir.path(), share);
-    for number in 0..3 {
-        inbox.accept(3, run(&exits(number))).unwrap();
-    }
-    assert_eq!((files(dir.path()), inbox.spilled_bytes()), (0, 0), "there is room for three");
-    for number in 3..5 {
-        inbox.accept(3, run(&exits(number))).unwrap();
-    }
-    let runs = inbox.take(3).unwrap();
-    let held = runs.iter().map(|run| match run {
+    let bytes = |run: &Run| match run {
         Run::Memory(run) => run.capacity_bytes(),
         Run::File(_) => 0,
-    });
-    assert!(held.sum::<usize>() <= share);
-    let spilled = files(dir.path());
-    assert!(spilled > 0);
-    assert_eq!(read(&runs), (0..5).flat_map(exits).collect());
-    // Runs that were taken no longer count: the layer two passes later has the whole share.
-    for number in 5..8 {
-        inbox.accept(5, run(&exits(number))).unwrap();
-    }
-    assert_eq!(files(dir.path()), spilled);
-    inbox.recycle(runs).unwrap();
+    };
+    // Memory for four: three of one layer, one of the next.
+    let inbox = inbox(dir.path(), 4 * run(&exits(0)).capacity_bytes());
+    let accept = |depth: u32, numbers: std::ops::Range<u32>| {
+        numbers.for_each(|number| inbox.accept(depth, run(&exits(number))).unwrap());
+        files(dir.path())
+    };
+    assert_eq!(accept(3, 0..3), 0);
+    assert_eq!(inbox.spilled_bytes(), 0);
+    assert_eq!(accept(3, 3..4), 1, "a layer has three quarters at most");
+    assert_eq!(accept(3, 4..7), 1);
+    let third = inbox.take(3).unwrap();
+    assert_eq!(third.iter().filter(|run| bytes(run) > 0).count(), 3);
+    assert_eq!(read(&third), (0..7).flat_map(exits).collect());
+    // Runs that are being read count.
+    assert_eq!(accept(4, 0..1), 1);
+    assert_eq!(accept(4, 1..2), 2);
+    assert_eq!(accept(4, 2..3), 2);
+    inbox.recycle(3, third).unwrap();
+    assert_eq!(accept(4, 3..5), 1);
+    let fourth = inbox.take(4).unwrap();
+    assert_eq!(fourth.iter().filter(|run| bytes(run) > 0).count(), 3);
+    assert_eq!(read(&fourth), (0..5).flat_map(exits).collect());
+    inbox.recycle(4, fourth).unwrap();
     assert_eq!(files(dir.path()), 0);
+    assert_eq!(accept(5, 5..8), 0, "all memory is free again");
     assert_eq!(read(&inbox.take(5).unwrap()), (5..8).flat_map(exits).collect());
 }
 
@@ -158,8 +162,8 @@ fn the_layers_of_two_passes_are_kept_apart() {
         assert_eq!(read(&sixth), exits(1).into_iter().collect());
         assert_eq!(read(&seventh), exits(2).into_iter().collect());
         assert!(inbox.take(6).unwrap().is_empty());
-        inbox.recycle(sixth).unwrap();
-        inbox.recycle(seventh).unwrap();
+        inbox.recycle(6, sixth).unwrap();
+        inbox.recycle(7, seventh).unwrap();
         assert_eq!(files(dir.path()), 0);
     }
 }
@@ -180,6 +184,6 @@ fn threads_spill_at_the_same_time() {
     });
     let runs = inbox.take(1).unwrap();
     assert_eq!(read(&runs), (0..80).flat_map(exits).collect());
-    inbox.recycle(runs).unwrap();
+    inbox.recycle(1, runs).unwrap();
     assert_eq!((files(dir.path()), inbox.file_bytes()), (0, 0));
 }

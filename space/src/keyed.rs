@@ -291,9 +291,29 @@ impl<S: KeySpace> Keyed<S> {
         }
     }
 
-    fn keys<L: Copy + Into<u128>>(&self, region: RegionKey, locals: &[L]) -> Vec<S::Key> {
-        let state = |local: &L| State { region, local: (*local).into() };
-        locals.iter().map(|local| self.key(state(local))).collect()
+    /// Appends the keys of a region's states.
+    fn read_keys<L: Copy + Into<u128>>(
+        &self,
+        region: RegionKey,
+        locals: &[L],
+        keys: &mut Vec<S::Key>,
+    ) {
+        let bits = match self.hashed {
+            Hashed::Low(bits) if bits < u64::BITS => bits,
+            _ => {
+                let state = |local: &L| State { region, local: (*local).into() };
+                keys.extend(locals.iter().map(|local| self.key(state(local))));
+                return;
+            }
+        };
+        // The same as `key`. What states have in common is computed once.
+        let (high, split) = region.0.split(self.split_bits());
+        let split = u64::join(split, 0, self.local_bits);
+        let (upper, lower) = S::Key::join(high, 0, bits).split(u64::BITS);
+        keys.extend(locals.iter().map(|local| {
+            let low = (*local).into() as u64 >> 1;
+            S::Key::join(upper, lower | u128::from((split | low).gather(bits)), u64::BITS)
+        }));
     }
 
     #[inline]
@@ -343,12 +363,11 @@ impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
         if bits >= u64::BITS || matches!(self.keyed.hashed, Hashed::Key(_)) || !fits() {
             return add_each(self, numbers, high, lows);
         }
-        let is_hashed = self.keyed.hashed != Hashed::Nothing;
+        let (is_hashed, locals) = (self.keyed.hashed != Hashed::Nothing, self.locals);
         let region = region << split_bits;
-        let sides = numbers.map(|number| self.locals[number].into() as u64 & 1);
-        let states = lows.iter().zip(sides).map(|(low, side)| {
+        let states = lows.iter().zip(numbers).map(move |(low, number)| {
             let low = if is_hashed { low.spread(bits) } else { *low };
-            (low, side)
+            (low, locals[number].into() as u64 & 1)
         });
         self.runs.resize_with(1 << split_bits, Vec::new);
         self.runs.iter_mut().for_each(Vec::clear);
@@ -365,6 +384,9 @@ impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
         }
     }
 }
+
+/// States whose keys are counted together: few enough for the processor's first cache.
+const COUNTED: usize = 256;
 
 /// The factor of the weights of states on the goal's side.
 fn goal_side() -> Weight {
@@ -402,7 +424,8 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     where
         L: Copy + Into<u128>,
     {
-        let keys = self.keys(region, locals);
+        let mut keys = Vec::with_capacity(locals.len());
+        self.read_keys(region, locals, &mut keys);
         let mut sink = SuccessorSink { keyed: self, locals, runs: Vec::new(), to };
         self.space.all_successors(&keys, &mut sink);
     }
@@ -411,22 +434,25 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     where
         L: Copy + Into<u128>,
     {
-        let keys = self.keys(region, locals);
-        let mut stats = LayerStats { states: keys.len() as u64, ..LayerStats::default() };
-        let mut sums = [[0; 2]; 2];
-        for (key, local) in keys.iter().zip(locals) {
-            let Weight([first, second]) = self.space.weight(*key);
-            let of_side = &mut sums[(*local).into() as usize & 1];
-            of_side[0] += u128::from(first);
-            of_side[1] += u128::from(second);
-            let positions = self.space.positions(*key).unwrap_or(0);
-            stats.positions = stats.positions.saturating_add(positions);
+        let mut stats = LayerStats { states: locals.len() as u64, ..LayerStats::default() };
+        let (mut sums, mut keys) = ([[0; 2]; 2], Vec::with_capacity(COUNTED));
+        for locals in locals.chunks(COUNTED) {
+            keys.clear();
+            self.read_keys(region, locals, &mut keys);
+            for (key, local) in keys.iter().zip(locals) {
+                let Weight([first, second]) = self.space.weight(*key);
+                let of_side = &mut sums[(*local).into() as usize & 1];
+                of_side[0] += u128::from(first);
+                of_side[1] += u128::from(second);
+                let positions = self.space.positions(*key).unwrap_or(0);
+                stats.positions = stats.positions.saturating_add(positions);
+            }
+            if successors {
+                stats.generated += self.space.count_successors(&keys);
+            }
         }
         let [start, goal] = sums.map(Weight::reduce);
         stats.digest = start + goal * goal_side();
-        if successors {
-            stats.generated = self.space.count_successors(&keys);
-        }
         stats
     }
 

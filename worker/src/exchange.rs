@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use strata_explicit::{Error, Exchange, ExchangeError, MemoryRun, Result, Run, RunEncoder};
+use strata_explicit::{Error, Exchange, ExchangeError, MemoryRun, Result, RunEncoder};
 
 use crate::epoch::Epoch;
 use crate::error::LinkError;
@@ -56,7 +56,7 @@ impl Exchange for RemoteExchange {
             Ok::<(), Error>(())
         })?;
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
-        self.epoch.inbox.recycle(vec![Run::Memory(Arc::new(run))])?;
+        self.epoch.inbox.recycle_memory(run);
         Ok(())
     }
 

@@ -32,7 +32,8 @@ const MAX_RECYCLED: usize = 16;
 /// Settings of an [`Inbox`].
 #[derive(Clone, Debug)]
 pub struct InboxOptions {
-    /// Limit of the bytes of runs in memory.
+    /// Limit of the bytes of runs in memory, of both layers together. One layer has three quarters at
+    /// most, so that the next one has some, too.
     pub memory: usize,
     /// Width of locals.
     pub width: LocalWidth,
@@ -59,6 +60,7 @@ pub struct Inbox {
     options: InboxOptions,
     /// By parity of the layer's depth.
     pending: [Mutex<PendingExits>; 2],
+    held: Mutex<Held>,
     /// Empty runs whose memory is reused.
     recycled: Mutex<Vec<MemoryRun>>,
     encoder: Mutex<BlockEncoder>,
@@ -78,9 +80,24 @@ struct PendingExits {
     /// Runs from other processes by the number of merges, so that each batch is merged a logarithmic
     /// number of times.
     received: Vec<Vec<MemoryRun>>,
-    /// Bytes of the runs in memory, also while they are being merged.
-    bytes: usize,
     files: Vec<Arc<Layer>>,
+}
+
+/// Bytes of the runs in memory by parity of the layer's depth, also while runs are being merged or read.
+#[derive(Debug, Default)]
+struct Held([usize; 2]);
+
+impl Held {
+    /// Whether a layer may have so many bytes more, within a limit for both.
+    fn fits(&self, depth: u32, bytes: usize, limit: usize) -> bool {
+        let Held(held) = self;
+        let (own, other) = (held[(depth & 1) as usize], held[(depth & 1 ^ 1) as usize]);
+        own + bytes <= limit.saturating_sub(other).min(limit - limit / 4)
+    }
+
+    fn of(&mut self, depth: u32) -> &mut usize {
+        &mut self.0[(depth & 1) as usize]
+    }
 }
 
 impl PendingExits {
@@ -132,6 +149,7 @@ impl Inbox {
             decoders: Mutex::default(),
             options,
             pending: Default::default(),
+            held: Mutex::default(),
             recycled: Mutex::default(),
             next_file: AtomicU64::new(0),
             spilled_bytes: AtomicU64::new(0),
@@ -142,6 +160,20 @@ impl Inbox {
 
     fn pending(&self, depth: u32) -> MutexGuard<'_, PendingExits> {
         lock(&self.pending[(depth & 1) as usize])
+    }
+
+    /// Whether a run of so many bytes may stay in memory. If so, they are counted.
+    fn reserve(&self, depth: u32, bytes: usize) -> bool {
+        let mut held = lock(&self.held);
+        let fits = held.fits(depth, bytes, self.options.memory);
+        *held.of(depth) += if fits { bytes } else { 0 };
+        fits
+    }
+
+    fn release(&self, depth: u32, bytes: usize) {
+        let mut held = lock(&self.held);
+        let held = held.of(depth);
+        *held = held.saturating_sub(bytes);
     }
 
     /// Fails if accepted exits are lost.
@@ -171,8 +203,7 @@ impl Inbox {
             self.recycle_memory(run);
             return Ok(());
         }
-        if pending.bytes + run.capacity_bytes() <= self.options.memory {
-            pending.bytes += run.capacity_bytes();
+        if self.reserve(depth, run.capacity_bytes()) {
             pending.memory.push(run);
             return Ok(());
         }
@@ -220,7 +251,8 @@ impl Inbox {
     pub fn accepts_quickly(&self, depth: u32) -> bool {
         let pending = self.pending(depth);
         let waiting = pending.received.first().map_or(0, Vec::len);
-        waiting + 1 < MAX_RECEIVED && pending.bytes + MAX_CONTENT <= self.options.memory
+        let has_room = lock(&self.held).fits(depth, MAX_CONTENT, self.options.memory);
+        waiting + 1 < MAX_RECEIVED && has_room
     }
 
     fn store_received(
@@ -233,18 +265,16 @@ impl Inbox {
             self.recycle_memory(run);
             return Ok(());
         }
-        let bytes = run.capacity_bytes();
         let mut pending = self.pending(depth);
-        if pending.bytes + bytes > self.options.memory {
+        if !self.reserve(depth, run.capacity_bytes()) {
             return self.spill(depth, pending, Run::Memory(Arc::new(run)));
         }
-        pending.bytes += bytes;
         pending.add_received(0, run);
         let mut level = 0;
         while let Some(runs) = pending.take_full_level(level, MAX_BYTES) {
             drop(pending);
             let freed: usize = runs.iter().map(MemoryRun::capacity_bytes).sum();
-            if freed > self.options.memory / 2 {
+            if freed > self.options.memory / 4 {
                 // A merge in memory would double the memory of the runs, which would be spilled soon
                 // anyway.
                 let runs = runs.into_iter().map(|run| Run::Memory(Arc::new(run)));
@@ -253,7 +283,8 @@ impl Inbox {
             let merged = MemoryRun::merge(&runs, buffers);
             runs.into_iter().for_each(|run| self.recycle_memory(run));
             pending = self.pending(depth);
-            pending.bytes = pending.bytes.saturating_sub(freed) + merged.capacity_bytes();
+            self.release(depth, freed);
+            *lock(&self.held).of(depth) += merged.capacity_bytes();
             level += 1;
             pending.add_received(level, merged);
         }
@@ -276,20 +307,19 @@ impl Inbox {
         self.write_out(depth, runs, freed)
     }
 
-    /// Writes runs to a file. They were removed from [`PendingExits`], and `freed` bytes are
-    /// subtracted from its size.
+    /// Writes runs to a file. They were removed from [`PendingExits`], and had `freed` bytes of its memory.
     fn write_out(&self, depth: u32, runs: Vec<Run>, freed: usize) -> strata_store::Result<()> {
         let file = self.merge_to_file(depth, &runs)?;
-        self.recycle(runs)?;
+        self.dispose(runs)?;
+        self.release(depth, freed);
         let mut pending = self.pending(depth);
-        pending.bytes = pending.bytes.saturating_sub(freed);
         pending.files.push(Arc::new(file));
         if pending.files.len() >= MAX_FILES {
             let files = std::mem::take(&mut pending.files);
             drop(pending);
             let runs: Vec<Run> = files.into_iter().map(Run::File).collect();
             let merged = self.merge_to_file(depth, &runs)?;
-            self.recycle(runs)?;
+            self.dispose(runs)?;
             self.pending(depth).files.push(Arc::new(merged));
         }
         Ok(())
@@ -307,11 +337,17 @@ impl Inbox {
         Ok(runs)
     }
 
-    /// Disposes of runs that have been read: memory is reused or freed, files are removed.
+    /// Disposes of all runs of layer `depth`, which have been read: memory is reused or freed, files are
+    /// removed.
     ///
     /// # Errors
     /// If a file cannot be removed.
-    pub fn recycle(&self, runs: Vec<Run>) -> strata_store::Result<()> {
+    pub fn recycle(&self, depth: u32, runs: Vec<Run>) -> strata_store::Result<()> {
+        self.release(depth, runs.iter().map(memory_bytes).sum());
+        self.dispose(runs)
+    }
+
+    fn dispose(&self, runs: Vec<Run>) -> strata_store::Result<()> {
         for run in runs {
             match run {
                 Run::Memory(run) => {
@@ -330,7 +366,8 @@ impl Inbox {
         lock(&self.recycled).pop().unwrap_or_default()
     }
 
-    fn recycle_memory(&self, mut run: MemoryRun) {
+    /// Reuses or frees the memory of a run that no inbox has.
+    pub fn recycle_memory(&self, mut run: MemoryRun) {
         let mut recycled = lock(&self.recycled);
         let is_small = run.capacity_bytes() <= SMALL_RUN;
         if recycled.len() < self.options.recycled_runs || is_small && recycled.len() < MAX_RECYCLED

@@ -52,6 +52,8 @@ impl Outboxes {
         let (to, run) = &mut self.runs[slot];
         let mut run = std::mem::replace(run, empty);
         run.sort(&mut self.buffers);
+        // It grew by doubling, and an inbox counts what is allocated.
+        run.shrink(self.limit / SPARE);
         self.exchange.send(*to, self.depth, run)
     }
 
@@ -94,6 +96,9 @@ impl ExitSink for Outboxes {
         Ok(())
     }
 }
+
+/// Of a run's limit, one part may be memory that it does not use.
+const SPARE: usize = 8;
 
 /// Drops exits, for callers that only count states.
 #[derive(Copy, Clone, Debug)]

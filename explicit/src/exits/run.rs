@@ -79,6 +79,15 @@ impl MemoryRun {
         self.headers.capacity() * HEADER_BYTES + self.locals.capacity() * LOCAL_BYTES
     }
 
+    /// Frees memory that exits do not use, if it is more than `spare` bytes.
+    pub(crate) fn shrink(&mut self, spare: usize) {
+        let used = self.headers.len() * HEADER_BYTES + self.locals.len() * LOCAL_BYTES;
+        if self.capacity_bytes() - used > spare {
+            self.headers.shrink_to_fit();
+            self.locals.shrink_to_fit();
+        }
+    }
+
     /// Whether there are no exits.
     pub fn is_empty(&self) -> bool {
         self.headers.is_empty()
@@ -300,7 +309,16 @@ mod tests {
                 run.headers.iter().map(|header| (header.key(), run.batch(header)[0])).collect();
             found.sort_unstable();
             expected.sort_unstable();
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(&found, &expected);
+            let used = run.headers.len() * HEADER_BYTES + run.locals.len() * LOCAL_BYTES;
+            run.shrink(used);
+            prop_assert!(run.capacity_bytes() <= 2 * used);
+            run.shrink(0);
+            prop_assert_eq!(run.capacity_bytes(), used);
+            let mut left: Vec<(EntryKey, u32)> =
+                run.batches().map(|(key, _, locals)| (key, locals[0])).collect();
+            left.sort_unstable();
+            prop_assert_eq!(left, expected);
         }
     }
 }

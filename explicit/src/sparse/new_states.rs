@@ -82,7 +82,6 @@ impl NewStates for Narrow {
 /// Finds new states of more bits, by sorting.
 #[derive(Debug, Default)]
 pub(crate) struct Wide<L> {
-    sorted: Vec<L>,
     counts: Vec<u32>,
     current: Vec<L>,
     known: Vec<L>,
@@ -98,9 +97,9 @@ impl<L: LocalWord> NewStates for Wide<L> {
         stats: &mut LayerStats,
     ) -> Option<()> {
         inputs.current.decode_locals(&mut self.current)?;
-        sort_words(inputs.inbox.locals(), &mut self.sorted, &mut self.counts);
+        sort_words(inputs.inbox.locals(), next, &mut self.counts);
         inputs.previous.decode_locals(&mut self.known)?;
-        dedup::subtract_both(&self.sorted, &self.current, &self.known, next);
+        dedup::subtract_both(next, &self.current, &self.known);
         for list in inputs.older.iter().filter(|list| !list.is_empty()) {
             list.decode_locals(&mut self.known)?;
             dedup::subtract(next, &self.known);

@@ -134,7 +134,7 @@ fn taken(inbox: &Inbox, width: LocalWidth) -> Result<States, Finding> {
             }
         }
     }
-    inbox.recycle(runs).map_err(|error| error.to_string())?;
+    inbox.recycle(DEPTH, runs).map_err(|error| error.to_string())?;
     Ok(all)
 }
 

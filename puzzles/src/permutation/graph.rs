@@ -296,6 +296,16 @@ impl<K: RankKey> Graph<K> {
         canonical.orbit(&canonical.codes(&state)).iter().filter_map(with_key).collect()
     }
 
+    /// How many states a key stands for.
+    #[inline(never)]
+    fn count_positions(&self, canonical: &Canonical, key: K) -> u64 {
+        match (self.folding(), &self.keys) {
+            (Some((folding, coordinates)), _) => folding.positions(coordinates, key),
+            (None, Ok(keys)) => canonical.positions(&canonical.codes(&keys.state(key))),
+            (None, Err(_)) => 1,
+        }
+    }
+
     fn find_weights(&self) -> Weights {
         let Some(numbering) = self.made().as_ref().ok().filter(|numbering| numbering.is_dense())
         else {
@@ -305,6 +315,8 @@ impl<K: RankKey> Graph<K> {
         Weights::Numbers { numbering: Arc::clone(numbering), all }
     }
 
+    /// Out of line, so that the weight of a key alone is short.
+    #[inline(never)]
     fn weight_of_positions(&self, weights: &Weights, key: K) -> Weight {
         let Ok(keys) = &self.keys else { return key.weight() };
         let weight = |(key, state): &(K, State)| match weights {
@@ -498,7 +510,7 @@ impl<K: RankKey> KeySpace for Graph<K> {
     }
 
     /// That of the dense form, where states have numbers, of all states that the key stands for.
-    #[inline]
+    #[inline(always)]
     fn weight(&self, key: K) -> Weight {
         let weights = self.weights.get_or_init(|| self.find_weights());
         match (weights, self.canonical()) {
@@ -511,13 +523,7 @@ impl<K: RankKey> KeySpace for Graph<K> {
 
     #[inline]
     fn positions(&self, key: K) -> Option<u64> {
-        if let Some((folding, coordinates)) = self.folding() {
-            return Some(folding.positions(coordinates, key));
-        }
-        Some(match (&self.keys, self.canonical()) {
-            (Ok(keys), Some(canonical)) => canonical.positions(&canonical.codes(&keys.state(key))),
-            _ => 1,
-        })
+        Some(self.canonical().map_or(1, |canonical| self.count_positions(canonical, key)))
     }
 
     fn text(&self, key: K) -> String {

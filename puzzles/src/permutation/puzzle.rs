@@ -330,7 +330,7 @@ impl<K: RankKey> KeySpace for PermutationPuzzle<K> {
         self.graph.count_successors(keys)
     }
 
-    #[inline]
+    #[inline(always)]
     fn weight(&self, key: K) -> Weight {
         self.graph.weight(key)
     }

@@ -105,9 +105,9 @@ impl Budget {
         KernelMemory { regions: free * 3 / 8 / self.tasks, memo: free / 8 / self.tasks }
     }
 
-    /// Bytes of exits in memory in one worker's inbox, for each of the two layers it holds.
+    /// Bytes of exits in memory in one worker's inbox, of the two layers it holds.
     pub fn inbox(&self) -> usize {
-        let eighths = if self.has_caches { 1 } else { 3 };
+        let eighths = if self.has_caches { 2 } else { 6 };
         self.free / 8 * eighths / self.workers
     }
 
@@ -140,7 +140,7 @@ mod tests {
             let budget = Budget::new(total as u64, tables * MIB, workers, threads).unwrap();
             assert_eq!(kernel_bytes(budget) > 0, tables > 0);
             let sum = tasks * (kernel_bytes(budget) + workers * budget.outbox())
-                + 2 * workers * budget.inbox();
+                + workers * budget.inbox();
             assert!(sum + (tables + tasks * Budget::PER_TASK) * MIB <= total);
             assert!(sum >= (extra + Budget::BASE * MIB) / 2);
         }
@@ -154,10 +154,10 @@ mod tests {
             let free = extra + Budget::BASE * MIB;
             assert_eq!(node.kernel().regions, free * 3 / 8 / threads);
             assert_eq!(node.kernel().memo, free / 8 / threads);
-            assert_eq!(node.inbox(), free / 8);
+            assert_eq!(node.inbox(), free / 8 * 2);
             assert_eq!(node.outbox(), free / 8 / threads / peers);
             assert_eq!(node.reserve(), free / 8);
-            let sum = threads * (kernel_bytes(node) + peers * node.outbox()) + 2 * node.inbox();
+            let sum = threads * (kernel_bytes(node) + peers * node.outbox()) + node.inbox();
             assert!(sum + node.reserve() <= free);
         }
         // Alone, it is the only worker of its process.

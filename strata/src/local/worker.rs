@@ -279,7 +279,7 @@ impl Worker {
         found: Vec<Found>,
         started: Instant,
     ) -> Result<LayerReport> {
-        let Pass { current, previous, older, inbox, writer, is_last, .. } = pass;
+        let Pass { depth, current, previous, older, inbox, writer, is_last, .. } = pass;
         // A file that is no longer needed can be overwritten only if nothing else has it.
         drop((current, previous, older));
         let mut stats = LayerStats::default();
@@ -291,7 +291,7 @@ impl Worker {
         let next = writer.seal(parts, totals_of(&stats))?;
         self.exchange.flush(self.setup.worker, next.header().depth)?;
         let spilled = self.inbox.file_bytes();
-        self.inbox.recycle(inbox)?;
+        self.inbox.recycle(depth, inbox)?;
         // The last step that writes: if it fails, the layers are still those before.
         let older = self.merge_older()?;
         self.has_dropped_exits = is_last;

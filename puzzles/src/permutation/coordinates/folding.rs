@@ -111,7 +111,8 @@ impl Folding {
             let (mut scratch, mut images) = (Scratch::new(), Vec::new());
             let mut cells = [0; MOST_PLACES];
             for region in 0..regions {
-                coordinates.unpack_region(region, &mut scratch.at);
+                scratch.at.fill(0);
+                coordinates.unpack_region(region, 1, &mut scratch.at);
                 coordinates.write_cells(&scratch.at, &mut cells);
                 images.clear();
                 images.push(region as u32);
@@ -189,7 +190,7 @@ impl Folding {
             return self.images.len() as u64 + 1;
         }
         let (mut scratch, mut cells, mut fixing) = (Scratch::new(), [0; MOST_PLACES], 0);
-        coordinates.unpack(key, &mut scratch.at);
+        coordinates.unpack(region, &mut [own], &mut scratch.at);
         coordinates.write_cells(&scratch.at, &mut cells);
         self.lows(coordinates, symmetries, &cells, &mut scratch, |low| {
             fixing += u64::from(low == own)
@@ -208,7 +209,8 @@ impl Folding {
         let (mut cells, mut next) = ([0; MOST_PLACES], [0; MOST_PLACES]);
         let actions = coordinates.actions();
         for (number, key) in keys.iter().enumerate() {
-            coordinates.unpack(*key, &mut at);
+            let (region, low) = coordinates.split(*key);
+            coordinates.unpack(region, &mut [low], &mut at);
             coordinates.write_cells(&at, &mut cells);
             for (mv, map) in self.moves.iter().enumerate() {
                 let region = coordinates.region_after((actions, mv), &at, 1);

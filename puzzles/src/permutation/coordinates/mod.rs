@@ -5,7 +5,10 @@
 //! of all coordinates, without gaps. Its high bits, the region, are coordinates of their own: a move
 //! takes all states of a region to one other.
 
+mod columns;
+mod divisor;
 mod folding;
+mod groups;
 mod orders;
 mod packing;
 mod parity;

@@ -1,8 +1,11 @@
 //! Orders of a few things, numbered lexicographically.
 
 /// The number of orders of `count` things, at most 12.
-pub(super) fn factorial(count: usize) -> u32 {
-    (1..=count as u32).product()
+pub(super) const fn factorial(count: usize) -> u32 {
+    match count {
+        0 => 1,
+        _ => count as u32 * factorial(count - 1),
+    }
 }
 
 /// The number of an order of `0..order.len()`. Orders with the numbers 2i and 2i + 1 differ in the last

@@ -1,14 +1,16 @@
-//! Keys made of coordinates, and the successors of many keys at once.
+//! Keys made of coordinates.
 
 use std::sync::{Arc, OnceLock};
 
 use strata_group::{Element, Invariants, Orbit};
-use strata_space::{Key, KeySink};
+use strata_space::Key;
 
 use super::super::definition::{Definition, State};
 use super::super::dense;
+use super::divisor::Divisor;
+use super::groups::Groups;
 use super::parity::Parities;
-use super::places::{Action, Groups, MOST_PIECES, Places};
+use super::places::{Action, MOST_PIECES, Places};
 use super::turns::Turns;
 
 /// Most values of the coordinates in the high bits of a key: as many regions.
@@ -22,9 +24,6 @@ const MOST_LOCAL_BITS: u32 = 62;
 
 /// Fewest bits of a key: with fewer, ranks in dense regions serve as well.
 const LEAST_BITS: u32 = 41;
-
-/// States whose successors are computed together.
-const BATCH: usize = 1024;
 
 /// Keys of the states with the pieces of a start in the same orbits, of which moves may reach a part.
 #[derive(Clone, Debug)]
@@ -65,7 +64,7 @@ pub(super) type Move<'a> = (&'a [Action], usize);
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Digit {
     /// Number of its values.
-    pub(super) values: u32,
+    pub(super) divisor: Divisor,
     pub(super) form: DigitForm,
 }
 
@@ -85,6 +84,15 @@ pub(super) enum DigitForm {
 }
 
 impl Digit {
+    fn new(values: u32, form: DigitForm) -> Digit {
+        Digit { divisor: Divisor::new(values), form }
+    }
+
+    /// Number of its values.
+    fn values(self) -> u32 {
+        self.divisor.value() as u32
+    }
+
     /// The orbit whose order the digit completes.
     fn order_of(self, orbits: &[OrbitCoordinates]) -> Option<usize> {
         match self.form {
@@ -107,7 +115,7 @@ impl Digit {
             DigitForm::Rest { .. } => DigitForm::HalfRest { orbit },
             _ => DigitForm::Half { orbit },
         };
-        Digit { values: self.values / 2, form }
+        Digit::new(self.values() / 2, form)
     }
 }
 
@@ -205,10 +213,14 @@ impl OrbitCoordinates {
         }
     }
 
-    /// Whether the pieces are an odd order.
-    #[inline]
-    fn is_odd(&self, coordinates: &[u16]) -> bool {
-        self.places.is_odd(&coordinates[self.places_at..])
+    /// Whether the pieces of a state, one of several in columns, are an odd order.
+    #[inline(always)]
+    pub(super) fn is_odd(&self, columns: &[u16], state: usize, states: usize) -> bool {
+        let at = |number: usize| columns[(self.places_at + number) * states + state];
+        match &self.places {
+            Places::Together { odd, .. } => odd[usize::from(at(0))],
+            Places::Groups(groups) => groups.is_odd([at(0), at(1), at(2)]),
+        }
     }
 }
 
@@ -234,7 +246,7 @@ impl Coordinates {
         orbits.iter().try_for_each(|orbit| orbit.read(start, &mut at_start))?;
         let ordered: Vec<usize> =
             local.iter().filter_map(|digit| digit.order_of(&orbits)).collect();
-        let is_odd = |orbit: usize| orbits[orbit].is_odd(&at_start);
+        let is_odd = |orbit: usize| orbits[orbit].is_odd(&at_start, 0, 1);
         let parities = Parities::new(&found.parities, &ordered, is_odd);
         let local: Vec<Digit> =
             local.into_iter().map(|digit| digit.shortened(&parities, &orbits)).collect();
@@ -273,7 +285,7 @@ impl Coordinates {
 
     /// The number of regions: of the values of a key's high part.
     pub(super) fn regions(&self) -> u64 {
-        self.region.iter().map(|digit| u64::from(digit.values)).product()
+        self.region.iter().map(|digit| digit.divisor.value()).product()
     }
 
     /// Low bits of a key, which are not part of the region.
@@ -293,39 +305,11 @@ impl Coordinates {
     /// The state of a key.
     pub(in super::super) fn state<K: Key>(&self, key: K) -> State {
         let mut at = vec![0; self.count()];
-        self.unpack(key, &mut at);
+        let (high, low) = self.split(key);
+        self.unpack(high, &mut [low], &mut at);
         let mut state = self.start.clone();
         self.orbits.iter().for_each(|orbit| orbit.write(&at, &mut state));
         state
-    }
-
-    /// Gives `to` each successor of each key of a list.
-    pub(in super::super) fn successors<K: Key>(&self, keys: &[K], to: &mut impl KeySink<K>) {
-        let (mut coordinates, mut low) = (Vec::new(), Vec::new());
-        let actions = self.actions();
-        let mut at = vec![0; self.count()];
-        let mut start = 0;
-        for region in keys.chunk_by(|a, b| self.split(*a).0 == self.split(*b).0) {
-            for part in region.chunks(BATCH) {
-                coordinates.clear();
-                coordinates.resize(self.count() * part.len(), 0);
-                for (number, key) in part.iter().enumerate() {
-                    self.unpack(*key, &mut at);
-                    let places = coordinates[number..].iter_mut().step_by(part.len());
-                    places.zip(&at).for_each(|(place, value)| *place = *value);
-                }
-                for mv in 0..self.moves.len() {
-                    let high = self.region_after((actions, mv), &coordinates, part.len());
-                    low.clear();
-                    low.resize(part.len(), 0);
-                    for digit in &self.local {
-                        self.append((actions, mv), *digit, &coordinates, &mut low);
-                    }
-                    to.add_run(start.., self.join(high, 0), &low);
-                }
-                start += part.len();
-            }
-        }
     }
 
     /// The region after a move of the first of some states.
@@ -344,7 +328,7 @@ impl Coordinates {
                 DigitForm::Plain { coordinate } => after(coordinate).into(),
                 form => self.first_of(form, after),
             };
-            number * u64::from(digit.values) + u64::from(value)
+            number * digit.divisor.value() + u64::from(value)
         })
     }
 
@@ -352,7 +336,7 @@ impl Coordinates {
     fn first_of(&self, form: DigitForm, coordinate: impl Fn(usize) -> u16) -> u32 {
         let DigitForm::First { orbit } = form else { return 0 };
         match self.groups(orbit) {
-            (first, Some(groups)) => groups.number_of_first(coordinate(first)),
+            (first, Some(groups)) => groups.numbering().of_first(coordinate(first)),
             (_, None) => 0,
         }
     }
@@ -361,7 +345,7 @@ impl Coordinates {
     #[inline]
     pub(super) fn number(&self, digits: &[Digit], at: &[u16]) -> u64 {
         digits.iter().fold(0, |number, digit| {
-            number * u64::from(digit.values) + u64::from(self.value(digit.form, at))
+            number * digit.divisor.value() + u64::from(self.value(digit.form, at))
         })
     }
 
@@ -378,49 +362,9 @@ impl Coordinates {
         K::join(high.into(), low.into(), self.local_bits)
     }
 
-    /// Appends a digit after a move to numbers of states, whose coordinates are one after the other.
-    fn append(&self, mv: Move<'_>, digit: Digit, coordinates: &[u16], numbers: &mut [u64]) {
-        let states = numbers.len();
-        let of = |coordinate: usize| &coordinates[coordinate * states..][..states];
-        let (actions, mv) = mv;
-        let action = |coordinate: usize| &*actions[coordinate][mv];
-        let factor = u64::from(digit.values);
-        let plain = |coordinate: usize, shift: u32, numbers: &mut [u64]| {
-            let action = action(coordinate);
-            for (number, value) in numbers.iter_mut().zip(of(coordinate)) {
-                *number = *number * factor + u64::from(action[usize::from(*value)] >> shift);
-            }
-        };
-        let rest = |orbit: usize, shift: u32, numbers: &mut [u64]| {
-            let (at, Some(groups)) = self.groups(orbit) else { return };
-            let [first, second, third] = [0, 1, 2].map(|group| of(at + group));
-            let [a, b, c] = [0, 1, 2].map(|group| action(at + group));
-            let values = first.iter().zip(second).zip(third);
-            for (number, ((first, second), third)) in numbers.iter_mut().zip(values) {
-                let next = |action: &[u16], value: &u16| action[usize::from(*value)];
-                let rest = groups.number(next(a, first), next(b, second), next(c, third));
-                *number = *number * factor + u64::from(rest >> shift);
-            }
-        };
-        match digit.form {
-            DigitForm::Plain { coordinate } => plain(coordinate, 0, numbers),
-            DigitForm::Half { orbit } => plain(self.orbits[orbit].places_at, 1, numbers),
-            DigitForm::Rest { orbit } => rest(orbit, 0, numbers),
-            DigitForm::HalfRest { orbit } => rest(orbit, 1, numbers),
-            DigitForm::First { orbit } => {
-                let (at, Some(groups)) = self.groups(orbit) else { return };
-                let action = action(at);
-                for (number, value) in numbers.iter_mut().zip(of(at)) {
-                    let first = groups.number_of_first(action[usize::from(*value)]);
-                    *number = *number * factor + u64::from(first);
-                }
-            }
-        }
-    }
-
     /// The three groups of an orbit, if its pieces are so many, and their first coordinate.
     #[inline]
-    fn groups(&self, orbit: usize) -> (usize, Option<&Groups>) {
+    pub(super) fn groups(&self, orbit: usize) -> (usize, Option<&Groups>) {
         let OrbitCoordinates { places, places_at, .. } = &self.orbits[orbit];
         match places {
             Places::Together { .. } => (*places_at, None),
@@ -436,61 +380,11 @@ impl Coordinates {
             DigitForm::HalfRest { orbit } => self.value(DigitForm::Rest { orbit }, at) >> 1,
             DigitForm::First { .. } => self.first_of(form, |first| at[first]),
             DigitForm::Rest { orbit } => match self.groups(orbit) {
-                (first, Some(groups)) => groups.number(at[first], at[first + 1], at[first + 2]),
+                (first, Some(groups)) => {
+                    groups.numbering().of_rest(at[first], at[first + 1], at[first + 2])
+                }
                 (_, None) => 0,
             },
-        }
-    }
-
-    /// Writes the coordinates of a key.
-    pub(super) fn unpack<K: Key>(&self, key: K, at: &mut [u16]) {
-        let (high, low) = self.split(key);
-        // The region first: what depends on another coordinate comes after it.
-        self.unpack_digits(&self.region, high, at);
-        self.unpack_digits(&self.local, low, at);
-        for constraint in self.parities.iter() {
-            let orbit = &self.orbits[constraint.determined];
-            let is_odd = constraint.is_odd(|other| self.orbits[other].is_odd(at));
-            if orbit.is_odd(at) != is_odd {
-                // Another order of the last two pieces.
-                at[orbit.end() - 1] ^= 1;
-            }
-        }
-    }
-
-    /// Writes the coordinates of a region; the others become those of any state of it.
-    pub(super) fn unpack_region(&self, region: u64, at: &mut [u16]) {
-        at.fill(0);
-        self.unpack_digits(&self.region, region, at);
-    }
-
-    /// Writes the coordinates of digits, the last one first.
-    #[inline]
-    fn unpack_digits(&self, digits: &[Digit], mut number: u64, at: &mut [u16]) {
-        for digit in digits.iter().rev() {
-            let values = u64::from(digit.values);
-            self.set(digit.form, (number % values) as u32, at);
-            number /= values;
-        }
-    }
-
-    /// Writes the coordinates of a digit.
-    fn set(&self, form: DigitForm, number: u32, at: &mut [u16]) {
-        match form {
-            DigitForm::Plain { coordinate } => at[coordinate] = number as u16,
-            DigitForm::Half { orbit } => at[self.orbits[orbit].places_at] = number as u16 * 2,
-            DigitForm::HalfRest { orbit } => self.set(DigitForm::Rest { orbit }, number * 2, at),
-            DigitForm::First { orbit } => {
-                if let (first, Some(groups)) = self.groups(orbit) {
-                    at[first] = groups.first(number);
-                }
-            }
-            DigitForm::Rest { orbit } => {
-                if let (first, Some(groups)) = self.groups(orbit) {
-                    let (second, third) = groups.second_and_third(at[first], number);
-                    (at[first + 1], at[first + 2]) = (second, third);
-                }
-            }
         }
     }
 }
@@ -501,26 +395,26 @@ fn digits(orbits: &[OrbitCoordinates]) -> Option<(Vec<Digit>, Vec<Digit>)> {
     for (orbit, coordinates) in orbits.iter().enumerate() {
         if let Some(values) = coordinates.turns.as_ref().map(Turns::size) {
             let form = DigitForm::Plain { coordinate: coordinates.turns_at };
-            free.push(Digit { values, form });
+            free.push(Digit::new(values, form));
         }
         match &coordinates.places {
             Places::Together { odd, .. } => {
                 let form = DigitForm::Plain { coordinate: coordinates.places_at };
-                free.push(Digit { values: odd.len() as u32, form });
+                free.push(Digit::new(odd.len() as u32, form));
             }
             Places::Groups(groups) => {
                 let (first, rest) = (DigitForm::First { orbit }, DigitForm::Rest { orbit });
-                free.push(Digit { values: groups.firsts(), form: first });
-                local.push(Digit { values: groups.rest(), form: rest });
+                free.push(Digit::new(groups.form.firsts(), first));
+                local.push(Digit::new(groups.form.rest(), rest));
             }
         }
     }
     // The greatest first, as many as fit.
-    free.sort_by_key(|digit| std::cmp::Reverse(digit.values));
+    free.sort_by_key(|digit| std::cmp::Reverse(digit.values()));
     let (mut regions, mut region) = (1, Vec::new());
     for digit in free {
-        if regions * u64::from(digit.values) <= MOST_REGIONS {
-            regions *= u64::from(digit.values);
+        if regions * digit.divisor.value() <= MOST_REGIONS {
+            regions *= digit.divisor.value();
             region.push(digit);
         } else {
             local.push(digit);
@@ -531,7 +425,7 @@ fn digits(orbits: &[OrbitCoordinates]) -> Option<(Vec<Digit>, Vec<Digit>)> {
 
 /// Bits of the numbers with these digits; None beyond 64.
 fn bits_of(digits: &[Digit]) -> Option<u32> {
-    let mut values = digits.iter().map(|digit| u64::from(digit.values));
+    let mut values = digits.iter().map(|digit| digit.divisor.value());
     let all = values.try_fold(1_u64, u64::checked_mul)?;
     Some((u64::BITS - (all - 1).leading_zeros()).max(1))
 }

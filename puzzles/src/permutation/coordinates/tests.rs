@@ -88,8 +88,9 @@ fn the_cube_has_keys_without_gaps() {
     let made = check(&definition);
     // 43,252,003,274,489,856,000 states have 65.2 bits, 40,320 of them regions.
     assert_eq!((made.bits(), made.local_bits()), (66, 50));
-    let values =
-        |digits: &[Digit]| -> u128 { digits.iter().map(|d| u128::from(d.values)).product() };
+    let values = |digits: &[Digit]| -> u128 {
+        digits.iter().map(|d| u128::from(d.divisor.value())).product()
+    };
     assert_eq!(values(&made.region) * values(&made.local), 43_252_003_274_489_856_000);
     // A twisted corner and two exchanged pieces are no states of the cube.
     let mut twisted = definition.solved.clone();

@@ -1,0 +1,238 @@
+//! Coordinates of many states of a region, column by column, and their successors.
+//!
+//! A column has one coordinate of all states, one state after the other. States are unpacked digit by
+//! digit, and successors are numbered term by term, so that what a digit or a move needs is at hand for all
+//! of them.
+
+use strata_space::{Key, KeySink};
+
+use super::divisor::Divisor;
+use super::groups::Numbering;
+use super::packing::{Coordinates, Digit, DigitForm, Move};
+
+/// States whose successors are computed together.
+const BATCH: usize = 1024;
+
+/// What some coordinates contribute to the low part of a key.
+#[derive(Copy, Clone, Debug)]
+enum Term {
+    /// A coordinate without the lowest `shift` bits.
+    Plain { coordinate: usize, shift: u32, weight: u64 },
+    /// The three coordinates of an orbit: the first, and the others without the lowest `shift` bits.
+    Groups { orbit: usize, first_weight: u64, rest_weight: u64, shift: u32 },
+}
+
+impl Coordinates {
+    /// Gives `to` each successor of each key of a list.
+    pub(in super::super) fn successors<K: Key>(&self, keys: &[K], to: &mut impl KeySink<K>) {
+        let (actions, terms) = (self.actions(), self.terms());
+        let (mut columns, mut lows) = (Vec::new(), Vec::new());
+        let mut start = 0;
+        for region in keys.chunk_by(|a, b| self.split(*a).0 == self.split(*b).0) {
+            for part in region.chunks(BATCH) {
+                let (high, _) = self.split(part[0]);
+                lows.clear();
+                lows.extend(part.iter().map(|key| self.split(*key).1));
+                columns.resize(self.count() * part.len(), 0);
+                self.unpack(high, &mut lows, &mut columns);
+                for mv in 0..self.moves.len() {
+                    let high = self.region_after((actions, mv), &columns, part.len());
+                    lows.fill(0);
+                    terms
+                        .iter()
+                        .for_each(|term| self.add_term((actions, mv), *term, &columns, &mut lows));
+                    to.add_run(start.., self.join(high, 0), &lows);
+                }
+                start += part.len();
+            }
+        }
+    }
+
+    /// The terms of the low part of a key.
+    fn terms(&self) -> Vec<Term> {
+        let mut terms: Vec<Term> = Vec::new();
+        let mut weight = 1;
+        // The weight of a digit is the number of the values of those after it.
+        for digit in self.local.iter().rev() {
+            terms.push(match digit.form {
+                DigitForm::Plain { coordinate } => Term::Plain { coordinate, shift: 0, weight },
+                DigitForm::Half { orbit } => {
+                    let coordinate = self.orbits[orbit].places_at;
+                    Term::Plain { coordinate, shift: 1, weight }
+                }
+                DigitForm::First { orbit } => {
+                    Term::Groups { orbit, first_weight: weight, rest_weight: 0, shift: 0 }
+                }
+                DigitForm::Rest { orbit } => {
+                    Term::Groups { orbit, first_weight: 0, rest_weight: weight, shift: 0 }
+                }
+                DigitForm::HalfRest { orbit } => {
+                    Term::Groups { orbit, first_weight: 0, rest_weight: weight, shift: 1 }
+                }
+            });
+            weight *= digit.divisor.value();
+        }
+        terms.sort_by_key(|term| match term {
+            Term::Groups { orbit, .. } => (0, *orbit),
+            Term::Plain { coordinate, .. } => (1, *coordinate),
+        });
+        terms.dedup_by(|second, first| first.join(*second));
+        terms
+    }
+
+    /// Adds a term after a move to the numbers of states.
+    fn add_term(&self, mv: Move<'_>, term: Term, columns: &[u16], numbers: &mut [u64]) {
+        let states = numbers.len();
+        let of = |coordinate: usize| &columns[coordinate * states..][..states];
+        let (actions, mv) = mv;
+        let action = |coordinate: usize| &actions[coordinate][mv][..];
+        match term {
+            Term::Plain { coordinate, shift, weight } => {
+                let action = action(coordinate);
+                for (number, value) in numbers.iter_mut().zip(of(coordinate)) {
+                    *number += u64::from(action[usize::from(*value)] >> shift) * weight;
+                }
+            }
+            Term::Groups { orbit, first_weight, rest_weight, shift } => {
+                let (at, Some(groups)) = self.groups(orbit) else { return };
+                let values = [0, 1, 2].map(|group| of(at + group));
+                let actions = [0, 1, 2].map(|group| action(at + group));
+                let weights = (first_weight, rest_weight, shift);
+                let numbering = groups.numbering();
+                match numbering.of_twelve() {
+                    Some(numbering) => add_groups(numbering, values, actions, weights, numbers),
+                    None => add_groups(numbering, values, actions, weights, numbers),
+                }
+            }
+        }
+    }
+
+    /// Writes the columns of the coordinates of states of one region, given by the low parts of their keys,
+    /// which are consumed.
+    pub(super) fn unpack(&self, high: u64, lows: &mut [u64], columns: &mut [u16]) {
+        let states = lows.len();
+        // The region first: what depends on another coordinate comes after it.
+        self.unpack_region(high, states, columns);
+        for digit in self.local.iter().rev() {
+            self.unpack_digit(*digit, lows, columns);
+        }
+        for constraint in self.parities.iter() {
+            let orbit = &self.orbits[constraint.determined];
+            let last = orbit.end() - 1;
+            for state in 0..states {
+                let is_odd = |orbit: usize| self.orbits[orbit].is_odd(columns, state, states);
+                if is_odd(constraint.determined) != constraint.is_odd(is_odd) {
+                    // Another order of the last two pieces.
+                    columns[last * states + state] ^= 1;
+                }
+            }
+        }
+    }
+
+    /// Writes the columns of the coordinates of a region, which are the same for all states.
+    pub(super) fn unpack_region(&self, mut high: u64, states: usize, columns: &mut [u16]) {
+        for digit in self.region.iter().rev() {
+            let (quotient, rest) = digit.divisor.divide(high);
+            high = quotient;
+            let (coordinate, value) = match digit.form {
+                DigitForm::First { orbit } => match self.groups(orbit) {
+                    (at, Some(groups)) => (at, groups.numbering().first(rest as u32)),
+                    (at, None) => (at, 0),
+                },
+                DigitForm::Plain { coordinate } => (coordinate, rest as u16),
+                // Only the low part has others.
+                _ => continue,
+            };
+            columns[coordinate * states..][..states].fill(value);
+        }
+    }
+
+    /// Takes a digit off numbers and writes its coordinates.
+    fn unpack_digit(&self, digit: Digit, numbers: &mut [u64], columns: &mut [u16]) {
+        let states = numbers.len();
+        let divisor = digit.divisor;
+        let column = |coordinate: usize| coordinate * states..(coordinate + 1) * states;
+        match digit.form {
+            DigitForm::Plain { coordinate } => {
+                let values = &mut columns[column(coordinate)];
+                divisor.take_off(numbers, values, |rest, value| *value = rest as u16);
+            }
+            DigitForm::Half { orbit } => {
+                let values = &mut columns[column(self.orbits[orbit].places_at)];
+                divisor.take_off(numbers, values, |rest, value| *value = rest as u16 * 2);
+            }
+            DigitForm::First { orbit } => {
+                let (at, Some(groups)) = self.groups(orbit) else { return };
+                let values = &mut columns[column(at)];
+                divisor.take_off(numbers, values, |rest, value| {
+                    *value = groups.numbering().first(rest);
+                });
+            }
+            DigitForm::Rest { orbit } | DigitForm::HalfRest { orbit } => {
+                let (at, Some(groups)) = self.groups(orbit) else { return };
+                let shift = u32::from(matches!(digit.form, DigitForm::HalfRest { .. }));
+                let columns = &mut columns[at * states..];
+                let numbering = groups.numbering();
+                match numbering.of_twelve() {
+                    Some(numbering) => unpack_rest(numbering, divisor, shift, numbers, columns),
+                    None => unpack_rest(numbering, divisor, shift, numbers, columns),
+                }
+            }
+        }
+    }
+}
+
+/// Adds terms of the three coordinates of an orbit, with the actions on them, to the numbers of states.
+#[inline(always)]
+fn add_groups(
+    numbering: Numbering<'_>,
+    [first, second, third]: [&[u16]; 3],
+    [a, b, c]: [&[u16]; 3],
+    (first_weight, rest_weight, shift): (u64, u64, u32),
+    numbers: &mut [u64],
+) {
+    let next = |action: &[u16], value: &u16| action[usize::from(*value)];
+    let values = first.iter().zip(second).zip(third);
+    for (number, ((first, second), third)) in numbers.iter_mut().zip(values) {
+        let first = next(a, first);
+        let rest = numbering.of_rest(first, next(b, second), next(c, third)) >> shift;
+        let first = numbering.of_first(first);
+        *number += u64::from(first) * first_weight + u64::from(rest) * rest_weight;
+    }
+}
+
+/// Takes the second and third coordinate of an orbit off numbers of states. `columns` begins with those of
+/// the first.
+#[inline(always)]
+fn unpack_rest(
+    numbering: Numbering<'_>,
+    divisor: Divisor,
+    shift: u32,
+    numbers: &mut [u64],
+    columns: &mut [u16],
+) {
+    let (firsts, others) = columns.split_at_mut(numbers.len());
+    let (seconds, thirds) = others.split_at_mut(numbers.len());
+    let values = firsts.iter().zip(seconds).zip(thirds);
+    divisor.take_off(numbers, values, |rest, ((first, second), third)| {
+        (*second, *third) = numbering.second_and_third(*first, rest << shift);
+    });
+}
+
+impl Term {
+    /// Adds another term of the same three coordinates. Returns whether it is one.
+    fn join(&mut self, other: Term) -> bool {
+        let Term::Groups { orbit, first_weight, rest_weight, shift } = self else { return false };
+        match other {
+            Term::Groups { orbit: same, first_weight: a, rest_weight: b, shift: c }
+                if same == *orbit =>
+            {
+                *first_weight += a;
+                *rest_weight += b;
+                *shift += c;
+                true
+            }
+            _ => false,
+        }
+    }
+}
