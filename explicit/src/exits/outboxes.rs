@@ -97,7 +97,7 @@ impl ExitSink for Outboxes {
     }
 }
 
-/// Of a run's limit, one part may be memory that it does not use.
+/// A run gives memory back if more than its limit divided by this is unused.
 const SPARE: usize = 8;
 
 /// Drops exits, for callers that only count states.

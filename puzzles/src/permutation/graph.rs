@@ -296,7 +296,7 @@ impl<K: RankKey> Graph<K> {
         canonical.orbit(&canonical.codes(&state)).iter().filter_map(with_key).collect()
     }
 
-    /// How many states a key stands for.
+    /// How many states a key stands for. Out of line, as most searches have no symmetries.
     #[inline(never)]
     fn count_positions(&self, canonical: &Canonical, key: K) -> u64 {
         match (self.folding(), &self.keys) {

@@ -6,7 +6,6 @@
 
 use strata_space::{Key, KeySink};
 
-use super::divisor::Divisor;
 use super::groups::Numbering;
 use super::packing::{Coordinates, Digit, DigitForm, Move};
 
@@ -98,11 +97,7 @@ impl Coordinates {
                 let values = [0, 1, 2].map(|group| of(at + group));
                 let actions = [0, 1, 2].map(|group| action(at + group));
                 let weights = (first_weight, rest_weight, shift);
-                let numbering = groups.numbering();
-                match numbering.of_twelve() {
-                    Some(numbering) => add_groups(numbering, values, actions, weights, numbers),
-                    None => add_groups(numbering, values, actions, weights, numbers),
-                }
+                add_groups(groups.numbering(), values, actions, weights, numbers);
             }
         }
     }
@@ -171,19 +166,19 @@ impl Coordinates {
             DigitForm::Rest { orbit } | DigitForm::HalfRest { orbit } => {
                 let (at, Some(groups)) = self.groups(orbit) else { return };
                 let shift = u32::from(matches!(digit.form, DigitForm::HalfRest { .. }));
-                let columns = &mut columns[at * states..];
-                let numbering = groups.numbering();
-                match numbering.of_twelve() {
-                    Some(numbering) => unpack_rest(numbering, divisor, shift, numbers, columns),
-                    None => unpack_rest(numbering, divisor, shift, numbers, columns),
-                }
+                let (firsts, others) = columns[at * states..].split_at_mut(states);
+                let (seconds, thirds) = others.split_at_mut(states);
+                let (numbering, values) =
+                    (groups.numbering(), firsts.iter().zip(seconds).zip(thirds));
+                divisor.take_off(numbers, values, |rest, ((first, second), third)| {
+                    (*second, *third) = numbering.second_and_third(*first, rest << shift);
+                });
             }
         }
     }
 }
 
 /// Adds terms of the three coordinates of an orbit, with the actions on them, to the numbers of states.
-#[inline(always)]
 fn add_groups(
     numbering: Numbering<'_>,
     [first, second, third]: [&[u16]; 3],
@@ -199,24 +194,6 @@ fn add_groups(
         let first = numbering.of_first(first);
         *number += u64::from(first) * first_weight + u64::from(rest) * rest_weight;
     }
-}
-
-/// Takes the second and third coordinate of an orbit off numbers of states. `columns` begins with those of
-/// the first.
-#[inline(always)]
-fn unpack_rest(
-    numbering: Numbering<'_>,
-    divisor: Divisor,
-    shift: u32,
-    numbers: &mut [u64],
-    columns: &mut [u16],
-) {
-    let (firsts, others) = columns.split_at_mut(numbers.len());
-    let (seconds, thirds) = others.split_at_mut(numbers.len());
-    let values = firsts.iter().zip(seconds).zip(thirds);
-    divisor.take_off(numbers, values, |rest, ((first, second), third)| {
-        (*second, *third) = numbering.second_and_third(*first, rest << shift);
-    });
 }
 
 impl Term {

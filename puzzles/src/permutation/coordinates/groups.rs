@@ -128,7 +128,7 @@ impl Groups {
 }
 
 /// What follows from the number of pieces alone.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, Debug)]
 pub(super) struct Form {
     /// Pieces of each group.
     pub(super) sizes: [usize; 3],
@@ -189,15 +189,7 @@ pub(super) struct Numbering<'a> {
     others: &'a [(u16, u16, bool)],
 }
 
-impl<'a> Numbering<'a> {
-    /// The same with a form that is a constant, so that the compiler divides by constants: for the number of
-    /// pieces that most such orbits have. None if this is another.
-    #[inline]
-    pub(super) fn of_twelve(self) -> Option<Numbering<'a>> {
-        const TWELVE: Form = Form::of(12);
-        (self.form == TWELVE).then_some(Numbering { form: TWELVE, ..self })
-    }
-
+impl Numbering<'_> {
     /// The number of a set and of an order of a coordinate.
     #[inline(always)]
     fn split(self, group: usize, coordinate: u16) -> (u32, u32) {
