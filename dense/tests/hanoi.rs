@@ -7,7 +7,7 @@ use std::sync::Arc;
 use strata_dense::{Direction, Kernel, Options, Search};
 use strata_puzzles::{DenseHanoi, Hanoi};
 use strata_space::dense::DenseSpace;
-use strata_space::{Digest, KeySpace, LayerStats};
+use strata_space::{KeySpace, LayerStats};
 
 /// Layers by a set of keys: states, moves, digest, and whether the goal is among them.
 fn slow_layers(hanoi: &Hanoi) -> Vec<LayerStats> {
@@ -27,7 +27,7 @@ fn slow_layers(hanoi: &Hanoi) -> Vec<LayerStats> {
             states: layer.len() as u64,
             positions: layer.len() as u64,
             generated,
-            digest: layer.iter().map(|key| hanoi.weight(*key)).sum::<Digest>(),
+            digest: hanoi.digest(&layer),
             found: layer.iter().any(|key| Some(*key) == goal),
             ..LayerStats::default()
         });

@@ -21,7 +21,8 @@ pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut L
 pub(crate) fn find_meetings<L: LocalWord>(next: &[L], current: &[L], stats: &mut LayerStats) {
     let side = |local: &L| (*local).into() as u32 & 1;
     let first = next.first().map_or(0, side);
-    if next.iter().chain(current).all(|local| side(local) == first) {
+    let are_of_first = |locals: &[L]| locals.iter().all(|local| side(local) == first);
+    if are_of_first(next) && are_of_first(current) {
         return;
     }
     let other_side = |local: &L| L::truncate((*local).into() ^ 1);

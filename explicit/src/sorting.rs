@@ -11,7 +11,7 @@ const LONG_BIN: u32 = 24;
 
 /// Replaces `sorted` with locals given as words, in order. Equal ones stay. `counts` is scratch memory.
 ///
-/// One pass puts the locals into bins of about three by their high bits, a second sorts the bins.
+/// One pass puts the locals into bins of one or two by their high bits. Few are in a wrong place then.
 pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, counts: &mut Vec<u32>) {
     let locals = || words.chunks_exact(L::WIDTH.words()).map(L::read);
     let count = locals().len();
@@ -22,7 +22,7 @@ pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, count
         return;
     }
     let bits = locals().max().map_or(0, L::length);
-    let bin_bits = (count.ilog2() - 1).min(bits);
+    let bin_bits = count.ilog2().min(bits);
     let shift = (bits - bin_bits).min(L::WIDTH.bits() - 1);
     let bin = |local: L| local.high(shift);
     counts.clear();
@@ -59,6 +59,15 @@ pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, count
 
 /// Sorts locals each of which is near its place.
 fn insert_all<L: LocalWord>(locals: &mut [L]) {
+    let Some(mut greatest) = locals.first().copied() else { return };
+    // A pass without branches leaves few locals that are not in their places: how far each has to go is
+    // hard to predict.
+    for at in 1..locals.len() {
+        let local = locals[at];
+        locals[at - 1] = greatest.min(local);
+        greatest = greatest.max(local);
+    }
+    locals[locals.len() - 1] = greatest;
     for at in 1..locals.len() {
         let local = locals[at];
         let mut to = at;

@@ -42,9 +42,20 @@ impl Weight {
     /// A pseudo-random weight of a word.
     #[inline]
     pub fn hash(word: u64) -> Weight {
-        let first = mix(word.wrapping_add(0x9e37_79b9_7f4a_7c15));
-        let second = mix(first ^ 0xd1b5_4a32_d192_ed03);
+        let [first, second] = hashes(word);
         Weight([reduce(first, 0), reduce(second, 1)])
+    }
+
+    /// The sum of the hashes of words.
+    #[inline]
+    pub fn sum_of_hashes(words: impl Iterator<Item = u64>) -> Digest {
+        let mut sums = [0; 2];
+        for word in words {
+            let [first, second] = hashes(word);
+            sums[0] += u128::from(first);
+            sums[1] += u128::from(second);
+        }
+        Weight::reduce(sums)
     }
 
     /// Reduces two integer sums of weights, one for each modulus, each below 2^122.
@@ -52,6 +63,13 @@ impl Weight {
     pub fn reduce(sums: [u128; 2]) -> Weight {
         Weight([fold(sums[0], 0), fold(sums[1], 1)])
     }
+}
+
+/// The two hashes of a word, of 64 bits.
+#[inline]
+fn hashes(word: u64) -> [u64; 2] {
+    let first = mix(word.wrapping_add(0x9e37_79b9_7f4a_7c15));
+    [first, mix(first ^ 0xd1b5_4a32_d192_ed03)]
 }
 
 /// The finaliser of splitmix64: a bijection in which every bit affects all bits.
@@ -116,7 +134,11 @@ impl Neg for Weight {
 
 impl Sum for Weight {
     fn sum<I: Iterator<Item = Weight>>(items: I) -> Weight {
-        items.fold(Weight::ZERO, Weight::add)
+        // The sums themselves are reduced, not each term: it takes less time.
+        let add = |sums: [u128; 2], Weight([first, second])| {
+            [sums[0] + u128::from(first), sums[1] + u128::from(second)]
+        };
+        Weight::reduce(items.fold([0; 2], add))
     }
 }
 
@@ -152,6 +174,12 @@ mod tests {
             }
             prop_assert_eq!((a + b) * c, a * c + b * c);
             prop_assert_eq!(a + -a, Weight::ZERO);
+        }
+
+        #[test]
+        fn hashes_add_up(words in prop::collection::vec(any::<u64>(), 0..20)) {
+            let sum: Digest = words.iter().map(|word| Weight::hash(*word)).sum();
+            prop_assert_eq!(Weight::sum_of_hashes(words.into_iter()), sum);
         }
 
         #[test]

@@ -25,8 +25,14 @@ pub trait Key: Copy + Ord + Hash + Debug + Send + Sync + private::Sealed + 'stat
     /// The inverse of [`Self::spread`].
     fn gather(self, bits: u32) -> Self;
 
+    /// A word that depends on all bits of the key. Equal numbers of any type have equal words.
+    fn word(self) -> u64;
+
     /// The hash of a key as its weight. Equal numbers of any type have equal weights.
-    fn weight(self) -> Weight;
+    #[inline]
+    fn weight(self) -> Weight {
+        Weight::hash(self.word())
+    }
 }
 
 impl Key for u64 {
@@ -59,8 +65,8 @@ impl Key for u64 {
     }
 
     #[inline]
-    fn weight(self) -> Weight {
-        Weight::hash(self)
+    fn word(self) -> u64 {
+        self
     }
 }
 
@@ -93,9 +99,9 @@ impl Key for u128 {
     }
 
     #[inline]
-    fn weight(self) -> Weight {
+    fn word(self) -> u64 {
         let (high, low) = ((self >> u64::BITS) as u64, self as u64);
-        Weight::hash(if high == 0 { low } else { mix(high) ^ low })
+        if high == 0 { low } else { mix(high) ^ low }
     }
 }
 
@@ -128,12 +134,12 @@ impl Key for Key192 {
     }
 
     #[inline]
-    fn weight(self) -> Weight {
+    fn word(self) -> u64 {
         match self.high() {
-            0 => self.low().weight(),
+            0 => self.low().word(),
             high => {
                 let middle = (self.low() >> u64::BITS) as u64;
-                Weight::hash(mix(mix(high) ^ middle) ^ self.low() as u64)
+                mix(mix(high) ^ middle) ^ self.low() as u64
             }
         }
     }

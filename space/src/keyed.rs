@@ -1,6 +1,6 @@
 //! Puzzles whose states are integer keys, and the adapter that makes a state space of them.
 
-use crate::digest::{Weight, mix};
+use crate::digest::{Digest, Weight, mix};
 use crate::error::SpaceError;
 use crate::key::Key;
 use crate::sink::{KeySink, StateSink, add_each};
@@ -110,9 +110,9 @@ pub trait KeySpace: Send + Sync + 'static {
         None
     }
 
-    /// The key's weight in a layer's digest, see [`Digest`](crate::Digest).
-    fn weight(&self, key: Self::Key) -> Weight {
-        key.weight()
+    /// The sum of the weights of keys in a layer's [`Digest`]: by default, of hashes of the keys.
+    fn digest(&self, keys: &[Self::Key]) -> Digest {
+        Weight::sum_of_hashes(keys.iter().map(|key| key.word()))
     }
 
     /// How many positions the key stands for: 1 without symmetry. None if the space does not count
@@ -435,24 +435,20 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
         L: Copy + Into<u128>,
     {
         let mut stats = LayerStats { states: locals.len() as u64, ..LayerStats::default() };
-        let (mut sums, mut keys) = ([[0; 2]; 2], Vec::with_capacity(COUNTED));
-        for locals in locals.chunks(COUNTED) {
+        let side = |local: L| local.into() as usize & 1;
+        let (mut digests, mut keys) = ([Digest::ZERO; 2], Vec::with_capacity(COUNTED));
+        let parts = locals.chunks(COUNTED);
+        for locals in parts.flat_map(|part| part.chunk_by(|a, b| side(*a) == side(*b))) {
             keys.clear();
             self.read_keys(region, locals, &mut keys);
-            for (key, local) in keys.iter().zip(locals) {
-                let Weight([first, second]) = self.space.weight(*key);
-                let of_side = &mut sums[(*local).into() as usize & 1];
-                of_side[0] += u128::from(first);
-                of_side[1] += u128::from(second);
-                let positions = self.space.positions(*key).unwrap_or(0);
-                stats.positions = stats.positions.saturating_add(positions);
-            }
+            digests[side(locals[0])] += self.space.digest(&keys);
+            let positions = keys.iter().map(|key| self.space.positions(*key).unwrap_or(0));
+            stats.positions = positions.fold(stats.positions, u64::saturating_add);
             if successors {
                 stats.generated += self.space.count_successors(&keys);
             }
         }
-        let [start, goal] = sums.map(Weight::reduce);
-        stats.digest = start + goal * goal_side();
+        stats.digest = digests[0] + digests[1] * goal_side();
         stats
     }
 
@@ -464,7 +460,7 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     }
 
     fn weight(&self, state: State) -> Weight {
-        let weight = self.space.weight(self.key(state));
+        let weight = self.space.digest(&[self.key(state)]);
         if state.side() == 0 { weight } else { weight * goal_side() }
     }
 

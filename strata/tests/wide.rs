@@ -12,9 +12,9 @@ use strata::{
 };
 use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
-use strata_space::{Digest, Key, Key192, Keyed, Weight, file_value, mix};
+use strata_space::{Digest, Key, Key192, Keyed, file_value, mix};
 
-/// The graph of a space with keys of 64 bits at most, with keys that are far apart. Weights are those of
+/// The graph of a space with keys of 64 bits at most, with keys that are far apart. Digests are those of
 /// the small keys, so digests do not depend on the width.
 #[derive(Clone, Debug)]
 struct Far<S, K> {
@@ -65,8 +65,9 @@ impl<S: KeySpace<Key = u64>, K: Key> KeySpace for Far<S, K> {
     fn is_undirected(&self) -> bool {
         self.inner.is_undirected()
     }
-    fn weight(&self, key: K) -> Weight {
-        self.inner.weight(self.near(key))
+    fn digest(&self, keys: &[K]) -> Digest {
+        let near: Vec<u64> = keys.iter().map(|key| self.near(*key)).collect();
+        self.inner.digest(&near)
     }
     fn text(&self, key: K) -> String {
         self.inner.text(self.near(key))

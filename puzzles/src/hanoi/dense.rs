@@ -317,7 +317,7 @@ mod tests {
                 let key = space.key(state);
                 assert_eq!(space.state(key), state);
                 assert_eq!(space.parse(&space.text(state)), Some(state));
-                assert_eq!(space.weight(state), space.hanoi.weight(key));
+                assert_eq!(space.weight(state), space.hanoi.digest(&[key]));
                 let mut expected = Vec::new();
                 space.hanoi.successors(key, &mut expected);
                 expected.sort_unstable();

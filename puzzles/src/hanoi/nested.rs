@@ -207,7 +207,7 @@ mod tests {
             let weight = levels.fold(space.leaf_weight(nested.leaf), |weight, (level, peg)| {
                 weight * space.config_weight(level, *peg)
             });
-            assert_eq!(weight, space.hanoi.weight(key));
+            assert_eq!(weight, space.hanoi.digest(&[key]));
         }
         assert!(NestedHanoi::new(Hanoi::new(5, 6, true).unwrap()).is_err());
     }

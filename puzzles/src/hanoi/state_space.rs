@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_space::{KeySpace, Seed, SpaceError, Weight};
+use strata_space::{Digest, KeySpace, Seed, SpaceError, Weight};
 
 /// `discs` discs on `pegs` pegs, all on peg 0 at the start.
 ///
@@ -130,12 +130,15 @@ impl KeySpace for Hanoi {
         }
     }
 
-    /// A product over discs, so that the symbolic engine can compute it level by level.
-    fn weight(&self, key: u64) -> Weight {
-        let words = (0..).step_by(GROUP_BITS as usize).map(|shift| key >> shift);
-        let groups = self.weights.iter().zip(words);
-        let weights = groups.map(|(weights, word)| weights[word as usize % (1 << GROUP_BITS)]);
-        weights.fold(Weight::ONE, |product, group| product * group)
+    /// A weight is a product over discs, so that the symbolic engine can compute it level by level.
+    fn digest(&self, keys: &[u64]) -> Digest {
+        let weight = |key: &u64| {
+            let words = (0..).step_by(GROUP_BITS as usize).map(|shift| key >> shift);
+            let groups = self.weights.iter().zip(words);
+            let weights = groups.map(|(weights, word)| weights[word as usize % (1 << GROUP_BITS)]);
+            weights.fold(Weight::ONE, |product, group| product * group)
+        };
+        keys.iter().map(weight).sum()
     }
 
     fn text(&self, key: u64) -> String {
@@ -170,7 +173,7 @@ mod tests {
                 let key = space.key((0..discs).map(peg));
                 let weights = (0..discs).map(|disc| disc_weight(disc, peg(disc)));
                 let expected = weights.fold(Weight::ONE, |product, disc| product * disc);
-                assert_eq!(space.weight(key), expected, "{discs} discs on {pegs} pegs");
+                assert_eq!(space.digest(&[key]), expected, "{discs} discs on {pegs} pegs");
                 assert!(key >> space.key_bits() == 0);
             }
         }

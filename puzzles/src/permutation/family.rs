@@ -6,8 +6,8 @@ use std::sync::Arc;
 use strata_group::{Element, Shape};
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
-    StateSpace, Weight,
+    Chain, Digest, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed,
+    SpaceError, StateSpace,
 };
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};
@@ -180,8 +180,8 @@ impl<F: Family> KeySpace for Member<F> {
         self.graph.count_successors(keys)
     }
 
-    fn weight(&self, key: u128) -> Weight {
-        self.graph.weight(key)
+    fn digest(&self, keys: &[u128]) -> Digest {
+        self.graph.digest(keys)
     }
 
     fn positions(&self, key: u128) -> Option<u64> {

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use strata_group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, each_successor,
+    Chain, Digest, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight,
+    each_successor,
 };
 
 use super::coordinates::{Coordinates, Folding};
@@ -315,8 +316,6 @@ impl<K: RankKey> Graph<K> {
         Weights::Numbers { numbering: Arc::clone(numbering), all }
     }
 
-    /// Out of line, so that the weight of a key alone is short.
-    #[inline(never)]
     fn weight_of_positions(&self, weights: &Weights, key: K) -> Weight {
         let Ok(keys) = &self.keys else { return key.weight() };
         let weight = |(key, state): &(K, State)| match weights {
@@ -509,15 +508,14 @@ impl<K: RankKey> KeySpace for Graph<K> {
         count
     }
 
-    /// That of the dense form, where states have numbers, of all states that the key stands for.
-    #[inline(always)]
-    fn weight(&self, key: K) -> Weight {
+    /// That of the dense form, where states have numbers, of all states that the keys stand for.
+    fn digest(&self, keys: &[K]) -> Digest {
         let weights = self.weights.get_or_init(|| self.find_weights());
-        match (weights, self.canonical()) {
-            (Weights::Keys, None) => key.weight(),
-            // Of one state only: all images would take longer than the search.
-            (Weights::Keys, _) if self.folding.is_some() => key.weight(),
-            _ => self.weight_of_positions(weights, key),
+        // With folding, of one state only: all images would take longer than the search.
+        let is_of_keys = self.canonical().is_none() || self.folding.is_some();
+        match weights {
+            Weights::Keys if is_of_keys => Weight::sum_of_hashes(keys.iter().map(|key| key.word())),
+            _ => keys.iter().map(|key| self.weight_of_positions(weights, *key)).sum(),
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Key192, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed,
-    SpaceError, StateSpace, Weight, file_content, file_value,
+    Chain, Digest, Key192, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed,
+    SpaceError, StateSpace, file_content, file_value,
 };
 
 use super::definition::Definition;
@@ -330,9 +330,8 @@ impl<K: RankKey> KeySpace for PermutationPuzzle<K> {
         self.graph.count_successors(keys)
     }
 
-    #[inline(always)]
-    fn weight(&self, key: K) -> Weight {
-        self.graph.weight(key)
+    fn digest(&self, keys: &[K]) -> Digest {
+        self.graph.digest(keys)
     }
 
     #[inline]

@@ -34,7 +34,7 @@ fn digests(space: &impl KeySpace) -> Vec<Digest> {
     let (mut known, mut layer) = (HashSet::from([start]), vec![start]);
     let mut digests = Vec::new();
     while !layer.is_empty() {
-        digests.push(layer.iter().map(|key| space.weight(*key)).sum());
+        digests.push(space.digest(&layer));
         let mut next = Vec::new();
         layer.iter().for_each(|key| space.successors(*key, &mut next));
         layer = next.into_iter().filter(|key| known.insert(*key)).collect();

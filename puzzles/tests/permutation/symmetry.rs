@@ -23,7 +23,7 @@ fn counted(space: &impl KeySpace) -> Vec<Layer> {
     let mut found = Vec::new();
     while !layer.is_empty() {
         let positions = layer.iter().map(|key| space.positions(*key).unwrap()).sum();
-        let digest = layer.iter().map(|key| space.weight(*key)).sum();
+        let digest = space.digest(&layer);
         found.push((layer.len(), positions, digest));
         let mut next = Vec::new();
         layer.iter().for_each(|key| space.successors(*key, &mut next));

@@ -6,7 +6,6 @@
 
 use strata_space::{Key, KeySink};
 
-use super::groups::Numbering;
 use super::packing::{Coordinates, Digit, DigitForm, Move};
 
 /// States whose successors are computed together.
@@ -96,8 +95,9 @@ impl Coordinates {
                 let (at, Some(groups)) = self.groups(orbit) else { return };
                 let values = [0, 1, 2].map(|group| of(at + group));
                 let actions = [0, 1, 2].map(|group| action(at + group));
-                let weights = (first_weight, rest_weight, shift);
-                add_groups(groups.numbering(), values, actions, weights, numbers);
+                let numbering = groups.numbering();
+                let weights = numbering.weights(first_weight, rest_weight, shift);
+                numbering.add_all(&weights, values, actions, numbers);
             }
         }
     }
@@ -175,24 +175,6 @@ impl Coordinates {
                 });
             }
         }
-    }
-}
-
-/// Adds terms of the three coordinates of an orbit, with the actions on them, to the numbers of states.
-fn add_groups(
-    numbering: Numbering<'_>,
-    [first, second, third]: [&[u16]; 3],
-    [a, b, c]: [&[u16]; 3],
-    (first_weight, rest_weight, shift): (u64, u64, u32),
-    numbers: &mut [u64],
-) {
-    let next = |action: &[u16], value: &u16| action[usize::from(*value)];
-    let values = first.iter().zip(second).zip(third);
-    for (number, ((first, second), third)) in numbers.iter_mut().zip(values) {
-        let first = next(a, first);
-        let rest = numbering.of_rest(first, next(b, second), next(c, third)) >> shift;
-        let first = numbering.of_first(first);
-        *number += u64::from(first) * first_weight + u64::from(rest) * rest_weight;
     }
 }
 

@@ -6,16 +6,23 @@
 
 use super::orders::{factorial, is_odd, rank, unrank};
 
+/// Bits of the order in a coordinate of a group, which has at most four pieces.
+const ORDER_BITS: u32 = 5;
+
+/// Bits of the number of a set of at most four of twelve slots.
+const SET_BITS: u32 = 9;
+
+/// Values of a coordinate: the orders of each of 495 sets. Some of them stand for nothing.
+const VALUES: usize = 495 << ORDER_BITS;
+
 /// Three groups of pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     pub(super) form: Form,
-    /// By group, the sets of slots that it may take, as bits, ascending.
-    sets: [Vec<u16>; 3],
-    /// By group and set, as bits, its number.
+    /// By group and set of slots, as bits, its number: the sets of each size are numbered as numbers ascend.
     numbers: [Vec<u16>; 3],
-    /// By sets of the first and second group, the number of the second among those that do not meet the
-    /// first.
+    /// By the numbers of sets of the first and second group, as one number, the number of the second among
+    /// those that do not meet the first.
     relative: Vec<u8>,
     /// By set of the first group and relative number of the second: the sets of the second and the third,
     /// and whether the slots of the three, one after the other, are an odd order.
@@ -36,12 +43,12 @@ impl Groups {
                 .collect::<Vec<u16>>()
         });
         let all = (1 << pieces) - 1_u16;
-        let mut relative = Vec::with_capacity(sets[0].len() * sets[1].len());
+        let mut relative = vec![0; 1 << (2 * SET_BITS)];
         let mut others = Vec::with_capacity(sets[0].len() * form.relatives as usize);
-        for first in &sets[0] {
+        for (row, first) in sets[0].iter().enumerate() {
             let mut number = 0;
             for (at, second) in (0..).zip(&sets[1]) {
-                relative.push(number);
+                relative[row << SET_BITS | usize::from(at)] = number;
                 if first & second == 0 {
                     let third = all ^ first ^ second;
                     let number_of_third = sets[2].partition_point(|set| *set < third) as u16;
@@ -60,7 +67,7 @@ impl Groups {
             numbers
         });
         let slots = [0, 1, 2].map(|group| {
-            let orders: Vec<Vec<u8>> = (0..1 << form.order_bits[group])
+            let orders: Vec<Vec<u8>> = (0..1 << ORDER_BITS)
                 .map(|order| unrank(order % factorial(sizes[group]), sizes[group]))
                 .collect();
             let of_set = |set: &u16| {
@@ -72,18 +79,16 @@ impl Groups {
             };
             sets[group].iter().flat_map(of_set).collect::<Vec<u8>>()
         });
-        Groups { form, sets, numbers, relative, others, odd, slots }
+        Groups { form, numbers, relative, others, odd, slots }
     }
 
     /// By move, what becomes of each coordinate of a group.
     pub(super) fn action(&self, group: usize, images: &[Vec<u8>]) -> Vec<Vec<u16>> {
-        let values = 0..self.sets[group].len() << self.form.order_bits[group];
-        // Some coordinates stand for nothing; what becomes of them does not matter.
         let size = self.form.sizes[group];
         let of_move = |images: &Vec<u8>| {
             let mut to = vec![0; images.len()];
             (0..).zip(images).for_each(|(slot, from)| to[usize::from(*from)] = slot);
-            let (mut action, mut next) = (vec![0; values.len()], vec![0; size]);
+            let (mut action, mut next) = (vec![0; VALUES], vec![0; size]);
             for (after, slots) in action.iter_mut().zip(self.slots[group].chunks(size)) {
                 next.iter_mut().zip(slots).for_each(|(slot, from)| *slot = to[usize::from(*from)]);
                 *after = self.rank(group, &next);
@@ -105,15 +110,14 @@ impl Groups {
         let set = slots.iter().fold(0_u16, |set, slot| set | 1 << slot);
         let number = u32::from(self.numbers[group][usize::from(set)]);
         // The order of the slots is that of their numbers among them.
-        (number << self.form.order_bits[group] | rank(slots)) as u16
+        (number << ORDER_BITS | rank(slots)) as u16
     }
 
     /// Whether the pieces are an odd order.
     #[inline(always)]
     pub(super) fn is_odd(&self, coordinates: [u16; 3]) -> bool {
         let numbering = self.numbering();
-        let parts: [(u32, u32); 3] =
-            std::array::from_fn(|group| numbering.split(group, coordinates[group]));
+        let parts = coordinates.map(split);
         let relative = numbering.relative_of(parts[0].0, parts[1].0);
         let (_, _, odd) = numbering.others_of(parts[0].0, relative);
         (0..3).fold(odd, |odd, group| odd ^ self.odd[group][parts[group].1 as usize])
@@ -132,12 +136,10 @@ impl Groups {
 pub(super) struct Form {
     /// Pieces of each group.
     pub(super) sizes: [usize; 3],
-    /// By group, the number of orders, and the bits of an order.
+    /// By group, the number of orders.
     orders: [u32; 3],
-    order_bits: [u32; 3],
-    /// Sets of slots of the first and of the second group.
+    /// Sets of slots of the first group.
     firsts: u32,
-    seconds: u32,
     /// Sets of the second group that do not meet one of the first.
     relatives: u32,
 }
@@ -152,9 +154,7 @@ impl Form {
         Form {
             sizes,
             orders,
-            order_bits: [bits_of(orders[0]), bits_of(orders[1]), bits_of(orders[2])],
             firsts: subsets(pieces, sizes[0]),
-            seconds: subsets(pieces, sizes[1]),
             relatives: subsets(pieces - sizes[0], sizes[1]),
         }
     }
@@ -170,14 +170,20 @@ impl Form {
     }
 }
 
-/// The bits of a number below `orders`.
-const fn bits_of(orders: u32) -> u32 {
-    orders.next_power_of_two().ilog2()
-}
-
 /// The number of sets of `size` things among `all`.
 const fn subsets(all: usize, size: usize) -> u32 {
     factorial(all) / factorial(size) / factorial(all - size)
+}
+
+/// How much the numbers of three coordinates weigh in one number, see [`Numbering::weights`].
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Weights {
+    first: u64,
+    /// The relative number of the second set.
+    relative: u64,
+    second_order: u64,
+    /// By order of the third group.
+    third: [u64; 1 << ORDER_BITS],
 }
 
 /// How the coordinates of three groups become numbers without gaps.
@@ -190,22 +196,10 @@ pub(super) struct Numbering<'a> {
 }
 
 impl Numbering<'_> {
-    /// The number of a set and of an order of a coordinate.
-    #[inline(always)]
-    fn split(self, group: usize, coordinate: u16) -> (u32, u32) {
-        let (coordinate, bits) = (u32::from(coordinate), self.form.order_bits[group]);
-        (coordinate >> bits, coordinate & ((1 << bits) - 1))
-    }
-
-    #[inline(always)]
-    fn join(self, group: usize, set: u32, order: u32) -> u16 {
-        (set << self.form.order_bits[group] | order) as u16
-    }
-
     /// The number of a set of the second group among those that do not meet one of the first.
     #[inline(always)]
     fn relative_of(self, first: u32, second: u32) -> u32 {
-        self.relative[(first * self.form.seconds + second) as usize].into()
+        self.relative[(first << SET_BITS | second) as usize].into()
     }
 
     #[inline(always)]
@@ -216,23 +210,59 @@ impl Numbering<'_> {
     /// The number of the first coordinate.
     #[inline(always)]
     pub(super) fn of_first(self, first: u16) -> u32 {
-        let (set, order) = self.split(0, first);
+        let (set, order) = split(first);
         set * self.form.orders[0] + order
     }
 
     /// The first coordinate of a number.
     #[inline(always)]
     pub(super) fn first(self, number: u32) -> u16 {
-        self.join(0, number / self.form.orders[0], number % self.form.orders[0])
+        join(number / self.form.orders[0], number % self.form.orders[0])
     }
 
     /// The number of the second and third coordinate, given the first.
     #[inline(always)]
     pub(super) fn of_rest(self, first: u16, second: u16, third: u16) -> u32 {
-        let ((set, _), (other, order)) = (self.split(0, first), self.split(1, second));
-        let (_, last) = self.split(2, third);
+        let ((set, _), (other, order)) = (split(first), split(second));
+        let (_, last) = split(third);
         let [_, orders, lasts] = self.form.orders;
         (self.relative_of(set, other) * orders + order) * lasts + last
+    }
+
+    /// The weights for [`Self::add_all`]: those of [`Self::of_first`] and of [`Self::of_rest`], of which the
+    /// lowest `shift` bits are left out. `shift` is 0 or 1.
+    pub(super) fn weights(self, first: u64, rest: u64, shift: u32) -> Weights {
+        let [_, orders, lasts] = self.form.orders.map(u64::from);
+        // The number of orders of the third group is even, so its lowest bit is that of the number.
+        let second_order = (lasts >> shift) * rest;
+        let third = std::array::from_fn(|order| (order as u64 >> shift) * rest);
+        Weights { first, relative: orders * second_order, second_order, third }
+    }
+
+    /// Adds what three coordinates weigh after a move to the number of each state. Coordinates are given by
+    /// group and state, what the move makes of them by group and coordinate.
+    pub(super) fn add_all(
+        self,
+        weights: &Weights,
+        coordinates: [&[u16]; 3],
+        actions: [&[u16]; 3],
+        numbers: &mut [u64],
+    ) {
+        let [first, second, third] = coordinates;
+        // Lookups are checked against a known length.
+        let [a, b, c] = actions.map(|action| &action[..VALUES]);
+        let next = |action: &[u16], at: u16| action[usize::from(at)];
+        for (((number, first), second), third) in
+            numbers.iter_mut().zip(first).zip(second).zip(third)
+        {
+            let (first, (second, order)) = (next(a, *first), split(next(b, *second)));
+            let (set, _) = split(first);
+            let (_, last) = split(next(c, *third));
+            *number += u64::from(self.of_first(first)) * weights.first
+                + u64::from(self.relative_of(set, second)) * weights.relative
+                + u64::from(order) * weights.second_order
+                + weights.third[last as usize];
+        }
     }
 
     /// The second and third coordinate of a number, given the first.
@@ -240,10 +270,22 @@ impl Numbering<'_> {
     pub(super) fn second_and_third(self, first: u16, number: u32) -> (u16, u16) {
         let [_, orders, lasts] = self.form.orders;
         let (rest, last) = (number / lasts, number % lasts);
-        let (set, _) = self.split(0, first);
+        let (set, _) = split(first);
         let (second, third, _) = self.others_of(set, rest / orders);
-        (self.join(1, second.into(), rest % orders), self.join(2, third.into(), last))
+        (join(second.into(), rest % orders), join(third.into(), last))
     }
+}
+
+/// The number of a set and of an order of a coordinate.
+#[inline(always)]
+fn split(coordinate: u16) -> (u32, u32) {
+    (u32::from(coordinate >> ORDER_BITS), u32::from(coordinate) % (1 << ORDER_BITS))
+}
+
+/// The inverse of [`split`].
+#[inline(always)]
+fn join(set: u32, order: u32) -> u16 {
+    (set << ORDER_BITS | order) as u16
 }
 
 /// The slots of a set, ascending.
