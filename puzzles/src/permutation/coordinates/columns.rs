@@ -15,9 +15,9 @@ const BATCH: usize = 1024;
 #[derive(Copy, Clone, Debug)]
 enum Term {
     /// A coordinate without the lowest `shift` bits.
-    Plain { coordinate: usize, shift: u32, weight: u64 },
+    Plain { coordinate: usize, shift: u32, factor: u64 },
     /// The three coordinates of an orbit: the first, and the others without the lowest `shift` bits.
-    Groups { orbit: usize, first_weight: u64, rest_weight: u64, shift: u32 },
+    Groups { orbit: usize, first_factor: u64, rest_factor: u64, shift: u32 },
 }
 
 impl Coordinates {
@@ -49,26 +49,26 @@ impl Coordinates {
     /// The terms of the low part of a key.
     fn terms(&self) -> Vec<Term> {
         let mut terms: Vec<Term> = Vec::new();
-        let mut weight = 1;
-        // The weight of a digit is the number of the values of those after it.
+        let mut factor = 1;
+        // The factor of a digit is the number of the values of those after it.
         for digit in self.local.iter().rev() {
             terms.push(match digit.form {
-                DigitForm::Plain { coordinate } => Term::Plain { coordinate, shift: 0, weight },
+                DigitForm::Plain { coordinate } => Term::Plain { coordinate, shift: 0, factor },
                 DigitForm::Half { orbit } => {
                     let coordinate = self.orbits[orbit].places_at;
-                    Term::Plain { coordinate, shift: 1, weight }
+                    Term::Plain { coordinate, shift: 1, factor }
                 }
                 DigitForm::First { orbit } => {
-                    Term::Groups { orbit, first_weight: weight, rest_weight: 0, shift: 0 }
+                    Term::Groups { orbit, first_factor: factor, rest_factor: 0, shift: 0 }
                 }
                 DigitForm::Rest { orbit } => {
-                    Term::Groups { orbit, first_weight: 0, rest_weight: weight, shift: 0 }
+                    Term::Groups { orbit, first_factor: 0, rest_factor: factor, shift: 0 }
                 }
                 DigitForm::HalfRest { orbit } => {
-                    Term::Groups { orbit, first_weight: 0, rest_weight: weight, shift: 1 }
+                    Term::Groups { orbit, first_factor: 0, rest_factor: factor, shift: 1 }
                 }
             });
-            weight *= digit.divisor.value();
+            factor *= digit.divisor.value();
         }
         terms.sort_by_key(|term| match term {
             Term::Groups { orbit, .. } => (0, *orbit),
@@ -85,19 +85,19 @@ impl Coordinates {
         let (actions, mv) = mv;
         let action = |coordinate: usize| &actions[coordinate][mv][..];
         match term {
-            Term::Plain { coordinate, shift, weight } => {
+            Term::Plain { coordinate, shift, factor } => {
                 let action = action(coordinate);
                 for (number, value) in numbers.iter_mut().zip(of(coordinate)) {
-                    *number += u64::from(action[usize::from(*value)] >> shift) * weight;
+                    *number += u64::from(action[usize::from(*value)] >> shift) * factor;
                 }
             }
-            Term::Groups { orbit, first_weight, rest_weight, shift } => {
+            Term::Groups { orbit, first_factor, rest_factor, shift } => {
                 let (at, Some(groups)) = self.groups(orbit) else { return };
                 let values = [0, 1, 2].map(|group| of(at + group));
                 let actions = [0, 1, 2].map(|group| action(at + group));
                 let numbering = groups.numbering();
-                let weights = numbering.weights(first_weight, rest_weight, shift);
-                numbering.add_all(&weights, values, actions, numbers);
+                let factors = numbering.factors(first_factor, rest_factor, shift);
+                numbering.add_all(&factors, values, actions, numbers);
             }
         }
     }
@@ -181,13 +181,13 @@ impl Coordinates {
 impl Term {
     /// Adds another term of the same three coordinates. Returns whether it is one.
     fn join(&mut self, other: Term) -> bool {
-        let Term::Groups { orbit, first_weight, rest_weight, shift } = self else { return false };
+        let Term::Groups { orbit, first_factor, rest_factor, shift } = self else { return false };
         match other {
-            Term::Groups { orbit: same, first_weight: a, rest_weight: b, shift: c }
+            Term::Groups { orbit: same, first_factor: a, rest_factor: b, shift: c }
                 if same == *orbit =>
             {
-                *first_weight += a;
-                *rest_weight += b;
+                *first_factor += a;
+                *rest_factor += b;
                 *shift += c;
                 true
             }

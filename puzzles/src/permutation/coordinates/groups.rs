@@ -175,14 +175,14 @@ const fn subsets(all: usize, size: usize) -> u32 {
     factorial(all) / factorial(size) / factorial(all - size)
 }
 
-/// How much the numbers of three coordinates weigh in one number, see [`Numbering::weights`].
+/// Factors of the parts of three coordinates in a number, see [`Numbering::factors`].
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Weights {
+pub(super) struct Factors {
     first: u64,
-    /// The relative number of the second set.
+    /// Of the relative number of the second set.
     relative: u64,
     second_order: u64,
-    /// By order of the third group.
+    /// By order of the third group, the product.
     third: [u64; 1 << ORDER_BITS],
 }
 
@@ -229,21 +229,21 @@ impl Numbering<'_> {
         (self.relative_of(set, other) * orders + order) * lasts + last
     }
 
-    /// The weights for [`Self::add_all`]: those of [`Self::of_first`] and of [`Self::of_rest`], of which the
-    /// lowest `shift` bits are left out. `shift` is 0 or 1.
-    pub(super) fn weights(self, first: u64, rest: u64, shift: u32) -> Weights {
+    /// The factors for [`Self::add_all`], given those of [`Self::of_first`] and of [`Self::of_rest`], of which
+    /// the lowest `shift` bits are left out. `shift` is 0 or 1.
+    pub(super) fn factors(self, first: u64, rest: u64, shift: u32) -> Factors {
         let [_, orders, lasts] = self.form.orders.map(u64::from);
         // The number of orders of the third group is even, so its lowest bit is that of the number.
         let second_order = (lasts >> shift) * rest;
         let third = std::array::from_fn(|order| (order as u64 >> shift) * rest);
-        Weights { first, relative: orders * second_order, second_order, third }
+        Factors { first, relative: orders * second_order, second_order, third }
     }
 
-    /// Adds what three coordinates weigh after a move to the number of each state. Coordinates are given by
+    /// Adds the terms of three coordinates after a move to the number of each state. Coordinates are given by
     /// group and state, what the move makes of them by group and coordinate.
     pub(super) fn add_all(
         self,
-        weights: &Weights,
+        factors: &Factors,
         coordinates: [&[u16]; 3],
         actions: [&[u16]; 3],
         numbers: &mut [u64],
@@ -258,10 +258,10 @@ impl Numbering<'_> {
             let (first, (second, order)) = (next(a, *first), split(next(b, *second)));
             let (set, _) = split(first);
             let (_, last) = split(next(c, *third));
-            *number += u64::from(self.of_first(first)) * weights.first
-                + u64::from(self.relative_of(set, second)) * weights.relative
-                + u64::from(order) * weights.second_order
-                + weights.third[last as usize];
+            *number += u64::from(self.of_first(first)) * factors.first
+                + u64::from(self.relative_of(set, second)) * factors.relative
+                + u64::from(order) * factors.second_order
+                + factors.third[last as usize];
         }
     }
 
