@@ -11,7 +11,7 @@ const LONG_BIN: u32 = 24;
 
 /// Replaces `sorted` with locals given as words, in order. Equal ones stay. `counts` is scratch memory.
 ///
-/// One pass puts the locals into bins of one or two by their high bits. Few are in a wrong place then.
+/// One pass puts the locals into bins of one or two by their high bits, a second sorts the bins.
 pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, counts: &mut Vec<u32>) {
     let locals = || words.chunks_exact(L::WIDTH.words()).map(L::read);
     let count = locals().len();

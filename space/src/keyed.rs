@@ -110,7 +110,8 @@ pub trait KeySpace: Send + Sync + 'static {
         None
     }
 
-    /// The sum of the weights of keys in a layer's [`Digest`]: by default, of hashes of the keys.
+    /// The sum of the weights of keys in a layer's [`Digest`]: by default, of hashes of the keys. A key's
+    /// weight must not depend on the other keys.
     fn digest(&self, keys: &[Self::Key]) -> Digest {
         Weight::sum_of_hashes(keys.iter().map(|key| key.word()))
     }
