@@ -48,7 +48,7 @@ impl Weight {
 
     /// The sum of the hashes of words.
     #[inline]
-    pub fn sum_of_hashes(words: impl Iterator<Item = u64>) -> Digest {
+    pub(crate) fn sum_of_hashes(words: impl Iterator<Item = u64>) -> Digest {
         let mut sums = [0; 2];
         for word in words {
             let [first, second] = hashes(word);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::digest::{Weight, mix};
+use crate::digest::{Digest, Weight, mix};
 use crate::key192::Key192;
 
 /// An integer type for the keys of a [`KeySpace`](crate::KeySpace): `u64`, `u128` or [`Key192`].
@@ -32,6 +32,12 @@ pub trait Key: Copy + Ord + Hash + Debug + Send + Sync + private::Sealed + 'stat
     #[inline]
     fn weight(self) -> Weight {
         Weight::hash(self.word())
+    }
+
+    /// The sum of the weights of keys.
+    #[inline]
+    fn digest(keys: &[Self]) -> Digest {
+        Weight::sum_of_hashes(keys.iter().map(|key| key.word()))
     }
 }
 

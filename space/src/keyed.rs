@@ -113,7 +113,7 @@ pub trait KeySpace: Send + Sync + 'static {
     /// The sum of the weights of keys in a layer's [`Digest`]: by default, of hashes of the keys. A key's
     /// weight must not depend on the other keys.
     fn digest(&self, keys: &[Self::Key]) -> Digest {
-        Weight::sum_of_hashes(keys.iter().map(|key| key.word()))
+        Self::Key::digest(keys)
     }
 
     /// How many positions the key stands for: 1 without symmetry. None if the space does not count

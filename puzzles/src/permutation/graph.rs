@@ -514,7 +514,7 @@ impl<K: RankKey> KeySpace for Graph<K> {
         // With folding, of one state only: all images would take longer than the search.
         let is_of_keys = self.canonical().is_none() || self.folding.is_some();
         match weights {
-            Weights::Keys if is_of_keys => Weight::sum_of_hashes(keys.iter().map(|key| key.word())),
+            Weights::Keys if is_of_keys => K::digest(keys),
             _ => keys.iter().map(|key| self.weight_of_positions(weights, *key)).sum(),
         }
     }

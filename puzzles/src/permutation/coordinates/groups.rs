@@ -233,7 +233,7 @@ impl Numbering<'_> {
     /// the lowest `shift` bits are left out. `shift` is 0 or 1.
     pub(super) fn factors(self, first: u64, rest: u64, shift: u32) -> Factors {
         let [_, orders, lasts] = self.form.orders.map(u64::from);
-        // The number of orders of the third group is even, so its lowest bit is that of the number.
+        // There is an even number of orders of the third group, so the lowest bit is that of its order.
         let second_order = (lasts >> shift) * rest;
         let third = std::array::from_fn(|order| (order as u64 >> shift) * rest);
         Factors { first, relative: orders * second_order, second_order, third }
@@ -249,7 +249,7 @@ impl Numbering<'_> {
         numbers: &mut [u64],
     ) {
         let [first, second, third] = coordinates;
-        // Lookups are checked against a known length.
+        // A constant length leaves more registers to the loop.
         let [a, b, c] = actions.map(|action| &action[..VALUES]);
         let next = |action: &[u16], at: u16| action[usize::from(at)];
         for (((number, first), second), third) in
