@@ -194,6 +194,12 @@ fn child_of(pid: Pid) -> Option<Pid> {
     found.and_then(|(pid, _)| Pid::from_raw(pid))
 }
 
+/// The command line of a process; empty if it has ended.
+fn command_line(pid: Pid) -> String {
+    let path = format!("/proc/{}/cmdline", pid.as_raw_nonzero());
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
 #[test]
 fn a_search_for_the_page_ends_with_the_coordinator() {
     for signal in [Signal::TERM, Signal::KILL] {
@@ -208,7 +214,8 @@ fn a_search_for_the_page_ends_with_the_coordinator() {
         let coordinator = cluster.pid(COORDINATOR);
         let mut child = None;
         eventually("a search for the page", || {
-            child = child_of(coordinator);
+            // Before `exec` it has the coordinator's command line, and the coordinator waits for it.
+            child = child_of(coordinator).filter(|child| command_line(*child).contains(&done));
             child.is_some()
         });
         let child = child.unwrap();
@@ -219,10 +226,7 @@ fn a_search_for_the_page_ends_with_the_coordinator() {
         let begun = Instant::now();
         cluster.signal(COORDINATOR, signal);
         cluster.ended(COORDINATOR);
-        let command = format!("/proc/{}/cmdline", child.as_raw_nonzero());
-        eventually("the end of the search", || {
-            !std::fs::read_to_string(&command).unwrap_or_default().contains(&done)
-        });
+        eventually("the end of the search", || !command_line(child).contains(&done));
         assert!(begun.elapsed().as_secs() < 20, "{signal:?}: {:?}", begun.elapsed());
     }
 }
