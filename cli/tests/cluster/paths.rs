@@ -214,7 +214,7 @@ fn a_search_for_the_page_ends_with_the_coordinator() {
         let coordinator = cluster.pid(COORDINATOR);
         let mut child = None;
         eventually("a search for the page", || {
-            // Before `exec` it has the coordinator's command line, and the coordinator waits for it.
+            // Before `exec` the child has the command line of the coordinator, which waits for it.
             child = child_of(coordinator).filter(|child| command_line(*child).contains(&done));
             child.is_some()
         });
