@@ -175,10 +175,40 @@ fn a_search_resumes_at_any_layer_with_any_number_of_workers() {
     }
 }
 
-fn older_files(folder: &Path) -> Vec<String> {
+/// A file that joins older layers with those of the checkpoint has a depth before the checkpoint's.
+#[test]
+fn a_resumed_search_has_no_temporary_file_at_its_end() {
+    for (first, then) in [(1, 1), (2, 2), (2, 1), (1, 3)] {
+        let dir = tempfile::tempdir().unwrap();
+        let run = |workers: usize, layers: u32| {
+            let search = Search::new(OneWay::new(5)).data_dir(dir.path()).workers(workers);
+            // Files of kept depths are on disk, however small.
+            search.keep_layers(KeepLayers::All).shards(16).max_layers(layers).run()
+        };
+        let temporary = || {
+            let names = std::fs::read_dir(dir.path()).unwrap().map(|job| job.unwrap().path());
+            let names = names.filter(|job| job.is_dir()).flat_map(|job| names_in(&job));
+            names.filter(|name| name.ends_with(".tmp")).collect::<Vec<_>>()
+        };
+        assert!(matches!(run(first, 20).unwrap_err(), Error::Stopped { .. }));
+        for layers in [21, 22, 25] {
+            assert!(matches!(run(then, layers).unwrap_err(), Error::Stopped { .. }));
+            assert_eq!(temporary(), [""; 0], "{first} and {then} workers, {layers} layers");
+        }
+        let report = run(then, 1000).unwrap();
+        assert_eq!(states(&report), OneWay::new(5).counts());
+        assert!(!older_files(report.folder()).is_empty());
+        assert_eq!(temporary(), [""; 0], "{first} and {then} workers");
+    }
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
-    let names = names.map(|name| name.into_string().unwrap());
-    names.filter(|name| name.contains("older-")).collect()
+    names.map(|name| name.into_string().unwrap()).collect()
+}
+
+fn older_files(folder: &Path) -> Vec<String> {
+    names_in(folder).into_iter().filter(|name| name.contains("older-")).collect()
 }
 
 /// A checkpoint of a search with the last two layers only lacks what the same search needs now.

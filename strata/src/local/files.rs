@@ -107,11 +107,11 @@ impl Files {
         LayerWriter::file(self.folder.fs().clone(), &path, header)
     }
 
-    /// The path of a layer's file in a checkpoint. A checkpoint's file that is used without a copy is
-    /// already durable, and keeps its name.
+    /// The path of a layer's file in a checkpoint. A file that the last durable checkpoint names keeps
+    /// its name; any other file of the same depth, such as one that joins older layers, gets its own.
     fn final_path(&self, layer: &Layer) -> PathBuf {
         let depth = layer.header().depth;
-        let path = layer.path().filter(|_| self.earlier.copy == 0 && self.is_earlier(depth));
+        let path = layer.path().filter(|path| self.pinned.contains(path));
         path.unwrap_or_else(|| match layer.header().kind {
             FileKind::Older => self.named(older_file(depth, self.worker), depth),
             _ => self.path(depth),
