@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::{expect, only_job, refused, solve, strata};
 use serde_json::Value;
-use strata_store::DataDir;
+use strata_store::{DataDir, RealFs};
 use tempfile::tempdir;
 
 fn resume(folder: &Path, flags: &str) -> std::process::Command {
@@ -90,7 +90,7 @@ fn flags_that_do_not_concern_the_job_are_refused() {
 fn a_second_process_names_the_one_that_uses_the_folder() {
     let dir = tempdir().unwrap();
     expect(4, &mut solve(dir.path(), "hanoi 5 --max-layers 9"));
-    let lock = DataDir::lock(dir.path()).unwrap();
+    let lock = DataDir::lock(&RealFs, dir.path()).unwrap();
     for mut command in [resume(dir.path(), ""), solve(dir.path(), "hanoi 4")] {
         let pid = std::process::id();
         let line = refused(&mut command, &format!("another process (process {pid}, for "));

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use strata_store::DataDir;
+use strata_store::{DataDir, RealFs};
 
 use crate::common::{expect, only_job, refused, solve, strata};
 
@@ -70,7 +70,7 @@ fn a_job_in_use_by_another_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     expect(0, &mut solve(dir.path(), "panex 3"));
     let job = only_job(dir.path());
-    let lock = DataDir::lock(dir.path()).unwrap();
+    let lock = DataDir::lock(&RealFs, dir.path()).unwrap();
     refused(&mut rm(&job), "is in use by another process");
     drop(lock);
     // A worker's folder has no manifest.

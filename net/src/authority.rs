@@ -12,6 +12,7 @@ use rcgen::{
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
 use rustls::pki_types::ServerName;
+use strata_store::RealFs;
 
 use crate::error::NetError;
 use crate::security::{Security, TlsFiles};
@@ -70,7 +71,7 @@ impl ClusterCertificates {
             return Err(NetError::Exists { path: path.clone() });
         }
         let contents = Contents::generate(names)?;
-        fs::create_dir_all(dir).map_err(NetError::file(dir))?;
+        create_folder(dir)?;
         for (path, mode, text) in [
             (&files.ca_key, SECRET, &contents.ca_key),
             (&files.node_key, SECRET, &contents.node_key),
@@ -191,6 +192,19 @@ fn all_names(given: &[String]) -> Result<Vec<String>, NetError> {
         }
     }
     Ok(names)
+}
+
+/// Creates a folder and the missing ones above it, durably. Unlike folders of data they follow the
+/// umask: other users may need the certificates, and the keys have a mode of their own.
+fn create_folder(dir: &Path) -> Result<(), NetError> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+    fs::create_dir_all(dir).map_err(NetError::file(dir))?;
+    for folder in missing.into_iter().rev() {
+        // It exists, so this makes its name durable.
+        strata_store::create_dir_durably(&RealFs, folder)
+            .map_err(|error| NetError::file(folder)(io::Error::other(error)))?;
+    }
+    Ok(())
 }
 
 fn write_new(path: &Path, mode: u32, text: &str) -> io::Result<()> {

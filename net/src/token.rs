@@ -18,6 +18,9 @@ const MAX_LEN: usize = 4096;
 /// Random bytes of a new token, written as twice as many hexadecimal digits.
 const RANDOM_BYTES: usize = 32;
 
+/// Random bytes in the name of a token file that is being created.
+const TEMPORARY_BYTES: usize = 8;
+
 /// Mode of a token file. The group reads it, because nodes may run as different users of one group.
 const MODE: u32 = 0o640;
 
@@ -57,6 +60,7 @@ impl Token {
     /// # Errors
     /// Those of [`Token::read`], and [`NetError::File`] if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self, NetError> {
+        remove_leftovers(path);
         let exists = fs::exists(path).map_err(NetError::file(path))?;
         if !exists {
             make(path).map_err(NetError::file(path))?;
@@ -114,16 +118,22 @@ impl Token {
 /// gives the file its final name. Linking fails if that name exists, so the first complete file
 /// stays.
 fn make(path: &Path) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let folder = folder_of(path);
+    let (temporary, linked) = loop {
+        let random = random_hex::<TEMPORARY_BYTES>()?;
+        let temporary = folder.join(format!(".{name}.{random}.tmp"));
+        match write_new(&temporary, &random_hex::<RANDOM_BYTES>()?) {
+            // Another process has removed it as a leftover before it was locked.
+            Ok(None) => {}
+            Ok(Some(_held)) => {
+                let linked = fs::hard_link(&temporary, path);
+                break (temporary, linked);
+            }
+            Err(error) => break (temporary, Err(error)),
+        }
     };
-    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), random_hex::<8>()?));
-    let linked = write_new(&temporary, &random_hex::<RANDOM_BYTES>()?)
-        .and_then(|()| fs::hard_link(&temporary, path));
-    // The temporary file may not exist. One that cannot be removed is harmless: no node uses its
-    // token.
+    // The temporary file may not exist. If it cannot be removed, the next start does it.
     let _ = fs::remove_file(&temporary);
     match linked {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -132,13 +142,40 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-fn write_new(path: &Path, secret: &str) -> io::Result<()> {
+/// Removes temporary files of processes that were killed while they created a token.
+fn remove_leftovers(path: &Path) {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return };
+    let is_temporary = |other: &str| {
+        let rest = other.strip_prefix('.').and_then(|rest| rest.strip_prefix(&*name));
+        let rest = rest.and_then(|rest| rest.strip_prefix('.'));
+        let random = rest.and_then(|rest| rest.strip_suffix(".tmp")).unwrap_or_default();
+        random.len() == 2 * TEMPORARY_BYTES && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    // One that stays is harmless: no node uses its token. The folder may not be readable.
+    let _ = strata_store::remove_abandoned(folder_of(path), is_temporary);
+}
+
+/// The folder of a file.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes a token to a new file, durably. Returns the file, which is locked; none if another process
+/// has removed it as a leftover.
+fn write_new(path: &Path, secret: &str) -> io::Result<Option<File>> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?;
+    if !strata_store::hold_temporary(&file, path)? {
+        return Ok(None);
+    }
     // The umask may have removed the group's permission.
     file.set_permissions(Permissions::from_mode(MODE))?;
     file.write_all(secret.as_bytes())?;
     file.write_all(b"\n")?;
-    file.sync_all()
+    file.sync_all()?;
+    Ok(Some(file))
 }
 
 fn random_hex<const N: usize>() -> io::Result<String> {
@@ -251,6 +288,21 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         let other = folder.path().join("other");
         assert!(!Token::create(&other).unwrap().matches(text.trim_end().as_bytes()));
+    }
+
+    #[test]
+    fn what_a_killed_creator_has_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        for token_exists in [false, true] {
+            let left = folder.path().join(".token.0123456789abcdef.tmp");
+            fs::write(&left, SECRET).unwrap();
+            fs::write(folder.path().join(".token.mine.tmp"), SECRET).unwrap();
+            assert_eq!(path.exists(), token_exists);
+            Token::create(&path).unwrap();
+            assert!(!left.exists());
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! from them.
 //!
 //! Content that is not synced may be lost or torn, sector by sector. Creations, renames and removals
-//! in a folder that is not synced may be undone, the last ones first.
+//! in a folder that is not synced may be undone, the last ones first. A folder whose creation is undone
+//! is lost with all that it holds.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -21,6 +22,8 @@ use crate::world::{Random, World};
 enum Change {
     /// The file was created; there may have been another of the name.
     Created { path: PathBuf, before: Option<PathBuf> },
+    /// The folder was created.
+    NewFolder { path: PathBuf },
     /// The file was renamed; the target may have existed.
     Renamed { from: PathBuf, to: PathBuf, before: Option<PathBuf> },
     /// The file was removed; a second name keeps it.
@@ -30,6 +33,7 @@ enum Change {
 impl Change {
     fn is_in(&self, dir: &Path) -> bool {
         let (Change::Created { path, .. }
+        | Change::NewFolder { path }
         | Change::Renamed { to: path, .. }
         | Change::Removed { path, .. }) = self;
         path.parent() == Some(dir)
@@ -71,7 +75,7 @@ impl Disk {
         let shared = Path::new("/dev/shm");
         let parent = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
         let root = tempfile::Builder::new().prefix(&name()).rand_bytes(0).tempdir_in(parent)?;
-        std::fs::create_dir(root.path().join("data"))?;
+        std::fs::create_dir(root.path().join("disk"))?;
         std::fs::create_dir(root.path().join("kept"))?;
         Ok(Arc::new(Disk {
             random: world.part("disk", 0, 0),
@@ -84,9 +88,9 @@ impl Disk {
         }))
     }
 
-    /// The data directory.
+    /// The data directory. The process that uses it creates it and the folder above.
     pub(crate) fn data(&self) -> PathBuf {
-        self.root.path().join("data")
+        self.root.path().join("disk").join("strata").join("data")
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -136,6 +140,9 @@ impl Disk {
         for change in changes.drain(..).rev().take(undone) {
             undo(change)?;
         }
+        if !self.data().exists() {
+            self.journal.erase();
+        }
         Ok(())
     }
 
@@ -175,8 +182,7 @@ impl Disk {
     pub(crate) fn erase(&self) -> io::Result<()> {
         *self.state() = State::default();
         self.journal.erase();
-        std::fs::remove_dir_all(self.data())?;
-        std::fs::create_dir(self.data())
+        remove_folder(&self.data())
     }
 }
 
@@ -195,6 +201,14 @@ fn name() -> String {
 fn digits(number: u64) -> String {
     let digit = |place| char::from(b'0' + (number / 3_u64.pow(place) % 3) as u8);
     (0..20).rev().map(digit).collect()
+}
+
+/// Removes a folder with all that it holds, if there is one.
+fn remove_folder(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 /// Content of which some sectors are new and some are old.
@@ -222,6 +236,7 @@ fn undo(change: Change) -> io::Result<()> {
     };
     match change {
         Change::Created { path, before } => bring_back(before, &path),
+        Change::NewFolder { path } => remove_folder(&path),
         Change::Removed { path, kept } => std::fs::rename(kept, path),
         Change::Renamed { from, to, before } => {
             if to.exists() {
@@ -367,9 +382,13 @@ impl Fs for ProcessFs {
         Ok(())
     }
 
-    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        drop(self.step()?);
-        RealFs.create_dir_all(dir)
+    fn create_dir(&self, dir: &Path) -> io::Result<bool> {
+        let mut state = self.step()?;
+        let is_new = RealFs.create_dir(dir)?;
+        if is_new {
+            state.changes.push(Change::NewFolder { path: dir.to_path_buf() });
+        }
+        Ok(is_new)
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
@@ -393,6 +412,8 @@ impl Fs for ProcessFs {
 mod tests {
     use std::collections::BTreeSet;
 
+    use strata_store::{create_dir_durably, write_durably};
+
     use super::*;
 
     /// What a loss of power leaves of `name`, over many seeds.
@@ -401,6 +422,7 @@ mod tests {
             let world = World::new(seed);
             let disk = Disk::new(&world).unwrap();
             let data = disk.data();
+            std::fs::create_dir_all(&data).unwrap();
             work(&ProcessFs::new(&Process::new(1, &world), &disk), &data);
             disk.lose_power().unwrap();
             std::fs::read(data.join(name)).ok()
@@ -443,6 +465,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn folders_whose_names_are_not_synced_may_be_lost() {
+        let create = |is_synced: bool| {
+            left("a/b/file", move |fs, data| {
+                for dir in ["a", "a/b"] {
+                    fs.create_dir(&data.join(dir)).unwrap();
+                }
+                write_durably(fs, &data.join("a/b/file"), b"1").unwrap();
+                if is_synced {
+                    fs.sync_dir(&data.join("a")).unwrap();
+                    fs.sync_dir(data).unwrap();
+                }
+            })
+        };
+        assert_eq!(create(true), BTreeSet::from([Some(vec![b'1'])]));
+        assert_eq!(create(false), BTreeSet::from([None, Some(vec![b'1'])]));
+        let durably = left("a/b/file", |fs, data| {
+            create_dir_durably(fs, &data.join("a/b")).unwrap();
+            write_durably(fs, &data.join("a/b/file"), b"1").unwrap();
+        });
+        assert_eq!(durably, BTreeSet::from([Some(vec![b'1'])]));
+    }
+
+    #[tokio::test]
     async fn temporary_names_are_those_of_the_disk() {
         let suffixes = || {
             let world = World::new(0);
@@ -460,6 +505,7 @@ mod tests {
         let disk = Disk::new(&world).unwrap();
         let process = Process::new(1, &world);
         let fs = ProcessFs::new(&process, &disk);
+        std::fs::create_dir_all(disk.data()).unwrap();
         let file = fs.create(&disk.data().join("file")).unwrap();
         process.crash_after(1);
         file.write_all_at(b"1", 0).unwrap();

@@ -232,19 +232,38 @@ mod tests {
     use super::*;
     use crate::world::World;
 
-    /// A date of the operating system would change the length of compressed headers from run to run.
-    #[tokio::test(start_paused = true)]
-    async fn responses_have_the_simulated_date() {
-        let world = World::new(0);
-        let network = Network::new(Arc::clone(&world));
-        let settings = Settings {
+    fn settings() -> Settings {
+        Settings {
             lease: Duration::from_secs(1),
             worker_timeout: Duration::from_secs(20),
             checkpoint_interval: Duration::from_secs(1),
             narrow: 1,
             puzzles: Arc::new(Registry::shipped()),
-        };
-        let mut coordinator = Host::new(COORDINATOR, &network, &settings).unwrap();
+        }
+    }
+
+    /// A first start creates the data directory and the folder above.
+    #[tokio::test(start_paused = true)]
+    async fn new_data_directories_survive_a_loss_of_power() {
+        for seed in 0..10 {
+            let network = Network::new(World::new(seed));
+            for (id, file) in [(COORDINATOR, "logs"), (1, "worker-id")] {
+                let mut host = Host::new(id, &network, &settings()).unwrap();
+                host.start();
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                assert!(host.is_running() && host.ended().await.is_none());
+                host.crash(true).await.unwrap();
+                assert!(host.disk.data().join(file).exists(), "seed {seed}, {file}");
+            }
+        }
+    }
+
+    /// A date of the operating system would change the length of compressed headers from run to run.
+    #[tokio::test(start_paused = true)]
+    async fn responses_have_the_simulated_date() {
+        let world = World::new(0);
+        let network = Network::new(Arc::clone(&world));
+        let mut coordinator = Host::new(COORDINATOR, &network, &settings()).unwrap();
         coordinator.start();
         tokio::time::sleep(Duration::from_secs(1)).await;
         let (process, disk) = (Process::new(1, &world), Disk::new(&world).unwrap());

@@ -333,6 +333,7 @@ impl Cluster {
         let mut clone = Host::new(CLONE + self.clones.len(), &self.network, &self.settings)?;
         let from = self.hosts[host].disk.data().join("worker-id");
         if from.exists() {
+            std::fs::create_dir_all(clone.disk.data())?;
             std::fs::copy(from, clone.disk.data().join("worker-id"))?;
             clone.start();
         }

@@ -45,8 +45,9 @@ pub use dense::{DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader};
 pub use diagram::{SnapshotSeal, read_diagram_snapshot, write_diagram_snapshot};
 pub use error::{Result, StoreError};
 pub use fs::{
-    FaultyFs, Fs, FsFile, FsRead, Mapping, RealFs, create_private, create_private_dir, open_input,
-    open_private, open_regular, read_input, write_durably,
+    FaultyFs, Fs, FsFile, FsRead, Mapping, RealFs, create_dir_durably, create_private,
+    hold_temporary, is_temporary, open_input, open_private, open_regular, read_input,
+    remove_abandoned, write_durably,
 };
 pub use hex::{Hex64, Hex128};
 pub use job::{

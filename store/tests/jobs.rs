@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use strata_store::check_name;
 use strata_store::{
     Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, FaultyFs, Fs, Hex64, Hex128,
     HistoryLine, HistoryPrefix, JobDir, JobSpec, KeptFile, Manifest, RealFs, RunState, StoreError,
 };
+use strata_store::{check_name, is_temporary};
 
 fn real() -> Arc<dyn Fs> {
     Arc::new(RealFs)
@@ -286,8 +286,8 @@ fn leftovers_are_removed_and_named_files_are_kept() {
 fn one_process_at_a_time() {
     let data = tempfile::tempdir().unwrap();
     let dir = data.path().join("data");
-    let lock = DataDir::lock(&dir).unwrap();
-    match DataDir::lock(&dir) {
+    let lock = DataDir::lock(&RealFs, &dir).unwrap();
+    match DataDir::lock(&RealFs, &dir) {
         Err(error @ StoreError::Locked { .. }) => {
             let text = error.to_string();
             let process = format!("in use by another process (process {}, ", std::process::id());
@@ -302,7 +302,92 @@ fn one_process_at_a_time() {
     assert_eq!(lock.jobs(&RealFs).unwrap(), ["a", "b"]);
     drop(lock);
     assert_eq!(std::fs::read(dir.join(".lock")).unwrap(), b"");
-    DataDir::lock(&dir).unwrap();
+    DataDir::lock(&RealFs, &dir).unwrap();
+}
+
+#[test]
+fn new_folders_survive_a_loss_of_power() {
+    let data = tempfile::tempdir().unwrap();
+    let fs = FaultyFs::new();
+    let dir = data.path().join("a/b/data");
+    drop(DataDir::lock(&fs, &dir).unwrap());
+    JobDir::create(Arc::new(fs.clone()), &dir, "a", spec()).unwrap();
+    fs.create_dir(&dir.join("unsynced")).unwrap();
+    fs.crash().unwrap();
+    assert!(!dir.join("unsynced").exists());
+    JobDir::open(real(), &dir.join("a")).unwrap();
+}
+
+/// A process that is killed leaves a folder whose name is not durable.
+#[test]
+fn folders_of_an_interrupted_creation_survive_a_loss_of_power() {
+    let mut interrupted = 0;
+    for steps in 0.. {
+        let data = tempfile::tempdir().unwrap();
+        let fs = FaultyFs::new();
+        let dir = data.path().join("a/b/data");
+        fs.fail_after(steps);
+        let done = DataDir::lock(&fs, &dir).is_ok();
+        interrupted += usize::from(!done && data.path().join("a").exists());
+        fs.heal();
+        drop(DataDir::lock(&fs, &dir).unwrap());
+        fs.crash().unwrap();
+        assert!(dir.join(".lock").exists(), "after {steps} steps");
+        if done {
+            break;
+        }
+    }
+    assert!(interrupted >= 3, "{interrupted}");
+}
+
+#[test]
+fn something_else_in_place_of_a_folder_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    std::os::unix::fs::symlink("nowhere", data.path().join("link")).unwrap();
+    for name in ["file", "file/data", "link"] {
+        let dir = data.path().join(name);
+        let error = DataDir::lock(&RealFs, &dir).unwrap_err();
+        assert!(matches!(&error, StoreError::Io { op: "create", path, .. } if *path == dir));
+    }
+}
+
+#[test]
+fn leftovers_of_a_data_directory_are_recognised_by_their_names() {
+    let data = tempfile::tempdir().unwrap();
+    let lock = DataDir::lock(&RealFs, data.path()).unwrap();
+    let left = ["worker-id.1-20.tmp", "worker-id.77-0.tmp"];
+    let kept = [".lock", "other.1-2.tmp", "worker-id", "worker-id.mine.tmp", "worker-id.tmp"];
+    left.iter().chain(&kept[1..]).for_each(|n| std::fs::write(data.path().join(n), "").unwrap());
+    std::fs::create_dir(data.path().join("worker-id.3-4.tmp")).unwrap();
+    let is_leftover = |name: &str| is_temporary(name, "worker-id");
+    assert_eq!(lock.remove_leftovers(&RealFs, is_leftover).unwrap(), 2);
+    // A folder is no temporary file.
+    let mut expected = [&kept[..], &["worker-id.3-4.tmp"]].concat();
+    expected.sort_unstable();
+    assert_eq!(names(data.path()), expected);
+}
+
+#[test]
+fn data_directories_of_killed_processes_are_removed() {
+    let parent = tempfile::tempdir().unwrap();
+    let make = |name: &str, lock: Option<&str>| {
+        let dir = parent.path().join(name);
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::write(dir.join("layer"), "x").unwrap();
+        lock.inspect(|text| std::fs::write(dir.join(".lock"), text).unwrap());
+    };
+    make("t-killed", Some("{\"pid\":1}"));
+    make("t-starting", Some(""));
+    make("t-without", None);
+    make("other", Some("{\"pid\":1}"));
+    let in_use = DataDir::lock(&RealFs, &parent.path().join("t-used")).unwrap();
+    let remove = || DataDir::remove_abandoned(parent.path(), |n| n.starts_with("t-")).unwrap();
+    assert_eq!(remove(), 1);
+    assert_eq!(names(parent.path()), ["other", "t-starting", "t-used", "t-without"]);
+    drop(in_use);
+    assert_eq!(remove(), 0);
 }
 
 #[test]

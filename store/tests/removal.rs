@@ -78,6 +78,23 @@ fn a_removal_that_a_crash_interrupts_leaves_the_job_or_remains() {
 }
 
 #[test]
+fn the_folder_of_a_job_that_was_being_created_is_deleted() {
+    let data = tempfile::tempdir().unwrap();
+    for (job, files) in [
+        ("begun", &["manifest.json.1-0.tmp"][..]),
+        ("complete", &["manifest.json", "manifest.json.1-0.tmp"]),
+        ("empty", &[]),
+        ("others", &["notes.tmp"]),
+    ] {
+        let dir = data.path().join(job);
+        std::fs::create_dir(&dir).unwrap();
+        files.iter().for_each(|name| std::fs::write(dir.join(name), "x").unwrap());
+    }
+    assert_eq!(remove_remains(&RealFs, data.path()).unwrap(), 1);
+    assert_eq!(names(data.path()), ["complete", "empty", "others"]);
+}
+
+#[test]
 fn a_removal_follows_no_link() {
     let data = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();

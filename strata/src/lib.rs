@@ -32,7 +32,7 @@ pub use job::cancel::CancelToken;
 pub use job::checker::FileChecker;
 pub use job::dense::find_state;
 pub use job::event::{Event, LayerEvent, orbits};
-pub use job::folder::{Job, check_data_dir, lock_data_dir, spec_to_resume};
+pub use job::folder::{Job, check_data_dir, lock_data_dir, spec_to_resume, temporary_data_dir};
 pub use job::history::{JobHistory, read_history};
 pub use job::layers::{LayerView, ListedState, layer_states, open_layer, search_layer};
 pub use job::request::{DEFAULT_SHARDS, REVERSIBLE_SAMPLES, Request, RunOptions, default_shards};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::BytesMut;
@@ -12,11 +12,12 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
 use strata_platform::Platform;
-use strata_store::{CheckpointFile, JobDir};
+use strata_store::{CheckpointFile, Fs, JobDir};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_stream::StreamExt;
 
 use crate::error::{NodeError, TransferError, UploadError};
+use crate::store_folder::{CopyError, StoreFolder};
 use crate::transfer::{LocalCopy, failed};
 
 /// Bytes read from a file at a time.
@@ -27,8 +28,9 @@ const READ_BYTES: usize = 1 << 20;
 pub(crate) struct CheckpointStore {
     objects: Arc<dyn ObjectStore>,
     prefix: Key,
-    /// The folder of a store that is one.
-    folder: Option<PathBuf>,
+    /// The folder of a store that is one. It writes the objects: [`LocalFileSystem`] would create
+    /// files that others can read, and folders whose names a crash can lose.
+    folder: Option<StoreFolder>,
     uploaded: Mutex<Uploaded>,
 }
 
@@ -50,25 +52,30 @@ enum PutError {
 }
 
 impl CheckpointStore {
-    /// Opens a store by URL.
+    /// Opens a store by URL, for the worker with this id. A folder is accessed through `fs`, and created
+    /// durably if it does not exist.
     ///
     /// # Errors
     /// [`NodeError::CheckpointStore`] if the URL is malformed, its scheme is not built in, or its
     /// folder cannot be created.
-    pub(crate) fn open(url: &str) -> Result<CheckpointStore, NodeError> {
+    pub(crate) fn open(
+        url: &str,
+        fs: &Arc<dyn Fs>,
+        worker: &str,
+    ) -> Result<CheckpointStore, NodeError> {
         let failed = |why: String| NodeError::CheckpointStore { url: url.to_owned(), why };
         if let Some(folder) = url.strip_prefix("file://") {
             if !folder.starts_with('/') {
                 return Err(failed("a file URL needs an absolute path: file:///folder".to_owned()));
             }
-            std::fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
+            let opened = StoreFolder::open(Arc::clone(fs), Path::new(folder), worker);
+            let opened = opened.map_err(|error| failed(error.to_string()))?;
             let local = LocalFileSystem::new_with_prefix(folder);
-            // Without syncs an object may be missing, or zeros, after a crash.
-            let local = local.map_err(|error| failed(error.to_string()))?.with_fsync(true);
+            let local = local.map_err(|error| failed(error.to_string()))?;
             return Ok(CheckpointStore {
                 objects: Arc::new(local),
                 prefix: Key::default(),
-                folder: Some(PathBuf::from(folder)),
+                folder: Some(opened),
                 uploaded: Mutex::default(),
             });
         }
@@ -112,7 +119,7 @@ impl CheckpointStore {
         for record in records {
             let key = self.key(folder.job(), &record.file);
             let path = folder.file_path(&record.file)?;
-            let put = platform.wait(self.put(&key, record.bytes, &path));
+            let put = self.put(platform, folder.job(), record, &path);
             put.map_err(|error| match error {
                 PutError::Local(error) => UploadError::Local(error),
                 PutError::Remote(error) => {
@@ -135,11 +142,35 @@ impl CheckpointStore {
         Ok(())
     }
 
-    async fn put(&self, key: &Key, bytes: u64, path: &Path) -> Result<(), PutError> {
-        let known = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner).last.contains(key);
-        if known && self.objects.head(key).await.is_ok_and(|object| object.size == bytes) {
+    /// Writes an object, unless the store still has it from the last checkpoint.
+    fn put(
+        &self,
+        platform: &dyn Platform,
+        job: &str,
+        record: &CheckpointFile,
+        path: &Path,
+    ) -> Result<(), PutError> {
+        let key = self.key(job, &record.file);
+        let known =
+            self.uploaded.lock().unwrap_or_else(PoisonError::into_inner).last.contains(&key);
+        if known
+            && platform
+                .wait(self.objects.head(&key))
+                .is_ok_and(|object| object.size == record.bytes)
+        {
             return Ok(());
         }
+        match &self.folder {
+            Some(folder) => folder.put(job, &record.file, path).map_err(|error| match error {
+                CopyError::Source(error) => PutError::Local(error),
+                CopyError::Store(error) => PutError::Remote(Box::new(error)),
+            }),
+            None => platform.wait(self.send(&key, path)),
+        }
+    }
+
+    /// Sends a file to a store that is no folder.
+    async fn send(&self, key: &Key, path: &Path) -> Result<(), PutError> {
         let local = |op| move |source| PutError::Local(failed(op, path, source));
         let source = path.to_path_buf();
         let opened = tokio::task::spawn_blocking(move || strata_store::open_regular(&source)).await;
@@ -191,7 +222,7 @@ impl CheckpointStore {
         }
         if let Some(folder) = &self.folder {
             // It is empty, unless something that is no object is in it.
-            let _ = std::fs::remove_dir(folder.join(job));
+            let _ = std::fs::remove_dir(folder.job(job));
         }
         Ok(())
     }

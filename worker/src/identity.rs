@@ -19,6 +19,11 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// Whether a file of the data directory with this name is an id that is being written.
+    pub(crate) fn is_temporary(name: &str) -> bool {
+        strata_store::is_temporary(name, FILE)
+    }
+
     /// Reads the id of a data directory; creates it at the first start.
     ///
     /// # Errors

@@ -43,12 +43,17 @@ struct Files {
 
 impl Files {
     fn open(options: &NodeOptions) -> Result<Files, NodeError> {
-        let data = DataDir::lock(&options.data_dir)?;
+        let fs = options.platform.fs();
+        let data = DataDir::lock(&*fs, &options.data_dir)?;
+        if let Err(error) = data.remove_leftovers(&*fs, Identity::is_temporary) {
+            tracing::warn!("a temporary file stays: {error}");
+        }
         let identity = Identity::open(&*options.platform, &options.data_dir)?;
-        if let Err(error) = remove_remains(&*options.platform.fs(), &options.data_dir) {
+        if let Err(error) = remove_remains(&*fs, &options.data_dir) {
             tracing::warn!("a removed job still takes space: {error}");
         }
-        let store = options.store.as_deref().map(CheckpointStore::open).transpose()?;
+        let open = |url| CheckpointStore::open(url, &fs, &identity.worker);
+        let store = options.store.as_deref().map(open).transpose()?;
         Ok(Files { identity, store, data })
     }
 }
@@ -152,4 +157,37 @@ async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(),
         .serve_with_incoming(Incoming::new(listener, ConnectionLimits::grpc()))
         .await
         .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use strata::catalogue::Registry;
+    use strata_platform::{Machine, System};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn files_that_a_killed_start_has_left_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = folder.path().join("data");
+        std::fs::create_dir(&data_dir).unwrap();
+        std::fs::write(data_dir.join("worker-id.1-0.tmp"), "0123").unwrap();
+        let options = NodeOptions {
+            coordinator: "http://127.0.0.1:7070".to_owned(),
+            name: "a".to_owned(),
+            is_named: true,
+            data_dir: data_dir.clone(),
+            threads: 1,
+            memory: 64 << 20,
+            store: Some(format!("file://{}", folder.path().join("store").display())),
+            puzzles: Arc::new(Registry::shipped()),
+            machine: Machine::default(),
+            platform: System::new(&Handle::current()),
+        };
+        let _files = Files::open(&options).unwrap();
+        let names = std::fs::read_dir(data_dir).unwrap().map(|file| file.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort_unstable();
+        assert_eq!(names, [".lock", "worker-id"]);
+    }
 }

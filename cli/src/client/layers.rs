@@ -3,14 +3,14 @@
 //! The workers look states up in their shards. Only the last two layers, where the searches met, are
 //! transferred. They stay in memory if they are small, and are else written to the data directory.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use strata_explicit::{Candidate, Finder, Layers};
 use strata_net::convert;
 use strata_proto::v1;
-use strata_store::{KeptFile, Layer, RealFs};
+use strata_store::{KeptFile, Layer, RealFs, create_dir_durably, hold_temporary, remove_abandoned};
 use tempfile::NamedTempFile;
 
 use super::remote::Remote;
@@ -18,6 +18,11 @@ use crate::output::exit::{ExitCode, Failure};
 
 /// The most bytes of transferred files in memory.
 const IN_MEMORY: u64 = 256 << 20;
+
+/// Names of files in the data directory: these, with random characters between them.
+const PREFIX: &str = "path-";
+const SUFFIX: &str = ".tmp";
+const RANDOM: usize = 6;
 
 /// The layers of a cluster's job.
 pub(crate) struct RemoteLayers<'a> {
@@ -96,16 +101,33 @@ impl Room {
             return Ok(ReceivedFile { kept, left, place });
         }
         let dir = &self.data_dir;
-        let create = || {
-            std::fs::create_dir_all(dir)?;
-            tempfile::Builder::new().prefix("path-").suffix(".tmp").tempfile_in(dir)
-        };
-        let file = create().map_err(|error| {
+        let failed = |error: &dyn std::fmt::Display| {
             let (file, dir) = (&kept.file, dir.display());
             let message = format!("cannot write {file} to {dir}, see --data-dir: {error}");
             Failure::new(ExitCode::JobFailed, message)
-        })?;
+        };
+        create_dir_durably(&RealFs, dir).map_err(|error| failed(&error))?;
+        let file = temporary_file(dir).map_err(|error| failed(&error))?;
         Ok(ReceivedFile { kept, left, place: Place::Disk(file) })
+    }
+}
+
+/// A new file in a folder, for the owner only. Files of processes that were killed are removed first.
+fn temporary_file(dir: &Path) -> io::Result<NamedTempFile> {
+    let is_temporary = |name: &str| {
+        let rest = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+        rest.is_some_and(|random| {
+            random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    };
+    remove_abandoned(dir, is_temporary)?;
+    loop {
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
+        let file = builder.tempfile_in(dir)?;
+        if hold_temporary(file.as_file(), file.path())? {
+            return Ok(file);
+        }
     }
 }
 
@@ -190,6 +212,8 @@ mod tests {
         let mut room = Room { memory: small.len() as u64, data_dir: data_dir.clone() };
         let mut first = room.receive(kept).unwrap();
         assert!(!data_dir.exists());
+        std::fs::create_dir(&data_dir).unwrap();
+        std::fs::write(data_dir.join("path-aB3dE6.tmp"), "of a killed process").unwrap();
         let mut second = room.receive(other_kept).unwrap();
         let files = || std::fs::read_dir(&data_dir).unwrap().count();
         assert_eq!(files(), 1);

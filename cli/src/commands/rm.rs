@@ -156,7 +156,7 @@ impl LocalJobs {
         if !self.locks.contains_key(data_dir) {
             // Without the file no process has used the directory.
             let is_locked = data_dir.join(".lock").exists();
-            let lock = is_locked.then(|| DataDir::lock(data_dir)).transpose()?;
+            let lock = is_locked.then(|| DataDir::lock(&RealFs, data_dir)).transpose()?;
             self.locks.insert(data_dir.to_owned(), lock);
         }
         self.jobs.push((data_dir.to_owned(), job.to_owned()));

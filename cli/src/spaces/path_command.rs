@@ -1,7 +1,7 @@
 //! `strata path` in a process of its own, for the web page of a coordinator.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use strata::CancelToken;
+use strata_store::{Fs, RealFs, create_private};
 
 use crate::spaces::program;
 
@@ -27,7 +28,8 @@ pub(crate) struct PathCommand {
     pub(crate) program: PathBuf,
     /// The command and its flags, to which the job is added.
     pub(crate) words: Vec<OsString>,
-    /// Folder for the output, and for what does not fit the memory. It is removed before and after.
+    /// Folder for the output, and for what does not fit the memory. It is removed before and after. The
+    /// folder above exists.
     pub(crate) folder: PathBuf,
     /// Time after which the process is killed.
     pub(crate) limit: Duration,
@@ -77,7 +79,7 @@ impl PathCommand {
         let failed = |error: io::Error| {
             format!("strata path cannot use the folder {}: {error}", self.folder.display())
         };
-        remove(&self.folder).and_then(|()| fs::create_dir_all(&self.folder)).map_err(failed)?;
+        remove(&self.folder).and_then(|()| RealFs.create_dir(&self.folder)).map_err(failed)?;
         let output = self.output_in_folder(job, failed);
         remove(&self.folder).map_err(failed)?;
         output
@@ -96,8 +98,8 @@ impl PathCommand {
             .arg("--")
             .arg(job)
             .stdin(Stdio::piped())
-            .stdout(File::create(&text).map_err(failed)?)
-            .stderr(File::create(&errors).map_err(failed)?)
+            .stdout(create_private(&text).map_err(failed)?)
+            .stderr(create_private(&errors).map_err(failed)?)
             .spawn()
             .map_err(|error| format!("strata path cannot start: {error}"))?;
         let status = self.wait(&mut child, job);
@@ -139,8 +141,11 @@ impl PathCommand {
     }
 }
 
-/// Removes a folder, if there is one.
-fn remove(folder: &Path) -> io::Result<()> {
+/// Removes a folder of searches, if there is one.
+///
+/// # Errors
+/// The operating system's error.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -184,6 +189,14 @@ mod tests {
         let (_parent, command) = shell("ls \"$STRATA_DATA_DIR\" >&2; exit 1");
         assert_eq!(command.find("x"), Err("output".to_owned()));
         assert!(!command.folder.exists());
+    }
+
+    #[test]
+    fn files_of_a_run_are_for_the_owner_only() {
+        let (_parent, command) =
+            shell("stat -c %a \"$STRATA_DATA_DIR\"/* \"$STRATA_DATA_DIR\" >&2; exit 1");
+        let output = command.output("x").unwrap();
+        assert_eq!(output.errors, "600\n600\n700\n");
     }
 
     #[test]

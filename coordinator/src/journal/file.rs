@@ -9,16 +9,17 @@
 //!   follows every commit, so that both slots have the same content.
 
 use std::cell::Cell;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
+use redb::backends::FileBackend;
 use redb::{Builder, Database, ReadableDatabase, WriteTransaction};
 use strata_platform::{Instant, Panicked};
+use strata_store::open_private;
 
 use super::error::JournalError;
 use super::health::Health;
@@ -29,6 +30,9 @@ type Result<T> = std::result::Result<T, JournalError>;
 
 /// Cache of the database. Most journals are smaller.
 const CACHE_BYTES: usize = 16 << 20;
+
+/// End of the name of a file that is being created.
+const NEW: &str = ".new";
 
 /// Minimum time between two attempts to open the database again.
 const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
@@ -261,13 +265,17 @@ fn create(
 ) -> Result<()> {
     let failed = |op| JournalError::io(op, path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temp = path.with_file_name(format!(".{name}.{}.new", setup.letters()?));
+    let temp = path.with_file_name(format!(".{name}.{}{NEW}", setup.letters()?));
     let created = catch_panic(path, &Cell::new(false), || {
-        let database = builder().create(&temp).map_err(JournalError::database("create", path))?;
+        // The database would create a file that others can read.
+        let mut new = File::options();
+        let file = open_private(new.read(true).write(true).create_new(true), &temp);
+        let file = FileBackend::new(file.map_err(failed("create"))?);
+        let database = file.and_then(|file| builder().create_with_backend(file));
+        let database = database.map_err(JournalError::database("create", path))?;
         let store = Store::new(&temp, setup.clone(), database);
         store.write(first)?;
         store.close()?;
-        std::fs::set_permissions(&temp, Permissions::from_mode(0o600)).map_err(failed("create"))?;
         File::open(&temp).and_then(|file| file.sync_all()).map_err(failed("create"))?;
         match std::fs::hard_link(&temp, path) {
             // Another process was faster. If it still uses the file, opening it fails.
@@ -288,6 +296,13 @@ fn create(
     folder.and_then(|folder| folder.sync_all()).map_err(failed("create"))
 }
 
+/// Whether `name` is the temporary name of a file `of` in its folder while it is created.
+pub(super) fn is_temporary(name: &str, of: &str) -> bool {
+    let rest = name.strip_prefix('.').and_then(|rest| rest.strip_prefix(of));
+    let rest = rest.and_then(|rest| rest.strip_prefix('.'));
+    rest.and_then(|rest| rest.strip_suffix(NEW)).is_some_and(JournalSetup::are_letters)
+}
+
 /// Converts a panic to an error, except a panic in the caller's code.
 fn catch_panic<T>(
     path: &Path,
@@ -306,7 +321,45 @@ fn catch_panic<T>(
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn temporary_names_are_recognised() {
+        let letters = JournalSetup::default().letters().unwrap();
+        assert!(is_temporary(&format!(".journal.redb.{letters}.new"), "journal.redb"));
+        for other in [
+            ".journal.redb.new",
+            ".journal.redb..new",
+            ".journal.redb.abcdefg.new",
+            ".journal.redb.abc.de.new",
+            ".journal.redb.Backup.new",
+            ".journal.abcdef.new",
+            "journal.redb.abcdef.new",
+            "journal.redb",
+        ] {
+            assert!(!is_temporary(other, "journal.redb"), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_the_owner_can_read_a_journal_even_while_it_is_created() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.redb");
+        let modes = || {
+            let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
+            let modes = files.map(|file| file.metadata().unwrap().permissions().mode() & 0o777);
+            modes.collect::<Vec<_>>()
+        };
+        let mut during = Vec::new();
+        let first = |_: &Writing| {
+            during = modes();
+            Ok(())
+        };
+        drop(Store::open(&path, JournalSetup::default(), first).unwrap());
+        assert_eq!((during, modes()), (vec![0o600], vec![0o600]));
+    }
 
     #[test]
     fn a_panic_of_the_database_is_an_error() {

@@ -12,7 +12,7 @@ use strata_store::check_name;
 
 use super::ended::{end_time, set_end};
 use super::error::JournalError;
-use super::file::Store;
+use super::file::{self, Store};
 use super::index::{by_name, has_job, unended, was_removed};
 use super::names::{Registration, WorkerName};
 use super::queue::{QueueIndex, Unended};
@@ -120,6 +120,12 @@ impl Journal {
         journal.pending_logs()?;
         journal.shrink();
         Ok(journal)
+    }
+
+    /// Whether `name` is the name that a journal `of` has in its folder while it is created. Such a
+    /// file of a process that has ended is a leftover.
+    pub(crate) fn is_temporary(name: &str, of: &str) -> bool {
+        file::is_temporary(name, of)
     }
 
     /// Random id of the journal, which is permanent: 32 hexadecimal digits.

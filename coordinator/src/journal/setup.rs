@@ -10,6 +10,12 @@ use redb::{Builder, Database, DatabaseError};
 use strata_net::{NetError, protocol};
 use strata_platform::Platform;
 
+/// Characters that are hard to confuse.
+const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// Random characters of a name.
+const COUNT: usize = 6;
+
 /// Opens an existing database file.
 type Open = dyn Fn(&Builder, &Path) -> Result<Database, DatabaseError> + Send + Sync;
 
@@ -71,12 +77,16 @@ impl JournalSetup {
         Ok(protocol::id_of((self.random)().map_err(NetError::random)?))
     }
 
-    /// Six random characters of `a` to `z` and `2` to `7`, which are hard to confuse.
+    /// Six random characters of [`LETTERS`].
     pub(super) fn letters(&self) -> Result<String, NetError> {
-        const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
         let bits = (self.random)().map_err(NetError::random)?;
         let letter = |place| char::from(LETTERS[(bits >> (5 * place)) as usize % 32]);
-        Ok((0..6).map(letter).collect())
+        Ok((0..COUNT).map(letter).collect())
+    }
+
+    /// Whether a text can be one of [`Self::letters`].
+    pub(super) fn are_letters(text: &str) -> bool {
+        text.len() == COUNT && text.bytes().all(|byte| LETTERS.contains(&byte))
     }
 }
 

@@ -10,7 +10,7 @@ use strata_net::{ConnectionLimits, Incoming, Security, limits};
 use strata_platform::{Instant, Listener};
 use strata_proto::v1::control_service_server::ControlServiceServer;
 use strata_proto::v1::job_service_server::JobServiceServer;
-use strata_store::{DataDir, StoreError};
+use strata_store::{DataDir, create_dir_durably};
 use tokio::sync::oneshot;
 
 use super::control::Control;
@@ -24,6 +24,9 @@ use crate::journal::operations::Journal;
 
 /// Time that open calls have to end after the last session.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The journal's name in the data directory.
+const JOURNAL: &str = "journal.redb";
 
 /// Name of the queue's thread in error messages.
 const QUEUE: &str = "the job queue";
@@ -135,14 +138,15 @@ impl Coordinator {
 
 /// Locks the data directory and opens the journal and the logs in it.
 fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluster>), ServerError> {
-    let data = DataDir::lock(data_dir)?;
+    let fs = options.platform.fs();
+    let data = DataDir::lock(&*fs, data_dir)?;
     let logs = data.path().join("logs");
-    strata_store::create_private_dir(&logs).map_err(|source| StoreError::Io {
-        op: "create",
-        path: logs.clone(),
-        source,
-    })?;
-    let journal = Journal::open_with(&data.path().join("journal.redb"), options.journal.clone())?;
+    create_dir_durably(&*fs, &logs)?;
+    let is_leftover = |name: &str| Journal::is_temporary(name, JOURNAL);
+    if let Err(error) = data.remove_leftovers(&*fs, is_leftover) {
+        tracing::warn!("an unfinished journal still takes space: {error}");
+    }
+    let journal = Journal::open_with(&data.path().join(JOURNAL), options.journal.clone())?;
     let views = JobViews::new(&logs);
     let incarnation = strata_net::protocol::random_number(&*options.platform)?;
     Ok((data, Cluster::new(options, journal, views, incarnation)))
@@ -198,6 +202,9 @@ async fn expire_leases(cluster: Arc<Cluster>) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::ffi::OsString;
+
     use strata::catalogue::Registry;
     use strata_net::TlsFiles;
 
@@ -217,6 +224,19 @@ mod tests {
         let ended = coordinator.run_with(|_| panic!("bug {}", 7), std::future::pending()).await;
         let expected = "the thread of the job queue panicked: bug 7";
         assert_eq!(ended.unwrap_err().to_string(), expected);
+    }
+
+    #[tokio::test]
+    async fn files_that_a_killed_start_has_left_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".journal.redb.abc234.new"), "x").unwrap();
+        std::fs::write(folder.path().join("mine.new"), "x").unwrap();
+        let coordinator = coordinator(folder.path()).await;
+        let names = std::fs::read_dir(folder.path()).unwrap();
+        let names: BTreeSet<_> = names.map(|file| file.unwrap().file_name()).collect();
+        let expected = [".lock", "journal.redb", "logs", "mine.new"];
+        assert_eq!(names, expected.map(OsString::from).into());
+        drop(coordinator);
     }
 
     #[tokio::test]

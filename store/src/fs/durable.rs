@@ -1,4 +1,4 @@
-//! Durable replacement and removal of files.
+//! Durable creation of folders, durable replacement of files, and their temporary names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,61 @@ pub(crate) fn temp_beside(fs: &dyn Fs, path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", fs.unique_suffix()));
     path.with_file_name(name)
+}
+
+/// Whether [`write_durably`] of a file `of` uses `name` as a temporary name in its folder. Such a file
+/// without a process that writes it is a leftover.
+#[must_use]
+pub fn is_temporary(name: &str, of: &str) -> bool {
+    let rest = name.strip_prefix(of).and_then(|rest| rest.strip_prefix('.'));
+    let suffix = rest.and_then(|rest| rest.strip_suffix(".tmp")).unwrap_or_default();
+    !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+/// Creates a folder and the missing ones above it, durably and for the owner only. An existing folder
+/// is no error, and its name becomes durable, too: the process that created it may have been killed.
+///
+/// Each name is durable before the next folder is created in it. So at most the last folder of those
+/// that exist has a name that is not durable.
+///
+/// # Errors
+/// `Io` if a folder cannot be created, or something else has its name, or the name of a new folder
+/// cannot be made durable.
+pub fn create_dir_durably(fs: &dyn Fs, dir: &Path) -> Result<()> {
+    if dir.as_os_str().is_empty() {
+        return Ok(());
+    }
+    let create = || fs.create_dir(dir);
+    let failed = StoreError::io("create", dir);
+    let is_new = match create() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_dir_durably(fs, parent(dir))?;
+            create().map_err(failed)?
+        }
+        created => {
+            let is_new = created.map_err(failed)?;
+            if is_new {
+                sync_name(fs, parent(dir), false)?;
+            }
+            is_new
+        }
+    };
+    sync_name(fs, dir, is_new)
+}
+
+/// Makes the name of a folder durable in the one above it.
+fn sync_name(fs: &dyn Fs, dir: &Path, is_new: bool) -> Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    let above = parent(dir);
+    match fs.sync_dir(above) {
+        // The folder above one that exists may be another user's, or on a file system without syncs.
+        Err(error)
+            if !is_new && matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) =>
+        {
+            Ok(())
+        }
+        synced => synced.map_err(StoreError::io("sync", above)),
+    }
 }
 
 /// Replaces the file at `path` by one of these bytes, atomically and durably.
@@ -44,6 +99,24 @@ pub fn write_durably(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> Result<()> {
     written?;
     let dir = parent(path);
     fs.sync_dir(dir).map_err(StoreError::io("sync", dir))
+}
+
+/// Removes the files of a folder for whose names `is_unwanted` is true; names that are not UTF-8 are
+/// empty here. Folders stay. Returns the number of files removed.
+pub(crate) fn remove_files(
+    fs: &dyn Fs,
+    dir: &Path,
+    is_unwanted: impl Fn(&str) -> bool,
+) -> Result<usize> {
+    let mut removed = 0;
+    for (path, is_dir) in fs.list(dir).map_err(StoreError::io("list", dir))? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !is_dir && is_unwanted(name) {
+            remove_if_present(fs, &path)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
 }
 
 /// Removes a file; one that does not exist is no error.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::fs::durable::parent;
 use crate::fs::file_system::{Fs, FsFile, FsRead};
 use crate::fs::mapping::Mapping;
 use crate::fs::real::RealFs;
@@ -23,6 +24,8 @@ struct State {
     steps: Option<u64>,
     /// What a crash leaves of each file written through this file system: its last synced content.
     durable: HashMap<PathBuf, Vec<u8>>,
+    /// Folders created through this file system, whose names are not synced.
+    unsynced_folders: Vec<PathBuf>,
 }
 
 impl State {
@@ -64,12 +67,19 @@ impl FaultyFs {
     }
 
     /// Simulates a power failure: each file written through this file system gets its last synced
-    /// content back, or none if it was never synced. Names stay.
+    /// content back, or none if it was never synced. A folder created through it is lost with all that
+    /// it holds if the folder above was not synced. Names of files stay.
     ///
     /// # Errors
     /// The operating system's error.
     pub fn crash(&self) -> io::Result<()> {
-        for (path, content) in &self.state().durable {
+        let mut state = self.state();
+        for dir in std::mem::take(&mut state.unsynced_folders) {
+            if dir.exists() {
+                std::fs::remove_dir_all(dir)?;
+            }
+        }
+        for (path, content) in &state.durable {
             if path.exists() {
                 std::fs::write(path, content)?;
             }
@@ -161,12 +171,19 @@ impl Fs for FaultyFs {
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.state().step()?;
-        RealFs.sync_dir(dir)
+        let mut state = self.state();
+        state.step()?;
+        RealFs.sync_dir(dir)?;
+        state.unsynced_folders.retain(|folder| parent(folder) != dir);
+        Ok(())
     }
 
-    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        RealFs.create_dir_all(dir)
+    fn create_dir(&self, dir: &Path) -> io::Result<bool> {
+        let is_new = RealFs.create_dir(dir)?;
+        if is_new {
+            self.state().unsynced_folders.push(dir.to_path_buf());
+        }
+        Ok(is_new)
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {

@@ -94,11 +94,12 @@ pub trait Fs: Send + Sync + Debug {
     /// The operating system's error.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// Creates a folder and its parents; an existing one is no error.
+    /// Creates a folder in an existing one. Returns whether it is new; an existing folder is no error.
+    /// [`create_dir_durably`](crate::create_dir_durably) makes its name durable.
     ///
     /// # Errors
-    /// The operating system's error.
-    fn create_dir_all(&self, dir: &Path) -> io::Result<()>;
+    /// The operating system's error; `NotFound` if the folder above does not exist.
+    fn create_dir(&self, dir: &Path) -> io::Result<bool>;
 
     /// Removes a folder and everything in it.
     ///

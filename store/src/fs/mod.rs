@@ -1,5 +1,6 @@
 //! Access to the file system: the trait, the real implementation, and one that injects faults.
 
+pub(crate) mod abandoned;
 pub(crate) mod durable;
 pub(crate) mod faulty;
 pub(crate) mod file_system;
@@ -7,11 +8,10 @@ pub(crate) mod mapping;
 pub(crate) mod real;
 pub(crate) mod regular;
 
-pub use durable::write_durably;
+pub use abandoned::{hold_temporary, remove_abandoned};
+pub use durable::{create_dir_durably, is_temporary, write_durably};
 pub use faulty::FaultyFs;
 pub use file_system::{Fs, FsFile, FsRead};
 pub use mapping::Mapping;
 pub use real::RealFs;
-pub use regular::{
-    create_private, create_private_dir, open_input, open_private, open_regular, read_input,
-};
+pub use regular::{create_private, open_input, open_private, open_regular, read_input};

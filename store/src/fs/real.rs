@@ -75,7 +75,7 @@ impl Fs for RealFs {
         File::open(dir)?.sync_all()
     }
 
-    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+    fn create_dir(&self, dir: &Path) -> io::Result<bool> {
         create_private_dir(dir)
     }
 

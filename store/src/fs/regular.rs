@@ -64,13 +64,17 @@ pub fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     open(options.mode(FILE_MODE), path, OFlags::NOFOLLOW)
 }
 
-/// Creates a folder and its parents, for the owner only; an existing one is no error and stays as
-/// it is.
+/// Creates a folder for the owner only. Returns whether it is new; an existing folder is no error and
+/// stays as it is.
 ///
 /// # Errors
-/// The operating system's error.
-pub fn create_private_dir(dir: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(DIR_MODE).create(dir)
+/// The operating system's error; `NotFound` if the folder above does not exist.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<bool> {
+    match DirBuilder::new().mode(DIR_MODE).create(dir) {
+        Ok(()) => Ok(true),
+        Err(_) if dir.is_dir() => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn open(options: &mut OpenOptions, path: &Path, flags: OFlags) -> io::Result<File> {
@@ -105,6 +109,7 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode};
 
     use super::*;
+    use crate::fs::durable::create_dir_durably;
     use crate::fs::file_system::Fs;
     use crate::fs::real::RealFs;
 
@@ -149,10 +154,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         let dir = folder.path().join("data/job");
-        RealFs.create_dir_all(&dir).unwrap();
+        create_dir_durably(&RealFs, &dir).unwrap();
         let file = dir.join("file");
         RealFs.create(&file).unwrap().write_all_at(b"long", 0).unwrap();
         assert_eq!((mode(&dir), mode(&file)), (DIR_MODE, FILE_MODE));
+        assert_eq!(mode(dir.parent().unwrap()), DIR_MODE);
         RealFs.create(&file).unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"");
     }

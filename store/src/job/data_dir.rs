@@ -4,8 +4,9 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
+use crate::fs::durable::{create_dir_durably, remove_files};
 use crate::fs::file_system::Fs;
-use crate::fs::regular::{create_private_dir, open_private};
+use crate::fs::regular::{open_private, open_regular};
 use crate::job::holder;
 use crate::job::manifest::MANIFEST_FILE;
 use crate::name::check_name;
@@ -19,13 +20,45 @@ pub struct DataDir {
 }
 
 impl DataDir {
-    /// Locks the directory, and creates it if it does not exist. The operating system releases the
-    /// lock when the process ends, even if it is killed. The lock file says which process holds it.
+    /// Removes the data directories in `parent` for whose names `is_temporary` is true and which killed
+    /// processes of this user have left: their lock files name a holder, and no process has the lock.
+    /// Returns the number removed. What cannot be read, locked or removed stays.
+    ///
+    /// # Errors
+    /// The operating system's error of listing `parent`.
+    pub fn remove_abandoned(
+        parent: &Path,
+        is_temporary: impl Fn(&str) -> bool,
+    ) -> std::io::Result<usize> {
+        let mut removed = 0;
+        for entry in std::fs::read_dir(parent)? {
+            let entry = entry?;
+            let is_named = entry.file_name().to_str().is_some_and(&is_temporary);
+            if !is_named || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            // A process locks the file before it writes to it, and empties it before it ends. The files
+            // of other users cannot be read. The lock is held until the directory is removed.
+            let lock = open_regular(&entry.path().join(holder::LOCK_FILE));
+            if let Ok(lock) = lock
+                && lock.try_lock().is_ok()
+                && lock.metadata().is_ok_and(|lock| lock.len() > 0)
+                && std::fs::remove_dir_all(entry.path()).is_ok()
+            {
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Locks the directory. Creates it and the missing ones above it durably. The operating system
+    /// releases the lock when the process ends, even if it is killed. The lock file says which process
+    /// holds it.
     ///
     /// # Errors
     /// `Locked` if another process holds the lock, or `Io`.
-    pub fn lock(dir: &Path) -> Result<Self> {
-        create_private_dir(dir).map_err(StoreError::io("create", dir))?;
+    pub fn lock(fs: &dyn Fs, dir: &Path) -> Result<Self> {
+        create_dir_durably(fs, dir)?;
         let path = dir.join(holder::LOCK_FILE);
         let lock = open_private(File::options().create(true).truncate(false).write(true), &path);
         let lock = lock.map_err(StoreError::io("open", &path))?;
@@ -46,6 +79,20 @@ impl DataDir {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.dir
+    }
+
+    /// Removes files of the directory itself that earlier processes have left, those for whose names
+    /// `is_leftover` is true. The lock excludes processes that still use them. Returns the number of
+    /// files removed.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn remove_leftovers(
+        &self,
+        fs: &dyn Fs,
+        is_leftover: impl Fn(&str) -> bool,
+    ) -> Result<usize> {
+        remove_files(fs, &self.dir, is_leftover)
     }
 
     /// Ids of the jobs that have a manifest, sorted.

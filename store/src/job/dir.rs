@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Result, StoreError};
-use crate::fs::durable::{remove_if_present, temp_beside};
+use crate::fs::durable::{create_dir_durably, remove_files, remove_if_present, temp_beside};
 use crate::fs::file_system::Fs;
 use crate::job::checkpoint::HistoryPrefix;
 use crate::job::history::{History, HistoryLine, HistoryView, read_history};
@@ -59,16 +59,15 @@ impl JobDir {
         Ok(folder)
     }
 
-    /// Creates the folder if it does not exist, without a manifest: for a cluster's worker, as the
-    /// coordinator keeps the manifest.
+    /// Creates the folder durably if it does not exist, without a manifest: for a cluster's worker, as
+    /// the coordinator keeps the manifest.
     ///
     /// # Errors
     /// `Name` if the id is not a plain name, or `Io`.
     pub fn attach(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Self> {
         check_name("job id", job)?;
         let dir = data_dir.join(job);
-        fs.create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
-        fs.sync_dir(data_dir).map_err(StoreError::io("sync", data_dir))?;
+        create_dir_durably(&*fs, &dir)?;
         Ok(Self { fs, dir, job: job.to_owned() })
     }
 
@@ -207,18 +206,8 @@ impl JobDir {
     /// # Errors
     /// `NotFound` if there is no folder, or `Io`.
     pub fn remove_others(&self, keep: impl Fn(&str) -> bool) -> Result<usize> {
-        let mut removed = 0;
-        let files = self.fs.list(&self.dir).map_err(StoreError::io("list", &self.dir))?;
-        for (path, is_dir) in files {
-            let name = path.file_name().unwrap_or_default();
-            let of_job = [MANIFEST_FILE, HISTORY_FILE, OWNER_FILE];
-            let wanted = name.to_str().is_some_and(|name| of_job.contains(&name) || keep(name));
-            if !is_dir && !wanted {
-                remove_if_present(&*self.fs, &path)?;
-                removed += 1;
-            }
-        }
-        Ok(removed)
+        let of_job = [MANIFEST_FILE, HISTORY_FILE, OWNER_FILE];
+        remove_files(&*self.fs, &self.dir, |name| !of_job.contains(&name) && !keep(name))
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

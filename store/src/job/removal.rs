@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::error::{Result, StoreError};
-use crate::fs::durable::{parent, write_durably};
+use crate::fs::durable::{is_temporary, parent, write_durably};
 use crate::fs::file_system::Fs;
 use crate::job::dir::{JobDir, OWNER_FILE};
+use crate::job::manifest::MANIFEST_FILE;
 use crate::name::check_name;
 
 /// Beginning of the name of a folder that is being deleted. No job id begins with a dot.
@@ -153,20 +154,35 @@ fn delete(fs: &dyn Fs, dir: &Path) -> Result<()> {
     fs.sync_dir(data_dir).map_err(StoreError::io("sync", data_dir))
 }
 
-/// Deletes what interrupted removals have left in a data directory. Returns the number of folders.
+/// Deletes what interrupted removals and creations of jobs have left in a data directory: folders under
+/// the names of [`take_job`], and those that hold only a temporary manifest. The caller has the
+/// directory's lock. Returns the number of folders.
 ///
 /// # Errors
 /// `NotFound` if there is no data directory, or `Io`.
 pub fn remove_remains(fs: &dyn Fs, data_dir: &Path) -> Result<usize> {
     let mut removed = 0;
     for (path, is_dir) in fs.list(data_dir).map_err(StoreError::io("list", data_dir))? {
-        let name = path.file_name().and_then(|name| name.to_str());
-        if is_dir && name.is_some_and(|name| name.starts_with(REMAINS)) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|_| is_dir) else {
+            continue;
+        };
+        let is_left = name.starts_with(REMAINS)
+            || (check_name("job id", name).is_ok() && is_incomplete(fs, &path));
+        if is_left {
             delete(fs, &path)?;
             removed += 1;
         }
     }
     Ok(removed)
+}
+
+/// Whether a folder holds a manifest under a temporary name, and nothing else. One that cannot be read
+/// is not this program's.
+fn is_incomplete(fs: &dyn Fs, dir: &Path) -> bool {
+    let files = fs.list(dir).unwrap_or_default();
+    let [(path, false)] = &*files else { return false };
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| is_temporary(name, MANIFEST_FILE))
 }
 
 /// The jobs in a data directory whose folders have the mark of this journal, by id. Folders whose mark

@@ -1,13 +1,14 @@
 //! Job folders in a data directory: creation, and choice of the job to resume.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use strata_store::{
     DataDir, JobDir, JobSpec, Manifest, RealFs, RunState, StoreError, remove_remains,
 };
+use tempfile::TempDir;
 
 use super::history::{JobHistory, read_history};
 use super::request::Request;
@@ -144,11 +145,59 @@ pub fn check_data_dir(dir: &Path, resume: bool) -> Result<()> {
 /// # Errors
 /// [`Error::DataDir`] if it cannot be created or locked.
 pub fn lock_data_dir(dir: &Path) -> Result<DataDir> {
-    let data = DataDir::lock(dir).map_err(Error::DataDir)?;
+    let data = DataDir::lock(&RealFs, dir).map_err(Error::DataDir)?;
     if let Err(error) = remove_remains(&RealFs, data.path()) {
         tracing::warn!("a removed job still takes space: {error}");
     }
     Ok(data)
+}
+
+/// The folder in a job's folder with the searches for parts of its path.
+pub(crate) fn parts_of(folder: &JobDir) -> PathBuf {
+    folder.path().join("parts")
+}
+
+/// Removes the searches for parts of a path that this process or a killed one has left. The data directory
+/// of the job is locked.
+///
+/// # Errors
+/// [`Error::Store`] if the folder cannot be removed; a missing one is no error.
+pub(crate) fn remove_parts(folder: &JobDir) -> Result<()> {
+    let path = parts_of(folder);
+    match std::fs::remove_dir_all(&path) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::Io { op: "remove", path, source }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Beginning of the names of temporary data directories; six letters or digits follow.
+const TEMPORARY: &str = "strata-temporary-";
+
+/// A new data directory in the system's folder of temporary files, which is removed with the value. Those
+/// of this user's processes that were killed are removed first.
+///
+/// # Errors
+/// [`Error::Store`] if it cannot be created.
+pub fn temporary_data_dir() -> Result<TempDir> {
+    temporary_data_dir_in(&std::env::temp_dir())
+}
+
+fn temporary_data_dir_in(parent: &Path) -> Result<TempDir> {
+    let is_temporary = |name: &str| {
+        let random = name.strip_prefix(TEMPORARY).unwrap_or_default();
+        random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    // Creating a directory reports a folder that cannot be used.
+    match DataDir::remove_abandoned(parent, is_temporary) {
+        Ok(removed @ 1..) => tracing::info!("removed {removed} searches of killed processes"),
+        Ok(0) | Err(_) => {}
+    }
+    let made = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(6).tempdir_in(parent);
+    made.map_err(|source| {
+        StoreError::Io { op: "create a folder in", path: parent.to_owned(), source }.into()
+    })
 }
 
 /// Six random characters that distinguish jobs with the same label.
@@ -224,6 +273,23 @@ pub(crate) fn differences(spec: &JobSpec, job: &Manifest) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn temporary_data_directories_of_killed_processes_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let used = temporary_data_dir_in(parent.path()).unwrap();
+        let lock = lock_data_dir(used.path()).unwrap();
+        let killed = parent.path().join(format!("{TEMPORARY}abcXY7"));
+        let mine = parent.path().join(format!("{TEMPORARY}results"));
+        for dir in [&killed, &mine] {
+            std::fs::create_dir(dir).unwrap();
+            std::fs::copy(used.path().join(".lock"), dir.join(".lock")).unwrap();
+        }
+        let next = temporary_data_dir_in(parent.path()).unwrap();
+        let exist = [used.path(), &killed, &mine, next.path()].map(Path::exists);
+        assert_eq!(exist, [true, false, true, true]);
+        drop(lock);
+    }
 
     #[test]
     fn suffixes_are_names() {

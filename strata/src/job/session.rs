@@ -12,7 +12,7 @@ use strata_store::{
 
 use super::cancel::CancelToken;
 use super::event::{Event, LayerEvent, replayed};
-use super::folder::Job;
+use super::folder::{Job, remove_parts};
 use super::history::JobHistory;
 use super::request::Request;
 use crate::catalogue::Space;
@@ -92,6 +92,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
     };
     if !is_new {
         folder.remove_leftovers(&manifest, &ledger.lines)?;
+        remove_parts(&folder)?;
         manifest.state = RunState::Running;
         manifest.run = Some(request.options().settings());
         folder.write_manifest(&manifest)?;
@@ -126,8 +127,9 @@ fn finished_before(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Ended> {
     // The earlier run may have been killed after it wrote the result and before it removed
-    // leftovers.
+    // leftovers. A search for its path may have been killed, too.
     folder.remove_leftovers(&manifest, &history.lines)?;
+    remove_parts(folder)?;
     replayed(&manifest.spec, &history.lines).for_each(|event| on_event(&event));
     let result = manifest.result.ok_or_else(|| StoreError::Inconsistent {
         file: folder.path().join("manifest.json"),
@@ -157,8 +159,10 @@ fn ended(
         Err(DriveError::Failed(error)) => {
             let Some(reason) = error.exhausted() else { return Err(error.into()) };
             tracing::error!("{error}");
-            // No manifest names unfinished files: they are removed to free disk space.
-            if let Err(error) = records.folder.remove_others(|name| !name.ends_with(".tmp")) {
+            // Unfinished files are removed to free disk space, and no file that the manifest names.
+            let named = records.manifest.files();
+            let keep = |name: &str| !name.ends_with(".tmp") || named.contains(name);
+            if let Err(error) = records.folder.remove_others(keep) {
                 tracing::warn!("{error}");
             }
             let depth = records.manifest.checkpoint.as_ref().map_or(0, |last| last.depth);

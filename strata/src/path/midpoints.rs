@@ -10,13 +10,13 @@ use std::time::Instant;
 
 use strata_explicit::{Layers, Trace};
 use strata_space::Finish;
-use strata_store::{DataDir, JobDir, JobSpec, StoreError};
+use strata_store::{DataDir, JobDir, JobSpec};
 
 use super::outcome::{FoundPath, OpenSpace, PathOutcome, unreachable_goal};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
-use crate::job::folder::{Job, lock_data_dir};
+use crate::job::folder::{Job, lock_data_dir, parts_of, remove_parts};
 use crate::job::layers::JobLayers;
 use crate::job::request::{Request, RunOptions};
 use crate::job::session::{self, Ended, RunControl};
@@ -42,29 +42,19 @@ impl<'a> PathFinder<'a> {
         cancel: &'a CancelToken,
     ) -> PathFinder<'a> {
         let options = RunOptions { max_layers: None, ..options.clone() };
-        PathFinder { options, open, cancel, parts: folder.path().join("parts") }
+        PathFinder { options, open, cancel, parts: parts_of(folder) }
     }
 
     /// The path of the job.
     pub(super) fn find(&self, spec: &JobSpec, folder: &JobDir) -> Result<PathOutcome> {
-        self.remove_parts()?;
+        remove_parts(folder)?;
         let found = lock_data_dir(&self.parts)
             .and_then(|data| self.path(&data, spec, folder, self.options.disk_limit));
         // An error of the search takes precedence over one of the removal.
-        let removed = self.remove_parts();
+        let removed = remove_parts(folder);
         let found = found?;
         removed?;
         Ok(found)
-    }
-
-    /// Removes the folders of parts that this or an earlier run has left.
-    fn remove_parts(&self) -> Result<()> {
-        match std::fs::remove_dir_all(&self.parts) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(StoreError::Io { op: "remove", path: self.parts.clone(), source }.into())
-            }
-            _ => Ok(()),
-        }
     }
 
     /// The path of one finished job; its files and those of the parts may take `room` bytes.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strata_space::{KeySpace, NestedPuzzle, Puzzle, SpaceError, Tabled};
-use strata_store::{DataDir, EngineKind, JobDir, JobSpec, Manifest, RealFs, StoreError};
-use tempfile::TempDir;
+use strata_store::{DataDir, EngineKind, JobDir, JobSpec, Manifest, RealFs};
 
 use super::report::{OpenParameters, Report};
 use crate::catalogue::{Registry, Space};
@@ -14,7 +13,7 @@ use crate::engine::{EngineNeeds, choose_engine};
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
 use crate::job::event::{Event, LayerEvent};
-use crate::job::folder::{Job, check_data_dir, differences, lock_data_dir};
+use crate::job::folder::{Job, check_data_dir, differences, lock_data_dir, temporary_data_dir};
 use crate::job::request::{Request, RunOptions, default_shards};
 use crate::job::session::{self, Ended, RunControl};
 use crate::keep_layers::KeepLayers;
@@ -353,7 +352,7 @@ impl<'a> Search<'a> {
         let (dir, temporary) = match data_dir {
             Some(dir) => (dir, None),
             None => {
-                let folder = temporary_folder()?;
+                let folder = temporary_data_dir()?;
                 (folder.path().to_owned(), Some(folder))
             }
         };
@@ -379,13 +378,6 @@ impl<'a> Search<'a> {
             Ended::Stopped { reason, depth } => Err(Error::Stopped { reason, depth }),
         }
     }
-}
-
-fn temporary_folder() -> Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("strata-").tempdir();
-    folder.map_err(|source| {
-        StoreError::Io { op: "create a folder in", path: std::env::temp_dir(), source }.into()
-    })
 }
 
 /// The manifest of the only job in a data directory.

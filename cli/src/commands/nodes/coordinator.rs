@@ -166,6 +166,10 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
         let coordinator =
             Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
         let coordinator = coordinator.map_err(failure)?;
+        // A coordinator that was killed may have left a search. The data directory is locked now.
+        if let Err(error) = path_command::remove(&path_folder(args)) {
+            tracing::warn!("a search for a path still takes space: {error}");
+        }
         let (grpc, http) = coordinator.addresses();
         tracing::info!(%grpc, %http, data = %args.data_dir.display(), "coordinator is ready");
         coordinator.run(stop).await.map_err(failure)?;
@@ -217,8 +221,13 @@ fn path_command(args: &CoordinatorArgs, stop: CancelToken) -> Option<PathCommand
     if *insecure {
         words.push("--insecure".into());
     }
-    let folder = args.data_dir.join("path");
+    let folder = path_folder(args);
     Some(PathCommand { program, words, folder, limit: path_command::LIMIT, stop })
+}
+
+/// Folder of searches for paths.
+fn path_folder(args: &CoordinatorArgs) -> PathBuf {
+    args.data_dir.join("path")
 }
 
 /// Reads the token file, or creates it with `--create-token`, and the certificates.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use strata::{Ended, Job, StopReason, check_data_dir, lock_data_dir};
+use strata::{Ended, Job, StopReason, check_data_dir, lock_data_dir, temporary_data_dir};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
@@ -62,7 +62,7 @@ pub(crate) fn search(
     let started = Instant::now();
     let temporary = match &resources.data_dir {
         Some(_) => None,
-        None => Some(tempfile::Builder::new().prefix("strata-").tempdir().map_err(|error| {
+        None => Some(temporary_data_dir().map_err(|error| {
             Failure::new(ExitCode::JobFailed, format!("cannot make a temporary folder: {error}"))
         })?),
     };
