@@ -394,6 +394,8 @@ fn goal_side() -> Weight {
     Weight::hash(u64::MAX)
 }
 
+// A default would not ask the space.
+#[deny(clippy::missing_trait_methods)]
 impl<S: KeySpace> StateSpace for Keyed<S> {
     fn seeds(&self) -> Vec<State> {
         self.space.seeds().into_iter().map(|seed| self.state(seed.key, seed.side)).collect()

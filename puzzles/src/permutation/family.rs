@@ -1,18 +1,14 @@
 //! Families of permutation puzzles: definitions that are made from numbers.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use strata_group::{Element, Shape};
-use strata_space::dense::{DenseSize, DenseSpace};
-use strata_space::{
-    Chain, Digest, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed,
-    SpaceError, StateSpace,
-};
+use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError};
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};
+use super::delegate::{key_space_of_graph, puzzle_methods_of_graph};
 use super::graph::Graph;
-use super::moves::{Metric, Selection};
+use super::moves::{Inverses, Metric, Selection};
 use super::puzzle::{EXHAUST, Ends, GOAL, START, SYMMETRY, symmetry};
 
 /// What tells a family from others.
@@ -100,7 +96,8 @@ impl<F: Family> Puzzle for Member<F> {
         let read = Self::reader(parameters);
         let values = Self::values(read)?;
         let ends = Ends::read(read)?;
-        let selection = Selection { names: None, metric: Metric::Half, inverses: false };
+        let inverses = Inverses::Excluded;
+        let selection = Selection { names: None, metric: Metric::Half, inverses };
         let symmetry = symmetry(read)?;
         let graph =
             Graph::new(definition::<F>(&values)?, selection, ends.start(), ends.goal(), symmetry)?;
@@ -120,77 +117,12 @@ impl<F: Family> Puzzle for Member<F> {
         self.ends.distance_name(&self.label())
     }
 
-    fn ends(&self) -> Option<[String; 2]> {
-        self.graph.ends()
-    }
-
-    fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
-        self.graph.positions_along(space, chain)
-    }
-
-    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
-        self.graph.moves_between(path)
-    }
-
-    fn check_explicit(&self) -> Result<(), SpaceError> {
-        self.graph.check_explicit()
-    }
-
-    fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        self.graph.dense_size()
-    }
-
-    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.graph.dense()
-    }
+    puzzle_methods_of_graph!();
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<F: Family> KeySpace for Member<F> {
-    type Key = u128;
-
-    fn seeds(&self) -> Vec<Seed<u128>> {
-        self.graph.seeds()
-    }
-
-    fn key_bits(&self) -> u32 {
-        self.graph.key_bits()
-    }
-
-    fn goal(&self) -> Option<u128> {
-        self.graph.goal()
-    }
-
-    fn is_undirected(&self) -> bool {
-        self.graph.is_undirected()
-    }
-
-    fn successors(&self, key: u128, out: &mut Vec<u128>) {
-        self.graph.successors(key, out);
-    }
-
-    fn local_bits(&self) -> Option<u32> {
-        self.graph.local_bits()
-    }
-
-    fn all_successors(&self, keys: &[u128], to: &mut impl KeySink<u128>) {
-        self.graph.all_successors(keys, to);
-    }
-
-    fn count_successors(&self, keys: &[u128]) -> u64 {
-        self.graph.count_successors(keys)
-    }
-
-    fn digest(&self, keys: &[u128]) -> Digest {
-        self.graph.digest(keys)
-    }
-
-    fn positions(&self, key: u128) -> Option<u64> {
-        KeySpace::positions(&self.graph, key)
-    }
-
-    fn text(&self, key: u128) -> String {
-        self.graph.text(key)
-    }
+    key_space_of_graph!(u128);
 }
 
 /// The part of a stack or ring that a move turns over: slots `first..first + count`, cyclically.

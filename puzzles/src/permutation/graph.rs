@@ -17,7 +17,7 @@ use super::dense::{self, Numbering};
 use super::error::Place;
 use super::goals;
 use super::keys::Keys;
-use super::moves::{self, Selection};
+use super::moves::{self, Inverses, Selection};
 use super::ranking::{self, Orbit};
 use super::sequence::read_within;
 use super::symmetry::{Canonical, Codes};
@@ -46,6 +46,7 @@ pub(super) struct Graph<K> {
     goals: Vec<State>,
     /// Whether the inverse of each move is a move.
     is_undirected: bool,
+    inverses: Inverses,
     /// The keys of states, or the bits that they would have, if they are too many.
     keys: Result<Keys, u64>,
     /// Symmetries by which states are identified, if they are asked for.
@@ -112,6 +113,7 @@ impl<K: RankKey> Graph<K> {
         Ok(Graph {
             folding,
             is_undirected,
+            inverses: selection.inverses,
             start,
             goals,
             moves,
@@ -134,8 +136,12 @@ impl<K: RankKey> Graph<K> {
             return Err(SpaceError::Conflict {
                 name: "goal".into(),
                 why: format!(
-                    "some moves have no inverse, so the explicit engine takes one goal, not {goals} \
-                     (--inverses adds them)"
+                    "some moves have no inverse, so the explicit engine takes one goal, not {goals}{}",
+                    if self.inverses == Inverses::Optional {
+                        " (--inverses adds them)"
+                    } else {
+                        ""
+                    }
                 ),
             });
         }
@@ -148,8 +154,11 @@ impl<K: RankKey> Graph<K> {
         }
     }
 
-    /// Names the option that adds inverses, if moves have none.
+    /// Names the option that adds inverses, if moves have none and the puzzle has the option.
     pub(super) fn advice(&self) -> Option<String> {
+        if self.inverses != Inverses::Optional {
+            return None;
+        }
         let directed = moves::directed(&self.definition, &self.moves).count();
         let all = self.moves.len();
         let has = if directed == 1 { "has" } else { "have" };
@@ -431,6 +440,7 @@ fn state_error(name: &str, why: &str) -> SpaceError {
 }
 
 /// Without keys, [`Graph::check_explicit`] refuses it.
+#[deny(clippy::missing_trait_methods)]
 impl<K: RankKey> KeySpace for Graph<K> {
     type Key = K;
 

@@ -10,6 +10,7 @@ mod blocks;
 mod builder;
 mod coordinates;
 mod definition;
+mod delegate;
 mod dense;
 mod error;
 mod family;

@@ -20,14 +20,24 @@ pub(super) enum Metric {
     Quarter,
 }
 
+/// Whether the inverses of generators are moves, too.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Inverses {
+    /// They are.
+    Added,
+    /// They are not, and the parameter `inverses` adds them.
+    Optional,
+    /// They are not, and the puzzle has no parameter that adds them.
+    Excluded,
+}
+
 /// Which moves are searched.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Selection<'a> {
     /// Names or powers, separated by commas; all moves if none are given.
     pub(super) names: Option<&'a str>,
     pub(super) metric: Metric,
-    /// Adds the inverses of generators.
-    pub(super) inverses: bool,
+    pub(super) inverses: Inverses,
 }
 
 /// The moves of a selection that a search can use.
@@ -62,7 +72,7 @@ pub(super) fn expand(
     };
     let all = if definition.format == Format::Generators {
         generators(definition, base, selection)?
-    } else if selection.inverses {
+    } else if selection.inverses == Inverses::Added {
         return Err(conflict("inverses", "the moves of this format have their inverses"));
     } else {
         powers(definition, base, selection.metric)?
@@ -119,7 +129,7 @@ fn generators(
         return Err(conflict("metric", "generators are moves as they stand"));
     }
     let mut all = base.clone();
-    for mv in base.into_iter().filter(|_| selection.inverses) {
+    for mv in base.into_iter().filter(|_| selection.inverses == Inverses::Added) {
         if let Some(element) = mv.element.inverse(&definition.shape) {
             // An inverse is written like the highest power, whatever the order.
             all.push(NamedElement { name: power_name(&mv.name, 2, 3), element });

@@ -1,17 +1,15 @@
 //! Puzzles from files by name and parameters.
 
-use std::sync::Arc;
-
-use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Digest, Key192, KeySink, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed,
-    SpaceError, StateSpace, file_content, file_value,
+    Key192, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, file_content,
+    file_value,
 };
 
 use super::definition::Definition;
+use super::delegate::{key_space_of_graph, puzzle_methods_of_graph};
 use super::goals::goal_lines;
 use super::graph::Graph;
-use super::moves::{Metric, Selection};
+use super::moves::{Inverses, Metric, Selection};
 use super::word::RankKey;
 
 /// The word for all moves of the file.
@@ -231,7 +229,8 @@ impl<K: RankKey> Puzzle for PermutationPuzzle<K> {
         };
         let names = read.text("moves").filter(|names| *names != ALL);
         let inverses = read.switch("inverses")?;
-        let selection = Selection { names, metric, inverses };
+        let added = if inverses { Inverses::Added } else { Inverses::Optional };
+        let selection = Selection { names, metric, inverses: added };
         let ends = Ends::read(read)?;
         let graph = Graph::new(definition, selection, ends.start(), ends.goal(), symmetry)?;
         let ends = ends.of(&graph);
@@ -262,84 +261,10 @@ impl<K: RankKey> Puzzle for PermutationPuzzle<K> {
         self.ends.distance_name(&self.label())
     }
 
-    fn ends(&self) -> Option<[String; 2]> {
-        self.graph.ends()
-    }
-
-    fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
-        self.graph.positions_along(space, chain)
-    }
-
-    fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
-        self.graph.moves_between(path)
-    }
-
-    fn check_explicit(&self) -> Result<(), SpaceError> {
-        self.graph.check_explicit()
-    }
-
-    fn advice(&self) -> Option<String> {
-        self.graph.advice()
-    }
-
-    fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        self.graph.dense_size()
-    }
-
-    fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.graph.dense()
-    }
+    puzzle_methods_of_graph!();
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<K: RankKey> KeySpace for PermutationPuzzle<K> {
-    type Key = K;
-
-    fn seeds(&self) -> Vec<Seed<K>> {
-        self.graph.seeds()
-    }
-
-    fn key_bits(&self) -> u32 {
-        self.graph.key_bits()
-    }
-
-    fn goal(&self) -> Option<K> {
-        self.graph.goal()
-    }
-
-    fn is_undirected(&self) -> bool {
-        self.graph.is_undirected()
-    }
-
-    fn successors(&self, key: K, out: &mut Vec<K>) {
-        self.graph.successors(key, out);
-    }
-
-    fn local_bits(&self) -> Option<u32> {
-        self.graph.local_bits()
-    }
-
-    fn high_parts(&self) -> Option<u64> {
-        self.graph.high_parts()
-    }
-
-    fn all_successors(&self, keys: &[K], to: &mut impl KeySink<K>) {
-        self.graph.all_successors(keys, to);
-    }
-
-    fn count_successors(&self, keys: &[K]) -> u64 {
-        self.graph.count_successors(keys)
-    }
-
-    fn digest(&self, keys: &[K]) -> Digest {
-        self.graph.digest(keys)
-    }
-
-    #[inline]
-    fn positions(&self, key: K) -> Option<u64> {
-        KeySpace::positions(&self.graph, key)
-    }
-
-    fn text(&self, key: K) -> String {
-        self.graph.text(key)
-    }
+    key_space_of_graph!(K);
 }

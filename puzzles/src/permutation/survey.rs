@@ -7,7 +7,7 @@ use strata_space::dense::DenseSize;
 use super::definition::Definition;
 use super::dense::Numbering;
 use super::keys::Keys;
-use super::moves::{self, Metric, Selection};
+use super::moves::{self, Inverses, Metric, Selection};
 use super::ranking::MAX_BITS;
 use super::symmetry::Canonical;
 
@@ -59,6 +59,7 @@ impl Survey {
         names: Option<&str>,
         inverses: bool,
     ) -> Result<Survey, SpaceError> {
+        let inverses = if inverses { Inverses::Added } else { Inverses::Optional };
         let selection = Selection { names, metric: Metric::Half, inverses };
         let selected = moves::expand(definition, selection)?;
         let elements: Vec<Element> = selected.iter().map(|mv| mv.element.clone()).collect();

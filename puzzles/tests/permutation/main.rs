@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod dense;
+mod families;
 mod faults;
 mod layers;
 mod orbits;

@@ -189,3 +189,74 @@ fn wide_keys_have_few_regions() {
     assert_eq!([143, 192].map(bits), [127, 127]);
     assert_eq!(open::<u128>(41, Some(12)).unwrap().local_bits(), 13);
 }
+
+/// A ring of 2^30 keys. No method gives what its default does.
+struct Told;
+
+#[deny(clippy::missing_trait_methods)]
+impl KeySpace for Told {
+    type Key = u64;
+
+    fn seeds(&self) -> Vec<Seed> {
+        vec![Seed::start(5)]
+    }
+    fn key_bits(&self) -> u32 {
+        30
+    }
+    fn goal(&self) -> Option<u64> {
+        Some(9)
+    }
+    fn is_undirected(&self) -> bool {
+        false
+    }
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        out.push((key + 1) % (1 << 30));
+    }
+    fn local_bits(&self) -> Option<u32> {
+        Some(26)
+    }
+    fn high_parts(&self) -> Option<u64> {
+        Some(2)
+    }
+    fn all_successors(&self, keys: &[u64], to: &mut impl KeySink<u64>) {
+        // Twice, which engines may not notice.
+        each_successor(self, keys, to);
+        each_successor(self, keys, to);
+    }
+    fn count_successors(&self, keys: &[u64]) -> u64 {
+        100 * keys.len() as u64
+    }
+    fn digest(&self, keys: &[u64]) -> Digest {
+        keys.iter().map(|key| Weight::hash(key + 1000)).sum()
+    }
+    fn positions(&self, key: u64) -> Option<u64> {
+        Some(key)
+    }
+    fn text(&self, key: u64) -> String {
+        format!("key {key}")
+    }
+}
+
+#[test]
+fn the_adapter_gives_what_the_space_gives() {
+    let space = Keyed::new(Told).unwrap();
+    // Of 2^1 high parts, 2^14 regions are made.
+    assert_eq!((StateSpace::local_bits(&space), space.split_bits()), (14, 13));
+    let state = space.seeds()[0];
+    assert_eq!(StateSpace::text(&space, state), "key 5");
+    assert_eq!(space.finish(), Finish::State(space.state(9, 0)));
+    assert!(!StateSpace::is_undirected(&space));
+    assert_eq!(StateSpace::positions(&space, state), Some(5));
+    assert_eq!(space.weight(state), Weight::hash(1005));
+    let mut next = Vec::new();
+    space.moves(state, &mut next);
+    assert_eq!(next, [space.state(6, 0)]);
+    let mut all = Vec::new();
+    let locals = [state.local];
+    space.successors(state.region, &locals, &mut |state: State| all.push(state));
+    assert_eq!(all, [space.state(6, 0); 2]);
+    let counted = space.count(state.region, &locals, true);
+    let digest = Told.digest(&[5]);
+    let expected = LayerStats { states: 1, positions: 5, generated: 100, digest, ..counted };
+    assert_eq!(counted, expected);
+}
