@@ -12,6 +12,7 @@ mod reference;
 mod rules;
 
 mod check;
+mod hooks;
 mod permutations;
 mod published;
 mod shipped;
