@@ -45,6 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no advice about pages")]
     fn a_preallocated_list_does_not_move() {
         let mut list = vec![1u32];
         preallocate(&mut list, 64 << 20);
