@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strata_store::{Fs, FsFile, FsRead, Mapping, RealFs};
+use strata_store::{Fs, FsFile, FsRead, RealFs};
 
 use crate::image::{JournalImage, SECTOR};
 use crate::process::Process;
@@ -345,10 +345,6 @@ impl Fs for ProcessFs {
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         RealFs.read(path)
-    }
-
-    fn map(&self, path: &Path) -> io::Result<Mapping> {
-        RealFs.map(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -4,13 +4,18 @@
 //! module compresses and checks it. `docs/format.md` describes the bytes.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
+use zstd::bulk::Decompressor;
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::{Result, StoreError};
 use crate::fs::durable::write_durably;
 use crate::fs::file_system::Fs;
+use crate::fs::reading::read_exact;
 use crate::layer::format::{self, END_MAGIC, FileKind, LayerHeader};
 
 const TRAILER: usize = 40;
@@ -19,6 +24,8 @@ const SEALED: usize = 24;
 const ENCODING: u16 = 1;
 /// Compression level of zstd.
 const LEVEL: i32 = 3;
+/// Binary logarithm of the window with which a snapshot is checked: 4 times that of [`LEVEL`].
+const WINDOW_LOG: u32 = 23;
 
 /// Length and seal of a snapshot, with which [`read_diagram_snapshot`] checks it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -58,79 +65,147 @@ pub fn write_diagram_snapshot(
     Ok(SnapshotSeal { bytes: file.len() as u64, seal })
 }
 
-/// Reads a snapshot and checks every byte of it.
+/// Reads a snapshot and checks every byte of it. `limit` is the most bytes that it may have before
+/// compression; the file is neither read nor decompressed if it states more.
 ///
 /// # Errors
-/// `NotFound`, `Io`, or `Corrupt` if the file is damaged or is not the expected one; `Name` if the
-/// job id is longer than 255 bytes.
+/// `NotFound`, `Io`, `Read`, `TooLarge`, or `Corrupt` if the file is damaged or is not the expected one;
+/// `Name` if the job id is longer than 255 bytes.
 pub fn read_diagram_snapshot(
     fs: &dyn Fs,
     path: &Path,
     job: &str,
     depth: u32,
     expected: SnapshotSeal,
+    limit: u64,
 ) -> Result<Vec<u8>> {
-    let corrupt = |at: usize, what: &str, found: &str| {
-        StoreError::corrupt(path, at as u64, what.to_owned(), found.to_owned())
-    };
-    let bytes = fs.read(path).map_err(StoreError::io("read", path))?;
-    if bytes.len() as u64 != expected.bytes {
-        return Err(corrupt(0, &format!("{} bytes", expected.bytes), &bytes.len().to_string()));
+    let packed = Packed::read(fs, path, job, depth, expected, limit)?;
+    let Ok(len) = usize::try_from(packed.len) else { return Err(packed.too_large(path, limit)) };
+    let mut content = Vec::new();
+    if content.try_reserve_exact(len).is_err() {
+        return Err(packed.too_large(path, limit));
     }
-    let header = header(job, depth)?;
-    if !bytes.starts_with(&header) {
-        let what = format!("the header of a diagram snapshot of job {job:?} at depth {depth}");
-        return Err(corrupt(0, &what, "another one"));
-    }
-    let at = bytes.len().saturating_sub(TRAILER);
-    let Some((packed, trailer)) = bytes[header.len()..]
-        .len()
-        .checked_sub(TRAILER)
-        .map(|len| bytes[header.len()..].split_at(len))
-    else {
-        return Err(corrupt(0, "a trailer", "a file that is too short"));
-    };
-    let word =
-        |i: usize| trailer[8 * i..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-    let seal = xxh3_64(&[&*header, &trailer[..SEALED]].concat());
-    if [seal, word(3)] != [expected.seal; 2] || trailer[SEALED + 8..] != END_MAGIC {
-        let found = format!("{seal:016x}, recorded as {:016x}", word(3));
-        return Err(corrupt(at, &format!("the seal {:016x}", expected.seal), &found));
-    }
-    let checksum = xxh3_64(packed);
-    if packed.len() as u64 != word(0) || checksum != word(2) {
-        let what = format!("{} bytes with the checksum {:016x}", word(0), word(2));
-        return Err(corrupt(
-            header.len(),
-            &what,
-            &format!("{} with {checksum:016x}", packed.len()),
-        ));
-    }
-    let content = decompress(packed, word(1));
-    let content =
-        content.map_err(|error| corrupt(header.len(), "a diagram", &error.to_string()))?;
-    if content.len() as u64 == word(1) {
-        return Ok(content);
-    }
-    let found = format!("at least {} bytes", content.len());
-    Err(corrupt(header.len(), &format!("a diagram of {} bytes", word(1)), &found))
+    let done = Decompressor::new().and_then(|mut decompressor| {
+        decompressor.decompress_to_buffer(packed.frame(), &mut content)
+    });
+    packed.check_length(path, done.map(|done| done as u64))?;
+    Ok(content)
 }
 
-/// Decompresses one frame, up to a byte more than `len`. Memory grows with what the frame holds, not
-/// with what lengths say.
-fn decompress(packed: &[u8], len: u64) -> io::Result<Vec<u8>> {
-    let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?.single_frame();
-    let mut content = Vec::new();
-    decoder.by_ref().take(len.saturating_add(1)).read_to_end(&mut content)?;
-    match decoder.finish().len() {
-        0 => Ok(content),
-        rest => Err(io::Error::other(format!("{rest} bytes after the frame"))),
+/// Checks every byte of a snapshot, without holding what it has before compression.
+///
+/// # Errors
+/// Those of [`read_diagram_snapshot`], except `TooLarge`.
+pub fn check_diagram_snapshot(
+    fs: &dyn Fs,
+    path: &Path,
+    job: &str,
+    depth: u32,
+    expected: SnapshotSeal,
+) -> Result<()> {
+    let packed = Packed::read(fs, path, job, depth, expected, u64::MAX)?;
+    let unpack = || {
+        let mut decoder = Decoder::with_buffer(packed.frame())?.single_frame();
+        decoder.window_log_max(WINDOW_LOG)?;
+        io::copy(&mut decoder.take(packed.len.saturating_add(1)), &mut io::sink())
+    };
+    packed.check_length(path, unpack())
+}
+
+/// A file whose checksums, lengths and frame are right.
+struct Packed {
+    file: Vec<u8>,
+    /// The frame in it.
+    range: Range<usize>,
+    /// Bytes before compression, as the trailer and the frame state them.
+    len: u64,
+}
+
+impl Packed {
+    fn read(
+        fs: &dyn Fs,
+        path: &Path,
+        job: &str,
+        depth: u32,
+        expected: SnapshotSeal,
+        limit: u64,
+    ) -> Result<Packed> {
+        let corrupt = |at: usize, what: &str, found: &str| {
+            StoreError::corrupt(path, at as u64, what.to_owned(), found.to_owned())
+        };
+        let header = header(job, depth)?;
+        let reader = fs.open_read(path).map_err(StoreError::io("open", path))?;
+        let size = reader.size().map_err(StoreError::io("read", path))?;
+        if size != expected.bytes {
+            return Err(corrupt(0, &format!("{} bytes", expected.bytes), &size.to_string()));
+        }
+        if size > longest(limit).saturating_add((header.len() + TRAILER) as u64) {
+            return Err(StoreError::TooLarge { file: path.to_path_buf(), bytes: size, limit });
+        }
+        let mut file = vec![0; size as usize];
+        read_exact(&*reader, &|| path.to_path_buf(), 0, &mut file)?;
+        if !file.starts_with(&header) {
+            let what = format!("the header of a diagram snapshot of job {job:?} at depth {depth}");
+            return Err(corrupt(0, &what, "another one"));
+        }
+        let Some(end) = file.len().checked_sub(TRAILER).filter(|end| *end >= header.len()) else {
+            let at = file.len().saturating_sub(TRAILER);
+            return Err(corrupt(at, "a trailer", "a file that is too short"));
+        };
+        let range = header.len()..end;
+        let (packed, trailer) = (&file[range.clone()], &file[end..]);
+        let word =
+            |i: usize| trailer[8 * i..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let seal = xxh3_64(&[&*header, &trailer[..SEALED]].concat());
+        if [seal, word(3)] != [expected.seal; 2] || trailer[SEALED + 8..] != END_MAGIC {
+            let found = format!("{seal:016x}, recorded as {:016x}", word(3));
+            return Err(corrupt(end, &format!("the seal {:016x}", expected.seal), &found));
+        }
+        let (len, checksum) = (word(1), xxh3_64(packed));
+        if packed.len() as u64 != word(0) || checksum != word(2) {
+            let what = format!("{} bytes with the checksum {:016x}", word(0), word(2));
+            let found = format!("{} with {checksum:016x}", packed.len());
+            return Err(corrupt(range.start, &what, &found));
+        }
+        if find_frame_compressed_size(packed) != Ok(packed.len())
+            || !matches!(get_frame_content_size(packed), Ok(Some(stated)) if stated == len)
+        {
+            let what = format!("one frame of {len} bytes before compression");
+            return Err(corrupt(range.start, &what, "another one"));
+        }
+        let packed = Packed { file, range, len };
+        if len > limit { Err(packed.too_large(path, limit)) } else { Ok(packed) }
     }
+
+    fn frame(&self) -> &[u8] {
+        &self.file[self.range.clone()]
+    }
+
+    fn too_large(&self, path: &Path, limit: u64) -> StoreError {
+        StoreError::TooLarge { file: path.to_path_buf(), bytes: self.len, limit }
+    }
+
+    /// Checks how many bytes the frame has had.
+    fn check_length(&self, path: &Path, found: io::Result<u64>) -> Result<()> {
+        let found = match found {
+            Ok(found) if found == self.len => return Ok(()),
+            Ok(found) => format!("{found} bytes or more"),
+            Err(error) => error.to_string(),
+        };
+        let expected = format!("a diagram of {} bytes", self.len);
+        Err(StoreError::corrupt(path, self.range.start as u64, expected, found))
+    }
+}
+
+/// The longest frame of so many bytes, or somewhat more: incompressible data grows by a 256th.
+fn longest(limit: u64) -> u64 {
+    limit.saturating_add(limit / 128).saturating_add(64 << 10)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fs::faulty::FaultyFs;
     use crate::fs::real::RealFs;
 
     /// A file with a frame and a length before compression that need not agree.
@@ -164,18 +239,61 @@ mod tests {
             (&packed, u64::MAX, false),
             (&twice, 1000, false),
             (&twice, 2000, false),
-            (&huge, 1 << 60, false),
+            (&huge, 1000, false),
         ] {
             let (file, sealed) = sealed_file(packed, len);
             std::fs::write(&path, &file).unwrap();
-            let read = read_diagram_snapshot(&RealFs, &path, "job", 7, sealed);
+            let read = read_diagram_snapshot(&RealFs, &path, "job", 7, sealed, 1 << 20);
+            let checked = check_diagram_snapshot(&RealFs, &path, "job", 7, sealed);
             match is_right {
-                true => assert_eq!(read.unwrap(), [7; 1000]),
+                true => {
+                    assert_eq!(read.unwrap(), [7; 1000]);
+                    checked.unwrap();
+                }
                 false => {
-                    assert!(matches!(read, Err(StoreError::Corrupt { .. })), "{len}: {read:?}")
+                    assert!(matches!(read, Err(StoreError::Corrupt { .. })), "{len}: {read:?}");
+                    assert!(matches!(checked, Err(StoreError::Corrupt { .. })), "{len}");
                 }
             }
         }
+        // No memory is reserved for what a frame only states.
+        let (file, sealed) = sealed_file(&huge, 1 << 60);
+        std::fs::write(&path, &file).unwrap();
+        for limit in [1 << 20, u64::MAX] {
+            let read = read_diagram_snapshot(&RealFs, &path, "job", 7, sealed, limit);
+            let Err(StoreError::TooLarge { bytes, .. }) = read else { panic!("{read:?}") };
+            assert_eq!(bytes, 1 << 60);
+        }
+        let checked = check_diagram_snapshot(&RealFs, &path, "job", 7, sealed);
+        assert!(matches!(checked, Err(StoreError::Corrupt { .. })), "{checked:?}");
+    }
+
+    #[test]
+    fn a_snapshot_beyond_the_limit_is_not_decompressed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("diagram");
+        // 256 MiB in a few kilobytes.
+        let len = 256_u64 << 20;
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), LEVEL).unwrap();
+        encoder.set_pledged_src_size(Some(len)).unwrap();
+        encoder.include_contentsize(true).unwrap();
+        io::copy(&mut io::repeat(0).take(len), &mut encoder).unwrap();
+        let (file, sealed) = sealed_file(&encoder.finish().unwrap(), len);
+        std::fs::write(&path, &file).unwrap();
+        assert!(file.len() < 64 << 10, "{}", file.len());
+        let before = peak_kib();
+        let read = read_diagram_snapshot(&RealFs, &path, "job", 7, sealed, len - 1);
+        assert!(matches!(read, Err(StoreError::TooLarge { .. })), "{read:?}");
+        check_diagram_snapshot(&RealFs, &path, "job", 7, sealed).unwrap();
+        let grown = peak_kib() - before;
+        assert!(grown < 128 << 10, "{grown} KiB for a snapshot that is not decompressed");
+    }
+
+    /// The greatest resident memory of this process so far.
+    fn peak_kib() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
     #[test]
@@ -184,7 +302,14 @@ mod tests {
         let path = dir.path().join("diagram");
         let content: Vec<u8> = (0..2000u32).map(|i| (i * i % 251) as u8).collect();
         let sealed = write_diagram_snapshot(&RealFs, &path, "job", 7, &content).unwrap();
-        let read = |job, depth| read_diagram_snapshot(&RealFs, &path, job, depth, sealed);
+        let read = |job, depth| {
+            let checked = check_diagram_snapshot(&RealFs, &path, job, depth, sealed);
+            let read = read_diagram_snapshot(&RealFs, &path, job, depth, sealed, 2000);
+            assert_eq!(checked.is_ok(), read.is_ok(), "{checked:?} {read:?}");
+            read
+        };
+        let less = read_diagram_snapshot(&RealFs, &path, "job", 7, sealed, 1999);
+        assert!(matches!(less, Err(StoreError::TooLarge { bytes: 2000, limit: 1999, .. })));
         assert_eq!(read("job", 7).unwrap(), content);
         assert!(read("jab", 7).is_err() && read("job", 8).is_err());
         let whole = std::fs::read(&path).unwrap();
@@ -198,5 +323,24 @@ mod tests {
         assert!(read("job", 7).is_err());
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(read("job", 7), Err(StoreError::NotFound { .. })));
+    }
+
+    #[test]
+    fn a_snapshot_that_cannot_be_read_is_an_error_with_file_and_offset() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fs, path) = (FaultyFs::new(), dir.path().join("diagram"));
+        let sealed = write_diagram_snapshot(&fs, &path, "job", 7, &[7; 100]).unwrap();
+        let read = || read_diagram_snapshot(&fs, &path, "job", 7, sealed, 100);
+        fs.fail_reads_at("diagram", sealed.bytes - 1);
+        let Err(StoreError::Read { path: named, source, .. }) = read() else { panic!() };
+        assert_eq!((named, source.raw_os_error()), (path.clone(), Some(5)));
+        fs.heal();
+        for len in 0..sealed.bytes {
+            fs.cut_reads_at("diagram", len);
+            let Err(StoreError::Corrupt { file, found, .. }) = read() else { panic!("{len}") };
+            assert_eq!((file, found), (path.clone(), format!("{len}, then the end of the file")));
+        }
+        fs.heal();
+        assert_eq!(read().unwrap(), [7; 100]);
     }
 }

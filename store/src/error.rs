@@ -22,6 +22,16 @@ pub enum StoreError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// A file cannot be read at an offset: an unreadable sector, or a disk or file system that is gone.
+    #[error("cannot read {} at offset {offset}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Byte offset in the file.
+        offset: u64,
+        /// The operating system's error.
+        source: io::Error,
+    },
     /// The compression library failed to set up a context.
     #[error("cannot {op}: {source}")]
     Codec {
@@ -47,6 +57,16 @@ pub enum StoreError {
         expected: String,
         /// The content found.
         found: String,
+    },
+    /// What a file has before compression does not fit the memory budget.
+    #[error("{} needs {bytes} bytes of memory, of which there are {limit}", file.display())]
+    TooLarge {
+        /// The file.
+        file: PathBuf,
+        /// The bytes that it states, or the length of the file if that is already too much.
+        bytes: u64,
+        /// The most that it may have.
+        limit: u64,
     },
     /// Another process holds the lock on the data directory.
     #[error("the data directory {} is in use by {}", dir.display(), named(holder.as_deref()))]
@@ -92,6 +112,12 @@ impl StoreError {
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. }
             if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    }
+
+    /// Whether a diagram's file does not fit the memory budget. With a greater one it can be read.
+    #[must_use]
+    pub fn is_memory_full(&self) -> bool {
+        matches!(self, Self::TooLarge { .. })
     }
 
     /// Whether stored data is damaged or missing.

@@ -29,7 +29,7 @@
 //! assert_eq!(cursor.locals()?, [1, 5, 8]);
 //! # Ok::<(), strata_store::StoreError>(())
 //! ```
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod dense;
 mod diagram;
@@ -42,11 +42,13 @@ mod layer;
 mod name;
 
 pub use dense::{DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader};
-pub use diagram::{SnapshotSeal, read_diagram_snapshot, write_diagram_snapshot};
+pub use diagram::{
+    SnapshotSeal, check_diagram_snapshot, read_diagram_snapshot, write_diagram_snapshot,
+};
 pub use error::{Result, StoreError};
 pub use fs::{
-    FaultyFs, Fs, FsFile, FsRead, Mapping, RealFs, create_dir_durably, create_private,
-    hold_temporary, is_temporary, open_input, open_private, open_regular, read_input,
+    FaultyFs, Fs, FsFile, FsRead, RealFs, create_dir_durably, create_private, hold_temporary,
+    is_temporary, is_unusable_path, open_input, open_private, open_regular, read_input,
     remove_abandoned, write_durably,
 };
 pub use hex::{Hex64, Hex128};

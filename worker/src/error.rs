@@ -20,7 +20,7 @@ pub enum NodeError {
     /// Token, TLS files or address cannot be used.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The worker's identity cannot be read, or is damaged.
+    /// The worker's identity is damaged.
     #[error("{}: {why}", path.display())]
     Identity {
         /// The file that holds it.
@@ -112,6 +112,9 @@ pub(crate) enum TransferError {
     /// The source does not have the file of that length.
     #[error("{0}")]
     Missing(String),
+    /// The source has the file and cannot read it: a fault of its disk.
+    #[error("{0}")]
+    Unreadable(String),
     /// The file was damaged or cut short on its way. Another attempt may succeed.
     #[error("{0}")]
     Interrupted(String),
@@ -126,6 +129,9 @@ pub(crate) enum FetchError {
     /// Neither the worker nor the shared store sent the file.
     #[error("{file} of worker {worker} cannot be fetched: {why}")]
     Unavailable { file: String, worker: u32, why: String },
+    /// The worker cannot read the file, and the shared store does not have it.
+    #[error("{file} of worker {worker} cannot be fetched: {why}")]
+    Unreadable { file: String, worker: u32, why: String },
     /// The worker does not have the file any more, nor does the shared store.
     #[error("{file} of worker {worker} is missing: {why}")]
     Missing { file: String, worker: u32, why: String },
@@ -219,7 +225,9 @@ impl OrderError {
             )) => store_kind(error),
             OrderError::Unfit(_) => FailureKind::Unfit,
             OrderError::EpochOver { .. } | OrderError::NotPrepared { .. } => FailureKind::Fenced,
-            OrderError::Malformed(_)
+            // Another session would fail in the same way.
+            OrderError::Fetch(FetchError::Unreadable { .. })
+            | OrderError::Malformed(_)
             | OrderError::Epoch(EpochFailure::Panicked)
             | OrderError::WrongLayer { .. }
             | OrderError::Panicked => FailureKind::Unspecified,

@@ -27,8 +27,9 @@ const ATTEMPTS: u32 = 3;
 ///
 /// # Errors
 /// [`FetchError::Local`] if the copy cannot be written, [`FetchError::Missing`] if the worker does
-/// not have the file and the shared store does not either, [`FetchError::Unavailable`] if no source
-/// sends it for another reason.
+/// not have the file and the shared store does not either, [`FetchError::Unreadable`] if the worker
+/// cannot read it and the shared store does not have it, [`FetchError::Unavailable`] if no source sends
+/// it for another reason.
 pub(crate) fn fetch_file(
     state: &NodeState,
     folder: &JobDir,
@@ -51,6 +52,7 @@ pub(crate) fn fetch_file(
         match error {
             TransferError::Local(error) => FetchError::Local(error),
             TransferError::Missing(why) => FetchError::Missing { file, worker, why },
+            TransferError::Unreadable(why) => FetchError::Unreadable { file, worker, why },
             TransferError::Source(why) | TransferError::Interrupted(why) => {
                 FetchError::Unavailable { file, worker, why }
             }
@@ -80,6 +82,7 @@ fn receive(
     }
     tracing::info!("fetching {} from the shared store: {error}", record.file);
     match platform.wait(store.download(platform, job, &record.file, to)) {
+        Err(_) if matches!(error, TransferError::Unreadable(_)) => received,
         // The worker may have it, and send it to the next session.
         Err(TransferError::Missing(why)) if !matches!(error, TransferError::Missing(_)) => {
             Err(TransferError::Source(why))
@@ -161,6 +164,7 @@ fn failure(status: Status) -> TransferError {
         Code::Unavailable => TransferError::Interrupted(why),
         _ if status.source().is_some() => TransferError::Interrupted(why),
         Code::NotFound => TransferError::Missing(why),
+        Code::DataLoss => TransferError::Unreadable(why),
         _ => TransferError::Source(why),
     }
 }
@@ -192,6 +196,8 @@ mod tests {
         Silent { times: u32 },
         /// It has no file.
         Missing,
+        /// It cannot read all of the file.
+        Unreadable,
     }
 
     struct FaultyWorker {
@@ -226,6 +232,10 @@ mod tests {
             let damaged = Err(Status::unavailable("damaged on its way"));
             Ok(Response::new(match self.fault {
                 Fault::Missing => return Err(Status::not_found("no such file")),
+                Fault::Unreadable => {
+                    let lost = Err(Status::data_loss("cannot read layer at offset 3: EIO"));
+                    Box::pin(tokio_stream::iter([half, lost]))
+                }
                 Fault::Interrupted { times } if call < times => {
                     Box::pin(tokio_stream::iter([chunk, damaged]))
                 }
@@ -320,5 +330,12 @@ mod tests {
         let (copied, calls, _) = fetch(Fault::Missing).await;
         assert!(matches!(copied, Err(TransferError::Missing(_))), "{copied:?}");
         assert_eq!(calls, 1);
+    }
+
+    #[tokio::test]
+    async fn an_unreadable_file_is_not_fetched_again() {
+        let (copied, calls, _) = fetch(Fault::Unreadable).await;
+        let Err(TransferError::Unreadable(why)) = copied else { panic!("{copied:?}") };
+        assert_eq!((&*why, calls), ("cannot read layer at offset 3: EIO", 1));
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use strata_net::protocol;
 use strata_platform::Platform;
+use strata_store::StoreError;
 
 use crate::error::NodeError;
 
@@ -27,17 +28,17 @@ impl Identity {
     /// Reads the id of a data directory; creates it at the first start.
     ///
     /// # Errors
-    /// [`NodeError::Identity`] if the file is damaged or cannot be read, [`NodeError::Store`] if
-    /// it cannot be written, [`NodeError::Net`] without random numbers.
+    /// [`NodeError::Identity`] if the file is damaged, [`NodeError::Store`] if it cannot be read or
+    /// written, [`NodeError::Net`] without random numbers.
     pub(crate) fn open(platform: &dyn Platform, data_dir: &Path) -> Result<Identity, NodeError> {
         let (fs, path) = (platform.fs(), data_dir.join(FILE));
-        let failed = |why: String| NodeError::Identity { path: path.clone(), why };
         let worker = match fs.read(&path) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 let text = text.trim_end();
                 if !protocol::is_id(text) {
-                    return Err(failed("not 32 hexadecimal digits".to_owned()));
+                    let why = "not 32 hexadecimal digits".to_owned();
+                    return Err(NodeError::Identity { path, why });
                 }
                 text.to_owned()
             }
@@ -46,7 +47,7 @@ impl Identity {
                 strata_store::write_durably(&*fs, &path, format!("{id}\n").as_bytes())?;
                 id
             }
-            Err(error) => return Err(failed(error.to_string())),
+            Err(source) => return Err(StoreError::Io { op: "read", path, source }.into()),
         };
         Ok(Identity { worker, instance: protocol::random_id(platform)? })
     }

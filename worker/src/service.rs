@@ -1,5 +1,6 @@
 //! Service for other workers and the coordinator: accepts batches, sends files, looks up states.
 
+use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -96,13 +97,16 @@ impl ExchangeService for Exchange {
         let (file, len) = opened
             .await
             .map_err(|error| Status::internal(error.to_string()))?
-            .map_err(|error| Status::not_found(format!("{}: {error}", record.file)))?;
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => Status::not_found(format!("{}: {error}", record.file)),
+                _ => unreadable(&record.file, 0, &error),
+            })?;
         if len != record.bytes {
             let text = format!("{} has {len} bytes, not {}", record.file, record.bytes);
             return Err(Status::not_found(text));
         }
         let (chunks, replies) = mpsc::channel(BUFFERED);
-        tokio::spawn(send_chunks(platform, Arc::from(file), chunks));
+        tokio::spawn(send_chunks(platform, record.file, Arc::from(file), chunks));
         Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
     }
 
@@ -176,6 +180,7 @@ fn find(fs: Arc<dyn Fs>, data_dir: &Path, request: v1::FindRequest) -> Result<v1
 /// Reads a file and sends it in chunks, until its end or until the caller ends the call.
 async fn send_chunks(
     platform: Arc<dyn Platform>,
+    name: String,
     file: Arc<dyn FsRead>,
     chunks: mpsc::Sender<Result<v1::FileChunk, Status>>,
 ) {
@@ -194,7 +199,7 @@ async fn send_chunks(
                 offset += buffer.len() as u64;
                 Ok(v1::FileChunk { bytes: Bytes::from(buffer) })
             }
-            Ok(Err(error)) => Err(Status::unavailable(error.to_string())),
+            Ok(Err(error)) => Err(unreadable(&name, offset, &error)),
             Err(panicked) => Err(Status::internal(panicked.to_string())),
         };
         let failed = chunk.is_err();
@@ -202,6 +207,11 @@ async fn send_chunks(
             return;
         }
     }
+}
+
+/// The status of a file that exists and cannot be read.
+fn unreadable(file: &str, offset: u64, error: &io::Error) -> Status {
+    Status::data_loss(format!("cannot read {file} at offset {offset}: {error}"))
 }
 
 fn invalid(error: impl std::fmt::Display) -> Status {

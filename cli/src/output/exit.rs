@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use strata::{Retryable, StopReason, WorkerError};
 use strata_net::{NetError, printable};
 use strata_space::SpaceError;
-use strata_store::{Holder, StoreError};
+use strata_store::{Holder, StoreError, is_unusable_path};
 use strata_symbolic::StepError;
 
 /// Exit codes. Scripts rely on these numbers: they never change meaning.
@@ -111,6 +111,14 @@ impl Failure {
         Failure { code, message: printable(&lines.join(" ")).into_owned() }
     }
 
+    /// A data directory, a lock file or an identity that cannot be used.
+    pub(crate) fn data_dir(error: StoreError) -> Self {
+        match &error {
+            StoreError::Locked { holder, .. } => Failure::usage(locked(&error, holder.as_deref())),
+            _ => Failure::new(data_dir_code(&error), error),
+        }
+    }
+
     /// A refused flag, variable or input.
     pub(crate) fn usage(message: impl ToString) -> Self {
         Failure::new(ExitCode::Usage, message)
@@ -158,6 +166,26 @@ fn store_code(error: &StoreError) -> ExitCode {
     }
 }
 
+/// The code of a data directory that cannot be used from the start.
+fn data_dir_code(error: &StoreError) -> ExitCode {
+    match error {
+        StoreError::Corrupt { .. } => ExitCode::Corrupt,
+        StoreError::Io { source, .. } | StoreError::Read { source, .. } => path_code(source),
+        StoreError::Codec { .. } | StoreError::Inconsistent { .. } => ExitCode::Unexpected,
+        _ => ExitCode::Usage,
+    }
+}
+
+/// The code of a file or folder that the user has named and that cannot be used.
+pub(crate) fn path_code(error: &io::Error) -> ExitCode {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ExitCode::Limit,
+        _ if is_unusable_path(error) => ExitCode::Usage,
+        // The disk, the file system or the machine is the reason.
+        _ => ExitCode::Unexpected,
+    }
+}
+
 impl From<strata::Error> for Failure {
     fn from(error: strata::Error) -> Failure {
         use strata::Error;
@@ -169,10 +197,8 @@ impl From<strata::Error> for Failure {
             // Known without a search.
             Error::Space(SpaceError::Unsolvable { .. }) => ExitCode::NoGoal,
             Error::Space(_) => ExitCode::Usage,
-            Error::DataDir(StoreError::Corrupt { .. }) | Error::Restored { .. } => {
-                ExitCode::Corrupt
-            }
-            Error::DataDir(_) => ExitCode::Usage,
+            Error::Restored { .. } => ExitCode::Corrupt,
+            Error::DataDir(error) => data_dir_code(error),
             Error::Step(StepError::Mismatch { .. }) => ExitCode::Unexpected,
             Error::Step(_) => ExitCode::Limit,
             Error::Stopped { reason: StopReason::Interrupted, .. } => ExitCode::Interrupted,
@@ -183,7 +209,8 @@ impl From<strata::Error> for Failure {
             _ => ExitCode::Unexpected,
         };
         match error {
-            Error::Store(error) | Error::DataDir(error @ StoreError::Locked { .. }) => error.into(),
+            Error::Store(error) => error.into(),
+            Error::DataDir(error) => Failure::data_dir(error),
             Error::Option { option, why } => {
                 let flag = option.replace('_', "-");
                 Failure::new(code, format!("invalid value for '--{flag}': {why}"))
@@ -205,8 +232,10 @@ impl From<strata::Error> for Failure {
 
 impl From<NetError> for Failure {
     fn from(error: NetError) -> Failure {
-        let code = match error {
+        let code = match &error {
             NetError::Unreachable { .. } => ExitCode::Unreachable,
+            NetError::File { source, .. } => path_code(source),
+            NetError::Random { .. } => ExitCode::Unexpected,
             // A file, a flag or an address is wrong.
             _ => ExitCode::Usage,
         };
@@ -244,6 +273,37 @@ mod tests {
         let many = StepError::TooMany { what: "nodes", limit: 9 };
         assert_eq!(code(many), ExitCode::Limit);
         assert_eq!(code(StepError::Mismatch { level: 3 }), ExitCode::JobFailed);
+    }
+
+    #[test]
+    fn errors_of_disks_are_neither_usage_nor_corruption() {
+        use rustix::io::Errno;
+        let cases = [
+            (Errno::IO, ExitCode::Unexpected),
+            (Errno::ROFS, ExitCode::Unexpected),
+            (Errno::NOSPC, ExitCode::Limit),
+            (Errno::ACCESS, ExitCode::Usage),
+            (Errno::NOTDIR, ExitCode::Usage),
+        ];
+        for (errno, code) in cases {
+            let io = || io::Error::from(errno);
+            let file = || "data/.lock".into();
+            let locked = StoreError::Io { op: "lock", path: file(), source: io() };
+            let failures = [
+                Failure::from(strata::Error::DataDir(locked)),
+                Failure::data_dir(StoreError::Io { op: "read", path: file(), source: io() }),
+                Failure::from(NetError::File { path: file(), source: io() }),
+            ];
+            for failure in failures {
+                assert_eq!(failure.code, code, "{failure}");
+                assert!(failure.to_string().contains("data/.lock"), "{failure}");
+            }
+        }
+        // A sector of a layer: the job has failed, and nothing says that its data is damaged.
+        let (path, source) = ("job/layer".into(), Errno::IO.into());
+        let failure = Failure::from(StoreError::Read { path, offset: 4096, source });
+        assert_eq!(failure.code, ExitCode::JobFailed);
+        assert!(failure.to_string().starts_with("cannot read job/layer at offset 4096: "));
     }
 
     #[test]

@@ -81,7 +81,8 @@ impl Snapshots {
         let seal = file.len().checked_sub(16).and_then(|at| file[at..].first_chunk());
         let seal = seal.map_or(0, |word| u64::from_le_bytes(*word));
         let expected = SnapshotSeal { bytes: file.len() as u64, seal };
-        let content = read_diagram_snapshot(&RealFs, &self.path(), JOB, depth, expected);
+        let (path, limit) = (self.path(), 1 << 20);
+        let content = read_diagram_snapshot(&RealFs, &path, JOB, depth, expected, limit);
         content.map_err(|error| error.to_string())
     }
 }

@@ -49,8 +49,8 @@ impl<'a> DenseReader<'a> {
     /// Fills `words` with the states of blocks from `first` on: a word for each row.
     ///
     /// # Errors
-    /// `Corrupt` if a chunk is damaged or of another numbering; `Inconsistent` if the range is none
-    /// of whole blocks.
+    /// `Corrupt` if a chunk is damaged or of another numbering, `Read` if the file cannot be read;
+    /// `Inconsistent` if the range is none of whole blocks.
     pub fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
         let mut next = 0;
         for piece in self.pieces(first, words.len())? {
@@ -179,8 +179,9 @@ fn decode(
     let corrupt = |at: usize, expected: String, found: String| {
         StoreError::corrupt(&layer.name(), chunk.offset + at as u64, expected, found)
     };
-    let range = chunk.offset as usize..chunk.offset as usize + chunk.stored_len as usize;
-    let stored = layer.data().bytes().get(range.clone()).unwrap_or_default();
+    let mut buffer = Vec::new();
+    let len = chunk.stored_len as usize;
+    let stored = layer.data().source.read(chunk.offset, len, &mut buffer)?;
     let checksum = xxh3_64(stored);
     if checksum != chunk.checksum {
         let expected = format!("chunk checksum {:016x}", chunk.checksum);
@@ -188,7 +189,6 @@ fn decode(
     }
     chunk::decode(stored, numbering.fingerprint, words)
         .map_err(|(at, expected, found)| corrupt(at, expected, found))?;
-    layer.data().release(range);
     let used = words.iter().fold(0, |used, word| used | word);
     if used & !numbering.lane_mask() != 0 {
         return Err(corrupt(0, "states in lanes".to_owned(), "others".to_owned()));

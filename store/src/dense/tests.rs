@@ -101,6 +101,40 @@ fn thin_layers_take_few_bytes_and_dense_ones_a_bit_a_state() {
     assert!(bytes < 8 * 64 * 512, "{bytes} bytes");
 }
 
+#[test]
+fn a_file_that_cannot_be_read_is_an_error_with_file_and_offset() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("layer");
+    let faulty = FaultyFs::new();
+    let fs: Arc<dyn Fs> = Arc::new(faulty.clone());
+    let (sealed, words) = file(&fs, &path);
+    let opened = open(&fs, &path, &sealed).unwrap();
+    for layer in [&sealed, &opened] {
+        for chunk in layer.blocks() {
+            faulty.fail_reads_at("layer", chunk.offset);
+            let Err(StoreError::Read { path: named, offset, source }) = read(layer, NUMBERING)
+            else {
+                panic!()
+            };
+            assert_eq!((&named, offset, source.raw_os_error()), (&path, chunk.offset, Some(5)));
+            faulty.heal();
+            assert_eq!(read(layer, NUMBERING).unwrap(), words);
+        }
+    }
+    // Cut from outside, while it is open.
+    let end = sealed.blocks().iter().map(|chunk| chunk.offset + u64::from(chunk.stored_len)).max();
+    for len in (0..end.unwrap()).rev().step_by(7) {
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(len).unwrap();
+        for layer in [&sealed, &opened] {
+            let Err(StoreError::Corrupt { file, offset, .. }) = read(layer, NUMBERING) else {
+                panic!("{len}")
+            };
+            assert_eq!(file, path);
+            assert!(layer.blocks().iter().any(|chunk| chunk.offset == offset), "{offset}");
+        }
+    }
+}
+
 /// A file of a thin and a dense chunk, its path and what it is expected to be.
 fn file(fs: &Arc<dyn Fs>, path: &Path) -> (Layer, Vec<u64>) {
     let mut words = vec![0; 1500];
@@ -203,43 +237,4 @@ fn a_full_disk_is_reported_and_leaves_no_file() {
     assert!(pushed.unwrap_err().is_disk_full());
     drop(writer);
     assert!(fs.read(path).is_err());
-}
-
-/// Bytes of a file's mapping that are resident.
-fn resident(path: &Path) -> u64 {
-    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-    let name = path.to_str().unwrap();
-    let of_file = maps.split_inclusive('\n').skip_while(|line| !line.trim_end().ends_with(name));
-    let size = of_file.into_iter().find_map(|line| line.strip_prefix("Rss:")).unwrap();
-    size.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
-}
-
-#[test]
-fn pages_that_were_read_do_not_stay_resident() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("layer");
-    let fs: Arc<dyn Fs> = Arc::new(crate::RealFs);
-    let numbering = DenseNumbering { blocks: 20_000, rows: 512, lanes: 64, fingerprint: 7 };
-    let writer = LayerWriter::file(Arc::clone(&fs), &path, header()).unwrap();
-    let mut encoder = DenseEncoder::new(numbering);
-    // Chunks of some hundred bytes, much smaller than a page.
-    let mut words = vec![0; 64 * 512];
-    words.iter_mut().step_by(40).for_each(|word| *word = 2);
-    for block in (0..numbering.blocks - 64).step_by(64) {
-        encoder.push(&writer, block, &words).unwrap();
-    }
-    let states = u64::from(numbering.blocks - 64).div_ceil(64) * words.len().div_ceil(40) as u64;
-    let parts = vec![encoder.finish()];
-    let regions = parts[0].shards[0].regions;
-    let totals = LayerTotals { states, regions, ..LayerTotals::default() };
-    let layer = writer.seal(parts, totals).unwrap();
-    let opened = open(&fs, &path, &layer).unwrap();
-    drop(layer);
-    let reader = DenseReader::new(&opened, numbering).unwrap();
-    // The end first, as threads read from several places.
-    for block in (0..numbering.blocks - 64).step_by(64).rev() {
-        reader.read(block, &mut words).unwrap();
-    }
-    let (bytes, left) = (opened.file_bytes(), resident(&path));
-    assert!(bytes > 200_000 && left <= 128 << 10, "{left} of {bytes} bytes");
 }

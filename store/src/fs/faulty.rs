@@ -1,4 +1,5 @@
-//! Fault injection for tests: a full disk, failing syncs and renames, and loss of unsynced data.
+//! Fault injection for tests: a full disk, failing syncs and renames, unreadable sectors, files that
+//! are cut while they are open, and loss of unsynced data.
 
 use std::collections::HashMap;
 use std::io;
@@ -7,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::fs::durable::parent;
 use crate::fs::file_system::{Fs, FsFile, FsRead};
-use crate::fs::mapping::Mapping;
 use crate::fs::real::RealFs;
 
 /// The real file system with faults that a test switches on. Clones share their faults.
@@ -22,6 +22,10 @@ struct State {
     budget: Option<u64>,
     /// Syncs and renames that still succeed.
     steps: Option<u64>,
+    /// What fails to be read: the end of a path, and a byte offset.
+    unreadable: Option<(PathBuf, u64)>,
+    /// What ends early: the end of a path, and a length.
+    cut: Option<(PathBuf, u64)>,
     /// What a crash leaves of each file written through this file system: its last synced content.
     durable: HashMap<PathBuf, Vec<u8>>,
     /// Folders created through this file system, whose names are not synced.
@@ -37,6 +41,16 @@ impl State {
                 Ok(())
             }
             None => Ok(()),
+        }
+    }
+
+    /// Fails if the range has an unreadable byte.
+    fn check_read(&self, path: &Path, offset: u64, len: u64) -> io::Result<()> {
+        match &self.unreadable {
+            Some((name, at)) if path.ends_with(name) && (offset..offset + len).contains(at) => {
+                Err(io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -59,9 +73,22 @@ impl FaultyFs {
         self.state().steps = Some(steps);
     }
 
+    /// Makes a byte unreadable in all files whose paths end with `name`: reads that include it fail with
+    /// EIO. Files that are open already fail too.
+    pub fn fail_reads_at(&self, name: impl Into<PathBuf>, offset: u64) {
+        self.state().unreadable = Some((name.into(), offset));
+    }
+
+    /// Cuts all files whose paths end with `name` to `len` bytes after their sizes were read: reads of
+    /// what follows find the end of the file.
+    pub fn cut_reads_at(&self, name: impl Into<PathBuf>, len: u64) {
+        self.state().cut = Some((name.into(), len));
+    }
+
     /// Ends all faults.
     pub fn heal(&self) {
         let mut state = self.state();
+        (state.unreadable, state.cut) = (None, None);
         state.budget = None;
         state.steps = None;
     }
@@ -93,6 +120,32 @@ impl FaultyFs {
 
     fn wrap(&self, path: &Path, inner: Box<dyn FsFile>) -> Box<dyn FsFile> {
         Box::new(FaultyFile { fs: self.clone(), path: path.to_path_buf(), inner })
+    }
+}
+
+/// A file opened for reading.
+#[derive(Debug)]
+struct FaultyRead {
+    fs: FaultyFs,
+    path: PathBuf,
+    inner: Box<dyn FsRead>,
+}
+
+impl FsRead for FaultyRead {
+    fn size(&self) -> io::Result<u64> {
+        self.inner.size()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let state = self.fs.state();
+        state.check_read(&self.path, offset, buffer.len() as u64)?;
+        let left = match &state.cut {
+            Some((name, len)) if self.path.ends_with(name) => len.saturating_sub(offset),
+            _ => u64::MAX,
+        };
+        drop(state);
+        let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.inner.read_at(&mut buffer[..most], offset)
     }
 }
 
@@ -145,15 +198,15 @@ impl Fs for FaultyFs {
     }
 
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn FsRead>> {
-        RealFs.open_read(path)
+        let (fs, path) = (self.clone(), path.to_path_buf());
+        let inner = RealFs.open_read(&path)?;
+        Ok(Box::new(FaultyRead { fs, path, inner }))
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        RealFs.read(path)
-    }
-
-    fn map(&self, path: &Path) -> io::Result<Mapping> {
-        RealFs.map(path)
+        let bytes = RealFs.read(path)?;
+        self.state().check_read(path, 0, bytes.len() as u64)?;
+        Ok(bytes)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use crate::fs::mapping::Mapping;
-
 /// A file opened for writing.
 pub trait FsFile: Send + Sync + Debug {
     /// Writes all of `bytes` at a byte offset. Several threads may write different ranges.
@@ -69,12 +67,6 @@ pub trait Fs: Send + Sync + Debug {
     /// # Errors
     /// The operating system's error.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
-
-    /// Maps a file that is not written any more.
-    ///
-    /// # Errors
-    /// The operating system's error.
-    fn map(&self, path: &Path) -> io::Result<Mapping>;
 
     /// Renames a file, replacing the target.
     ///

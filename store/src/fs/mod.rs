@@ -4,7 +4,7 @@ pub(crate) mod abandoned;
 pub(crate) mod durable;
 pub(crate) mod faulty;
 pub(crate) mod file_system;
-pub(crate) mod mapping;
+pub(crate) mod reading;
 pub(crate) mod real;
 pub(crate) mod regular;
 
@@ -12,6 +12,7 @@ pub use abandoned::{hold_temporary, remove_abandoned};
 pub use durable::{create_dir_durably, is_temporary, write_durably};
 pub use faulty::FaultyFs;
 pub use file_system::{Fs, FsFile, FsRead};
-pub use mapping::Mapping;
 pub use real::RealFs;
-pub use regular::{create_private, open_input, open_private, open_regular, read_input};
+pub use regular::{
+    create_private, is_unusable_path, open_input, open_private, open_regular, read_input,
+};

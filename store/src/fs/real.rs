@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::fs::file_system::{Fs, FsFile, FsRead};
-use crate::fs::mapping::Mapping;
 use crate::fs::regular::{create_private, create_private_dir, open_private, open_regular};
 
 /// The operating system's file system. It opens regular files only, follows no symbolic link to
@@ -57,10 +56,6 @@ impl Fs for RealFs {
         let mut bytes = Vec::with_capacity(len);
         file.read_to_end(&mut bytes)?;
         Ok(bytes)
-    }
-
-    fn map(&self, path: &Path) -> io::Result<Mapping> {
-        Mapping::open(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

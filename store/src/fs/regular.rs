@@ -77,6 +77,25 @@ pub(crate) fn create_private_dir(dir: &Path) -> io::Result<bool> {
     }
 }
 
+/// Whether an error of opening, creating or locking a file says that the path cannot be used: it
+/// names nothing or no regular file, or the process may not use it. Another path helps then. All other
+/// errors are those of a disk, a file system or the machine, such as EIO and EROFS.
+#[must_use]
+pub fn is_unusable_path(error: &io::Error) -> bool {
+    use io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::AlreadyExists
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
+            | ErrorKind::FileTooLarge
+    )
+}
+
 fn open(options: &mut OpenOptions, path: &Path, flags: OFlags) -> io::Result<File> {
     // Without NONBLOCK, opening a pipe waits for its other end.
     let flags = flags | OFlags::NONBLOCK;
@@ -125,7 +144,7 @@ mod tests {
         for path in [&pipe, Path::new("/dev/zero")] {
             let text = "it is not a regular file";
             assert_eq!(fails(RealFs.read(path)), text);
-            assert_eq!(fails(RealFs.map(path)), text);
+            assert_eq!(fails(RealFs.open_read(path)), text);
             assert_eq!(fails(RealFs.create(path)), text);
             assert_eq!(fails(RealFs.open_write(path)), text);
             assert_eq!(fails(read_input(path, 9)), text);
@@ -141,12 +160,26 @@ mod tests {
         symlink(&file, &link).unwrap();
         let text = "it is a symbolic link";
         assert_eq!(fails(RealFs.read(&link)), text);
-        assert_eq!(fails(RealFs.map(&link)), text);
+        assert_eq!(fails(RealFs.open_read(&link)), text);
         assert_eq!(fails(RealFs.create(&link)), text);
         assert_eq!(fails(RealFs.open_write(&link)), text);
         assert_eq!(read_input(&link, 6).unwrap(), b"secret");
         assert_eq!(fails(read_input(&link, 5)), "it is longer than 5 bytes");
         assert_eq!(RealFs.read(&file).unwrap(), b"secret");
+    }
+
+    #[test]
+    fn errors_of_disks_are_not_errors_of_paths() {
+        use rustix::io::Errno;
+        let of = |errno: Errno| is_unusable_path(&errno.into());
+        for errno in [Errno::NOENT, Errno::ACCESS, Errno::PERM, Errno::NOTDIR, Errno::NAMETOOLONG] {
+            assert!(of(errno), "{errno}");
+        }
+        for errno in [Errno::IO, Errno::ROFS, Errno::STALE, Errno::NOSPC, Errno::MFILE] {
+            assert!(!of(errno), "{errno}");
+        }
+        let link = tempfile::tempdir().unwrap().path().join("none");
+        assert!(is_unusable_path(&open_input(&link).unwrap_err()));
     }
 
     #[test]

@@ -14,11 +14,8 @@ use crate::layer::index::BlockMeta;
 use crate::layer::list::{List, ListBuf};
 use crate::layer::local::LocalWidth;
 use crate::layer::repeats::{ListPlace, ListPlaces};
+use crate::layer::source::Source;
 use crate::layer::wide;
-
-/// Mapped pages are released after this many bytes, which bounds resident memory: a pass task may read twenty
-/// files at a time.
-const RELEASE: usize = 512 << 10;
 
 const TOO_MANY_STATES: &str = "a number of states that fits the block";
 
@@ -49,6 +46,8 @@ pub struct LayerCursor {
     block: BlockMeta,
     /// Whether the block's last list goes on in the next block.
     goes_on: bool,
+    /// The block as it is stored; empty after a large one.
+    stored: Vec<u8>,
     /// The columns of the loaded block, concatenated.
     raw: Vec<u8>,
     /// The loaded block, as (file, index). It is kept because the next pass may read it first.
@@ -70,8 +69,6 @@ pub struct LayerCursor {
     /// The words of the list's states if `decoded`.
     locals: Vec<u32>,
     decoded: bool,
-    /// File range that was read and not released yet.
-    touched: std::ops::Range<usize>,
 }
 
 impl std::fmt::Debug for LayerCursor {
@@ -99,6 +96,7 @@ impl LayerCursor {
             next_block: 0,
             block: BlockMeta::default(),
             goes_on: false,
+            stored: Vec::new(),
             raw: Vec::new(),
             loaded: None,
             lengths: [0; COLUMNS],
@@ -111,7 +109,6 @@ impl LayerCursor {
             joined: ListBuf::default(),
             locals: Vec::new(),
             decoded: false,
-            touched: 0..0,
         })
     }
 
@@ -119,7 +116,8 @@ impl LayerCursor {
     /// the end of the range.
     ///
     /// # Errors
-    /// `Corrupt` if the block differs from what was written; the cursor is then at the end.
+    /// `Corrupt` if the block differs from what was written, `Read` if the file cannot be read; the
+    /// cursor is then at the end.
     pub fn start(&mut self, layer: &Layer, range: KeyRange) -> Result<()> {
         self.stop();
         let kind = layer.header().kind;
@@ -183,7 +181,8 @@ impl LayerCursor {
     /// Moves to the next region; does nothing at the end.
     ///
     /// # Errors
-    /// `Corrupt` if the block differs from what was written; the cursor is then at the end.
+    /// `Corrupt` if the block differs from what was written, `Read` if the file cannot be read; the
+    /// cursor is then at the end.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.next(None)
@@ -237,13 +236,7 @@ impl LayerCursor {
 
     /// Moves to the end and drops the layer.
     pub fn stop(&mut self) {
-        if let Some(data) = self.data.take() {
-            // The pages of a small file stay: they are worth less than a system call.
-            if self.touched.len() >= RELEASE / 16 {
-                data.release(self.touched.clone());
-            }
-        }
-        self.touched = 0..0;
+        self.data = None;
         self.key = None;
         self.list = ListPlace::default();
         self.joined = ListBuf::default();
@@ -363,12 +356,11 @@ impl LayerCursor {
         };
         if !self.loaded.as_ref().is_some_and(is_loaded) {
             self.loaded = None;
-            let start = block.offset as usize;
-            self.touch(&data, start..start + block.stored_len as usize);
-            if let Err(error) = self.unpack(&data, start) {
+            if let Err(error) = self.unpack(&data) {
                 self.stop();
                 return Err(error);
             }
+            Source::trim(&mut self.stored);
             self.loaded = Some((Arc::downgrade(&data), self.next_block));
         }
         self.reader = Reader::new(self.lengths);
@@ -379,14 +371,14 @@ impl LayerCursor {
         Ok(true)
     }
 
-    /// Checks and decompresses the current block, which begins at `start`.
-    fn unpack(&mut self, data: &LayerData, start: usize) -> Result<()> {
+    /// Reads, checks and decompresses the current block.
+    fn unpack(&mut self, data: &LayerData) -> Result<()> {
         let block = self.block;
         let wrong = |expected: String, found: String| {
-            StoreError::corrupt(&data.name(), block.offset, expected, found)
+            StoreError::corrupt(&data.source.name(), block.offset, expected, found)
         };
-        // The index was checked against the file when it was opened.
-        let stored = &data.bytes()[start..start + block.stored_len as usize];
+        let len = block.stored_len as usize;
+        let stored = data.source.read(block.offset, len, &mut self.stored)?;
         let checksum = xxh3_64(stored);
         if checksum != block.checksum {
             return Err(wrong(
@@ -422,18 +414,9 @@ impl LayerCursor {
         Ok(())
     }
 
-    /// Records that `range` of the file is read, and releases pages that were read before.
-    fn touch(&mut self, data: &LayerData, range: std::ops::Range<usize>) {
-        if range.start == self.touched.end && self.touched.len() < RELEASE {
-            self.touched.end = range.end;
-        } else {
-            data.release(std::mem::replace(&mut self.touched, range));
-        }
-    }
-
     #[cold]
     fn malformed(&mut self, what: &str) -> StoreError {
-        let file = self.data.as_ref().map(|data| data.name()).unwrap_or_default();
+        let file = self.data.as_ref().map(|data| data.source.name()).unwrap_or_default();
         let left = self.regions_left;
         let found = format!("a malformed region, {left} before the end of the block");
         let error = StoreError::corrupt(&file, self.block.offset, what, found);

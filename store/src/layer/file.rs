@@ -1,18 +1,17 @@
-//! Sealed layer files: immutable, in memory or mapped.
+//! Sealed layer files: immutable, in memory or on disk.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use crate::error::{Result, StoreError};
 use crate::fs::durable::{parent, remove_if_present, write_durably};
-use crate::fs::file_system::{Fs, FsFile};
-use crate::fs::mapping::Mapping;
+use crate::fs::file_system::Fs;
 use crate::key::EntryKey;
 use crate::layer::format::{self, FileKind, LayerHeader, LayerTotals, Layout};
 use crate::layer::index::{BlockMeta, ShardEntry};
 use crate::layer::recycled::{RecycledFile, Unsealed};
 use crate::layer::sample::{self, Sample};
+use crate::layer::source::{Content, Location, Source};
 
 /// The expectation with which a file is opened, from a manifest or a history.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
@@ -32,61 +31,13 @@ pub struct ExpectedFile<'a> {
 /// Bytes, index and location of a sealed file, shared with its cursors.
 #[derive(Debug)]
 pub(crate) struct LayerData {
-    content: Content,
+    pub(crate) source: Source,
     pub(crate) layout: Layout,
-    location: Mutex<Location>,
     /// Samples of the keys. Empty for an opened file, as samples are not stored.
     samples: Vec<Sample>,
 }
 
-/// Where the bytes of a file are.
-#[derive(Debug)]
-pub(crate) enum Content {
-    Memory {
-        bytes: Vec<u8>,
-        /// Name in messages, for as long as there is no path.
-        name: PathBuf,
-    },
-    Map(Mapping),
-}
-
-/// Where the file is on disk, if it is.
-#[derive(Debug, Default)]
-pub(crate) struct Location {
-    pub(crate) file: Option<(Arc<dyn Fs>, PathBuf)>,
-    /// Synced under its final name.
-    pub(crate) durable: bool,
-    /// Handle for recycling the file.
-    pub(crate) open: Option<Box<dyn FsFile>>,
-}
-
-impl LayerData {
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match &self.content {
-            Content::Memory { bytes, .. } => bytes,
-            Content::Map(map) => map.bytes(),
-        }
-    }
-
-    /// Drops mapped pages from resident memory.
-    pub(crate) fn release(&self, range: Range<usize>) {
-        if let Content::Map(map) = &self.content {
-            map.release(range);
-        }
-    }
-
-    /// The path, for messages.
-    pub(crate) fn name(&self) -> PathBuf {
-        match (&lock(&self.location).file, &self.content) {
-            (Some((_, path)), _) => path.clone(),
-            (None, Content::Memory { name, .. }) => name.clone(),
-            // A mapped file always has a path.
-            (None, Content::Map(_)) => PathBuf::default(),
-        }
-    }
-}
-
-/// A sealed, immutable layer file or run, in memory or mapped. Dropping it keeps the file. Clones
+/// A sealed, immutable layer file or run, in memory or on disk. Dropping it keeps the file. Clones
 /// share it.
 #[derive(Clone, Debug)]
 pub struct Layer {
@@ -94,26 +45,21 @@ pub struct Layer {
 }
 
 impl Layer {
-    pub(crate) fn new(
-        content: Content,
-        layout: Layout,
-        location: Location,
-        samples: Vec<Sample>,
-    ) -> Self {
-        let location = Mutex::new(location);
-        Self { data: Arc::new(LayerData { content, layout, location, samples }) }
+    pub(crate) fn new(source: Source, layout: Layout, samples: Vec<Sample>) -> Self {
+        Self { data: Arc::new(LayerData { source, layout, samples }) }
     }
 
     /// Opens a file and checks all of it except the content of its blocks. Cursors check a block
     /// when they read it.
     ///
     /// # Errors
-    /// `NotFound`, `Io`, or `Corrupt` if the file is damaged or is not the expected one.
+    /// `NotFound`, `Io`, `Read`, or `Corrupt` if the file is damaged or is not the expected one.
     pub fn open(fs: Arc<dyn Fs>, path: &Path, expect: &ExpectedFile<'_>) -> Result<Self> {
-        let map = fs.map(path).map_err(StoreError::io("map", path))?;
-        let layout = check_file(path, map.bytes(), expect)?;
+        let reader = fs.open_read(path).map_err(StoreError::io("open", path))?;
         let location = Location { file: Some((fs, path.to_path_buf())), durable: true, open: None };
-        Ok(Self::new(Content::Map(map), layout, location, Vec::new()))
+        let source = Source::new(Content::file(Arc::from(reader)), location);
+        let layout = check_file(path, &source, expect)?;
+        Ok(Self::new(source, layout, Vec::new()))
     }
 
     /// Opens the content of a file that was received instead of read. It is checked as
@@ -123,8 +69,9 @@ impl Layer {
     /// `Corrupt` if the content is damaged or is not the expected one.
     pub fn from_content(bytes: Vec<u8>, name: &str, expect: &ExpectedFile<'_>) -> Result<Self> {
         let name = PathBuf::from(name);
-        let layout = check_file(&name, &bytes, expect)?;
-        Ok(Self::new(Content::Memory { bytes, name }, layout, Location::default(), Vec::new()))
+        let source = in_memory(bytes, &name);
+        let layout = check_file(&name, &source, expect)?;
+        Ok(Self::new(source, layout, Vec::new()))
     }
 
     /// Opens the image of a file of which no record is at hand, such as [`Layer::image`].
@@ -137,21 +84,18 @@ impl Layer {
     pub fn from_bytes(bytes: Vec<u8>, name: &str, expect: &LayerHeader) -> Result<Self> {
         let name = PathBuf::from(name);
         let LayerHeader { kind, job, depth, encoding, width } = expect;
-        let header = check_header(&name, &bytes, job, *kind, *depth)?;
+        let source = in_memory(bytes, &name);
+        let header = check_header(&name, &source, job, *kind, *depth)?;
         format::check(&name, 16, "encoding", encoding, &header.encoding)?;
         format::check(&name, 18, "width", width, &header.width)?;
-        let layout = format::read_layout(&name, &bytes)?;
-        let content = Content::Memory { bytes, name };
-        Ok(Self::new(content, layout, Location::default(), Vec::new()))
+        let layout = format::read_layout(&name, &source)?;
+        Ok(Self::new(source, layout, Vec::new()))
     }
 
     /// The bytes of the whole file; `None` unless it is in memory.
     #[must_use]
     pub fn image(&self) -> Option<&[u8]> {
-        match &self.data.content {
-            Content::Memory { bytes, .. } => Some(bytes),
-            Content::Map(_) => None,
-        }
+        self.data.source.memory()
     }
 
     pub(crate) fn data(&self) -> &Arc<LayerData> {
@@ -198,13 +142,13 @@ impl Layer {
     /// The path, or the name of an image, for messages.
     #[must_use]
     pub fn name(&self) -> PathBuf {
-        self.data.name()
+        self.data.source.name()
     }
 
     /// The path; `None` while the layer is only in memory.
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {
-        lock(&self.data.location).file.as_ref().map(|(_, path)| path.clone())
+        self.data.source.location().file.as_ref().map(|(_, path)| path.clone())
     }
 
     /// Makes the file durable under its final name: syncs it, renames it, and syncs the folder. Does
@@ -214,7 +158,7 @@ impl Layer {
     /// `Io` or `NotFound`. The final name then does not exist, or names the complete file if only the
     /// last step (syncing the folder) failed.
     pub fn persist(&self, fs: &Arc<dyn Fs>, final_path: &Path) -> Result<()> {
-        let mut location = lock(&self.data.location);
+        let mut location = self.data.source.location();
         location.open = None;
         let dir = parent(final_path);
         match &location.file {
@@ -230,7 +174,7 @@ impl Layer {
                 fs.sync_dir(dir).map_err(StoreError::io("sync", dir))?;
             }
             None => {
-                write_durably(&**fs, final_path, self.data.bytes())?;
+                write_durably(&**fs, final_path, self.image().unwrap_or_default())?;
                 location.file = Some((fs.clone(), final_path.to_path_buf()));
             }
         }
@@ -244,7 +188,7 @@ impl Layer {
     /// # Errors
     /// `Io` if the file cannot be renamed.
     pub fn rename(&self, final_path: &Path) -> Result<()> {
-        let mut location = lock(&self.data.location);
+        let mut location = self.data.source.location();
         let Some((fs, path)) = location.file.clone().filter(|(_, path)| path != final_path) else {
             return Ok(());
         };
@@ -254,6 +198,12 @@ impl Layer {
         location.file = Some((fs, final_path.to_path_buf()));
         location.durable = false;
         Ok(())
+    }
+
+    /// Closes the file, for a layer that is kept for later: many of them are not to take as many file
+    /// descriptors. Each later read opens the file by its path.
+    pub fn close(&self) {
+        self.data.source.close();
     }
 
     /// Up to `parts - 1` increasing keys that split the states evenly, for dividing work.
@@ -285,19 +235,17 @@ impl Layer {
     /// # Errors
     /// `Io`; a file that does not exist is no error.
     pub fn recycle(self) -> Result<Option<RecycledFile>> {
-        let (content, location) = match Arc::try_unwrap(self.data) {
-            Ok(LayerData { content, location, .. }) => {
-                (content, location.into_inner().unwrap_or_else(PoisonError::into_inner))
-            }
+        let (bytes, source) = match Arc::try_unwrap(self.data) {
+            Ok(LayerData { layout, source, .. }) => (layout.bytes, source),
             Err(data) => return Self { data }.remove().map(|()| None),
         };
+        let (reader, location) = source.into_parts();
         let Some((fs, path)) = location.file else { return Ok(None) };
-        match (content, location.open) {
-            (Content::Map(map), Some(file)) => {
-                Ok(Some(RecycledFile { file, map, unsealed: Unsealed { fs, path, sealed: false } }))
-            }
-            _ => remove_if_present(&*fs, &path).map(|()| None),
-        }
+        let (Some(reader), Some(file)) = (reader, location.open) else {
+            return remove_if_present(&*fs, &path).map(|()| None);
+        };
+        let unsealed = Unsealed { fs, path, sealed: false };
+        Ok(Some(RecycledFile { file, reader, bytes, unsealed }))
     }
 
     /// Removes the file, if there is one. Its disk space is freed when no cursor reads it any more.
@@ -305,19 +253,24 @@ impl Layer {
     /// # Errors
     /// `Io`; a file that does not exist is no error.
     pub fn remove(self) -> Result<()> {
-        match &lock(&self.data.location).file {
+        match &self.data.source.location().file {
             Some((fs, path)) => remove_if_present(&**fs, path),
             None => Ok(()),
         }
     }
 }
 
+fn in_memory(bytes: Vec<u8>, name: &Path) -> Source {
+    let name = name.to_owned();
+    Source::new(Content::Memory { bytes, name }, Location::default())
+}
+
 /// Checks all of a file except the content of its blocks.
-fn check_file(name: &Path, bytes: &[u8], expect: &ExpectedFile<'_>) -> Result<Layout> {
-    check_header(name, bytes, expect.job, expect.kind, expect.depth)?;
-    let found = bytes.len() as u64;
+fn check_file(name: &Path, source: &Source, expect: &ExpectedFile<'_>) -> Result<Layout> {
+    check_header(name, source, expect.job, expect.kind, expect.depth)?;
+    let found = source.len()?;
     format::check(name, found.min(expect.bytes) as usize, "length", &expect.bytes, &found)?;
-    let layout = format::read_layout(name, bytes)?;
+    let layout = format::read_layout(name, source)?;
     if layout.seal != expect.seal {
         let (expected, found) =
             (format!("seal {:016x}", expect.seal), format!("{:016x}", layout.seal));
@@ -329,19 +282,14 @@ fn check_file(name: &Path, bytes: &[u8], expect: &ExpectedFile<'_>) -> Result<La
 /// Reads the header and checks that it is the expected one.
 fn check_header(
     name: &Path,
-    bytes: &[u8],
+    source: &Source,
     job: &str,
     kind: FileKind,
     depth: u32,
 ) -> Result<LayerHeader> {
-    let (header, _) = format::read_header(name, bytes)?;
+    let (header, _) = format::read_header(name, source, &mut Vec::new())?;
     format::check(name, 10, "kind", &kind, &header.kind)?;
     format::check(name, 12, "depth", &depth, &header.depth)?;
     format::check(name, 20, "job", &job, &header.job.as_str())?;
     Ok(header)
-}
-
-/// Locks a mutex; a panic of another holder leaves the data usable.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

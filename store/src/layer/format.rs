@@ -12,6 +12,7 @@ use crate::key::EntryKey;
 use crate::layer::columns::MAX_DIRECTORY;
 use crate::layer::index::{BlockMeta, ShardEntry, first_block_of};
 use crate::layer::local::LocalWidth;
+use crate::layer::source::Source;
 
 const MAGIC: [u8; 8] = *b"STRATALF";
 pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
@@ -207,13 +208,17 @@ fn seal_of(header: &[u8], trailer: &[u8]) -> u64 {
 /// Reader of fixed-width integers.
 struct Fields<'a> {
     bytes: &'a [u8],
+    /// Offset of `bytes` in the file.
+    start: usize,
+    /// Offset of the next field in the file.
     at: usize,
 }
 
 impl Fields<'_> {
     /// The next `N` bytes. The caller has checked that they exist; missing ones read as zero.
     fn take<const N: usize>(&mut self) -> [u8; N] {
-        let found = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>());
+        let rest = self.at.checked_sub(self.start).and_then(|at| self.bytes.get(at..));
+        let found = rest.and_then(|rest| rest.first_chunk::<N>());
         self.at += N;
         found.copied().unwrap_or([0; N])
     }
@@ -251,13 +256,20 @@ pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
     Err(StoreError::corrupt(file, offset as u64, expected, format!("{found:?}")))
 }
 
-/// Reads and checks the header; returns it and its length.
-pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usize)> {
+/// Reads and checks the header; returns it and its length. Its bytes are then the first of `buffer`
+/// or of the memory of `source`.
+pub(crate) fn read_header(
+    file: &Path,
+    source: &Source,
+    buffer: &mut Vec<u8>,
+) -> Result<(LayerHeader, usize)> {
+    let len = source.len()?.min((HEADER_FIXED + MAX_JOB) as u64);
+    let bytes = source.read(0, len as usize, buffer)?;
     if bytes.len() < HEADER_FIXED {
         let expected = format!("a header of at least {HEADER_FIXED} bytes");
         return Err(StoreError::corrupt(file, 0, expected, format!("{} bytes", bytes.len())));
     }
-    let mut fields = Fields { bytes, at: 0 };
+    let mut fields = Fields { bytes, start: 0, at: 0 };
     check(file, 0, "magic", &MAGIC, &fields.take())?;
     let version = fields.u16();
     if version != VERSION {
@@ -286,24 +298,28 @@ pub(crate) fn read_header(file: &Path, bytes: &[u8]) -> Result<(LayerHeader, usi
 }
 
 /// Reads and checks all of a file except the content of its blocks.
-pub(crate) fn read_layout(file: &Path, bytes: &[u8]) -> Result<Layout> {
-    let (header, header_len) = read_header(file, bytes)?;
-    if bytes.len() < header_len + TRAILER {
+pub(crate) fn read_layout(file: &Path, source: &Source) -> Result<Layout> {
+    let len = source.len()? as usize;
+    let mut buffer = Vec::new();
+    let (header, header_len) = read_header(file, source, &mut buffer)?;
+    if len < header_len + TRAILER {
         let expected = format!("at least {} bytes", header_len + TRAILER);
-        let found = format!("{} bytes", bytes.len());
-        return Err(StoreError::corrupt(file, bytes.len() as u64, expected, found));
+        return Err(StoreError::corrupt(file, len as u64, expected, format!("{len} bytes")));
     }
-    let trailer = bytes.len() - TRAILER;
-    let mut fields = Fields { bytes, at: trailer + TRAILER - 8 };
+    let mut hash = Xxh3::new();
+    hash.update(source.read(0, header_len, &mut buffer)?);
+    let trailer = len - TRAILER;
+    let bytes = source.read(trailer as u64, TRAILER, &mut buffer)?;
+    let mut fields = Fields { bytes, start: trailer, at: trailer + TRAILER - 8 };
     check(file, fields.at, "end magic", &END_MAGIC, &fields.take())?;
     fields.at = trailer + SEALED;
-    let computed = seal_of(&bytes[..header_len], &bytes[trailer..trailer + SEALED]);
-    let seal = fields.u64();
+    hash.update(&bytes[..SEALED]);
+    let (computed, seal) = (hash.digest(), fields.u64());
     check(file, trailer + SEALED, "seal", &format!("{computed:016x}"), &format!("{seal:016x}"))?;
 
     fields.at = trailer;
     let footer = fields.u64();
-    check(file, trailer + 8, "file length", &(bytes.len() as u64), &fields.u64())?;
+    check(file, trailer + 8, "file length", &(len as u64), &fields.u64())?;
     let (block_count, shard_count) = (fields.u32() as usize, fields.u32() as usize);
     let index = block_count * BLOCK_ENTRY + shard_count * SHARD_ENTRY;
     let start = trailer.checked_sub(index).filter(|&start| start >= header_len);
@@ -311,9 +327,7 @@ pub(crate) fn read_layout(file: &Path, bytes: &[u8]) -> Result<Layout> {
         let expected = format!("a footer of {index} bytes before offset {trailer}");
         return Err(StoreError::corrupt(file, trailer as u64, expected, footer));
     };
-    let checksum = xxh3_64(&bytes[start..trailer]);
-    let stored = fields.u64();
-    check(file, start, "footer checksum", &format!("{stored:016x}"), &format!("{checksum:016x}"))?;
+    let checksum = fields.u64();
     let totals = LayerTotals {
         regions: fields.u64(),
         states: fields.u64(),
@@ -321,7 +335,10 @@ pub(crate) fn read_layout(file: &Path, bytes: &[u8]) -> Result<Layout> {
         generated: fields.u64(),
         digest: [fields.u64(), fields.u64()],
     };
-    fields.at = start;
+    let bytes = source.read(start as u64, index, &mut buffer)?;
+    let found = xxh3_64(bytes);
+    check(file, start, "footer checksum", &format!("{checksum:016x}"), &format!("{found:016x}"))?;
+    let mut fields = Fields { bytes, start, at: start };
     let blocks = (0..block_count).map(|_| read_block_entry(&mut fields)).collect();
     let shards = (0..shard_count)
         .map(|_| ShardEntry {
@@ -331,7 +348,7 @@ pub(crate) fn read_layout(file: &Path, bytes: &[u8]) -> Result<Layout> {
             states: fields.u64(),
         })
         .collect();
-    let layout = Layout { header, totals, blocks, shards, bytes: bytes.len() as u64, seal };
+    let layout = Layout { header, totals, blocks, shards, bytes: len as u64, seal };
     check_index(file, &layout, header_len, start)?;
     Ok(layout)
 }

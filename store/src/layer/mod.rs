@@ -13,6 +13,7 @@ pub(crate) mod local;
 pub(crate) mod recycled;
 pub(crate) mod repeats;
 pub(crate) mod sample;
+pub(crate) mod source;
 pub(crate) mod span;
 pub(crate) mod varint;
 pub(crate) mod verify;

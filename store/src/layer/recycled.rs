@@ -1,12 +1,11 @@
 //! Recycled files: small temporary files that are overwritten instead of removed.
 //!
-//! Creating, mapping and removing a small file takes longer than writing it.
+//! Creating, opening and removing a small file takes longer than writing it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::fs::file_system::{Fs, FsFile};
-use crate::fs::mapping::Mapping;
+use crate::fs::file_system::{Fs, FsFile, FsRead};
 
 /// Larger files are removed instead of recycled, because a recycled file keeps its disk space.
 pub(crate) const MAX_BYTES: u64 = 4 << 20;
@@ -34,8 +33,9 @@ impl Drop for Unsealed {
 #[derive(Debug)]
 pub struct RecycledFile {
     pub(crate) file: Box<dyn FsFile>,
-    /// The map of the old content, from which nothing borrows any more.
-    pub(crate) map: Mapping,
+    /// The same file, open for reading.
+    pub(crate) reader: Arc<dyn FsRead>,
+    pub(crate) bytes: u64,
     pub(crate) unsealed: Unsealed,
 }
 
@@ -43,6 +43,6 @@ impl RecycledFile {
     /// Length of the file, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.map.bytes().len() as u64
+        self.bytes
     }
 }

@@ -21,18 +21,18 @@ impl Layer {
     /// Re-reads the whole file and checks the checksum of every block, without decoding any.
     ///
     /// # Errors
-    /// `Corrupt` at the first mismatch.
+    /// `Corrupt` at the first mismatch; `Read` if the file cannot be read.
     pub fn check_blocks(&self) -> Result<()> {
-        let data = self.data();
+        let source = &self.data().source;
+        let mut buffer = Vec::new();
         for block in self.blocks() {
-            let range = block.offset as usize..block.offset as usize + block.stored_len as usize;
-            let found = xxh3_64(data.bytes().get(range.clone()).unwrap_or_default());
+            let len = block.stored_len as usize;
+            let found = xxh3_64(source.read(block.offset, len, &mut buffer)?);
             if found != block.checksum {
                 let expected = format!("block checksum {:016x}", block.checksum);
                 let found = format!("{found:016x}");
                 return Err(StoreError::corrupt(&self.name(), block.offset, expected, found));
             }
-            data.release(range);
         }
         Ok(())
     }
@@ -44,10 +44,10 @@ impl Layer {
     /// checked here.
     ///
     /// # Errors
-    /// `Corrupt` at the first mismatch; `Codec` if zstd has no memory.
+    /// `Corrupt` at the first mismatch; `Read` if the file cannot be read; `Codec` if zstd has no memory.
     pub fn verify(&self, visit: &mut dyn FnMut(EntryKey, &[u32])) -> Result<VerifiedCounts> {
         let name = self.name();
-        let layout = format::read_layout(&name, self.data().bytes())?;
+        let layout = format::read_layout(&name, &self.data().source)?;
         let mut cursor = LayerCursor::new()?;
         // Each with its regions and states.
         let mut shards: Vec<(u32, u64, u64)> = Vec::with_capacity(layout.shards.len());

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Result, StoreError};
-use crate::fs::file_system::{Fs, FsFile};
-use crate::fs::mapping::Mapping;
-use crate::layer::file::{Content, Layer, Location, lock};
+use crate::fs::file_system::{Fs, FsFile, FsRead};
+use crate::layer::file::Layer;
 use crate::layer::format::{self, FileKind, LayerHeader, LayerTotals, Layout};
 use crate::layer::index::{FilePart, Index};
 use crate::layer::recycled::{MAX_BYTES, RecycledFile, Unsealed};
+use crate::layer::source::{Content, Location, Source, lock};
 
 const IN_MEMORY: &str = "<memory>";
 
@@ -36,8 +36,8 @@ enum Recycling {
     Off,
     /// A new file, which stays open so that it can be overwritten later.
     New,
-    /// An overwritten file, with the map of its old content.
-    Overwritten(Mapping),
+    /// An overwritten file, open for reading, and the length of its old content.
+    Overwritten(Arc<dyn FsRead>, u64),
 }
 
 impl LayerWriter {
@@ -71,8 +71,8 @@ impl LayerWriter {
         header: LayerHeader,
     ) -> Result<Self> {
         match recycled {
-            Some(RecycledFile { file, map, unsealed }) => {
-                Self::start(file, unsealed, header, Recycling::Overwritten(map))
+            Some(RecycledFile { file, reader, bytes, unsealed }) => {
+                Self::start(file, unsealed, header, Recycling::Overwritten(reader, bytes))
             }
             None => Self::create(fs, path, header, Recycling::New),
         }
@@ -146,7 +146,7 @@ impl LayerWriter {
     /// Completes the file from the parts of all encoders and makes it readable.
     ///
     /// # Errors
-    /// `Io` if the file cannot be written or mapped, `Inconsistent` if parts overlap or `totals`
+    /// `Io` if the file cannot be written or opened, `Inconsistent` if parts overlap or `totals`
     /// differ from what the encoders counted. The file is then removed.
     pub fn seal(self, parts: Vec<FilePart>, totals: LayerTotals) -> Result<Layer> {
         let Index { blocks, shards, samples } = self.index(parts, &totals)?;
@@ -168,7 +168,7 @@ impl LayerWriter {
             }
         };
         let layout = Layout { header: self.header, totals, blocks, shards, bytes, seal };
-        Ok(Layer::new(content, layout, location, samples))
+        Ok(Layer::new(Source::new(content, location), layout, samples))
     }
 
     fn index(&self, parts: Vec<FilePart>, totals: &LayerTotals) -> Result<Index> {
@@ -190,7 +190,7 @@ impl LayerWriter {
     }
 }
 
-/// Maps a complete file of `bytes` bytes.
+/// Opens a complete file of `bytes` bytes for reading.
 fn seal_file(
     file: Box<dyn FsFile>,
     mut unsealed: Unsealed,
@@ -199,23 +199,23 @@ fn seal_file(
 ) -> Result<(Content, Location)> {
     let path = &unsealed.path;
     let stays_open = !matches!(recycling, Recycling::Off) && bytes <= MAX_BYTES;
-    let mut map = None;
-    if let Recycling::Overwritten(old) = recycling {
-        if bytes < old.bytes().len() as u64 {
-            file.truncate(bytes).map_err(StoreError::io("truncate", path))?;
+    let reader = match recycling {
+        Recycling::Overwritten(reader, old) => {
+            if bytes < old {
+                file.truncate(bytes).map_err(StoreError::io("truncate", path))?;
+            }
+            reader
         }
-        map = old.with_len(bytes as usize);
-    }
-    let map = match map {
-        Some(map) => map,
-        None => unsealed.fs.map(path).map_err(StoreError::io("map", path))?,
+        Recycling::Off | Recycling::New => {
+            Arc::from(unsealed.fs.open_read(path).map_err(StoreError::io("open", path))?)
+        }
     };
-    let found = map.bytes().len() as u64;
+    let found = reader.size().map_err(StoreError::io("read", path))?;
     if found != bytes {
-        return Err(StoreError::corrupt(path, found, format!("{bytes} bytes"), found));
+        return Err(StoreError::corrupt(path, found.min(bytes), format!("{bytes} bytes"), found));
     }
     unsealed.sealed = true;
     let (fs, path) = (unsealed.fs.clone(), path.clone());
     let open = stays_open.then_some(file);
-    Ok((Content::Map(map), Location { file: Some((fs, path)), durable: false, open }))
+    Ok((Content::file(reader), Location { file: Some((fs, path)), durable: false, open }))
 }

@@ -15,7 +15,7 @@ use super::files::{open_kept, open_record};
 use super::history::{JobHistory, add, check, read_history};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
-use crate::local::symbolic::{load_diagram, read_diagram};
+use crate::local::symbolic::{check_diagram, load_diagram};
 use crate::plan::sums::{LayerSummary, stats_of, totals_of};
 
 /// How often a running job may publish a checkpoint while another is being opened.
@@ -272,7 +272,7 @@ pub(crate) fn read_files(
         }
     } else {
         for record in manifest.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers) {
-            read_diagram(folder, record)?;
+            check_diagram(folder, record)?;
             total.add(of_record(record));
         }
     }

@@ -158,6 +158,7 @@ impl Files {
         let depth = layer.header().depth;
         if self.keep.keeps(depth) && !self.is_earlier(depth) {
             self.kept_bytes += layer.file_bytes();
+            layer.close();
             self.waiting.push(layer);
             return Ok(());
         }

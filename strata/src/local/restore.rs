@@ -183,8 +183,13 @@ impl Worker {
         };
         let former: BTreeSet<usize> =
             pieces.iter().map(|piece| piece.worker).filter(has_states).collect();
-        let files = former.into_iter().map(|worker| Ok((worker, self.open(from, depth, worker)?)));
-        let files = files.collect::<Result<BTreeMap<usize, Layer>>>()?;
+        let mut files = BTreeMap::new();
+        for worker in former {
+            let file = self.open(from, depth, worker)?;
+            // There may be as many files as workers.
+            file.close();
+            files.insert(worker, file);
+        }
         if files.is_empty() {
             return Ok(empty(&self.setup, depth)?);
         }

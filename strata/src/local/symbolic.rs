@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use strata_space::Finish;
 use strata_store::{
-    CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, read_diagram_snapshot,
-    write_diagram_snapshot,
+    CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, check_diagram_snapshot,
+    read_diagram_snapshot, write_diagram_snapshot,
 };
 use strata_symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 
@@ -75,28 +75,38 @@ fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> WorkerError + '_ {
     move |source| WorkerError::Symbolic { folder: folder.path().to_owned(), source }
 }
 
-/// The content of a checkpoint's file.
+/// Checks every byte of a checkpoint's file, without loading the diagram.
 ///
 /// # Errors
 /// If the file is missing or damaged.
-pub fn read_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<Vec<u8>, StoreError> {
+pub fn check_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<(), StoreError> {
     let path = folder.file_path(&record.file)?;
-    let sealed = SnapshotSeal { bytes: record.bytes, seal: record.seal.0 };
-    read_diagram_snapshot(&**folder.fs(), &path, folder.job(), record.depth, sealed)
+    check_diagram_snapshot(&**folder.fs(), &path, folder.job(), record.depth, seal_of(record))
 }
 
-/// The diagram in a checkpoint's file.
+fn seal_of(record: &CheckpointFile) -> SnapshotSeal {
+    SnapshotSeal { bytes: record.bytes, seal: record.seal.0 }
+}
+
+/// The diagram in a checkpoint's file. The file is not decompressed if it states more bytes than the
+/// search's memory budget has.
 ///
 /// # Errors
 /// [`WorkerError::Store`] if the file is missing or damaged, or is no diagram of the space;
-/// [`WorkerError::Symbolic`] if the diagram does not fit the memory.
+/// [`WorkerError::Symbolic`] if file or diagram do not fit the memory.
 pub fn load_diagram(
     folder: &JobDir,
     record: &CheckpointFile,
     search: &mut dyn AnySearch,
 ) -> Result<(), WorkerError> {
     let path = folder.file_path(&record.file)?;
-    let content = read_diagram(folder, record)?;
+    let (fs, job, memory) = (&**folder.fs(), folder.job(), search.memory());
+    let content =
+        read_diagram_snapshot(fs, &path, job, record.depth, seal_of(record), memory as u64);
+    let content = content.map_err(|error| match error {
+        error if error.is_memory_full() => failed(folder)(StepError::Memory { budget: memory }),
+        error => error.into(),
+    })?;
     search.load(record.depth, &content).map_err(|error| match error {
         SnapshotError::Step(error) => failed(folder)(error),
         SnapshotError::Malformed { what, at } => {

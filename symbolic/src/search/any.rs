@@ -36,6 +36,9 @@ pub trait AnySearch: Send {
     /// has no layer.
     fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError>;
 
+    /// The memory budget in bytes, which also limits the length of a snapshot to load.
+    fn memory(&self) -> usize;
+
     /// How the search ends.
     fn finish(&self) -> Finish<()>;
 
@@ -74,6 +77,10 @@ impl<S: NestedSpace> AnySearch for Search<S> {
 
     fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError> {
         Search::load(self, depth, bytes)
+    }
+
+    fn memory(&self) -> usize {
+        self.options.memory
     }
 
     fn finish(&self) -> Finish<()> {

@@ -148,44 +148,65 @@ impl Reader<'_> {
     }
 }
 
-/// A node as read.
-enum ParsedNode {
-    Leaf(LeafSets),
-    /// Level, configurations and references.
-    Inner(u8, Vec<(ConfigId, u32)>),
+/// The nodes of a snapshot, which stay encoded: a list of decoded ones would take many times the bytes.
+struct Nodes<'a> {
+    bytes: &'a [u8],
+    /// By level and place: numbers of the configurations.
+    configs: Vec<Vec<ConfigId>>,
+    /// By number: where a node begins.
+    starts: Vec<usize>,
 }
 
-/// A layer being rebuilt from its parsed nodes.
+/// A layer being rebuilt from its nodes.
 struct Builder<'a, S: NestedSpace> {
     diagram: &'a mut Diagram<S>,
-    parsed: Vec<ParsedNode>,
+    nodes: Nodes<'a>,
     /// By number: the class and the set of a node that has been built.
     built: Vec<Option<(ClassId, Ref)>>,
 }
 
+/// Bytes of memory for each node of a snapshot while it is read, besides those of the diagram.
+const NODE_BYTES: usize = size_of::<usize>() + size_of::<Option<(ClassId, Ref)>>();
+
+/// Least bytes of a node: an inner one of one child.
+const LEAST_NODE: usize = 7;
+
 /// Adds the layer of a snapshot to the diagram. Returns its top.
+///
+/// `memory` is the budget in bytes: neither the snapshot with the lists that reading it needs, nor the
+/// diagram, takes more.
 ///
 /// # Errors
 /// [`SnapshotError`] if the bytes are not a diagram of the space, or it does not fit.
-pub(crate) fn read<S: NestedSpace>(diagram: &mut Diagram<S>, bytes: &[u8]) -> Result<Ref> {
+pub(crate) fn read<S: NestedSpace>(
+    diagram: &mut Diagram<S>,
+    bytes: &[u8],
+    memory: usize,
+) -> Result<Ref> {
     let mut reader = Reader { bytes, at: 0 };
     let configs = read_configs(diagram, &mut reader)?;
-    let count = reader.word()?;
-    let mut parsed: Vec<ParsedNode> = Vec::new();
-    for number in 1..=count {
-        let node = read_node(diagram, &mut reader, &configs, &parsed)?;
-        debug_assert_eq!(parsed.len() + 1, number as usize);
-        parsed.push(node);
+    let count = reader.word()? as usize;
+    if count > (bytes.len() - reader.at) / LEAST_NODE {
+        return reader.malformed("more nodes than bytes");
+    }
+    if bytes.len() + count * NODE_BYTES > memory {
+        return Err(StepError::Memory { budget: memory }.into());
+    }
+    let mut nodes = Nodes { bytes, configs, starts: Vec::with_capacity(count) };
+    let mut children = Vec::new();
+    for _ in 0..count {
+        let start = reader.at;
+        nodes.parse(diagram, &mut reader, &mut children)?;
+        nodes.starts.push(start);
     }
     let top = reader.word()?;
     if reader.at != bytes.len() {
         return reader.malformed("unexpected bytes after the top node");
     }
     let level = diagram.index.top_level();
-    check_reference(&reader, diagram.index.leaf_level(), &parsed, level, top)?;
+    nodes.check_reference(&reader, level, top)?;
     let class = diagram.index.root_class()?;
-    let built = parsed.iter().map(|_| None).collect();
-    let mut builder = Builder { diagram, parsed, built };
+    let mut builder = Builder { diagram, nodes, built: vec![None; count] };
     let top = builder.build(level, class, top)?;
     match top {
         Some(top) if diagram.index.space.counts_orbits() && !top.is_self_mirrored() => {
@@ -219,58 +240,59 @@ fn read_configs<S: NestedSpace>(
     Ok(configs)
 }
 
-fn read_node<S: NestedSpace>(
-    diagram: &Diagram<S>,
-    reader: &mut Reader<'_>,
-    configs: &[Vec<ConfigId>],
-    parsed: &[ParsedNode],
-) -> Result<ParsedNode> {
-    let leaf = diagram.index.leaf_level();
-    let level = reader.byte()?;
-    if level == leaf {
-        let [current, previous] = [reader.take()?, reader.take()?].map(u64::from_le_bytes);
-        let states = diagram.index.space.leaf_states();
-        if (current | previous).checked_shr(states.into()).unwrap_or(0) != 0 {
-            return reader.malformed("no leaf state of the space");
+impl Nodes<'_> {
+    /// Reads and checks the node at the reader. An inner one leaves its children in `children`:
+    /// configurations, which increase, and references. Returns the sets of a leaf.
+    fn parse<S: NestedSpace>(
+        &self,
+        diagram: &Diagram<S>,
+        reader: &mut Reader<'_>,
+        children: &mut Vec<(ConfigId, u32)>,
+    ) -> Result<Option<LeafSets>> {
+        children.clear();
+        let leaf = diagram.index.leaf_level();
+        let level = reader.byte()?;
+        if level == leaf {
+            let [current, previous] = [reader.take()?, reader.take()?].map(u64::from_le_bytes);
+            let states = diagram.index.space.leaf_states();
+            if (current | previous).checked_shr(states.into()).unwrap_or(0) != 0 {
+                return reader.malformed("no leaf state of the space");
+            }
+            return Ok(Some(LeafSets { current, previous }));
         }
-        return Ok(ParsedNode::Leaf(LeafSets { current, previous }));
+        if !(leaf..=diagram.index.top_level()).contains(&level) {
+            return reader.malformed("no such level");
+        }
+        let count = reader.byte()?;
+        if count == 0 {
+            return reader.malformed("a node without children");
+        }
+        for _ in 0..count {
+            let config = usize::from(reader.byte()?);
+            let Some(config) = self.configs[usize::from(level)].get(config) else {
+                return reader.malformed("no such configuration number");
+            };
+            let below = reader.word()?;
+            self.check_reference(reader, level - 1, below)?;
+            children.push((*config, below));
+        }
+        children.sort_unstable();
+        if children.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return reader.malformed("a repeated configuration");
+        }
+        Ok(None)
     }
-    if !(leaf..=diagram.index.top_level()).contains(&level) {
-        return reader.malformed("no such level");
-    }
-    let mut children = Vec::new();
-    for _ in 0..reader.byte()? {
-        let config = usize::from(reader.byte()?);
-        let Some(config) = configs[usize::from(level)].get(config) else {
-            return reader.malformed("no such configuration number");
-        };
-        let below = reader.word()?;
-        check_reference(reader, leaf, parsed, level - 1, below)?;
-        children.push((*config, below));
-    }
-    children.sort_unstable();
-    if children.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return reader.malformed("a repeated configuration");
-    }
-    Ok(ParsedNode::Inner(level, children))
-}
 
-/// Checks that a reference is to an earlier node of the level, or to the empty set.
-fn check_reference(
-    reader: &Reader<'_>,
-    leaf: u8,
-    parsed: &[ParsedNode],
-    level: u8,
-    reference: u32,
-) -> Result<()> {
-    let number = (reference >> 1) as usize;
-    let fits = match number.checked_sub(1).map(|at| parsed.get(at)) {
-        None => reference == 0,
-        Some(None) => false,
-        Some(Some(ParsedNode::Leaf(_))) => level == leaf,
-        Some(Some(ParsedNode::Inner(own, _))) => *own == level,
-    };
-    if fits { Ok(()) } else { reader.malformed("a reference to no earlier node of the level") }
+    /// Checks that a reference is to an earlier node of the level, or to the empty set.
+    fn check_reference(&self, reader: &Reader<'_>, level: u8, reference: u32) -> Result<()> {
+        let number = (reference >> 1) as usize;
+        let fits = match number.checked_sub(1).map(|at| self.starts.get(at)) {
+            None => reference == 0,
+            Some(None) => false,
+            Some(Some(start)) => self.bytes.get(*start) == Some(&level),
+        };
+        if fits { Ok(()) } else { reader.malformed("a reference to no earlier node of the level") }
+    }
 }
 
 impl<S: NestedSpace> Builder<'_, S> {
@@ -284,10 +306,11 @@ impl<S: NestedSpace> Builder<'_, S> {
         if let Some((class, built)) = self.built[at] {
             return Ok((class == own_class).then_some(built.flip_if(flipped)));
         }
-        let built = match &self.parsed[at] {
-            ParsedNode::Leaf(sets) => self.diagram.intern_leaf(own_class, *sets)?,
-            ParsedNode::Inner(_, children) => {
-                let children = children.clone();
+        let mut reader = Reader { bytes: self.nodes.bytes, at: self.nodes.starts[at] };
+        let mut children = Vec::new();
+        let built = match self.nodes.parse(self.diagram, &mut reader, &mut children)? {
+            Some(sets) => self.diagram.intern_leaf(own_class, sets)?,
+            None => {
                 let base = self.diagram.child_words.len();
                 let mut configs = ConfigSet::default();
                 for (config, below) in children {

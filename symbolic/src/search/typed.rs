@@ -51,7 +51,7 @@ impl<S: NestedSpace> Search<S> {
     /// has no layer.
     pub fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError> {
         *self = Search::empty(Arc::clone(&self.space), self.options);
-        let top = snapshot::read(&mut self.diagram, bytes)?;
+        let top = snapshot::read(&mut self.diagram, bytes, self.options.memory)?;
         self.tops.push(top);
         self.depth = depth;
         Ok(())

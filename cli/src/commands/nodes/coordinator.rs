@@ -19,7 +19,7 @@ use strata_platform::{Platform, System};
 
 use super::node;
 use crate::args::cluster::SecurityArgs;
-use crate::output::exit::{ExitCode, Failure};
+use crate::output::exit::{ExitCode, Failure, path_code};
 use crate::signals::Signals;
 use crate::spaces::path_command::{self, PathCommand};
 use crate::spaces::presenter::PuzzlePresenter;
@@ -238,13 +238,17 @@ fn security(args: &CoordinatorArgs) -> Result<Security, Failure> {
     let Some(path) = &args.security.token_file else {
         return Err(Failure::usage("--create-token needs --token-file"));
     };
-    let token = Token::create(path).map_err(Failure::usage)?;
+    let token = Token::create(path)?;
     args.security.open_with(Some(token))
 }
 
 fn failure(error: ServerError) -> Failure {
     match error {
-        ServerError::Store(error) => node::store_failure(error),
+        ServerError::Store(error) => Failure::data_dir(error),
+        ServerError::Net(error) => error.into(),
+        ServerError::Journal(JournalError::Io { ref source, .. }) => {
+            Failure::new(path_code(source), error)
+        }
         ServerError::Journal(error @ JournalError::Corrupt { .. }) => {
             Failure::new(ExitCode::Corrupt, error)
         }

@@ -1,7 +1,5 @@
-//! Shared parts of the node commands: the runtime, the host's name, and failures of the data
-//! directory.
+//! Shared parts of the node commands: the runtime and the host's name.
 
-use strata_store::StoreError;
 use tokio::runtime::Runtime;
 
 use crate::output::exit::{ExitCode, Failure};
@@ -25,12 +23,4 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
     runtime.map_err(|error| {
         Failure::new(ExitCode::Unexpected, format!("cannot start a runtime: {error}"))
     })
-}
-
-/// The failure for a data directory: a usage error, unless its files are damaged.
-pub(super) fn store_failure(error: StoreError) -> Failure {
-    match error {
-        StoreError::Corrupt { .. } => error.into(),
-        _ => Failure::usage(error),
-    }
 }

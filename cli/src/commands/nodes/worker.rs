@@ -113,7 +113,8 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
 
 fn failure(error: NodeError) -> Failure {
     match error {
-        NodeError::Store(error) => node::store_failure(error),
+        NodeError::Store(error) => Failure::data_dir(error),
+        NodeError::Net(error) => error.into(),
         NodeError::Identity { .. } => Failure::new(ExitCode::Corrupt, error),
         NodeError::Serve { .. } | NodeError::Thread { .. } => {
             Failure::new(ExitCode::Unexpected, error)

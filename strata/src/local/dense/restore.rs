@@ -95,7 +95,10 @@ impl DenseWorker {
             return Err(self.missing(lost));
         }
         let open = |(depth, kept): &(u32, KeptFile)| {
-            self.open(&kept.file, &kept.expect(self.setup.folder.job(), *depth))
+            let layer = self.open(&kept.file, &kept.expect(self.setup.folder.job(), *depth))?;
+            // There are as many files as layers.
+            layer.close();
+            Ok(layer)
         };
         needed().map(open).collect()
     }

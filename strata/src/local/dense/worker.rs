@@ -216,7 +216,10 @@ impl DenseWorker {
                 return Err(StoreError::Inconsistent { file, what }.into());
             };
             if record.states > 0 {
-                layers.push(self.open(&record.file, &record.expect(self.setup.folder.job()))?);
+                let layer = self.open(&record.file, &record.expect(self.setup.folder.job()))?;
+                // There may be as many files as workers.
+                layer.close();
+                layers.push(layer);
             }
         }
         Ok(layers)
@@ -235,6 +238,7 @@ impl DenseWorker {
         if let Some(layer) = released.and_then(|slot| slot.layer) {
             bytes += layer.path().map_or(0, |_| layer.file_bytes());
             if !self.is_undirected() {
+                layer.close();
                 self.earlier.push(layer.clone());
             }
             self.files.release_layer(layer)?;
