@@ -8,7 +8,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Finished, SmallDisk, expect, only_job, refused, run, solve, strata, verify};
+use common::{
+    Finished, SmallDisk, cut_layers, expect, only_job, refused, run, solve, strata, verify,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
@@ -254,6 +256,47 @@ fn a_job_killed_before_its_first_checkpoint_starts_again() {
         ran.event("job")["job"],
         *only_job(dir.path()).file_name().unwrap().to_string_lossy()
     );
+}
+
+/// Through a memory map, a read would end the process with SIGBUS.
+#[test]
+fn a_file_that_is_cut_while_it_is_read_is_detected() {
+    let dir = tempdir().unwrap();
+    let mut command = solve(dir.path(), "panex 6 --engine explicit");
+    let (mut child, stdout) = started(&mut command);
+    let drained = std::thread::spawn(move || stdout.lines().count());
+    let job = only_job(dir.path());
+    while child.try_wait().unwrap().is_none() {
+        cut_layers(&job);
+    }
+    let ran = Finished::of(child.wait_with_output().unwrap());
+    drained.join().unwrap();
+    assert_eq!(ran.code, Some(12), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is corrupt at offset"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&*job.to_string_lossy()), "{}", ran.stderr);
+}
+
+/// It is no error of the command line, and nothing is corrupt.
+#[test]
+fn a_read_only_disk_is_an_unexpected_error_with_the_file() {
+    let outside = tempdir().unwrap();
+    let folder = outside.path().join("small");
+    let Some(disk) = SmallDisk::mount(&folder, 1024) else {
+        println!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    // Worker and coordinator make their files at the first start.
+    expect(0, &mut solve(&folder, "panex 3"));
+    disk.make_read_only();
+    for line in ["solve panex 3", "worker", "coordinator"] {
+        let mut command = strata(line);
+        command.arg("--data-dir").arg(&folder);
+        let ran = expect(1, &mut command);
+        let lock = folder.join(".lock");
+        assert!(ran.stderr.contains(&*lock.to_string_lossy()), "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains("Read-only file system"), "{line}: {}", ran.stderr);
+    }
+    drop(disk);
 }
 
 #[test]

@@ -146,7 +146,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Gives a file other content under the same name, without touching maps of the old content.
+    /// Gives a file other content under the same name, without touching the old content, which may be open.
     fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let spare = self.spare();
         std::fs::write(&spare, content)?;

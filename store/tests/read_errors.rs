@@ -76,7 +76,7 @@ struct Files {
 impl Files {
     fn new() -> Files {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("layer.strata");
+        let path = dir.path().join("layer");
         let faulty = FaultyFs::new();
         let fs: Arc<dyn Fs> = Arc::new(faulty.clone());
         let sealed = write(&fs, &path);
@@ -100,7 +100,7 @@ fn an_unreadable_sector_is_an_error_with_file_and_offset() {
         let states = layer.totals().states as usize;
         for block in layer.blocks() {
             let last = block.offset + u64::from(block.stored_len) - 1;
-            files.faulty.fail_reads_at("layer.strata", last);
+            files.faulty.fail_reads_at("layer", last);
             for error in failures(&mut cursor, layer) {
                 let StoreError::Read { path, offset, source } = &error else { panic!("{error}") };
                 assert_eq!((path, *offset), (&files.path, block.offset));
@@ -124,7 +124,7 @@ fn an_unreadable_index_is_an_error_with_file_and_offset() {
     let footer = sealed.blocks().iter().map(|block| block.offset + u64::from(block.stored_len));
     let footer = footer.max().unwrap();
     for at in [0, footer, footer + 100, sealed.file_bytes() - 1] {
-        files.faulty.fail_reads_at("layer.strata", at);
+        files.faulty.fail_reads_at("layer", at);
         let error = open(&fs, &files.path, sealed).unwrap_err();
         let StoreError::Read { path, offset, .. } = &error else { panic!("{error}") };
         assert!(*path == files.path && *offset <= at, "{error}");

@@ -13,7 +13,7 @@ use strata_puzzles::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_space::LayerStats;
 use strata_space::nested::NestedSpace;
-use strata_symbolic::{Layer, Options, Search, StepError};
+use strata_symbolic::{Layer, Options, Search, SnapshotError, StepError};
 
 const PLENTY: Options =
     Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0, threads: 1 };
@@ -284,6 +284,45 @@ fn shortest_paths_are_traced_back() {
     let mut search = panex_of(4, PLENTY);
     layers(&mut search);
     assert_eq!(search.shortest_path(&mut go_on), None);
+}
+
+/// A snapshot is checked against the budget before lists of its nodes are made.
+#[test]
+fn a_snapshot_that_takes_more_than_the_budget_is_refused() {
+    let budget = 1 << 20;
+    let mut search = panex_of(4, Options { memory: budget, ..PLENTY });
+    for _ in 0..3 {
+        search.advance().unwrap();
+    }
+    let bytes = search.snapshot();
+    // Levels above the leaf, each with its configurations; then the number of nodes.
+    let mut at = 0;
+    for _ in 0..3 {
+        at += 2 + 16 * usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+    }
+    let nodes = u32::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    assert!((1..1000).contains(&nodes), "{nodes}");
+    // Copies of the first node, a leaf.
+    let leaf = &bytes[at + 4..][..17];
+    let crafted = |count: usize| {
+        let mut crafted = bytes[..at].to_vec();
+        crafted.extend((count as u32).to_le_bytes());
+        crafted.extend(leaf.repeat(count));
+        crafted.extend([2, 0, 0, 0]);
+        crafted
+    };
+    let mut load = |bytes: &[u8]| search.load(3, bytes).unwrap_err();
+    let too_many = load(&crafted(budget / 17));
+    assert!(matches!(too_many, SnapshotError::Step(StepError::Memory { .. })), "{too_many}");
+    // Fewer are read, and are no layer.
+    let few = load(&crafted(budget / 40));
+    assert!(matches!(few, SnapshotError::Malformed { .. }), "{few}");
+    // A number of nodes for which there are no bytes.
+    let mut stated = bytes.clone();
+    stated[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let stated = load(&stated);
+    assert!(matches!(stated, SnapshotError::Malformed { .. }), "{stated}");
+    search.load(3, &bytes).unwrap();
 }
 
 #[test]

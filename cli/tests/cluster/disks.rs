@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::common::SmallDisk;
+use crate::common::{SmallDisk, cut_layers};
 use crate::faults::SLOW;
 use crate::harness::{COORDINATOR, COORDINATOR_READY, Cluster, fails};
 
@@ -87,6 +87,27 @@ fn a_checkpoint_file_that_its_owner_has_lost_fails_the_job() {
         std::fs::write(path, bytes).unwrap();
     }
     cluster.follow(&format!("resume {job}")).expect_answer();
+    cluster.assert_no_panic();
+}
+
+/// Through a memory map, a read would end the worker with SIGBUS.
+#[test]
+fn a_file_that_is_cut_while_it_is_read_fails_the_job_and_not_the_worker() {
+    let mut cluster = Cluster::of(1);
+    let worker = cluster.pid("w1");
+    let mut follower = cluster.follow(&format!("submit {SLOW} --engine explicit"));
+    let folder = cluster.data("w1").join(follower.job());
+    follower.until_depth(50);
+    while follower.is_running() {
+        cut_layers(&folder);
+    }
+    let ran = follower.expect(12);
+    let error = ran.event("failed")["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("worker w1: ") && error.contains("is corrupt at offset"), "{error}");
+    assert!(error.contains(&*folder.to_string_lossy()), "{error}");
+    // The same process serves the next job.
+    cluster.follow("submit panex 4 --engine explicit").expect(0);
+    assert!(cluster.is_running("w1") && cluster.pid("w1") == worker);
     cluster.assert_no_panic();
 }
 

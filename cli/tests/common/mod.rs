@@ -111,6 +111,18 @@ pub(crate) fn only_job(dir: &Path) -> PathBuf {
     jobs.remove(0)
 }
 
+/// Cuts all layer files in a job's folder to 100 bytes, as another process could.
+pub(crate) fn cut_layers(job: &Path) {
+    for entry in std::fs::read_dir(job).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("layer-") {
+            // It may be gone.
+            if let Ok(file) = std::fs::File::options().write(true).open(entry.path()) {
+                file.set_len(100).unwrap();
+            }
+        }
+    }
+}
+
 /// `strata verify` of a folder.
 pub(crate) fn verify(dir: &Path) -> Command {
     let mut command = strata("verify");
@@ -130,6 +142,12 @@ impl SmallDisk {
         mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder);
         let mounted = mount.output().is_ok_and(|output| output.status.success());
         mounted.then(|| SmallDisk(folder.to_owned()))
+    }
+
+    /// Makes it read-only, as the system does after errors of a disk.
+    pub(crate) fn make_read_only(&self) {
+        let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.0).status();
+        assert!(remounted.unwrap().success());
     }
 }
 

@@ -22,10 +22,10 @@ struct State {
     budget: Option<u64>,
     /// Syncs and renames that still succeed.
     steps: Option<u64>,
-    /// What fails to be read: the end of a path, and a byte offset.
-    unreadable: Option<(PathBuf, u64)>,
-    /// What ends early: the end of a path, and a length.
-    cut: Option<(PathBuf, u64)>,
+    /// What fails to be read: the beginning of a file's name, and a byte offset.
+    unreadable: Option<(String, u64)>,
+    /// What ends early: the beginning of a file's name, and a length.
+    cut: Option<(String, u64)>,
     /// What a crash leaves of each file written through this file system: its last synced content.
     durable: HashMap<PathBuf, Vec<u8>>,
     /// Folders created through this file system, whose names are not synced.
@@ -47,12 +47,19 @@ impl State {
     /// Fails if the range has an unreadable byte.
     fn check_read(&self, path: &Path, offset: u64, len: u64) -> io::Result<()> {
         match &self.unreadable {
-            Some((name, at)) if path.ends_with(name) && (offset..offset + len).contains(at) => {
+            Some((prefix, at))
+                if has_prefix(path, prefix) && (offset..offset + len).contains(at) =>
+            {
                 Err(io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()))
             }
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a file's name begins with `prefix`.
+fn has_prefix(path: &Path, prefix: &str) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
 }
 
 impl FaultyFs {
@@ -73,16 +80,16 @@ impl FaultyFs {
         self.state().steps = Some(steps);
     }
 
-    /// Makes a byte unreadable in all files whose paths end with `name`: reads that include it fail with
-    /// EIO. Files that are open already fail too.
-    pub fn fail_reads_at(&self, name: impl Into<PathBuf>, offset: u64) {
-        self.state().unreadable = Some((name.into(), offset));
+    /// Makes a byte unreadable in all files whose names begin with `prefix`: reads that include it fail
+    /// with EIO. Files that are open already fail too.
+    pub fn fail_reads_at(&self, prefix: &str, offset: u64) {
+        self.state().unreadable = Some((prefix.to_owned(), offset));
     }
 
-    /// Cuts all files whose paths end with `name` to `len` bytes after their sizes were read: reads of
+    /// Cuts all files whose names begin with `prefix` to `len` bytes after their sizes were read: reads of
     /// what follows find the end of the file.
-    pub fn cut_reads_at(&self, name: impl Into<PathBuf>, len: u64) {
-        self.state().cut = Some((name.into(), len));
+    pub fn cut_reads_at(&self, prefix: &str, len: u64) {
+        self.state().cut = Some((prefix.to_owned(), len));
     }
 
     /// Ends all faults.
@@ -140,7 +147,7 @@ impl FsRead for FaultyRead {
         let state = self.fs.state();
         state.check_read(&self.path, offset, buffer.len() as u64)?;
         let left = match &state.cut {
-            Some((name, len)) if self.path.ends_with(name) => len.saturating_sub(offset),
+            Some((prefix, len)) if has_prefix(&self.path, prefix) => len.saturating_sub(offset),
             _ => u64::MAX,
         };
         drop(state);

@@ -10,7 +10,7 @@ use strata_explicit::{
     Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortBuffers,
 };
 use strata_space::{Digest, Finish, LayerStats};
-use strata_store::{EncodeOptions, EntryKey, JobDir, KeptFile, Layer, LocalWidth, RealFs};
+use strata_store::{EncodeOptions, EntryKey, Fs, JobDir, KeptFile, Layer, LocalWidth, RealFs};
 
 const JOB: &str = "job";
 
@@ -188,7 +188,17 @@ pub(crate) fn owners(setup: SearchSetup) -> Arc<[u16]> {
 
 /// Workers without states.
 pub(crate) fn start_workers(setup: SearchSetup, engine: &Arc<Engine>, dir: &Path) -> Vec<Worker> {
-    let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
+    start_workers_on(Arc::new(RealFs), setup, engine, dir)
+}
+
+/// Workers without states, with files in a file system.
+pub(crate) fn start_workers_on(
+    fs: Arc<dyn Fs>,
+    setup: SearchSetup,
+    engine: &Arc<Engine>,
+    dir: &Path,
+) -> Vec<Worker> {
+    let folder = JobDir::attach(fs, dir, JOB).unwrap();
     let tables = engine.table_bytes();
     let memory = Budget::least(tables, setup.workers * setup.threads) as u64 + setup.extra_memory;
     let budget = Budget::new(memory, tables, setup.workers, setup.threads).unwrap();
@@ -234,7 +244,7 @@ fn inbox(setup: SearchSetup, worker: &Setup) -> Inbox {
         recycled_runs: worker.threads,
         encode: worker.encode,
     };
-    Inbox::new(Arc::new(RealFs), options).unwrap()
+    Inbox::new(worker.folder.fs().clone(), options).unwrap()
 }
 
 /// Runs an operation on all workers in parallel.

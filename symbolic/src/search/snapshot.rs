@@ -173,15 +173,15 @@ const LEAST_NODE: usize = 7;
 
 /// Adds the layer of a snapshot to the diagram. Returns its top.
 ///
-/// `memory` is the budget in bytes: neither the snapshot with the lists that reading it needs, nor the
-/// diagram, takes more.
+/// `limit` is the most bytes of memory that the snapshot may take with the lists that are needed to read
+/// it. It is checked before they are made: a snapshot from elsewhere can state any number of nodes.
 ///
 /// # Errors
 /// [`SnapshotError`] if the bytes are not a diagram of the space, or it does not fit.
 pub(crate) fn read<S: NestedSpace>(
     diagram: &mut Diagram<S>,
     bytes: &[u8],
-    memory: usize,
+    limit: usize,
 ) -> Result<Ref> {
     let mut reader = Reader { bytes, at: 0 };
     let configs = read_configs(diagram, &mut reader)?;
@@ -189,8 +189,8 @@ pub(crate) fn read<S: NestedSpace>(
     if count > (bytes.len() - reader.at) / LEAST_NODE {
         return reader.malformed("more nodes than bytes");
     }
-    if bytes.len() + count * NODE_BYTES > memory {
-        return Err(StepError::Memory { budget: memory }.into());
+    if bytes.len() + count * NODE_BYTES > limit {
+        return Err(StepError::Memory { budget: limit }.into());
     }
     let mut nodes = Nodes { bytes, configs, starts: Vec::with_capacity(count) };
     let mut children = Vec::new();

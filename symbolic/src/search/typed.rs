@@ -47,8 +47,8 @@ impl<S: NestedSpace> Search<S> {
     /// Continues from a [`Self::snapshot`] of the layer at `depth`, and drops everything else.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the bytes are not a layer of the space or do not fit. The search then
-    /// has no layer.
+    /// [`SnapshotError`] if the bytes are not a layer of the space, or they or the layer do not fit the
+    /// memory budget. The search then has no layer.
     pub fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError> {
         *self = Search::empty(Arc::clone(&self.space), self.options);
         let top = snapshot::read(&mut self.diagram, bytes, self.options.memory)?;
@@ -159,7 +159,7 @@ impl<S: NestedSpace> Search<S> {
         let options = Options { memory, ..self.options };
         self.diagram = Diagram::new(Arc::clone(&self.space), options);
         self.tops.clear();
-        match snapshot::read(&mut self.diagram, bytes) {
+        match snapshot::read(&mut self.diagram, bytes, usize::MAX) {
             Ok(top) => {
                 self.tops.push(top);
                 Ok(())

@@ -40,7 +40,7 @@ impl Backups {
         let mut restored = 0;
         for backup in self.0.iter().rev().filter(is_of_job) {
             if std::fs::read(&backup.path).ok() == backup.after {
-                // Another file of this name may still be mapped, so it is not overwritten.
+                // Another file of this name may still be open, so it is not overwritten.
                 let temp = backup.path.with_extension("restored");
                 std::fs::write(&temp, &backup.before).unwrap();
                 std::fs::rename(&temp, &backup.path).unwrap();

@@ -168,8 +168,8 @@ fn severe(random: &mut Random) -> Fault {
         5 => Fault::LostCoordinator { is_paused: random.below(2) == 0 },
         6 => Fault::LostWorker(worker(random)),
         _ => {
-            // A file that is cut short while it is mapped kills the process with SIGBUS.
-            let damage = random.pick(&[Damage::Flip, Damage::Overwrite, Damage::Delete]);
+            let all = [Damage::Flip, Damage::Truncate, Damage::Overwrite, Damage::Delete];
+            let damage = random.pick(&all);
             let (worker, place) = (worker(random), random.next());
             Fault::DamagedFile { worker, damage, is_live: true, place }
         }
