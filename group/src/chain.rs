@@ -1,6 +1,7 @@
 //! Stabiliser chains: order and membership of the group that some elements generate.
 
 use num_bigint::BigUint;
+use strata_space::{Work, WorkError};
 
 use crate::element::{Element, add};
 use crate::error::GroupError;
@@ -61,15 +62,42 @@ struct Budget {
     effort: Effort,
     steps: u64,
     bytes: usize,
+    /// What the caller allows for this and other work.
+    work: Work,
+    /// Steps that the caller's budget does not count yet.
+    unpaid: u64,
 }
 
-/// The work limit was reached.
-struct Exhausted;
+/// The limit of the chain's own effort, or of the caller's work, was reached.
+struct Exhausted(Option<WorkError>);
+
+impl Exhausted {
+    /// The error of work that cannot end with a result.
+    fn into_error(self, limit: u64) -> GroupError {
+        self.0.map_or(GroupError::Work { limit }, GroupError::Stopped)
+    }
+}
+
+/// Steps that are counted before the caller's budget is asked.
+const UNPAID: u64 = 1 << 16;
 
 impl Budget {
+    fn new(effort: Effort, work: &Work) -> Budget {
+        let Effort { steps, bytes } = effort;
+        Budget { effort, steps, bytes, work: work.clone(), unpaid: 0 }
+    }
+
+    #[inline]
     fn work(&mut self, steps: usize) -> Result<(), Exhausted> {
-        self.steps = self.steps.checked_sub(steps as u64).ok_or(Exhausted)?;
-        Ok(())
+        self.steps = self.steps.checked_sub(steps as u64).ok_or(Exhausted(None))?;
+        self.unpaid += steps as u64;
+        if self.unpaid < UNPAID { Ok(()) } else { self.pay() }
+    }
+
+    #[cold]
+    fn pay(&mut self) -> Result<(), Exhausted> {
+        let unpaid = std::mem::take(&mut self.unpaid);
+        self.work.spend(unpaid).map_err(|error| Exhausted(Some(error)))
     }
 
     fn take(&mut self, bytes: usize) -> Result<(), GroupError> {
@@ -168,7 +196,20 @@ impl StabiliserChain {
         generators: &[Element],
         effort: Effort,
     ) -> Result<StabiliserChain, GroupError> {
-        StabiliserChain::with_base(shape, generators, (&[], None), effort)
+        StabiliserChain::within(shape, generators, effort, &Work::unlimited())
+    }
+
+    /// As [`Self::new`], as part of some work. A search that the budget of the work ends has no result.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`GroupError::Stopped`] if the work has no steps left or is cancelled.
+    pub fn within(
+        shape: &Shape,
+        generators: &[Element],
+        effort: Effort,
+        work: &Work,
+    ) -> Result<StabiliserChain, GroupError> {
+        StabiliserChain::with_base(shape, generators, (&[], None), effort, work)
     }
 
     /// The chain of the same group, whose generators these are, with these base slots first. The order
@@ -180,9 +221,11 @@ impl StabiliserChain {
         &self,
         generators: &[Element],
         first: &[usize],
+        work: &Work,
     ) -> Result<StabiliserChain, GroupError> {
         let order = self.is_verified.then(|| self.order());
-        StabiliserChain::with_base(&self.shape, generators, (first, order), self.budget.effort)
+        let effort = self.budget.effort;
+        StabiliserChain::with_base(&self.shape, generators, (first, order), effort, work)
     }
 
     /// The chain of the group that these elements generate, with base slots that come first, and the order
@@ -195,6 +238,7 @@ impl StabiliserChain {
         generators: &[Element],
         (first, order): (&[usize], Option<BigUint>),
         effort: Effort,
+        work: &Work,
     ) -> Result<StabiliserChain, GroupError> {
         if generators.iter().any(|generator| !shape.has(generator)) {
             return Err(GroupError::OtherShape);
@@ -202,7 +246,7 @@ impl StabiliserChain {
         let moved = |slot: &usize| generators.iter().any(|generator| !generator.fixes(*slot));
         let rest = (0..shape.slots()).filter(|slot| !first.contains(slot));
         let bases: Vec<usize> = first.iter().copied().chain(rest).filter(moved).collect();
-        let budget = Budget { effort, steps: effort.steps, bytes: effort.bytes };
+        let budget = Budget::new(effort, work);
         let mut chain = StabiliserChain {
             shape: shape.clone(),
             levels: Vec::new(),
@@ -216,19 +260,31 @@ impl StabiliserChain {
             chain.add_representative(chain.levels.len() - 1, shape.identity())?;
         }
         let found = chain.find(generators, order.as_ref())?;
-        let exhausted = GroupError::Work { limit: effort.steps };
-        found.map_err(|Exhausted| exhausted)?;
+        found.map_err(|exhausted| exhausted.into_error(effort.steps))?;
         // Every level's orbit is one of the group, so a chain of the group's order is complete.
         chain.is_verified = order.is_some_and(|order| chain.order() == order);
         if chain.is_verified {
             return Ok(chain);
         }
-        while let Some(residue) = chain.check()? {
-            if chain.insert(residue)?.is_err() {
-                return Ok(chain);
+        match chain.verify()? {
+            // A chain that took all its own effort is a lower bound.
+            Ok(()) | Err(Exhausted(None)) => Ok(chain),
+            Err(exhausted) => Err(exhausted.into_error(effort.steps)),
+        }
+    }
+
+    /// Adds Schreier generators until all of them are members.
+    fn verify(&mut self) -> Result<Result<(), Exhausted>, GroupError> {
+        loop {
+            let residue = match self.check() {
+                Ok(Some(residue)) => residue,
+                Ok(None) => return Ok(Ok(())),
+                Err(exhausted) => return Ok(Err(exhausted)),
+            };
+            if let Err(exhausted) = self.insert(residue)? {
+                return Ok(Err(exhausted));
             }
         }
-        Ok(chain)
     }
 
     /// The exact order of the group, if [`Self::is_verified`]; otherwise a lower bound.
@@ -253,22 +309,25 @@ impl StabiliserChain {
 
     /// Whether an element is a member. If the chain is not verified, a member may be denied.
     pub fn contains(&self, element: &Element) -> bool {
-        let mut plenty = u64::MAX;
-        self.shape.has(element)
-            && matches!(self.sift(element.clone(), 0, &mut plenty), Some((_, rest)) if rest.is_identity())
+        let is_sifted = |(_, rest, _): (usize, Element, usize)| rest.is_identity();
+        self.shape.has(element) && self.sift(element.clone(), 0).is_some_and(is_sifted)
     }
 
-    /// Divides by representatives from a level on. Returns the level at which that ended, and what
-    /// is left; None if the work ended.
-    fn sift(&self, mut element: Element, from: usize, steps: &mut u64) -> Option<(usize, Element)> {
+    /// Divides by representatives from a level on. Returns the level at which that ended, what is left,
+    /// and the steps that it took; None if the element is of another shape.
+    fn sift(&self, mut element: Element, from: usize) -> Option<(usize, Element, usize)> {
+        let mut steps = 0;
         for (at, level) in self.levels.iter().enumerate().skip(from) {
-            let Some(number) = level.number_of(&element) else { return Some((at, element)) };
+            steps += 1;
+            let Some(number) = level.number_of(&element) else {
+                return Some((at, element, steps));
+            };
             if number > 0 {
-                *steps = steps.checked_sub(self.shape.slots() as u64)?;
+                steps += self.shape.slots();
                 element = level.inverses.get(number)?.times(&element, &self.shape)?;
             }
         }
-        Some((self.levels.len(), element))
+        Some((self.levels.len(), element, steps))
     }
 
     fn sift_within_budget(
@@ -276,10 +335,9 @@ impl StabiliserChain {
         element: Element,
         from: usize,
     ) -> Result<(usize, Element), Exhausted> {
-        let mut steps = self.budget.steps;
-        let sifted = self.sift(element, from, &mut steps);
-        self.budget.steps = steps;
-        sifted.ok_or(Exhausted)
+        let (at, rest, steps) = self.sift(element, from).ok_or(Exhausted(None))?;
+        self.budget.work(steps)?;
+        Ok((at, rest))
     }
 
     fn add_representative(&mut self, at: usize, element: Element) -> Result<(), GroupError> {
@@ -367,26 +425,21 @@ impl StabiliserChain {
     }
 
     /// Sifts all Schreier generators, from the lowest level up. Returns one that is not a member of
-    /// the levels below its own. If there is none, or the work ends, `is_verified` says which.
-    fn check(&mut self) -> Result<Option<Element>, GroupError> {
+    /// the levels below its own. If there is none, the chain is verified.
+    fn check(&mut self) -> Result<Option<Element>, Exhausted> {
         for at in (0..self.levels.len()).rev() {
             for number in 0..self.levels[at].len() {
                 for strong in 0..self.strong.len() {
                     if self.strong[strong].0 < at {
                         continue;
                     }
+                    self.budget.work(2 * self.shape.slots())?;
                     let Some(generator) = self.schreier_generator(at, number, strong) else {
                         continue;
                     };
-                    let steps = 2 * self.shape.slots();
-                    let sifted = self
-                        .budget
-                        .work(steps)
-                        .and_then(|()| self.sift_within_budget(generator, at + 1));
-                    match sifted {
-                        Ok((_, rest)) if rest.is_identity() => {}
-                        Ok((_, rest)) => return Ok(Some(rest)),
-                        Err(Exhausted) => return Ok(None),
+                    let (_, rest) = self.sift_within_budget(generator, at + 1)?;
+                    if !rest.is_identity() {
+                        return Ok(Some(rest));
                     }
                 }
             }

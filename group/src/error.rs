@@ -1,6 +1,7 @@
 //! Errors of making shapes, elements, chains and dense spaces.
 
 use num_bigint::BigUint;
+use strata_space::WorkError;
 
 /// A shape, element or chain cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,6 +115,9 @@ pub enum GroupError {
         /// The limit.
         limit: u64,
     },
+    /// The work of which this is a part has no steps left, or was cancelled.
+    #[error(transparent)]
+    Stopped(#[from] WorkError),
     /// The tables of the moves are not consistent.
     #[error(transparent)]
     Tables(#[from] strata_space::dense::DenseError),

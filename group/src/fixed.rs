@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 
 use num_bigint::BigUint;
+use strata_space::Work;
 use strata_space::dense::FixedPositions;
 
 use crate::chain::{Effort, Level, StabiliserChain};
@@ -138,7 +139,7 @@ fn each_fixed(
     let cycles = cycles(symmetry, shape, moves);
     let base: Vec<usize> = cycles.iter().flatten().copied().collect();
     let order = Some(order.clone());
-    let chain = match StabiliserChain::with_base(shape, moves, (&base, order), effort) {
+    let chain = match StabiliserChain::with_base(shape, moves, (&base, order), effort, &Work::unlimited()) {
         Ok(chain) if chain.is_verified() => chain,
         // With this base it may take more than with that of the search, which needs no orbits.
         Ok(_) | Err(GroupError::Memory { .. } | GroupError::Work { .. }) => {

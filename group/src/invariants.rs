@@ -48,7 +48,7 @@ impl Invariants {
             .filter(|slots| generators.iter().any(|g| slots.iter().any(|slot| !g.fixes(*slot))))
             .map(|slots| orbit(shape, &generators, slots))
             .collect();
-        let parities = parities(&orbits, &generators);
+        let parities = parities(shape, &orbits, &generators);
         Invariants { orbits, parities }
     }
 
@@ -108,15 +108,47 @@ fn orbit(shape: &Shape, generators: &[&Element], slots: Vec<usize>) -> Orbit {
     Orbit { slots, orientations, turn_step }
 }
 
-/// Whether the permutation of an orbit is odd.
-fn is_odd(element: &Element, slots: &[usize]) -> bool {
-    let cycles = element.cycles();
-    let inside = cycles.iter().filter(|(cycle, _)| slots.binary_search(&cycle[0]).is_ok());
-    inside.filter(|(cycle, _)| cycle.len() % 2 == 0).count() % 2 == 1
+/// By orbit, whether an element's permutation of it is odd. `orbit_of` has the orbit of each slot.
+fn odd_orbits(element: &Element, orbit_of: &[Option<usize>], orbits: usize) -> Vec<bool> {
+    let mut odd = vec![false; orbits];
+    let mut seen = vec![false; orbit_of.len()];
+    for (first, orbit) in orbit_of.iter().enumerate() {
+        let (mut slot, mut length) = (first, 0_usize);
+        while !std::mem::replace(&mut seen[slot], true) {
+            length += 1;
+            slot = usize::from(element.images()[slot]);
+        }
+        if let Some(orbit) = orbit.filter(|_| length > 0 && length.is_multiple_of(2)) {
+            odd[orbit] = !odd[orbit];
+        }
+    }
+    odd
+}
+
+/// Bits in words: rows of equations that are added to one another.
+#[derive(Clone)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(len: usize) -> Bits {
+        Bits(vec![0; len.div_ceil(64)])
+    }
+
+    fn flip(&mut self, at: usize) {
+        self.0[at / 64] ^= 1 << (at % 64);
+    }
+
+    fn has(&self, at: usize) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    fn add(&mut self, other: &Bits) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word ^= other);
+    }
 }
 
 /// A basis of the sets of terms that are even together in every generator.
-fn parities(orbits: &[Orbit], generators: &[&Element]) -> Vec<Parity> {
+fn parities(shape: &Shape, orbits: &[Orbit], generators: &[&Element]) -> Vec<Parity> {
     let mut terms = Vec::new();
     for (index, orbit) in orbits.iter().enumerate() {
         if orbit.slots.len() > 1 {
@@ -127,32 +159,41 @@ fn parities(orbits: &[Orbit], generators: &[&Element]) -> Vec<Parity> {
             terms.push(Term::Turns(index));
         }
     }
+    let mut orbit_of = vec![None; shape.slots()];
+    for (index, orbit) in orbits.iter().enumerate() {
+        orbit.slots.iter().for_each(|slot| orbit_of[*slot] = Some(index));
+    }
     // Rows of terms; each has the parities of its generators and the terms that were added to it.
-    let parity = |term: &Term, generator: &Element| match *term {
-        Term::Permutation(index) => is_odd(generator, &orbits[index].slots),
-        Term::Turns(index) => turn_sum(generator, &orbits[index].slots) % 2 == 1,
-    };
-    let mut rows: Vec<(Vec<bool>, Vec<bool>)> = (0..terms.len())
-        .map(|row| {
-            let odd = generators.iter().map(|generator| parity(&terms[row], generator)).collect();
-            (odd, (0..terms.len()).map(|term| term == row).collect())
-        })
-        .collect();
+    let empty = || (Bits::new(generators.len()), Bits::new(terms.len()));
+    let mut rows: Vec<(Bits, Bits)> = terms.iter().map(|_| empty()).collect();
+    rows.iter_mut().enumerate().for_each(|(row, (_, sum))| sum.flip(row));
+    for (number, generator) in generators.iter().enumerate() {
+        let odd = odd_orbits(generator, &orbit_of, orbits.len());
+        for (term, (row, _)) in terms.iter().zip(&mut rows) {
+            let is_odd = match *term {
+                Term::Permutation(index) => odd[index],
+                Term::Turns(index) => turn_sum(generator, &orbits[index].slots) % 2 == 1,
+            };
+            if is_odd {
+                row.flip(number);
+            }
+        }
+    }
     let mut done = 0;
     for generator in 0..generators.len() {
-        let Some(pivot) = (done..rows.len()).find(|row| rows[*row].0[generator]) else { continue };
+        let pivot = (done..rows.len()).find(|row| rows[*row].0.has(generator));
+        let Some(pivot) = pivot else { continue };
         rows.swap(done, pivot);
         let (odd, sum) = rows[done].clone();
-        for row in rows.iter_mut().skip(done + 1).filter(|row| row.0[generator]) {
-            row.0.iter_mut().zip(&odd).for_each(|(bit, other)| *bit ^= other);
-            row.1.iter_mut().zip(&sum).for_each(|(bit, other)| *bit ^= other);
+        for row in rows.iter_mut().skip(done + 1).filter(|row| row.0.has(generator)) {
+            row.0.add(&odd);
+            row.1.add(&sum);
         }
         done += 1;
     }
-    let even = rows.into_iter().skip(done).map(|(_, sum)| sum);
-    let named = |sum: Vec<bool>| {
-        let terms = terms.iter().zip(sum);
-        terms.filter(|(_, included)| *included).map(|(term, _)| *term).collect()
+    let named = |sum: &Bits| {
+        let included = (0..terms.len()).filter(|term| sum.has(*term));
+        included.map(|term| terms[term]).collect()
     };
-    even.map(named).collect()
+    rows[done..].iter().map(|(_, sum)| named(sum)).collect()
 }

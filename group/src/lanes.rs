@@ -1,6 +1,9 @@
 //! Search for a subgroup with as many members as a word has bits.
 
+use strata_space::Work;
+
 use crate::element::Element;
+use crate::error::GroupError;
 use crate::radix::Radix;
 use crate::random::Xorshift;
 
@@ -16,18 +19,29 @@ const EXTENSIONS: usize = 10;
 /// A subgroup of at most [`MOST`] members of the group over the digits from `from` on, which has
 /// `order` members. It is the largest of several random ones, the same in every run. The identity is
 /// its first member.
-pub(crate) fn find(radix: &Radix, from: usize, order: u64) -> Option<Vec<Element>> {
+///
+/// # Errors
+/// [`GroupError::Stopped`] if the work ends; `OtherShape` if the radix is of another shape.
+pub(crate) fn find(
+    radix: &Radix,
+    from: usize,
+    order: u64,
+    work: &Work,
+) -> Result<Vec<Element>, GroupError> {
+    let (mut digits, product) = (vec![0; radix.len()], radix.product_steps(radix.len() - from));
     let mut random = Xorshift::new();
     let mut best = vec![radix.shape().identity()];
     let mut closure = Closure::new(radix, from, order);
-    let mut digits = vec![0; radix.len()];
     for _ in 0..ATTEMPTS {
         let (mut generators, mut members) = (Vec::new(), vec![radix.shape().identity()]);
         for _ in 0..EXTENSIONS {
             let number = random.below(order as usize) as u64;
-            let candidate = radix.member(from, radix.len(), number)?;
-            generators.push(small_power(radix, candidate)?);
-            match closure.of(&generators, &mut digits)? {
+            let power = radix.member(from, radix.len(), number);
+            let power = power.and_then(|candidate| small_power(radix, candidate));
+            generators.push(power.ok_or(GroupError::OtherShape)?);
+            work.spend(product.saturating_mul((generators.len() * members.len()) as u64))?;
+            let found = closure.of(&generators, &mut digits).ok_or(GroupError::OtherShape)?;
+            match found {
                 Some(larger) => members = larger,
                 None => drop(generators.pop()),
             }
@@ -39,7 +53,7 @@ pub(crate) fn find(radix: &Radix, from: usize, order: u64) -> Option<Vec<Element
             break;
         }
     }
-    Some(best)
+    Ok(best)
 }
 
 /// A power of an element with at most [`MOST`] different powers of its own.

@@ -1,5 +1,6 @@
 //! Numbers of a group's members, by block, row and lane.
 
+use strata_space::Work;
 use strata_space::dense::{DenseShape, LaneMap, RowStep};
 
 use crate::chain::StabiliserChain;
@@ -53,12 +54,25 @@ impl GroupNumbering {
     /// # Errors
     /// If the chain is not verified, or there are more than 2^56 blocks.
     pub fn new(chain: &StabiliserChain) -> Result<GroupNumbering, GroupError> {
+        GroupNumbering::within(chain, &Work::unlimited())
+    }
+
+    /// As [`Self::new`], as part of some work.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`GroupError::Stopped`] if the work has no steps left or is cancelled.
+    pub fn within(chain: &StabiliserChain, work: &Work) -> Result<GroupNumbering, GroupError> {
         if !chain.is_verified() {
             return Err(GroupError::NotVerified);
         }
+        work.spend(Radix::steps(chain))?;
         let radix = Radix::new(chain).ok_or(GroupError::OtherShape)?;
         let (fixed, inner) = split(&radix);
-        let lanes = lanes::find(&radix, fixed, inner).ok_or(GroupError::OtherShape)?;
+        let lanes = lanes::find(&radix, fixed, inner, work)?;
+        // A product for each digit of a row, and for each lane of it.
+        let digits = radix.len() - fixed;
+        let products = inner.saturating_mul(digits as u64 + 1);
+        work.spend(products.saturating_mul(radix.product_steps(digits)))?;
         GroupNumbering::of(radix, fixed, &lanes)
     }
 

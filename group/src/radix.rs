@@ -103,6 +103,17 @@ pub(crate) fn compose(a: &Element, point: Point, orientations: u8) -> Point {
 }
 
 impl Radix {
+    /// Steps of [`Self::new`]: each representative is divided by those of the levels after its own.
+    pub(crate) fn steps(chain: &StabiliserChain) -> u64 {
+        let (mut steps, mut after) = (0_u64, 0_u64);
+        for level in chain.levels().iter().rev().filter(|level| level.len() > 1) {
+            let own = level.len() as u64;
+            steps = steps.saturating_add(own.saturating_mul(after));
+            after += own + chain.shape().slots() as u64;
+        }
+        steps
+    }
+
     /// The numbers of the members of a chain's group; None if the chain is not of its shape.
     pub(crate) fn new(chain: &StabiliserChain) -> Option<Radix> {
         let (shape, ranks) = (chain.shape(), Ranks::new(chain));
@@ -119,6 +130,11 @@ impl Radix {
         }
         digits.reverse();
         Some(Radix { shape: shape.clone(), digits })
+    }
+
+    /// About the steps of a product of members, and of so many of its digits.
+    pub(crate) fn product_steps(&self, digits: usize) -> u64 {
+        (self.shape.slots() + digits * digits) as u64
     }
 
     pub(crate) fn shape(&self) -> &Shape {

@@ -1,8 +1,10 @@
 //! The members of a group as a dense space.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use num_bigint::BigUint;
+use strata_space::Work;
 use strata_space::dense::{
     BlockStep, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, FixedPositions,
     MoveTable, RowStep,
@@ -74,6 +76,7 @@ impl Plan {
         inverses: &[Element],
         options: &GroupOptions,
         room: usize,
+        work: &Work,
     ) -> Result<Plan, GroupError> {
         let too_large = || too_large(numbering, inverses.len(), options);
         let blocks = numbering.dense_shape().ok_or_else(too_large)?.blocks as usize;
@@ -82,7 +85,7 @@ impl Plan {
         let is_small = entries <= most.min(options.full_bytes / size_of::<BlockStep>());
         let uppers = match is_small {
             true => None,
-            false => Uppers::new(numbering, inverses, most.min(entries.saturating_sub(1)))?,
+            false => Uppers::new(numbering, inverses, most.min(entries.saturating_sub(1)), work)?,
         };
         match uppers {
             Some(uppers) => Ok(Plan::Factored(uppers)),
@@ -113,6 +116,12 @@ fn too_large(numbering: &GroupNumbering, moves: usize, options: &GroupOptions) -
 fn inverses(numbering: &GroupNumbering, moves: &[Element]) -> Result<Vec<Element>, GroupError> {
     let inverses = moves.iter().map(|element| element.inverse(numbering.shape()));
     inverses.collect::<Option<_>>().ok_or(GroupError::OtherShape)
+}
+
+/// Whether the inverse of each move is a move.
+fn is_closed(moves: &[Element], inverses: &[Element]) -> bool {
+    let known: HashSet<&Element> = moves.iter().collect();
+    inverses.iter().all(|inverse| known.contains(inverse))
 }
 
 /// The bytes for each table of moves: there are two if edges are directed.
@@ -166,7 +175,7 @@ impl GroupSpace {
         options: &GroupOptions,
     ) -> Result<GroupSpace, GroupError> {
         let inverses = inverses(&numbering, moves)?;
-        let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
+        let is_undirected = is_closed(moves, &inverses);
         let room = room(is_undirected, options);
         let too_large = || too_large(&numbering, moves.len(), options);
         let shape = numbering.dense_shape().ok_or_else(too_large)?;
@@ -179,7 +188,7 @@ impl GroupSpace {
         moves.iter().try_for_each(|element| find(element, "a move").map(drop))?;
         let (radix, fixed, cosets) = (&numbering.radix, numbering.fixed, &numbering.cosets);
         let table = |inverses: &[Element]| -> Result<MoveTable, GroupError> {
-            let found = match Plan::new(&numbering, inverses, options, room)? {
+            let found = match Plan::new(&numbering, inverses, options, room, &Work::unlimited())? {
                 Plan::Full { .. } => Steps::full(&numbering, shape.blocks, inverses)?,
                 Plan::Factored(uppers) => Steps::factored(&numbering, uppers)?,
             };
@@ -218,19 +227,20 @@ impl GroupSpace {
     /// rows.
     ///
     /// # Errors
-    /// If a move is not in the group, or the steps would exceed the limit.
+    /// If a move is not in the group, the steps would exceed the limit, or the work ends.
     pub fn step_bytes(
         numbering: &GroupNumbering,
         moves: &[Element],
         options: &GroupOptions,
+        work: &Work,
     ) -> Result<usize, GroupError> {
         let inverses = inverses(numbering, moves)?;
-        let is_undirected = inverses.iter().all(|inverse| moves.contains(inverse));
+        let is_undirected = is_closed(moves, &inverses);
         let room = room(is_undirected, options);
-        let bytes = Plan::new(numbering, &inverses, options, room)?.bytes();
+        let bytes = Plan::new(numbering, &inverses, options, room, work)?.bytes();
         match is_undirected {
             true => Ok(bytes),
-            false => Ok(bytes + Plan::new(numbering, moves, options, room)?.bytes()),
+            false => Ok(bytes + Plan::new(numbering, moves, options, room, work)?.bytes()),
         }
     }
 

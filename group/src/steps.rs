@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use strata_space::Work;
 use strata_space::dense::{BlockStep, BlockSteps, FactoredSteps};
 
 use crate::element::Element;
@@ -131,11 +132,12 @@ impl Uppers {
     /// `most` entries.
     ///
     /// # Errors
-    /// If a move is not in the group.
+    /// If a move is not in the group, or the work ends.
     pub(crate) fn new(
         numbering: &GroupNumbering,
         inverses: &[Element],
         most: usize,
+        work: &Work,
     ) -> Result<Option<Uppers>, GroupError> {
         let radix = &numbering.radix;
         let Some((split, uppers, lowers)) = split(numbering, inverses.len()) else {
@@ -146,7 +148,11 @@ impl Uppers {
         let mut class_of: HashMap<Element, u32> = HashMap::new();
         let mut digits = vec![0; split];
         let mut parts = Products::new(radix, 0..split);
+        // A product and its digits, and their division, for each move.
+        let products = (split + 2).saturating_mul(inverses.len() + 1) as u64;
+        let steps = products.saturating_mul(radix.product_steps(split));
         for _ in 0..uppers {
+            work.spend(steps)?;
             for inverse in inverses {
                 let remainder = remainder(radix, (inverse, parts.current()), &mut digits)?;
                 let block = radix.number(0, &digits) as u32;

@@ -5,6 +5,7 @@ use strata_group::{
     Effort, Element, FoldedNumbering, GroupError, GroupOptions, GroupSpace, Pieces, Shape,
     StabiliserChain, Symmetry, SymmetryLimits,
 };
+use strata_space::Work;
 use strata_space::dense::{DenseSpace, DenseState, DenseTables};
 
 /// Not reached.
@@ -39,7 +40,9 @@ impl Puzzle {
     }
 
     fn folded(&self) -> FoldedNumbering {
-        FoldedNumbering::best(&self.chain(), &self.moves, &self.symmetries()).unwrap().unwrap()
+        let (chain, symmetries) = (self.chain(), self.symmetries());
+        let best = FoldedNumbering::best(&chain, &self.moves, &symmetries, &Work::unlimited());
+        best.unwrap().unwrap()
     }
 
     fn plain(&self) -> GroupSpace {
@@ -286,7 +289,8 @@ fn what_has_no_symmetries_or_another_start_is_refused() {
     let flips = [[1, 0, 2, 3, 4], [2, 1, 0, 3, 4], [3, 2, 1, 0, 4], [4, 3, 2, 1, 0]];
     let flips = flips.map(|images| shape.permutation(&images).unwrap());
     let pancakes = puzzle(shape, &flips, true);
-    let none = FoldedNumbering::best(&pancakes.chain(), &pancakes.moves, &pancakes.symmetries());
+    let (chain, symmetries) = (pancakes.chain(), pancakes.symmetries());
+    let none = FoldedNumbering::best(&chain, &pancakes.moves, &symmetries, &Work::unlimited());
     assert!(none.unwrap().is_none());
     let puzzle = corners(1);
     let options = GroupOptions { start: Some(puzzle.moves[0].clone()), ..GroupOptions::default() };

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use strata_group::{
     Effort, Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Shape, StabiliserChain,
 };
+use strata_space::Work;
 use strata_space::dense::{BlockSteps, DenseSpace, DenseState, MoveTable, RowStep};
 
 struct Case {
@@ -200,7 +201,7 @@ fn bytes_of_steps_are_known_before_the_tables() {
         let numbering = GroupNumbering::new(&chain).unwrap();
         for full_bytes in [0, usize::MAX] {
             let options = GroupOptions { full_bytes, ..GroupOptions::default() };
-            let bytes = GroupSpace::step_bytes(&numbering, &case.moves, &options).unwrap();
+            let bytes = GroupSpace::step_bytes(&numbering, &case.moves, &options, &Work::unlimited()).unwrap();
             let space = case.space(&options).unwrap();
             let tables = space.tables();
             let rows = |table: &MoveTable| table.rows.len() * size_of::<RowStep>();

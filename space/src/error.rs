@@ -1,5 +1,7 @@
 //! Errors of opening a state space: parameters that are malformed, out of range or in conflict.
 
+use crate::work::WorkError;
+
 /// A state space cannot be opened with these parameters.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpaceError {
@@ -152,9 +154,28 @@ pub enum SpaceError {
         /// The most local bits allowed.
         limit: u32,
     },
+    /// A part of what was given takes more steps than the budget of a [`Work`](crate::Work) has.
+    #[error("{what} takes more than {limit} steps")]
+    TooMuchWork {
+        /// The part: what is too large, or what it is too large for.
+        what: String,
+        /// The most steps allowed.
+        limit: u64,
+    },
+    /// Nobody waits for the space any more.
+    #[error("opening the space was cancelled")]
+    Cancelled,
 }
 
 impl SpaceError {
+    /// For `map_err`: work ended early, of which `what` is the part that was not finished.
+    pub fn unfinished(what: &str) -> impl Fn(WorkError) -> SpaceError + '_ {
+        move |error| match error {
+            WorkError::Limit { limit } => SpaceError::TooMuchWork { what: what.to_owned(), limit },
+            WorkError::Cancelled => SpaceError::Cancelled,
+        }
+    }
+
     /// Checks that a number is in its range.
     ///
     /// # Errors

@@ -57,6 +57,7 @@ mod state_space;
 mod stats;
 mod symmetry;
 mod tabled;
+mod work;
 
 pub use digest::{Digest, MODULI, Weight, mix};
 pub use drawing::DrawingTheme;
@@ -80,3 +81,4 @@ pub use tabled::{
     EdgeTarget, ExitEdge, InsideSuccessors, LegalMoves, LocalWeights, MAX_EXIT_EDGES, MAX_INDICES,
     MAX_MOVE_KINDS, MoveKind, Tabled, check_tabled,
 };
+pub use work::{Work, WorkError};

@@ -10,6 +10,7 @@ use crate::parameter::{Parameter, ParameterReader, Parameters};
 use crate::size::SearchSize;
 use crate::state::Chain;
 use crate::state_space::StateSpace;
+use crate::work::Work;
 
 /// A state space that is opened by name and parameters.
 ///
@@ -82,6 +83,15 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// # Errors
     /// If a parameter without a default is missing, or a value is wrong.
     fn open(parameters: &Parameters) -> Result<Self, SpaceError>;
+
+    /// Opens the puzzle within a budget of steps, and stops when it is cancelled. By default it ignores
+    /// the budget, as puzzles do whose parameters are a few small numbers.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; [`SpaceError::TooMuchWork`] or [`SpaceError::Cancelled`].
+    fn open_within(parameters: &Parameters, _work: &Work) -> Result<Self, SpaceError> {
+        Self::open(parameters)
+    }
 
     /// Every parameter with the value in force: the identity of a search. [`Self::open`] returns an
     /// equal puzzle for them.

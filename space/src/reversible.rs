@@ -6,27 +6,37 @@ use crate::digest::mix;
 use crate::error::SpaceError;
 use crate::state::State;
 use crate::state_space::StateSpace;
+use crate::work::{Work, WorkError};
 
 /// Moves of a random walk.
 const WALK: usize = 64;
 
+/// Successors that a check makes at most for each sample: of a space with very many moves it checks fewer
+/// states.
+const SUCCESSORS: u64 = 1 << 14;
+
 /// Checks about `samples` states of a space that calls its graph undirected: each must be among the
 /// successors of each of its successors. Half of them are the nearest to the start, the others lie on
-/// random walks from there, always the same.
+/// random walks from there, always the same. The check ends early after 2^14 successors for each sample,
+/// or as soon as `work` is cancelled; it takes no steps of it.
 ///
 /// A wrong space may pass, a right one never fails. Other spaces are not checked.
 ///
 /// # Errors
-/// [`SpaceError::Irreversible`] for the first move that cannot be undone.
-pub fn check_reversible(space: &dyn StateSpace, samples: usize) -> Result<(), SpaceError> {
+/// [`SpaceError::Irreversible`] for the first move that cannot be undone; [`SpaceError::Cancelled`].
+pub fn check_reversible(
+    space: &dyn StateSpace,
+    samples: usize,
+    work: &Work,
+) -> Result<(), SpaceError> {
     if !space.is_undirected() || samples == 0 {
         return Ok(());
     }
-    let mut check = Check { space, back: Vec::new() };
+    let mut check = Check { space, work, left: samples as u64 * SUCCESSORS, back: Vec::new() };
     let mut queue: VecDeque<State> = space.seeds().into();
     let mut known: HashSet<State> = queue.iter().copied().collect();
     let (mut left, mut moves) = (samples.div_ceil(2), Vec::new());
-    while let Some(state) = queue.pop_front().filter(|_| left > 0) {
+    while let Some(state) = queue.pop_front().filter(|_| left > 0 && check.left > 0) {
         left -= 1;
         check.successors(state, &mut moves)?;
         queue.extend(moves.drain(..).filter(|next| known.insert(*next)));
@@ -38,6 +48,9 @@ pub fn check_reversible(space: &dyn StateSpace, samples: usize) -> Result<(), Sp
     }
     let mut random = 1;
     for step in 0..samples / 2 {
+        if check.left == 0 {
+            break;
+        }
         if step % WALK == 0 {
             moves.clear();
             random = mix(random + 1);
@@ -55,16 +68,26 @@ pub fn check_reversible(space: &dyn StateSpace, samples: usize) -> Result<(), Sp
 
 struct Check<'a> {
     space: &'a dyn StateSpace,
+    work: &'a Work,
+    /// Successors that may still be made.
+    left: u64,
     back: Vec<State>,
 }
 
 impl Check<'_> {
-    /// Appends the successors of a state, and checks them.
+    /// Appends the successors of a state, and checks them as long as any may be made.
     fn successors(&mut self, state: State, out: &mut Vec<State>) -> Result<(), SpaceError> {
         self.space.moves(state, out);
         for next in &*out {
+            if self.left == 0 {
+                return Ok(());
+            }
+            if self.work.spend(0) == Err(WorkError::Cancelled) {
+                return Err(SpaceError::Cancelled);
+            }
             self.back.clear();
             self.space.moves(*next, &mut self.back);
+            self.left = self.left.saturating_sub(self.back.len() as u64);
             if !self.back.contains(&state) {
                 let (from, to) = (self.space.text(state), self.space.text(*next));
                 return Err(SpaceError::Irreversible { from, to });
@@ -76,6 +99,8 @@ impl Check<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
     use crate::keyed::{KeySpace, Keyed, Seed};
 
@@ -109,7 +134,44 @@ mod tests {
     }
 
     fn check(length: u64, one_way: u64, says_so: bool, samples: usize) -> Result<(), SpaceError> {
-        check_reversible(&Keyed::new(Ring { length, one_way, says_so }).unwrap(), samples)
+        let space = Keyed::new(Ring { length, one_way, says_so }).unwrap();
+        check_reversible(&space, samples, &Work::default())
+    }
+
+    /// A graph in which each of `states` states leads to every one, and counts how often it is asked.
+    struct Complete {
+        states: u64,
+        asked: AtomicU64,
+    }
+
+    impl KeySpace for Complete {
+        type Key = u64;
+        fn seeds(&self) -> Vec<Seed> {
+            vec![Seed::start(0)]
+        }
+        fn key_bits(&self) -> u32 {
+            20
+        }
+        fn successors(&self, _: u64, out: &mut Vec<u64>) {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            out.extend(0..self.states);
+        }
+        fn text(&self, key: u64) -> String {
+            key.to_string()
+        }
+    }
+
+    #[test]
+    fn a_check_of_many_moves_ends_after_so_many_successors_and_when_it_is_cancelled() {
+        let states = 5000;
+        let space = Keyed::new(Complete { states, asked: AtomicU64::new(0) }).unwrap();
+        assert_eq!(check_reversible(&space, 64, &Work::default()), Ok(()));
+        let asked = space.space().asked.swap(0, Ordering::Relaxed);
+        assert!((1..=64 * SUCCESSORS / states + 3).contains(&asked), "{asked}");
+        let work = Work::default();
+        work.cancel();
+        assert_eq!(check_reversible(&space, 64, &work), Err(SpaceError::Cancelled));
+        assert_eq!(space.space().asked.load(Ordering::Relaxed), 1);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use strata_space::Work;
 use strata_space::dense::{BlockStep, RowStep};
 
 use super::lanes::LaneSearch;
@@ -33,6 +34,9 @@ const MOST_ORDERS: usize = 24;
 /// The most states of all blocks in which lanes are searched for.
 const MOST_SEARCHED: u64 = 200_000;
 
+/// About the products that the group of the images of a member takes.
+const MOST_GENERATED: u64 = 4 * MOST_LANES;
+
 /// Bytes of a word in the planes of a search.
 const WORD_BYTES: u64 = 32;
 
@@ -46,6 +50,7 @@ pub(super) struct Choice {
 
 /// What is tried, and the best so far.
 struct Search<'a> {
+    work: &'a Work,
     chain: &'a StabiliserChain,
     moves: &'a [Element],
     order: u64,
@@ -62,18 +67,22 @@ struct Search<'a> {
 /// there is none: without symmetries, or in a group that is too large.
 ///
 /// # Errors
-/// If chains exceed their limits.
+/// If chains exceed their limits, or the work ends.
 pub(super) fn best(
     chain: &StabiliserChain,
     moves: &[Element],
     symmetries: &[Symmetry],
+    work: &Work,
 ) -> Result<Option<Choice>, GroupError> {
     let Ok(order) = u64::try_from(chain.order()) else { return Ok(None) };
     if symmetries.len() < 2 || order > MOST_BLOCKS * MOST_INNER {
         return Ok(None);
     }
+    let pairs = symmetries.len().saturating_mul(symmetries.len());
+    work.spend(pairs.saturating_mul(moves.len()) as u64)?;
     let Some(products) = Products::new(symmetries) else { return Ok(None) };
     let mut search = Search {
+        work,
         chain,
         moves,
         order,
@@ -107,7 +116,8 @@ impl Search<'_> {
             let Some(left) = self.chains.checked_sub(1) else { return Ok(()) };
             self.chains = left;
             let base: Vec<usize> = order.iter().flat_map(|index| orbits[*index].clone()).collect();
-            let chain = self.chain.rebased(self.moves, &base)?;
+            let chain = self.chain.rebased(self.moves, &base, self.work)?;
+            self.work.spend(Radix::steps(&chain))?;
             let radix = Radix::new(&chain).filter(|_| chain.is_verified());
             let radix = radix.ok_or(GroupError::NotVerified)?;
             let mut slots = Vec::new();
@@ -171,6 +181,10 @@ impl Search<'_> {
             return Ok(());
         }
         self.searched -= inner;
+        // Members and their images, and the groups that these generate.
+        let digits = radix.len() - fixed;
+        let products = inner.saturating_mul(digits as u64 + 2 * count + MOST_GENERATED / count);
+        self.work.spend(products.saturating_mul(radix.product_steps(digits)))?;
         let lanes = LaneSearch::new(radix, (fixed, inner), symmetries).largest(inner);
         let lanes = lanes.ok_or(GroupError::OtherShape)?;
         if lanes.len() as u64 * count > MOST_MAPS {

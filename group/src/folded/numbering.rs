@@ -1,5 +1,6 @@
 //! Numbers of members, of which those of symmetric blocks are the same.
 
+use strata_space::Work;
 use strata_space::dense::{
     BlockStep, DenseShape, DenseState, DenseTables, FixedPositions, RowStep,
 };
@@ -46,13 +47,19 @@ impl FoldedNumbering {
     /// the identity is the first.
     ///
     /// # Errors
-    /// If chains of subgroups exceed their limits.
+    /// If chains of subgroups exceed their limits, or the work ends.
     pub fn best(
         chain: &StabiliserChain,
         moves: &[Element],
         symmetries: &[Symmetry],
+        work: &Work,
     ) -> Result<Option<FoldedNumbering>, GroupError> {
-        let Some(choice) = choice::best(chain, moves, symmetries)? else { return Ok(None) };
+        let Some(choice) = choice::best(chain, moves, symmetries, work)? else { return Ok(None) };
+        // Of each class a member of one block, with its images in all blocks.
+        let Choice { symmetries, numbering } = &choice;
+        let (blocks, fixed) = (numbering.blocks(), numbering.fixed);
+        let member = (fixed * numbering.shape().slots() / symmetries.len()) as u64;
+        work.spend(blocks.saturating_mul(member + numbering.radix.product_steps(fixed)))?;
         let mut folded = FoldedNumbering { choice, least: Vec::new() };
         folded.least = folded.classes()?.least;
         Ok(Some(folded))

@@ -6,6 +6,8 @@ mod pieces;
 mod products;
 mod search;
 
+use strata_space::Work;
+
 use crate::element::Element;
 use crate::error::GroupError;
 use crate::shape::Shape;
@@ -30,9 +32,23 @@ impl Symmetry {
         pieces: &Pieces,
         limits: SymmetryLimits,
     ) -> Result<Vec<Symmetry>, GroupError> {
+        Symmetry::all_within(shape, moves, pieces, limits, &Work::unlimited())
+    }
+
+    /// As [`Self::all`], as part of some work.
+    ///
+    /// # Errors
+    /// As [`Self::all`]; [`GroupError::Stopped`] if the work has no steps left or is cancelled.
+    pub fn all_within(
+        shape: &Shape,
+        moves: &[Element],
+        pieces: &Pieces,
+        limits: SymmetryLimits,
+        work: &Work,
+    ) -> Result<Vec<Symmetry>, GroupError> {
         if !pieces.fit(shape) || moves.iter().any(|element| !shape.has(element)) {
             return Err(GroupError::OtherShape);
         }
-        search::Search::new(shape, moves, pieces, limits)?.run()
+        search::Search::new(shape, moves, pieces, limits, work)?.run()
     }
 }

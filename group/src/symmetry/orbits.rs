@@ -1,5 +1,7 @@
 //! Relabellings of the orbits of some moves, move by move.
 
+use strata_space::{Work, WorkError};
+
 use super::conjugation::relabel;
 use super::pieces::Pieces;
 use crate::element::{Element, gcd};
@@ -66,15 +68,27 @@ pub(super) struct Relabelling<'a> {
     /// Kinds that are images in the orbit.
     used_kinds: Vec<bool>,
     /// Steps of work that are left.
-    pub(super) steps: u64,
+    steps: u64,
+    /// Of which this is a part.
+    work: &'a Work,
+    /// Steps that `work` does not count yet.
+    unpaid: u64,
 }
 
-/// The limit of work is reached.
+/// The limit of work is reached: that of the search, or of what it is a part of.
 #[derive(Debug)]
-pub(super) struct Exhausted;
+pub(super) struct Exhausted(pub(super) Option<WorkError>);
+
+/// Steps that are counted before the work is asked of which this is a part.
+const UNPAID: u64 = 1 << 16;
 
 impl<'a> Relabelling<'a> {
-    pub(super) fn new(shape: &'a Shape, pieces: &'a Pieces, steps: u64) -> Relabelling<'a> {
+    pub(super) fn new(
+        shape: &'a Shape,
+        pieces: &'a Pieces,
+        steps: u64,
+        work: &'a Work,
+    ) -> Relabelling<'a> {
         let slots = shape.slots();
         Relabelling {
             shape,
@@ -86,12 +100,19 @@ impl<'a> Relabelling<'a> {
             kinds: vec![None; slots],
             used_kinds: vec![false; slots],
             steps,
+            work,
+            unpaid: 0,
         }
     }
 
     /// Takes steps of work.
     pub(super) fn work(&mut self, steps: usize) -> Result<(), Exhausted> {
-        self.steps = self.steps.checked_sub(steps as u64).ok_or(Exhausted)?;
+        self.steps = self.steps.checked_sub(steps as u64).ok_or(Exhausted(None))?;
+        self.unpaid += steps as u64;
+        if self.unpaid >= UNPAID {
+            let unpaid = std::mem::take(&mut self.unpaid);
+            self.work.spend(unpaid).map_err(|error| Exhausted(Some(error)))?;
+        }
         Ok(())
     }
 
@@ -210,7 +231,8 @@ impl<'a> Relabelling<'a> {
     /// Whether pieces of one kind in the orbit become pieces of one kind, turned alike, and forbidden
     /// pieces become forbidden ones.
     fn keeps_pieces(&mut self, orbit: &OrbitTree, is_last: bool) -> Result<bool, Exhausted> {
-        self.work(2 * orbit.slots.len())?;
+        let forbidden = orbit.slots.iter().map(|slot| self.pieces.forbidden((*slot).into()).len());
+        self.work(2 * orbit.slots.len() + if is_last { forbidden.sum() } else { 0 })?;
         let slots = || orbit.slots.iter().map(|slot| usize::from(*slot));
         let keeps = slots().all(|slot| self.keeps_piece(slot))
             && (!is_last || slots().all(|slot| self.keeps_forbidden(slot)));

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use strata_space::Work;
+
 use super::conjugation::Symmetry;
 use super::orbits::{Action, Exhausted, OrbitTree, Relabelling};
 use super::pieces::Pieces;
@@ -41,25 +43,39 @@ pub(super) struct Search<'a> {
     numbers: HashMap<&'a Element, usize>,
     /// The moves whose images are chosen, in order.
     chosen: Vec<usize>,
-    /// By choice, the moves that it can take.
-    candidates: Vec<Vec<usize>>,
+    /// Moves that are alike by what no relabelling changes.
+    alike: Vec<Vec<usize>>,
+    /// By choice, which of these it can take.
+    candidates: Vec<usize>,
     /// By number of choices from 1, the orbits of the moves.
     orbits: Vec<Vec<OrbitTree>>,
     relabelling: Relabelling<'a>,
     /// Images so far.
     images: Vec<usize>,
+    /// By move, whether it is one of them.
+    is_image: Vec<bool>,
     found: Vec<Symmetry>,
 }
 
 /// Why a search ends early.
 enum Stop {
-    Work,
+    Work(Exhausted),
     Many,
 }
 
 impl From<Exhausted> for Stop {
-    fn from(_: Exhausted) -> Stop {
-        Stop::Work
+    fn from(exhausted: Exhausted) -> Stop {
+        Stop::Work(exhausted)
+    }
+}
+
+impl Stop {
+    fn into_error(self, limits: SymmetryLimits) -> GroupError {
+        match self {
+            Stop::Work(Exhausted(Some(error))) => GroupError::Stopped(error),
+            Stop::Work(Exhausted(None)) => GroupError::SymmetryWork { limit: limits.steps },
+            Stop::Many => GroupError::Symmetries { limit: limits.symmetries },
+        }
     }
 }
 
@@ -91,6 +107,7 @@ impl<'a> Search<'a> {
         moves: &'a [Element],
         pieces: &'a Pieces,
         limits: SymmetryLimits,
+        work: &'a Work,
     ) -> Result<Search<'a>, GroupError> {
         let slots = shape.slots();
         let actions: Vec<Action<'a>> = moves.iter().map(|element| action(element, slots)).collect();
@@ -105,15 +122,17 @@ impl<'a> Search<'a> {
             actions,
             numbers,
             chosen: Vec::new(),
+            alike: Vec::new(),
             candidates: Vec::new(),
             orbits: Vec::new(),
-            relabelling: Relabelling::new(shape, pieces, limits.steps),
+            relabelling: Relabelling::new(shape, pieces, limits.steps, work),
             images: Vec::new(),
+            is_image: vec![false; moves.len()],
             found: Vec::new(),
         };
         match search.choose(moves) {
             Ok(()) => Ok(search),
-            Err(_) => Err(GroupError::SymmetryWork { limit: limits.steps }),
+            Err(stop) => Err(stop.into_error(limits)),
         }
     }
 
@@ -122,8 +141,16 @@ impl<'a> Search<'a> {
         let slots = self.shape.slots();
         let mut is_power = vec![false; moves.len()];
         self.relabelling.work(moves.len().saturating_mul(slots))?;
-        let types: Vec<Vec<CycleType>> =
-            moves.iter().map(|element| cycle_types(element, self.shape)).collect();
+        let mut known: HashMap<Vec<CycleType>, usize> = HashMap::new();
+        let mut types = Vec::with_capacity(moves.len());
+        for (number, element) in moves.iter().enumerate() {
+            let class = *known.entry(cycle_types(element, self.shape)).or_insert(self.alike.len());
+            if class == self.alike.len() {
+                self.alike.push(Vec::new());
+            }
+            self.alike[class].push(number);
+            types.push(class);
+        }
         for (number, element) in moves.iter().enumerate() {
             if std::mem::replace(&mut is_power[number], true) {
                 continue;
@@ -141,8 +168,7 @@ impl<'a> Search<'a> {
             }
             self.chosen.push(number);
             self.relabelling.work(moves.len())?;
-            let alike = (0..moves.len()).filter(|other| types[*other] == types[number]);
-            self.candidates.push(alike.collect());
+            self.candidates.push(types[number]);
             self.relabelling.work(slots.saturating_mul(self.chosen.len()))?;
             let so_far: Vec<&Action<'_>> =
                 self.chosen.iter().map(|number| &self.actions[*number]).collect();
@@ -159,15 +185,7 @@ impl<'a> Search<'a> {
         if self.chosen.is_empty() {
             self.relabelling.images = (0..self.shape.slots() as u16).collect();
         }
-        match self.extend() {
-            Ok(()) => {}
-            Err(Stop::Work) => {
-                return Err(GroupError::SymmetryWork { limit: self.limits.steps });
-            }
-            Err(Stop::Many) => {
-                return Err(GroupError::Symmetries { limit: self.limits.symmetries });
-            }
-        }
+        self.extend().map_err(|stop| stop.into_error(self.limits))?;
         self.found.sort_unstable_by(|a, b| a.moves.cmp(&b.moves));
         Ok(self.found)
     }
@@ -177,13 +195,16 @@ impl<'a> Search<'a> {
         if depth == self.chosen.len() {
             return self.accept();
         }
-        for at in 0..self.candidates[depth].len() {
-            let image = self.candidates[depth][at];
+        let class = self.candidates[depth];
+        for at in 0..self.alike[class].len() {
+            let image = self.alike[class][at];
             self.relabelling.work(1)?;
-            if self.images.contains(&image) {
+            if self.is_image[image] {
                 continue;
             }
+            self.relabelling.work(depth)?;
             self.images.push(image);
+            self.is_image[image] = true;
             let pairs: Vec<(&Action<'_>, &Action<'_>)> = self
                 .chosen
                 .iter()
@@ -195,6 +216,7 @@ impl<'a> Search<'a> {
                 self.extend()?;
             }
             self.images.pop();
+            self.is_image[image] = false;
         }
         Ok(())
     }

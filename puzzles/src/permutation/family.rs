@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use strata_group::{Element, Shape};
-use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError};
+use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, Work};
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};
 use super::delegate::{key_space_of_graph, puzzle_methods_of_graph};
@@ -93,14 +93,18 @@ impl<F: Family> Puzzle for Member<F> {
     const PARAMETERS: &'static [Parameter] = F::PARAMETERS;
 
     fn open(parameters: &Parameters) -> Result<Member<F>, SpaceError> {
+        Self::open_within(parameters, &Work::default())
+    }
+
+    fn open_within(parameters: &Parameters, work: &Work) -> Result<Member<F>, SpaceError> {
         let read = Self::reader(parameters);
         let values = Self::values(read)?;
         let ends = Ends::read(read)?;
         let inverses = Inverses::Excluded;
         let selection = Selection { names: None, metric: Metric::Half, inverses };
         let symmetry = symmetry(read)?;
-        let graph =
-            Graph::new(definition::<F>(&values)?, selection, ends.start(), ends.goal(), symmetry)?;
+        let definition = definition::<F>(&values)?;
+        let graph = Graph::new(definition, selection, ends.start(), ends.goal(), symmetry, work)?;
         let ends = ends.of(&graph);
         Ok(Member { values, graph, ends, family: PhantomData })
     }

@@ -1,6 +1,6 @@
 //! The states that match a goal with open pieces or turns.
 
-use strata_space::file_content;
+use strata_space::{Work, WorkError, file_content};
 
 use super::definition::{Definition, State};
 use super::ranking::Orbit;
@@ -20,23 +20,39 @@ pub(super) fn goal_lines(goal: &str) -> Vec<String> {
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
 
+/// Why the states that match a goal are not found.
+#[derive(Debug)]
+pub(super) enum GoalError {
+    /// There are too many of them, or too many cases.
+    Many(String),
+    /// The goals together take too many steps, or nobody waits for them.
+    Work(WorkError),
+}
+
+impl From<WorkError> for GoalError {
+    fn from(error: WorkError) -> GoalError {
+        GoalError::Work(error)
+    }
+}
+
 /// The states that match, with the pieces of the start in the same orbits. Illegal states are left
-/// out.
+/// out. `is_fixed` says by slot whether no orbit has it.
 ///
 /// # Errors
-/// If there are more than [`MAX_GOALS`], or finding them takes too long.
+/// If there are more than [`MAX_GOALS`], or finding them takes too many steps.
 pub(super) fn matching(
     definition: &Definition,
-    orbits: &[Orbit],
+    (orbits, is_fixed): (&[Orbit], &[bool]),
     start: &State,
     pattern: &Pattern,
-) -> Result<Vec<State>, String> {
+    work: &Work,
+) -> Result<Vec<State>, GoalError> {
+    work.spend(start.kinds.len() as u64)?;
     let matches = |slot: usize| {
         pattern.kinds[slot].is_none_or(|kind| kind == start.kinds[slot])
             && pattern.turns[slot].is_none_or(|turn| turn == start.turns[slot])
     };
-    let is_fixed = |slot: &usize| !orbits.iter().any(|orbit| orbit.slots.contains(slot));
-    if !(0..start.kinds.len()).filter(is_fixed).all(matches) {
+    if !(0..start.kinds.len()).filter(|slot| is_fixed[*slot]).all(matches) {
         return Ok(Vec::new());
     }
     let mut states = vec![start.clone()];
@@ -46,7 +62,7 @@ pub(super) fn matching(
         let mut slots = orbit.slots.clone();
         slots.sort_by_key(|slot| pattern.kinds[*slot].is_none());
         let counts = Vec::new();
-        let mut fill = Fill { orbit, slots, pattern, states: Vec::new(), counts, steps };
+        let mut fill = Fill { orbit, slots, pattern, states: Vec::new(), counts, steps, work };
         for state in &mut states {
             fill.counts = orbit.pieces.iter().map(|piece| piece.count).collect();
             fill.slot(0, 0, state)?;
@@ -66,27 +82,33 @@ struct Fill<'a> {
     /// Pieces that are left.
     counts: Vec<u64>,
     steps: usize,
+    work: &'a Work,
 }
 
 impl Fill<'_> {
     /// Fills a slot of the orbit and those after it. `turns` is the sum of turns before it.
-    fn slot(&mut self, index: usize, turns: u32, state: &mut State) -> Result<(), String> {
+    fn slot(&mut self, index: usize, turns: u32, state: &mut State) -> Result<(), GoalError> {
         let Some(slot) = self.slots.get(index).copied() else {
             let sum = self.orbit.sum;
             if sum.is_none_or(|(of, sum)| turns % u32::from(of) == u32::from(sum)) {
                 if self.states.len() == MAX_GOALS {
-                    return Err(format!("more than {MAX_GOALS} states match it"));
+                    let why = format!("more than {MAX_GOALS} states match it");
+                    return Err(GoalError::Many(why));
                 }
+                self.work.spend(state.kinds.len() as u64)?;
                 self.states.push(state.clone());
             }
             return Ok(());
         };
+        self.work.spend(self.orbit.pieces.len() as u64)?;
         for (number, piece) in self.orbit.pieces.iter().enumerate() {
             let fits = self.pattern.kinds[slot].is_none_or(|kind| kind == piece.kind);
             if !fits || self.counts[number] == 0 {
                 continue;
             }
-            self.steps = self.steps.checked_sub(1).ok_or("its '?' leave too many cases")?;
+            let left = self.steps.checked_sub(1);
+            let many = || GoalError::Many("its '?' leave too many cases".to_owned());
+            self.steps = left.ok_or_else(many)?;
             self.counts[number] -= 1;
             state.kinds[slot] = piece.kind;
             for turn in 0..piece.period {

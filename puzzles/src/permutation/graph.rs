@@ -1,21 +1,22 @@
 //! The graph of a search: states by rank, selected moves, start and goals.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 use strata_group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Digest, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight,
+    Chain, Digest, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, Work,
     each_successor,
 };
 
 use super::coordinates::{Coordinates, Folding};
 use super::definition::{Definition, NamedElement, State};
 use super::dense::{self, Numbering};
+use super::effort::MAX_GOAL_SLOTS;
 use super::error::Place;
-use super::goals;
+use super::goals::{self, GoalError};
 use super::keys::Keys;
 use super::moves::{self, Inverses, Selection};
 use super::ranking::{self, Orbit};
@@ -57,6 +58,10 @@ pub(super) struct Graph<K> {
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
     /// What weights are made of, once they are needed.
     weights: OnceLock<Weights>,
+    /// Slots that may not have some kinds of pieces, and by kind, whether it is one of them.
+    forbidden: Vec<(usize, Vec<bool>)>,
+    /// Of which the numbering is a part.
+    work: Work,
     key: PhantomData<fn() -> K>,
 }
 
@@ -65,14 +70,15 @@ impl<K: RankKey> Graph<K> {
     /// those that symmetries map to one another.
     ///
     /// # Errors
-    /// If the moves are refused, start or goal are no states, no state can match the goal, or there are
-    /// too many symmetries.
+    /// If the moves are refused, start or goal are no states, no state can match the goal, there are
+    /// too many symmetries, or the work ends.
     pub(super) fn new(
         definition: Definition,
         selection: Selection<'_>,
         start: Option<&str>,
         goal: Option<&str>,
         symmetry: bool,
+        work: &Work,
     ) -> Result<Graph<K>, SpaceError> {
         let moves = moves::select(&definition, selection)?;
         let start_text = start.unwrap_or(SOLVED);
@@ -87,7 +93,7 @@ impl<K: RankKey> Graph<K> {
             None => Vec::new(),
             Some(goal) => {
                 let orbits = ranking::orbits(&definition, &start, &elements);
-                let goals = all_goals(&definition, &orbits, &start, goal)?;
+                let goals = all_goals(&definition, &orbits, &start, goal, work)?;
                 if goals.is_empty() {
                     return Err(SpaceError::Unsolvable {
                         start: start_text.into(),
@@ -99,13 +105,17 @@ impl<K: RankKey> Graph<K> {
                 goals
             }
         };
+        let cancelled = SpaceError::unfinished("the goal");
+        work.spend(0).map_err(&cancelled)?;
         let keys = Keys::new(&definition, &start, &elements, K::BITS);
         let has_key = |keys: &Keys| goals.iter().any(|goal| keys.key::<K>(goal).is_some());
         if !goals.is_empty() && keys.as_ref().is_ok_and(|keys| !has_key(keys)) {
             return Err(unreachable(&definition, &start, &goals[0]));
         }
-        let symmetry = symmetry.then(|| Canonical::new(&definition, &start, &elements, &goals));
-        let symmetry = symmetry.transpose().map_err(|why| symmetry_error(&why))?;
+        let find = || Canonical::new(&definition, &start, &elements, &goals, work);
+        let symmetry = symmetry.then(find).transpose();
+        work.spend(0).map_err(&cancelled)?;
+        let symmetry = symmetry.map_err(|why| symmetry_error(&why))?;
         let is_undirected = moves::directed(&definition, &moves).next().is_none();
         let coordinates = keys.as_ref().ok().and_then(Keys::coordinates);
         let used = symmetry.as_ref().filter(|canonical| canonical.symmetries() > 1);
@@ -119,6 +129,8 @@ impl<K: RankKey> Graph<K> {
             moves,
             keys,
             symmetry,
+            forbidden: forbidden(&definition),
+            work: work.clone(),
             definition,
             numbering: OnceLock::new(),
             weights: OnceLock::new(),
@@ -168,7 +180,8 @@ impl<K: RankKey> Graph<K> {
 
     fn made(&self) -> &Result<Arc<Numbering>, String> {
         self.numbering.get_or_init(|| {
-            Numbering::new(&self.definition, &self.start, &self.moves).map(Arc::new)
+            let (definition, start) = (&self.definition, &self.start);
+            Numbering::new(definition, start, &self.moves, None, &self.work).map(Arc::new)
         })
     }
 
@@ -272,8 +285,8 @@ impl<K: RankKey> Graph<K> {
 
     fn is_illegal_after(&self, state: &State, element: &Element) -> bool {
         let from = |slot: usize| usize::from(element.images()[slot]);
-        let illegal = self.definition.illegal.iter();
-        illegal.into_iter().any(|illegal| state.kinds[from(illegal.slot)] == illegal.kind)
+        let is_one = |kinds: &[bool], kind: u16| kinds.get(usize::from(kind)) == Some(&true);
+        self.forbidden.iter().any(|(slot, kinds)| is_one(kinds, state.kinds[from(*slot)]))
     }
 
     fn canonical_successors(
@@ -379,13 +392,29 @@ impl<K: RankKey> Graph<K> {
     }
 }
 
+/// Slots that may not have some kinds of pieces, and by kind, whether it is one of them.
+fn forbidden(definition: &Definition) -> Vec<(usize, Vec<bool>)> {
+    let mut by_slot: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
+    for illegal in &definition.illegal {
+        let (kinds, kind) = (by_slot.entry(illegal.slot).or_default(), usize::from(illegal.kind));
+        kinds.resize(kinds.len().max(kind + 1), false);
+        kinds[kind] = true;
+    }
+    by_slot.into_iter().collect()
+}
+
 /// The states that match any of the goals in a parameter, without repetition.
 fn all_goals(
     definition: &Definition,
     orbits: &[Orbit],
     start: &State,
     goal: &str,
+    work: &Work,
 ) -> Result<Vec<State>, SpaceError> {
+    let unfinished = SpaceError::unfinished("finding the states of the goal");
+    let slots = start.kinds.len();
+    let mut is_fixed = vec![true; slots];
+    orbits.iter().flat_map(|orbit| &orbit.slots).for_each(|slot| is_fixed[*slot] = false);
     let lines = goals::goal_lines(goal);
     if lines.is_empty() {
         return Err(state_error("goal", "the file has no goals"));
@@ -393,9 +422,17 @@ fn all_goals(
     let (mut known, mut all) = (HashSet::new(), Vec::new());
     for line in &lines {
         let pattern = pattern(definition, "goal", line)?;
-        let states = goals::matching(definition, orbits, start, &pattern);
-        let states = states.map_err(|why| state_error("goal", &why))?;
+        let states = goals::matching(definition, (orbits, &is_fixed), start, &pattern, work);
+        let states = states.map_err(|error| match error {
+            GoalError::Many(why) => state_error("goal", &why),
+            GoalError::Work(error) => unfinished(error),
+        })?;
         all.extend(states.into_iter().filter(|state| known.insert(state.clone())));
+        if all.len().saturating_mul(slots) > MAX_GOAL_SLOTS {
+            let most = MAX_GOAL_SLOTS / slots;
+            let why = format!("its lines stand for more than {most} states of {slots} slots");
+            return Err(state_error("goal", &why));
+        }
     }
     Ok(all)
 }
@@ -409,8 +446,8 @@ fn pattern(definition: &Definition, name: &str, given: &str) -> Result<Pattern, 
     if text::is_state(definition, given) {
         return text::read(definition, given).map_err(|why| state_error(name, &why));
     }
-    let all = [&*definition.moves, &*definition.rotations].concat();
-    let element = read_within(given, definition, &all).map_err(|error| {
+    let all = || definition.moves.iter().chain(&definition.rotations);
+    let element = read_within(given, definition, all).map_err(|error| {
         let place = Place { line: error.line, column: error.column };
         let column = if place == Place::START {
             String::new()

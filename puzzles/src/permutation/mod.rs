@@ -12,6 +12,7 @@ mod coordinates;
 mod definition;
 mod delegate;
 mod dense;
+mod effort;
 mod error;
 mod family;
 mod generators;

@@ -6,6 +6,7 @@ use strata_group::Element;
 use strata_space::SpaceError;
 
 use super::definition::{Definition, Format, NamedElement};
+use super::effort::MAX_MOVE_SLOTS;
 use super::sequence::{order_within, power_name, read_within};
 
 /// The largest order of a move whose powers are all moves.
@@ -64,9 +65,14 @@ pub(super) fn expand(
     definition: &Definition,
     selection: Selection<'_>,
 ) -> Result<Vec<NamedElement>, SpaceError> {
+    let most = MAX_MOVE_SLOTS / definition.shape.slots();
     let base = match selection.names {
         None => definition.moves.clone(),
         Some(names) => {
+            let count = names.split(',').count();
+            if count > most {
+                return Err(too_many(definition, selection));
+            }
             names.split(',').map(|name| named(definition, name.trim())).collect::<Result<_, _>>()?
         }
     };
@@ -75,7 +81,7 @@ pub(super) fn expand(
     } else if selection.inverses == Inverses::Added {
         return Err(conflict("inverses", "the moves of this format have their inverses"));
     } else {
-        powers(definition, base, selection.metric)?
+        powers(definition, base, selection)?
     };
     let mut known = HashSet::new();
     let is_new = |mv: &NamedElement| !mv.element.is_identity() && known.insert(mv.element.clone());
@@ -99,7 +105,7 @@ fn conflict(name: &str, why: &str) -> SpaceError {
 
 /// A move, or a power of one.
 fn named(definition: &Definition, name: &str) -> Result<NamedElement, SpaceError> {
-    let element = read_within(name, definition, &definition.moves);
+    let element = read_within(name, definition, || definition.moves.iter());
     let is_word =
         !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "()[]".contains(c));
     match element {
@@ -141,24 +147,46 @@ fn generators(
 fn powers(
     definition: &Definition,
     base: Vec<NamedElement>,
-    metric: Metric,
+    selection: Selection<'_>,
 ) -> Result<Vec<NamedElement>, SpaceError> {
     let shape = &definition.shape;
+    let most = MAX_MOVE_SLOTS / shape.slots();
     let mut all = Vec::new();
     for NamedElement { name, element } in base {
         let Some(order) = order_within(&element, shape, MAX_ORDER) else {
             let why = format!("'{name}' has more than {MAX_ORDER} powers");
             return Err(conflict("moves", &why));
         };
-        let exponents: Vec<u64> = match metric {
-            Metric::Half => (1..order).collect(),
-            Metric::Quarter => vec![1, order - 1],
+        let mut add = |exponent, element| {
+            all.push(NamedElement { name: power_name(&name, exponent, order), element });
+            if all.len() > most { Err(too_many(definition, selection)) } else { Ok(()) }
         };
-        for exponent in exponents {
-            if let Some(element) = element.power(exponent, shape) {
-                all.push(NamedElement { name: power_name(&name, exponent, order), element });
+        match selection.metric {
+            Metric::Half => {
+                let next = |power: &Element| power.times(&element, shape);
+                let powers = std::iter::successors(Some(element.clone()), next);
+                (1..order).zip(powers).try_for_each(|(exponent, power)| add(exponent, power))?;
+            }
+            Metric::Quarter => {
+                for exponent in [1, order - 1] {
+                    if let Some(power) = element.power(exponent, shape) {
+                        add(exponent, power)?;
+                    }
+                }
             }
         }
     }
     Ok(all)
+}
+
+/// The refusal of moves that are too many for their slots.
+fn too_many(definition: &Definition, selection: Selection<'_>) -> SpaceError {
+    let name = if selection.names.is_some() { "moves" } else { "file" };
+    let slots = definition.shape.slots();
+    let most = MAX_MOVE_SLOTS / slots;
+    let why = format!(
+        "its moves and their powers are more than {most}, which is {MAX_MOVE_SLOTS} divided by the \
+         {slots} slots"
+    );
+    conflict(name, &why)
 }

@@ -1,8 +1,8 @@
 //! Puzzles from files by name and parameters.
 
 use strata_space::{
-    Key192, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, file_content,
-    file_value,
+    Key192, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, Work,
+    file_content, file_value,
 };
 
 use super::definition::Definition;
@@ -209,6 +209,13 @@ impl<K: RankKey> Puzzle for PermutationPuzzle<K> {
     ];
 
     fn open(parameters: &Parameters) -> Result<PermutationPuzzle<K>, SpaceError> {
+        Self::open_within(parameters, &Work::default())
+    }
+
+    fn open_within(
+        parameters: &Parameters,
+        work: &Work,
+    ) -> Result<PermutationPuzzle<K>, SpaceError> {
         let read = Self::reader(parameters);
         let content =
             file_content(read.required("file")?).ok_or_else(|| SpaceError::Malformed {
@@ -232,7 +239,7 @@ impl<K: RankKey> Puzzle for PermutationPuzzle<K> {
         let added = if inverses { Inverses::Added } else { Inverses::Optional };
         let selection = Selection { names, metric, inverses: added };
         let ends = Ends::read(read)?;
-        let graph = Graph::new(definition, selection, ends.start(), ends.goal(), symmetry)?;
+        let graph = Graph::new(definition, selection, ends.start(), ends.goal(), symmetry, work)?;
         let ends = ends.of(&graph);
         let moves = names.map(str::to_owned);
         Ok(PermutationPuzzle { content, moves, metric, inverses, ends, graph })

@@ -40,13 +40,13 @@ pub(super) fn read(
 ///
 /// # Errors
 /// As [`read`].
-pub(super) fn read_within(
+pub(super) fn read_within<'a, M: Iterator<Item = &'a NamedElement>>(
     text: &str,
     definition: &Definition,
-    moves: &[NamedElement],
+    moves: impl Fn() -> M,
 ) -> Result<Element, ReadError> {
     let mut find = |name: &str| {
-        let found = moves.iter().find(|mv| mv.name == name);
+        let found = moves().find(|mv| mv.name == name);
         Ok(found.map(|mv| mv.element.clone()))
     };
     read(text, Place::START, &definition.shape, &mut find)

@@ -1,11 +1,12 @@
 //! What is known about a puzzle from a file without a search.
 
-use strata_group::{BigUint, Effort, Element, GroupError, Invariants, StabiliserChain};
-use strata_space::SpaceError;
+use strata_group::{BigUint, Element, GroupError, Invariants, StabiliserChain};
 use strata_space::dense::DenseSize;
+use strata_space::{SpaceError, Work};
 
 use super::definition::Definition;
 use super::dense::Numbering;
+use super::effort;
 use super::keys::Keys;
 use super::moves::{self, Inverses, Metric, Selection};
 use super::ranking::MAX_BITS;
@@ -53,17 +54,30 @@ impl Survey {
     /// if `inverses` is set.
     ///
     /// # Errors
-    /// If a name is no move.
+    /// If a name is no move, or the moves are too many.
     pub fn of(
         definition: &Definition,
         names: Option<&str>,
         inverses: bool,
     ) -> Result<Survey, SpaceError> {
+        Survey::within(definition, names, inverses, &Work::default())
+    }
+
+    /// As [`Self::of`], as part of some work. What takes more steps than its analysis may is left open.
+    ///
+    /// # Errors
+    /// As [`Self::of`]; [`SpaceError::Cancelled`].
+    pub fn within(
+        definition: &Definition,
+        names: Option<&str>,
+        inverses: bool,
+        work: &Work,
+    ) -> Result<Survey, SpaceError> {
         let inverses = if inverses { Inverses::Added } else { Inverses::Optional };
         let selection = Selection { names, metric: Metric::Half, inverses };
         let selected = moves::expand(definition, selection)?;
         let elements: Vec<Element> = selected.iter().map(|mv| mv.element.clone()).collect();
-        let chain = StabiliserChain::new(&definition.shape, &elements, Effort::default());
+        let chain = effort::chain(&definition.shape, &elements, work);
         let invariants = Invariants::of(&definition.shape, &elements);
         let keys = Keys::new(definition, &definition.solved, &elements, MAX_BITS);
         let is_moved = |slot: &usize| elements.iter().any(|element| !element.fixes(*slot));
@@ -71,13 +85,15 @@ impl Survey {
             set.kinds.iter().all(|kind| kind.count == 1 && kind.orientations == set.orientations)
                 || !set.slots().any(|slot| is_moved(&slot))
         });
-        let numbering = Numbering::new(definition, &definition.solved, &selected);
+        let numbering =
+            Numbering::new(definition, &definition.solved, &selected, Some(&chain), work);
         let dense = numbering.and_then(|numbering| numbering.size(definition, false, false));
-        let symmetries = Canonical::new(definition, &definition.solved, &elements, &[]);
+        let symmetries = Canonical::new(definition, &definition.solved, &elements, &[], work);
         let symmetries = symmetries.map(|canonical| Symmetries {
             all: canonical.symmetries(),
             mirrors: canonical.mirrors(),
         });
+        work.spend(0).map_err(SpaceError::unfinished("the survey"))?;
         Ok(Survey {
             dense,
             symmetries,

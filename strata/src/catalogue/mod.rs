@@ -13,5 +13,5 @@ pub use registry::{Entry, Registry};
 pub use space::{NestedForm, Space};
 pub use strata_space::{
     DrawingTheme, KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed,
-    SpaceError, Tabled,
+    SpaceError, Tabled, Work,
 };

@@ -3,7 +3,7 @@
 use std::any::TypeId;
 
 use strata_space::{
-    KeySpace, NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError, Tabled, usage,
+    KeySpace, NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError, Tabled, Work, usage,
 };
 
 use super::space::Space;
@@ -25,28 +25,28 @@ pub struct Entry {
     open: Open,
 }
 
-/// Opens a puzzle with parameters.
-type Open = fn(&Parameters) -> Result<Space, SpaceError>;
+/// Opens a puzzle with parameters, within a budget of steps.
+type Open = fn(&Parameters, &Work) -> Result<Space, SpaceError>;
 
 impl Entry {
     /// A puzzle of keys, for the explicit engine.
     pub const fn keyed<P: Puzzle + KeySpace>() -> Entry {
-        Entry::of::<P>(|parameters| Space::keyed(<P as Puzzle>::open(parameters)?))
+        Entry::of::<P>(|given, work| Space::keyed(P::open_within(given, work)?))
     }
 
     /// A puzzle of keys with a nested form, for both engines.
     pub const fn nested_keyed<P: NestedPuzzle + KeySpace>() -> Entry {
-        Entry::of::<P>(|parameters| Space::nested_keyed(<P as Puzzle>::open(parameters)?))
+        Entry::of::<P>(|given, work| Space::nested_keyed(P::open_within(given, work)?))
     }
 
     /// A puzzle with tables, for the explicit engine.
     pub const fn tabled<P: Puzzle + Tabled>() -> Entry {
-        Entry::of::<P>(|parameters| Space::tabled(<P as Puzzle>::open(parameters)?))
+        Entry::of::<P>(|given, work| Space::tabled(P::open_within(given, work)?))
     }
 
     /// A puzzle with tables and a nested form, for both engines.
     pub const fn nested_tabled<P: NestedPuzzle + Tabled>() -> Entry {
-        Entry::of::<P>(|parameters| Space::nested_tabled(<P as Puzzle>::open(parameters)?))
+        Entry::of::<P>(|given, work| Space::nested_tabled(P::open_within(given, work)?))
     }
 
     /// A puzzle whose parameters choose the type of its space. All types have the name and the parameters
@@ -181,11 +181,25 @@ impl Registry {
     /// # Errors
     /// If the name, a parameter or a value is wrong, or one without a default is missing.
     pub fn open(&self, name: &str, parameters: &Parameters) -> Result<Space, SpaceError> {
+        self.open_within(name, parameters, &Work::default())
+    }
+
+    /// As [`Self::open`], within a budget of steps, which also counts what the space does later to tell
+    /// the size of its dense form. The work can be cancelled from another thread.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; [`SpaceError::TooMuchWork`] or [`SpaceError::Cancelled`].
+    pub fn open_within(
+        &self,
+        name: &str,
+        parameters: &Parameters,
+        work: &Work,
+    ) -> Result<Space, SpaceError> {
         let entry = self.find(name)?;
         parameters.keys().try_for_each(|name| entry.check_name(name))?;
         match entry.positional().find(|name| !parameters.contains_key(*name)) {
             Some(missing) => Err(self.misused(entry, missing.to_owned())),
-            None => (entry.open)(parameters),
+            None => (entry.open)(parameters, work),
         }
     }
 

@@ -7,7 +7,7 @@ use strata_puzzles::permutation::{
 };
 use strata_puzzles::tiles::{ClockwiseTiles, Tiles, WideClockwiseTiles};
 
-use strata_space::{Parameters, Puzzle, SpaceError};
+use strata_space::{Parameters, Puzzle, SpaceError, Work};
 
 use super::registry::{Entry, Registry};
 use super::space::Space;
@@ -30,7 +30,7 @@ impl Registry {
 }
 
 /// Sliding tiles; clockwise moves make another graph, with wide keys only where others do not fit.
-fn tiles(parameters: &Parameters) -> Result<Space, SpaceError> {
+fn tiles(parameters: &Parameters, _: &Work) -> Result<Space, SpaceError> {
     if !ClockwiseTiles::is_asked(parameters) {
         return Space::tabled(Tiles::open(parameters)?);
     }
@@ -41,10 +41,10 @@ fn tiles(parameters: &Parameters) -> Result<Space, SpaceError> {
 }
 
 /// A puzzle from a file, with wide keys only where others do not fit: they take longer.
-fn permutation(parameters: &Parameters) -> Result<Space, SpaceError> {
-    let puzzle = Permutation::open(parameters)?;
+fn permutation(parameters: &Parameters, work: &Work) -> Result<Space, SpaceError> {
+    let puzzle = Permutation::open_within(parameters, work)?;
     match puzzle.check_explicit() {
-        Err(SpaceError::KeyTooWide { .. }) => Space::keyed(WidePermutation::open(parameters)?),
+        Err(SpaceError::KeyTooWide { .. }) => Space::keyed(WidePermutation::open_within(parameters, work)?),
         // Other engines may take it even so.
         _ => Space::keyed(puzzle),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata_space::dense::DenseFolding;
-use strata_space::{check_ends, check_reversible};
+use strata_space::{Work, check_ends, check_reversible};
 use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
 use crate::catalogue::Space;
@@ -199,7 +199,8 @@ impl Request {
         if request.spec.engine.is_explicit() {
             space.check_explicit()?;
             request.is_directed = !space.state_space().is_undirected();
-            check_reversible(space.state_space(), request.options.reversible_samples)?;
+            let samples = request.options.reversible_samples;
+            check_reversible(space.state_space(), samples, &Work::default())?;
             check_ends(space.state_space())?;
             let budget = Budget::new(memory, space.table_bytes(), workers, threads);
             request.budget = Some(budget.map_err(|error| refused("memory", error.to_string()))?);

@@ -13,7 +13,7 @@ const ORDER_BITS: u32 = 5;
 const SET_BITS: u32 = 9;
 
 /// Values of a coordinate: the orders of each of 495 sets. Some of them stand for nothing.
-const VALUES: usize = 495 << ORDER_BITS;
+pub(super) const VALUES: usize = 495 << ORDER_BITS;
 
 /// Three groups of pieces.
 #[derive(Clone, Debug)]

@@ -22,6 +22,9 @@ const LEAST_REGIONS: u64 = 1 << 10;
 /// Most low bits of a key.
 const MOST_LOCAL_BITS: u32 = 62;
 
+/// Most entries of the tables of moves, two bytes each.
+const MOST_ACTIONS: usize = 1 << 26;
+
 /// Fewest bits of a key: with fewer, ranks in dense regions serve as well.
 const LEAST_BITS: u32 = 41;
 
@@ -165,6 +168,11 @@ impl OrbitCoordinates {
         self.places_at + self.places.count()
     }
 
+    /// Values of all coordinates.
+    fn values(&self) -> usize {
+        self.places.values() + self.turns.as_ref().map_or(0, |turns| turns.size() as usize)
+    }
+
     /// Appends the actions of moves on the coordinates, in their order.
     fn act(&self, moves: &[Element], actions: &mut Vec<Action>) {
         let number =
@@ -240,6 +248,10 @@ impl Coordinates {
         for orbit in &found.orbits {
             let at = orbits.last().map_or(0, OrbitCoordinates::end);
             orbits.push(OrbitCoordinates::new(start, orbit.clone(), at)?);
+        }
+        let values: usize = orbits.iter().map(OrbitCoordinates::values).sum();
+        if values.saturating_mul(moves.len()) > MOST_ACTIONS {
+            return None;
         }
         let (region, local) = digits(&orbits)?;
         let mut at_start = vec![0; orbits.last()?.end()];

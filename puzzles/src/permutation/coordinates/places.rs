@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::groups::Groups;
+use super::groups::{Groups, VALUES};
 use super::orders::{factorial, is_odd, rank, unrank};
 
 /// By move, what becomes of each value of a coordinate.
@@ -43,6 +43,14 @@ impl Places {
         match self {
             Places::Together { .. } => 1,
             Places::Groups(_) => 3,
+        }
+    }
+
+    /// Number of the values of all coordinates.
+    pub(super) fn values(&self) -> usize {
+        match self {
+            Places::Together { odd, .. } => odd.len(),
+            Places::Groups(_) => 3 * VALUES,
         }
     }
 

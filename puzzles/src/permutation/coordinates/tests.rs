@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use strata_group::Element;
-use strata_space::mix;
+use strata_space::{Work, mix};
 
 use super::super::definition::{Definition, NamedElement, State};
 use super::super::symmetry::{Canonical, Codes};
@@ -156,7 +156,7 @@ fn check_folding(text: &str, starts: &[&State]) {
     let definition = Definition::read(text).unwrap();
     let moves = elements(&definition);
     let coordinates = Coordinates::new(&definition, &definition.solved, &moves).unwrap();
-    let canonical = Canonical::new(&definition, &definition.solved, &moves, &[]).unwrap();
+    let canonical = Canonical::new(&definition, &definition.solved, &moves, &[], &Work::default()).unwrap();
     let folding = Folding::new(&coordinates, &canonical).unwrap();
     let images = |state: &State| -> Vec<u128> {
         let codes = canonical.orbit(&canonical.codes(state));

@@ -74,10 +74,16 @@ fn cuts(orbits: &[Orbit], ends: &[usize], most: u64) -> Vec<usize> {
     let mut best = BTreeMap::from([(1_u64, Vec::new())]);
     for (orbit, end) in orbits.iter().zip(ends) {
         let mut next: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        // The first kinds with as many states as any choice may have.
+        let firsts = (0..=*end).rev();
+        let firsts = firsts.map_while(|first| {
+            let states = orbit.states(first, *end).filter(|states| *states <= most)?;
+            Some((first, states))
+        });
+        let firsts: Vec<(usize, u64)> = firsts.collect();
         for (product, chosen) in &best {
-            for first in (0..=*end).rev() {
-                let states =
-                    orbit.states(first, *end).and_then(|states| states.checked_mul(*product));
+            for (first, states) in firsts.iter().copied() {
+                let states = states.checked_mul(*product);
                 let Some(states) = states.filter(|states| *states <= most) else { break };
                 let mut chosen = chosen.clone();
                 chosen.push(first);

@@ -6,10 +6,11 @@ use strata_group::{
     Element, FoldedNumbering, FoldedSize, GroupError, GroupOptions, Pieces, Shape, StabiliserChain,
     Symmetry, SymmetryLimits,
 };
-use strata_space::SpaceError;
 use strata_space::dense::{DenseFolding, DenseSize, DenseSpace, DenseState, DenseTables};
+use strata_space::{SpaceError, Work};
 
 use super::super::definition::{Definition, State};
+use super::super::effort::FOLDING_STEPS;
 use super::super::text;
 use super::members::Members;
 use super::numbers::{MOST_TABLE_BYTES, refused};
@@ -36,14 +37,16 @@ impl FoldedMembers {
     /// of the moves.
     ///
     /// # Errors
-    /// If chains of subgroups exceed their limits.
+    /// If chains of subgroups exceed their limits, or the choice takes more steps than it may.
     pub(super) fn new(
         members: &Arc<Members>,
         chain: &StabiliserChain,
         (moves, is_undirected): (&[Element], bool),
+        work: &Work,
     ) -> Result<Option<FoldedMembers>, GroupError> {
-        let symmetries = symmetries(chain.shape(), moves)?;
-        let numbering = FoldedNumbering::best(chain, moves, &symmetries)?;
+        let symmetries = symmetries(chain.shape(), moves, work)?;
+        let work = work.part(FOLDING_STEPS);
+        let numbering = FoldedNumbering::best(chain, moves, &symmetries, &work)?;
         let (members, moves) = (Arc::clone(members), moves.to_vec());
         Ok(numbering.map(|numbering| FoldedMembers {
             members,
@@ -77,12 +80,17 @@ impl FoldedMembers {
 /// The symmetries of moves, where all pieces differ.
 ///
 /// # Errors
-/// If there are too many.
-pub(super) fn symmetries(shape: &Shape, moves: &[Element]) -> Result<Vec<Symmetry>, GroupError> {
+/// If there are too many, or the work is cancelled.
+pub(super) fn symmetries(
+    shape: &Shape,
+    moves: &[Element],
+    work: &Work,
+) -> Result<Vec<Symmetry>, GroupError> {
     let mut distinct = moves.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
-    Symmetry::all(shape, &distinct, &Pieces::different(shape), SymmetryLimits::default())
+    let (pieces, limits) = (Pieces::different(shape), SymmetryLimits::default());
+    Symmetry::all_within(shape, &distinct, &pieces, limits, &work.part(limits.steps))
 }
 
 /// A puzzle as a folded dense space.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use strata_group::{
-    Effort, Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Invariants,
+    Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Invariants,
     MemberNumber, StabiliserChain, Symmetry,
 };
-use strata_space::SpaceError;
 use strata_space::dense::{DenseShape, DenseTables};
+use strata_space::{SpaceError, Work};
 
 use super::super::definition::{Definition, State};
 use super::numbers::{MOST_TABLE_BYTES, Numbers, refused};
@@ -38,17 +38,18 @@ impl Members {
         })
     }
 
-    /// Numbers the states that moves make of a start. All pieces differ.
+    /// Numbers the states that moves make of a start. All pieces differ. The chain is that of the moves.
     ///
     /// # Errors
-    /// If the group is too large.
+    /// If the group is too large, or the work ends.
     pub(super) fn new(
         definition: &Definition,
         start: &State,
         moves: &[Element],
+        chain: &StabiliserChain,
+        work: &Work,
     ) -> Result<Members, GroupError> {
-        let chain = StabiliserChain::new(&definition.shape, moves, Effort::default())?;
-        let numbering = Arc::new(GroupNumbering::new(&chain)?);
+        let numbering = Arc::new(GroupNumbering::within(chain, work)?);
         let mut orbits = vec![None; definition.shape.slots()];
         let mut homes = Vec::new();
         for (index, orbit) in
@@ -125,9 +126,9 @@ impl Members {
     /// Bytes of the steps of blocks.
     ///
     /// # Errors
-    /// If they would be too large.
-    pub(super) fn step_bytes(&self, moves: &[Element]) -> Result<usize, GroupError> {
-        GroupSpace::step_bytes(&self.numbering, moves, &options(Vec::new()))
+    /// If they would be too large, or the work ends.
+    pub(super) fn step_bytes(&self, moves: &[Element], work: &Work) -> Result<usize, GroupError> {
+        GroupSpace::step_bytes(&self.numbering, moves, &options(Vec::new()), work)
     }
 
     /// The tables of moves. Goals that moves cannot make of the start are left out. With symmetries of the

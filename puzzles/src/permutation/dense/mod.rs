@@ -6,14 +6,15 @@ mod members;
 mod numbers;
 mod orbit;
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use strata_group::{Effort, Element, StabiliserChain};
+use strata_group::{Element, GroupError, StabiliserChain};
 use strata_space::dense::{
     BlockStep, DenseFolding, DenseShape, DenseSize, DenseSpace, DenseState, DenseTables, RowStep,
     block_weight, lane_weight, row_weight,
 };
-use strata_space::{SpaceError, Weight};
+use strata_space::{SpaceError, Weight, Work};
 
 use self::arrangements::Arrangements;
 use self::folded::{FoldedMembers, FoldedPermutation, symmetries};
@@ -21,6 +22,7 @@ use self::members::Members;
 pub(super) use self::numbers::refused;
 use self::numbers::{MOST_TABLE_BYTES, Numbers};
 use super::definition::{Definition, NamedElement, State};
+use super::effort::{self, NUMBERING_STEPS};
 use super::text;
 
 /// Numbers of the states that moves can make of a start.
@@ -34,6 +36,8 @@ pub(super) struct Numbering {
     step_bytes: OnceLock<Result<u64, String>>,
     /// The form with folded blocks, if it pays, as soon as asked for.
     folded: OnceLock<Option<Arc<FoldedMembers>>>,
+    /// Of which this is a part.
+    work: Work,
 }
 
 /// What the numbers are made of.
@@ -93,7 +97,8 @@ pub(super) fn all_differ(definition: &Definition, start: &State, moves: &[Elemen
 }
 
 impl Numbering {
-    /// Numbers the states that moves make of a start.
+    /// Numbers the states that moves make of a start, as part of some work. `chain` is that of the moves,
+    /// or why there is none, if it was made before.
     ///
     /// # Errors
     /// Why they have no numbers.
@@ -101,6 +106,8 @@ impl Numbering {
         definition: &Definition,
         start: &State,
         moves: &[NamedElement],
+        chain: Option<&Result<StabiliserChain, GroupError>>,
+        work: &Work,
     ) -> Result<Numbering, String> {
         if !definition.illegal.is_empty() {
             return Err("it takes no lines that make states illegal".into());
@@ -109,17 +116,24 @@ impl Numbering {
         let inverses = moves.iter().map(|element| element.inverse(&definition.shape));
         let mut inverses: Vec<Element> =
             inverses.collect::<Option<_>>().ok_or("a move is of another shape")?;
-        if inverses.iter().all(|inverse| moves.contains(inverse)) {
+        let known: HashSet<&Element> = moves.iter().collect();
+        if inverses.iter().all(|inverse| known.contains(inverse)) {
             inverses.clear();
         }
         let form = if Members::fit(definition, start, &moves) {
-            let members = Members::new(definition, start, &moves);
+            let members = |chain: &StabiliserChain| {
+                Members::new(definition, start, &moves, chain, &work.part(NUMBERING_STEPS))
+            };
+            let members = match chain {
+                Some(chain) => chain.as_ref().map_err(Clone::clone).and_then(members),
+                None => effort::chain(&definition.shape, &moves, work).and_then(|own| members(&own)),
+            };
             Form::Members(Arc::new(members.map_err(|error| error.to_string())?))
         } else {
             Form::Arrangements(Arrangements::new(definition, start, &moves)?)
         };
         let (step_bytes, folded) = (OnceLock::new(), OnceLock::new());
-        Ok(Numbering { form, moves, inverses, step_bytes, folded })
+        Ok(Numbering { form, moves, inverses, step_bytes, folded, work: work.clone() })
     }
 
     /// The weight of a state: the product of the factors of block, row and lane. If `is_known` is
@@ -177,9 +191,9 @@ impl Numbering {
             return Err("with --symmetry on it takes puzzles whose pieces all differ".into());
         };
         let make = || {
-            let chain = StabiliserChain::new(&definition.shape, &self.moves, Effort::default());
+            let chain = effort::chain(&definition.shape, &self.moves, &self.work);
             let moves = (self.moves.as_slice(), self.inverses.is_empty());
-            let folded = FoldedMembers::new(members, &chain.ok()?, moves);
+            let folded = FoldedMembers::new(members, &chain.ok()?, moves, &self.work);
             // A form that exceeds a limit is not used.
             let folded = folded.ok()??;
             let plain = self.plain_size(false).ok();
@@ -212,7 +226,8 @@ impl Numbering {
     /// Bytes of the steps of blocks in all tables of moves.
     fn find_step_bytes(&self, shape: DenseShape) -> Result<u64, String> {
         if let Form::Members(members) = &self.form {
-            let bytes = members.step_bytes(&self.moves).map_err(|error| error.to_string())?;
+            let bytes = members.step_bytes(&self.moves, &self.work.part(NUMBERING_STEPS));
+            let bytes = bytes.map_err(|error| error.to_string())?;
             return Ok(bytes as u64);
         }
         let tables = if self.inverses.is_empty() { 1 } else { 2 };
@@ -244,7 +259,7 @@ impl Numbering {
         let tables = match &self.form {
             Form::Members(members) => {
                 // Without all symmetries orbits are not counted.
-                let symmetries = symmetry.then(|| symmetries(&definition.shape, &self.moves));
+                let symmetries = symmetry.then(|| symmetries(&definition.shape, &self.moves, &self.work));
                 let symmetries = symmetries.and_then(Result::ok).unwrap_or_default();
                 members.tables(definition, &self.moves, (goals, symmetries))?
             }

@@ -4,9 +4,10 @@
 //! relabelled with them, such that the start stays as it is. States that symmetries map to one
 //! another are at the same distance from the start, and from the goals if these are mapped to goals.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use strata_group::{Element, Symmetry};
+use strata_space::Work;
 
 use super::super::definition::{Definition, State};
 use super::map::{ByteMap, Codes, MOST_PLACES, Map};
@@ -73,15 +74,16 @@ impl Visible {
             let (factor, shift) = (symmetry.factors()[place], symmetry.shifts()[place]);
             u32::from(factor) * u32::from(turn) + u32::from(shift)
         };
+        // By orbit and kind, the first place that has such a piece at the start.
+        let mut homes = HashMap::new();
+        for (place, slot) in self.slots.iter().enumerate() {
+            homes.entry((self.orbits[place], start.kinds[*slot])).or_insert(place);
+        }
         self.map(
             |place| sources[place],
             |place, (kind, turn, period)| {
                 let from = sources[place];
-                let is_home = |home: &usize| {
-                    self.orbits[*home] == self.orbits[from]
-                        && start.kinds[self.slots[*home]] == kind
-                };
-                let home = (0..self.slots.len()).find(is_home)?;
+                let home = *homes.get(&(self.orbits[from], kind))?;
                 let (here, there) = (self.slots[home], self.slots[usize::from(images[home])]);
                 let period = u32::from(period);
                 // At the start, the piece becomes what is at the image of its slot.
@@ -103,6 +105,7 @@ impl Canonical {
         start: &State,
         moves: &[Element],
         goals: &[State],
+        work: &Work,
     ) -> Result<Canonical, String> {
         let Some(visible) = Visible::new(definition, start, moves) else {
             return Err("no move changes anything that can be seen".into());
@@ -117,7 +120,7 @@ impl Canonical {
             return Err("the tables of its moves would be too large".into());
         }
         let symmetries =
-            visible.symmetries(definition, start).map_err(|error| error.to_string())?;
+            visible.symmetries(definition, start, work).map_err(|error| error.to_string())?;
         if letters.saturating_mul(symmetries.len()) > MOST_ENTRIES {
             return Err("the tables of its symmetries would be too large".into());
         }

@@ -1,6 +1,7 @@
 //! What tells the states of a search apart: slots, orientations and pieces.
 
 use strata_group::{Element, GroupError, Pieces, Shape, Symmetry, SymmetryLimits};
+use strata_space::Work;
 
 use super::super::definition::{Definition, State};
 use super::super::ranking::{self, Orbit};
@@ -104,6 +105,7 @@ impl Visible {
         &self,
         definition: &Definition,
         start: &State,
+        work: &Work,
     ) -> Result<Vec<Symmetry>, GroupError> {
         let set = |slot: usize| definition.sets.iter().position(|set| set.slots().contains(&slot));
         let pieces = self.slots.iter().zip(&self.orbits).map(|(slot, orbit)| {
@@ -130,6 +132,7 @@ impl Visible {
         let mut moves = self.moves.clone();
         moves.sort_unstable();
         moves.dedup();
-        Symmetry::all(&self.shape, &moves, &pieces, SymmetryLimits::default())
+        let limits = SymmetryLimits::default();
+        Symmetry::all_within(&self.shape, &moves, &pieces, limits, &work.part(limits.steps))
     }
 }

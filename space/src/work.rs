@@ -1,0 +1,141 @@
+//! Budgets of steps for opening a puzzle, which also end when nobody waits for the result.
+//!
+//! What a user gives can ask for any amount of work: a file of some kilobytes has groups whose order
+//! takes hours to find. A [`Work`] counts steps instead of time, so the same input is refused or
+//! accepted on every machine.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Steps for what opening a puzzle cannot do without, unless a budget says otherwise: a step takes about
+/// a nanosecond.
+const OPENING_STEPS: u64 = 1_000_000_000;
+
+/// A budget of steps, and whether the work is still wanted. Clones share both.
+///
+/// ```
+/// use strata_space::{Work, WorkError};
+///
+/// let work = Work::new(10);
+/// assert_eq!(work.spend(7), Ok(()));
+/// assert_eq!(work.spend(4), Err(WorkError::Limit { limit: 10 }));
+/// let part = work.part(100);
+/// work.cancel();
+/// assert_eq!(part.spend(1), Err(WorkError::Cancelled));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Work {
+    limit: u64,
+    spent: Arc<AtomicU64>,
+    total: Arc<AtomicU64>,
+    is_cancelled: Arc<AtomicBool>,
+}
+
+/// Why work ends early.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WorkError {
+    /// It takes more steps than the budget has.
+    #[error("it takes more than {limit} steps")]
+    Limit {
+        /// The steps of the budget.
+        limit: u64,
+    },
+    /// Nobody waits for the result.
+    #[error("it was cancelled")]
+    Cancelled,
+}
+
+impl Default for Work {
+    /// A thousand million steps, of about a nanosecond each.
+    fn default() -> Work {
+        Work::new(OPENING_STEPS)
+    }
+}
+
+impl Work {
+    /// A budget of so many steps.
+    #[must_use]
+    pub fn new(limit: u64) -> Work {
+        Work { limit, spent: Arc::default(), total: Arc::default(), is_cancelled: Arc::default() }
+    }
+
+    /// A budget without a limit.
+    #[must_use]
+    pub fn unlimited() -> Work {
+        Work::new(u64::MAX)
+    }
+
+    /// A budget of its own for a part of the work that has a limit of its own, so that what it may take
+    /// does not depend on what came before. It is cancelled with this one.
+    #[must_use]
+    pub fn part(&self, limit: u64) -> Work {
+        let (total, is_cancelled) = (Arc::clone(&self.total), Arc::clone(&self.is_cancelled));
+        Work { limit, spent: Arc::default(), total, is_cancelled }
+    }
+
+    /// Takes steps, before they are made.
+    ///
+    /// # Errors
+    /// If there are not so many left, or the work was cancelled.
+    pub fn spend(&self, steps: u64) -> Result<(), WorkError> {
+        if self.is_cancelled.load(Ordering::Relaxed) {
+            return Err(WorkError::Cancelled);
+        }
+        let before = self.spent.fetch_add(steps, Ordering::Relaxed);
+        if before.checked_add(steps).is_none_or(|spent| spent > self.limit) {
+            // What does not fit was not done.
+            self.spent.fetch_sub(steps, Ordering::Relaxed);
+            return Err(WorkError::Limit { limit: self.limit });
+        }
+        self.total.fetch_add(steps, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Ends the work and all its parts at the next step.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The steps of this budget.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Steps taken of this budget and of all that are parts of the same work.
+    #[must_use]
+    pub fn spent(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_a_limit_of_its_own_and_counts_for_the_whole() {
+        let work = Work::new(5);
+        let part = work.part(8);
+        assert_eq!(part.spend(8), Ok(()));
+        assert_eq!(part.spend(1), Err(WorkError::Limit { limit: 8 }));
+        assert_eq!(work.spend(5), Ok(()));
+        assert_eq!(work.spend(1), Err(WorkError::Limit { limit: 5 }));
+        assert_eq!((work.spent(), part.spent()), (13, 13));
+    }
+
+    #[test]
+    fn steps_that_do_not_fit_are_not_taken() {
+        let work = Work::new(5);
+        assert_eq!(work.spend(u64::MAX), Err(WorkError::Limit { limit: 5 }));
+        assert_eq!(work.spend(5), Ok(()));
+        assert_eq!(work.spent(), 5);
+    }
+
+    #[test]
+    fn a_part_cancels_the_whole() {
+        let work = Work::unlimited();
+        work.part(1).cancel();
+        assert_eq!(work.spend(0), Err(WorkError::Cancelled));
+    }
+}
