@@ -48,21 +48,35 @@ pub(crate) struct Places {
     pub(crate) typed: Typed,
 }
 
-/// Long names of the flags that are on a command line, not in variables.
+/// Long names of the flags that are on a command line, and of those that variables give.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Typed(Vec<String>);
+pub(crate) struct Typed {
+    typed: Vec<String>,
+    variables: Vec<String>,
+}
 
 impl Typed {
     /// The flags of a command.
     pub(crate) fn new(definition: &Definition, matches: &ArgMatches) -> Typed {
-        let typed = |id: &Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-        let flags = definition.get_arguments().filter(|arg| typed(arg.get_id()));
-        Typed(flags.filter_map(Arg::get_long).map(str::to_owned).collect())
+        let flags = |source: ValueSource| {
+            let is_given = |id: &Id| matches.value_source(id.as_str()) == Some(source);
+            let flags = definition.get_arguments().filter(|arg| is_given(arg.get_id()));
+            flags.filter_map(Arg::get_long).map(str::to_owned).collect()
+        };
+        Typed {
+            typed: flags(ValueSource::CommandLine),
+            variables: flags(ValueSource::EnvVariable),
+        }
     }
 
     /// The first of some flags that is on the command line.
     pub(crate) fn first_of<'a>(&self, flags: &[&'a str]) -> Option<&'a str> {
-        flags.iter().copied().find(|flag| self.0.iter().any(|typed| typed == flag))
+        flags.iter().copied().find(|flag| self.typed.iter().any(|typed| typed == flag))
+    }
+
+    /// Whether a flag is on the command line or given by a variable.
+    fn is_given(&self, flag: &str) -> bool {
+        self.typed.iter().chain(&self.variables).any(|given| given == flag)
     }
 }
 
@@ -111,15 +125,29 @@ impl Places {
         match self.look_for(word)? {
             Found::Folder(folder) => Ok(Target::Folder(folder)),
             Found::No(looked) => {
-                let remote = Remote::connect(&self.client);
-                let found = remote.and_then(|remote| {
-                    let job = remote.status(&word.to_string_lossy())?;
-                    Ok(ClusterJob { remote, job })
-                });
-                let found = found.map_err(|failure| self.not_found(word, &looked, failure))?;
-                Ok(Target::Cluster(Box::new(found)))
+                let remote = self.connect(word, &looked)?;
+                let job = remote.status(&word.to_string_lossy());
+                let job = job.map_err(|failure| self.not_found(word, &looked, failure))?;
+                Ok(Target::Cluster(Box::new(ClusterJob { remote, job })))
             }
         }
+    }
+
+    /// Connects to the cluster that may have a job, which none of the folders has.
+    ///
+    /// # Errors
+    /// `NoSuchJob` if there is no coordinator at the default address, and none was named: then folders
+    /// were meant. `Unreachable` if one was named.
+    pub(crate) fn connect(&self, word: &Path, looked: &[String]) -> Result<Remote<'_>, Failure> {
+        Remote::connect(&self.client).map_err(|failure| {
+            let is_meant = self.typed.is_given("coordinator");
+            if failure.code != ExitCode::Unreachable || is_meant || looked.is_empty() {
+                return self.not_found(word, looked, failure);
+            }
+            let no_coordinator = format!("there is no coordinator at {}", self.client.coordinator);
+            let places = [looked, &[no_coordinator]].concat().join(", ");
+            Failure::new(ExitCode::NoSuchJob, format!("no such job: {places}"))
+        })
     }
 
     /// Looks for a job in folders.
@@ -192,7 +220,11 @@ impl Places {
             ExitCode::NoSuchJob => places.push(format!("the cluster at {url} has no job {word}")),
             // The messages of other failures name the address.
             _ if looked.is_empty() => return failure,
-            _ => places.push(failure.to_string()),
+            // The cluster may have the job.
+            code => {
+                let places = places.join(", ");
+                return Failure::new(code, format!("{places}, and {failure}"));
+            }
         }
         Failure::new(failure.code, format!("no such job: {}", places.join(", ")))
     }
@@ -319,7 +351,8 @@ mod tests {
     }
 
     fn places(data_dir: &Path, typed: &[&str]) -> Places {
-        let typed = Typed(typed.iter().map(ToString::to_string).collect());
+        let typed = typed.iter().map(ToString::to_string).collect();
+        let typed = Typed { typed, variables: Vec::new() };
         let client =
             ClientArgs { coordinator: "http://c:1".to_owned(), security: SecurityArgs::default() };
         Places { data_dir: data_dir.to_owned(), client, typed }
@@ -440,8 +473,40 @@ mod tests {
         let lost = || Failure::new(ExitCode::Unreachable, "http://c:1 cannot be reached");
         let failure = places.not_found(Path::new("j"), &looked, lost());
         assert_eq!(failure.code, ExitCode::Unreachable);
-        assert!(failure.to_string().ends_with("no job j in d, http://c:1 cannot be reached"));
+        let text = "there is no folder j, no job j in d, and http://c:1 cannot be reached";
+        assert_eq!(failure.to_string(), text);
         let failure = places.not_found(Path::new("j"), &[], lost());
         assert_eq!(failure.to_string(), "http://c:1 cannot be reached");
+    }
+
+    #[test]
+    fn without_a_coordinator_there_is_no_job_unless_one_was_named() {
+        // A port that was free a moment ago.
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let dir = data_dir(&["panex-3-aaaaaa"]);
+        let find = |typed: &[&str], variables: &[&str]| {
+            let mut places = places(dir.path(), typed);
+            places.client.coordinator = format!("http://{free}");
+            places.typed.variables = variables.iter().map(ToString::to_string).collect();
+            match places.find(Path::new("typo")) {
+                Err(failure) => (failure.code, failure.to_string()),
+                Ok(_) => panic!("there is no such job"),
+            }
+        };
+        let shown = dir.path().display();
+        let (code, text) = find(&[], &[]);
+        let nowhere = format!("there is no folder typo, no job typo in {shown}");
+        assert_eq!(
+            text,
+            format!("no such job: {nowhere}, there is no coordinator at http://{free}")
+        );
+        assert_eq!(code, ExitCode::NoSuchJob);
+        let (code, text) = find(&[], &["coordinator"]);
+        let cluster = format!("{nowhere}, and cannot reach http://{free}");
+        assert!(text.starts_with(&cluster) && !text.contains("transport"), "{text}");
+        assert_eq!(code, ExitCode::Unreachable);
+        let (code, text) = find(&["coordinator"], &[]);
+        assert!(!text.contains("no folder") && !text.contains("transport"), "{text}");
+        assert_eq!(code, ExitCode::Unreachable);
     }
 }

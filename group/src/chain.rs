@@ -78,6 +78,9 @@ impl Exhausted {
     }
 }
 
+/// Steps of a look-up of an image among the known ones.
+const LOOK_UP: usize = 4;
+
 /// Steps that are counted before the caller's budget is asked.
 const UNPAID: u64 = 1 << 16;
 
@@ -411,7 +414,7 @@ impl StabiliserChain {
                     Some(_) => None,
                     None => member.times(&level.representatives[number], &self.shape),
                 };
-                let steps = if product.is_some() { 2 * self.shape.slots() } else { 1 };
+                let steps = if product.is_some() { 2 * self.shape.slots() } else { LOOK_UP };
                 if let Err(exhausted) = self.budget.work(steps) {
                     return Ok(Err(exhausted));
                 }

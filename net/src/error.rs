@@ -195,13 +195,14 @@ pub fn status_reason(status: &Status) -> String {
     chain(status.message(), status.source())
 }
 
-/// An error and its sources in one line: "transport error" alone names no cause.
+/// An error and its sources in one line, without a "transport error" in front of its cause.
 pub(crate) fn reasons(error: &dyn Error) -> String {
     chain(&error.to_string(), error.source())
 }
 
 fn chain(first: &str, mut source: Option<&(dyn Error + 'static)>) -> String {
-    let mut text = first.to_owned();
+    let hides_cause = first == "transport error" && source.is_some();
+    let mut text = if hides_cause { String::new() } else { first.to_owned() };
     while let Some(error) = source {
         let more = error.to_string();
         // Wrappers often repeat their source.
@@ -252,7 +253,8 @@ mod tests {
         let outer = NetError::file(Path::new("f"))(io::Error::other(inner));
         assert_eq!(reasons(&outer), "cannot use f: t holds no token: it is empty");
         let chained = chain("transport error", Some(&outer));
-        assert_eq!(chained, "transport error: cannot use f: t holds no token: it is empty");
+        assert_eq!(chained, "cannot use f: t holds no token: it is empty");
+        assert_eq!(chain("transport error", None), "transport error");
     }
 
     #[test]

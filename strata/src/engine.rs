@@ -51,6 +51,15 @@ pub struct EngineChoice {
 /// expected memory fits; dense if a bit for each state fits the memory or, for a search of the whole
 /// space, the disk; else explicit.
 pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
+    choose_engine_by(space, || space.dense_size(), needs)
+}
+
+/// As [`choose_engine`], with the size of the dense form from elsewhere, if it is known already.
+pub fn choose_engine_by(
+    space: &Space,
+    dense_size: impl Fn() -> Result<DenseSize, SpaceError>,
+    needs: &EngineNeeds<'_>,
+) -> EngineChoice {
     let choice = |engine, reason: String| EngineChoice { engine, reason };
     if let Some(option) = needs.explicit {
         return choice(EngineKind::Explicit, format!("{option} needs it"));
@@ -64,9 +73,11 @@ pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
             Err(why) => Some(why),
         },
     };
-    let dense = match space.dense_size() {
+    let dense = match dense_size() {
         Ok(size) => dense_reason(&size, needs),
         Err(SpaceError::NoForm { .. }) => Err("no other engine searches this space".to_owned()),
+        // Known without a search, which the dense engine says where others search everything.
+        Err(error @ SpaceError::Unsolvable { .. }) => Ok(error.to_string()),
         Err(error) => Err(refusal(error)),
     };
     let dense = match dense {
@@ -77,7 +88,7 @@ pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
         // Of a nested space, the symbolic engine is the one that was expected.
         Ok(()) => choice(EngineKind::Explicit, symbolic.unwrap_or(dense)),
         // The dense engine says what a search by it lacks; without a dense form, the key does.
-        Err(error) if space.dense_size().is_ok() => {
+        Err(error) if dense_size().is_ok() => {
             choice(EngineKind::Dense, format!("the explicit engine: {}", refusal(error)))
         }
         Err(error) => choice(EngineKind::Explicit, refusal(error)),

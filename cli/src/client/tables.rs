@@ -9,6 +9,7 @@ use super::record::{self, has_ended};
 use super::report::{age, is_paused, percent, state_or_paused, time_left, why};
 use super::table::{self, Column, Kind, WIDTH};
 use crate::output::events::radius;
+use crate::output::exit::ExitCode;
 use crate::output::units;
 use crate::spaces::request;
 
@@ -122,11 +123,15 @@ fn progress(job: &v1::Job) -> String {
 fn outcome(job: &v1::Job) -> String {
     match &job.result {
         Some(v1::JobResult { moves: Some(moves), .. }) => format!("{} moves", units::count(*moves)),
+        Some(_) if job.exit_code == ExitCode::NoGoal as u32 => NO_GOAL.to_owned(),
         Some(result) => extent(result.layers, result.states, result.positions),
         None if has_ended(job) => job.error.clone(),
         None => String::new(),
     }
 }
+
+/// The result of a search of everything that did not find the goal.
+pub(crate) const NO_GOAL: &str = "no goal";
 
 /// The extent of a searched space: its radius, or its positions if only the layers tell the radius.
 pub(crate) fn extent(layers: u32, states: u64, positions: u64) -> String {

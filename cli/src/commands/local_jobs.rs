@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use strata_store::{Holder, Manifest, RealFs, RunState, jobs_in};
 
 use crate::client::table::{self, Column, Kind, WIDTH};
-use crate::client::tables::{Shape, extent};
+use crate::client::tables::{NO_GOAL, Shape, extent};
 use crate::folder;
-use crate::output::events::counted;
+use crate::output::events::{Outcome, counted};
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::{self, write_line};
 use crate::output::units;
@@ -84,17 +84,30 @@ impl LocalJob {
         Some(manifest.result.as_ref().map_or(depth, |result| depth.min(result.layers)))
     }
 
+    /// How the search of a job ended that is done.
+    fn outcome(&self) -> Option<Outcome> {
+        let manifest = self.manifest.as_ref().ok()?;
+        let result = manifest.result.as_ref()?;
+        let (space, params) = (&manifest.spec.space, &manifest.spec.params);
+        let is_exhaustive = || params.get("exhaust").is_some_and(|value| value == "true");
+        Some(match result.moves {
+            Some(_) => Outcome::Goal,
+            None if is_exhaustive() || !request::has_goal(space, params) => Outcome::Exhausted,
+            None => Outcome::NoGoal,
+        })
+    }
+
     /// The result of a job that is done, or why it cannot be read.
-    fn outcome(&self) -> String {
-        match &self.manifest {
-            Err(error) => error.clone(),
-            Ok(manifest) => match &manifest.result {
-                None => String::new(),
-                Some(result) => match result.moves {
-                    Some(moves) => format!("{} moves", units::count(moves)),
-                    None => extent(result.layers, result.states, result.positions),
-                },
-            },
+    fn result(&self) -> String {
+        let manifest = match &self.manifest {
+            Ok(manifest) => manifest,
+            Err(error) => return error.clone(),
+        };
+        let Some(result) = &manifest.result else { return String::new() };
+        match (result.moves, self.outcome()) {
+            (Some(moves), _) => format!("{} moves", units::count(moves)),
+            (None, Some(Outcome::NoGoal)) => NO_GOAL.to_owned(),
+            (None, _) => extent(result.layers, result.states, result.positions),
         }
     }
 
@@ -114,6 +127,7 @@ impl LocalJob {
             checkpoint: Option<u32>,
             states: Option<u64>,
             positions: Option<u64>,
+            outcome: Option<Outcome>,
             moves: Option<u64>,
             layers: Option<u32>,
             error: Option<&'a str>,
@@ -137,6 +151,7 @@ impl LocalJob {
             checkpoint: self.depth(),
             states: last.map(|last| last.counters.states),
             positions: last.and_then(|last| counted(last.counters.positions, last.counters.states)),
+            outcome: self.outcome(),
             moves: result.and_then(|result| result.moves),
             layers: result.map(|result| result.layers),
             error: self.manifest.as_ref().err().map(String::as_str),
@@ -165,7 +180,7 @@ impl LocalJob {
             cell(self.depth().map(|depth| units::count(u64::from(depth)))),
             cell(last.map(|last| count(last.counters.states))),
             age(self.changed),
-            self.outcome(),
+            self.result(),
         ]
     }
 }

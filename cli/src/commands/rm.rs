@@ -54,8 +54,7 @@ pub(crate) fn run(args: &RmArgs, console: &Console) -> Result<ExitCode, Failure>
     }
     let mut output = Output::stdout();
     if let [(first, looked), ..] = &*names {
-        let unreached = |failure| args.places.not_found(first, looked, failure);
-        let remote = Remote::connect(&args.places.client).map_err(unreached)?;
+        let remote = args.places.connect(first, looked)?;
         let mut jobs: BTreeMap<String, v1::Job> = BTreeMap::new();
         for (word, looked) in &names {
             let job = remote.status(&word.to_string_lossy());

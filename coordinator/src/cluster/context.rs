@@ -17,6 +17,7 @@ use super::notifier::{Notifier, Waiter};
 use super::pace::Pace;
 use super::removal_messages::Removals;
 use super::schedule::Schedule;
+use super::space_info::SpaceInfos;
 use super::work::Work;
 use crate::entry::WorkerNumber;
 use crate::journal::operations::Journal;
@@ -127,6 +128,8 @@ pub(crate) struct Cluster {
     /// Work since the start, for metrics.
     pub(crate) work: Work,
     pub(crate) started: Instant,
+    /// Properties of the spaces of jobs.
+    pub(crate) spaces: SpaceInfos,
     /// Random number of this process, in all orders: the journal may be an older copy, whose epochs
     /// were issued before.
     pub(crate) incarnation: u64,
@@ -154,6 +157,7 @@ impl Cluster {
             journal,
             views,
             started: Instant::now(),
+            spaces: SpaceInfos::default(),
             incarnation,
             shutdown: AtomicBool::new(false),
             queue: Notifier::default(),

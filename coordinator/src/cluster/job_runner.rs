@@ -161,7 +161,7 @@ fn run_to_end(
     job: &Arc<JobView>,
     entry: &JobEntry,
 ) -> Result<(), JournalError> {
-    let space = SpaceInfo::open(&cluster.options.puzzles, &entry.spec, &entry.options);
+    let space = cluster.spaces.of(&cluster.options.puzzles, entry);
     // One transaction, like a cancellation, so that neither can undo the other.
     let (entry, ()) = cluster.journal.update(&entry.id, |entry| {
         if entry.state == JobState::Queued {

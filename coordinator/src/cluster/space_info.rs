@@ -1,18 +1,23 @@
 //! Properties of a job's space that the coordinator needs.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use strata::catalogue::Registry;
 use strata::forecast::Forecast;
 use strata_space::dense::DenseFolding;
 use strata_space::{Finish, SpaceError};
-use strata_store::JobSpec;
+use strata_store::{EngineKind, JobSpec};
 
-use crate::entry::JobOptions;
+use crate::entry::{JobEntry, JobOptions};
 
 /// Properties of a job's space that a session needs.
 #[derive(Clone, Debug)]
 pub(crate) struct SpaceInfo {
     /// When the search is over.
     pub(crate) rule: Finish<()>,
+    /// Whether the search has a goal.
+    pub(crate) has_goal: bool,
     /// Whether a move need not have an inverse.
     pub(crate) is_directed: bool,
     /// Whether a state of the dense engine may stand for several positions.
@@ -48,8 +53,54 @@ impl SpaceInfo {
         let is_directed = spec.engine.is_explicit() && !space.state_space().is_undirected();
         let forecast = Forecast::new(&space, spec.engine, options.max_layers);
         let expected_layers = space.expected_layers();
-        Ok(SpaceInfo { rule, is_directed, is_folded, expected_layers, forecast })
+        let has_goal = space.has_goal();
+        Ok(SpaceInfo { rule, has_goal, is_directed, is_folded, expected_layers, forecast })
     }
+}
+
+/// Properties of the spaces of some jobs. Each space is opened once, and one at a time: a client may ask
+/// for a job again and again, and opening its space may take seconds.
+#[derive(Debug, Default)]
+pub(crate) struct SpaceInfos {
+    /// By job and engine, which is chosen once there is a worker.
+    known: Mutex<HashMap<(String, EngineKind), Arc<SpaceInfo>>>,
+    opening: Mutex<()>,
+}
+
+/// The most spaces whose properties are kept.
+const MOST: usize = 1024;
+
+impl SpaceInfos {
+    /// The properties of a job's space.
+    ///
+    /// # Errors
+    /// As [`SpaceInfo::open`].
+    pub(crate) fn of(
+        &self,
+        puzzles: &Registry,
+        entry: &JobEntry,
+    ) -> Result<Arc<SpaceInfo>, SpaceError> {
+        let key = (entry.id.clone(), entry.spec.engine);
+        let find = || lock(&self.known).get(&key).map(Arc::clone);
+        if let Some(found) = find() {
+            return Ok(found);
+        }
+        let _opening = lock(&self.opening);
+        if let Some(found) = find() {
+            return Ok(found);
+        }
+        let opened = Arc::new(SpaceInfo::open(puzzles, &entry.spec, &entry.options)?);
+        let mut known = lock(&self.known);
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(key, Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

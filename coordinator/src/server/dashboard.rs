@@ -17,7 +17,6 @@ use super::{changes, view};
 use crate::cluster::context::Cluster;
 use crate::cluster::event::{FROM_CHECKPOINT, ROLLED_BACK};
 use crate::cluster::membership::MemberView;
-use crate::cluster::space_info::SpaceInfo;
 use crate::entry::{JobEntry, WorkerEntry};
 use crate::journal::error::JournalError;
 
@@ -260,8 +259,7 @@ impl Source for ClusterSource {
         let live = self.cluster.job_in_use(id).and_then(|view| view.snapshot());
         let progress = live.and_then(|live| live.progress).or_else(|| entry.progress.clone());
         let Some(last) = progress else { return Ok(Vec::new()) };
-        let puzzles = &self.cluster.options.puzzles;
-        let space = SpaceInfo::open(puzzles, &entry.spec, &entry.options);
+        let space = self.cluster.spaces.of(&self.cluster.options.puzzles, &entry);
         Ok(space.map(|space| space.forecast.expected_layers(last.depth)).unwrap_or_default())
     }
 

@@ -7,12 +7,13 @@ use strata::{EngineChoice, REVERSIBLE_SAMPLES, default_shards};
 use strata_net::{Security, convert, limits, printable};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
-use strata_space::{check_ends, check_reversible};
+use strata_space::{Work, WorkError, check_ends, check_reversible};
 use strata_store::JobSpec;
 use tonic::{Request, Response, Status};
 
 use super::changes;
 use super::layers::LayerFiles;
+use super::openings::Openings;
 use super::options::{options_from, options_to};
 use super::paths::PathSearch;
 use super::reader::JobReader;
@@ -37,12 +38,13 @@ pub(super) struct Jobs {
     reader: JobReader,
     /// For connections to workers.
     security: Security,
+    openings: Openings,
 }
 
 impl Jobs {
     pub(super) fn new(cluster: Arc<Cluster>, security: Security) -> Jobs {
         let reader = JobReader { cluster: Arc::clone(&cluster) };
-        Jobs { cluster, reader, security }
+        Jobs { cluster, reader, security, openings: Openings::default() }
     }
 
     /// The files of a layer.
@@ -82,9 +84,10 @@ impl JobService for Jobs {
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
         let puzzles = Arc::clone(&self.cluster.options.puzzles);
         let budget = WorkerBudget::least(&self.cluster.membership.members());
-        let complete = move || complete(&puzzles, spec, options, auto, budget);
+        let complete =
+            move |work: &Work| complete(&puzzles, (spec, options), auto, budget, work);
         let Submission { spec, options, label, expected_layers } =
-            blocking(self.cluster.platform(), complete).await?;
+            self.openings.run(self.cluster.platform(), complete).await?;
         if dry_run {
             return Ok(Response::new(v1::Job {
                 spec: Some(convert::spec_to(&spec)),
@@ -266,14 +269,17 @@ struct Submission {
 
 /// Opens the space, which checks its parameters, chooses the engine if it is not named, and completes
 /// the specification with defaults. `budget` is that of the smallest worker.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if the space or an option is refused; `CANCELLED` if the work is.
 fn complete(
     puzzles: &Registry,
-    mut spec: JobSpec,
-    mut options: JobOptions,
+    (mut spec, mut options): (JobSpec, JobOptions),
     auto: Option<v1::EngineNeeds>,
     budget: Option<WorkerBudget>,
+    work: &Work,
 ) -> Result<Submission, Status> {
-    let space = puzzles.open(&spec.space, &spec.params).map_err(invalid)?;
+    let space = puzzles.open_within(&spec.space, &spec.params, work).map_err(invalid)?;
     options.engine = match auto {
         None => EngineRecord { reason: "--engine names it".to_owned(), auto: None },
         Some(v1::EngineNeeds { explicit, files }) => {
@@ -295,7 +301,7 @@ fn complete(
     check_options(spec.engine, &options).map_err(invalid)?;
     if spec.engine.is_explicit() {
         space.check_explicit().map_err(invalid)?;
-        check_reversible(space.state_space(), REVERSIBLE_SAMPLES).map_err(invalid)?;
+        check_reversible(space.state_space(), REVERSIBLE_SAMPLES, work).map_err(invalid)?;
         check_ends(space.state_space()).map_err(invalid)?;
     }
     if spec.engine.is_symbolic() {
@@ -303,6 +309,9 @@ fn complete(
     }
     if spec.engine.is_dense() {
         check_dense(&space, shards).map_err(invalid)?;
+    }
+    if work.spend(0) == Err(WorkError::Cancelled) {
+        return Err(Status::cancelled("the client has left"));
     }
     let spec = JobSpec {
         space: space.name().to_owned(),

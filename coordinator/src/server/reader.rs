@@ -123,8 +123,8 @@ pub(super) fn message(cluster: &Cluster, entry: &JobEntry) -> Result<v1::Job, Jo
 fn message_with(cluster: &Cluster, entry: &JobEntry, before: usize) -> v1::Job {
     let mut job = view::job(entry, snapshot(cluster, &entry.id), before);
     if job.exit_code == view::EXIT_NO_GOAL {
-        let space = cluster.options.puzzles.open(&entry.spec.space, &entry.spec.params);
-        if space.is_ok_and(|space| !space.has_goal()) {
+        let space = cluster.spaces.of(&cluster.options.puzzles, entry);
+        if space.is_ok_and(|space| !space.has_goal) {
             job.exit_code = 0;
         }
     }

@@ -14,10 +14,10 @@ use crate::radix::Radix;
 use crate::symmetry::{Products, Symmetry};
 
 /// The most states of a block: as many as eight pieces have even permutations.
-const MOST_INNER: u64 = 20_160;
+pub(super) const MOST_INNER: u64 = 20_160;
 
 /// The most blocks that are sorted into classes.
-const MOST_BLOCKS: u64 = 1 << 26;
+pub(super) const MOST_BLOCKS: u64 = 1 << 26;
 
 /// The most lane maps. Some processors take 32 KiB for each.
 const MOST_MAPS: u64 = 4096;

@@ -40,6 +40,9 @@ pub struct FoldedSize {
 }
 
 impl FoldedNumbering {
+    /// The most members of a group whose blocks are folded.
+    pub const MOST_STATES: u64 = choice::MOST_BLOCKS * choice::MOST_INNER;
+
     /// Numbers with those of the symmetries with which a search takes the least memory; None if no
     /// symmetries keep the subgroups of a numbering, or the group is too large.
     ///

@@ -7,13 +7,13 @@ use strata_group::{Effort, Element, GroupError, Shape, StabiliserChain};
 use strata_space::Work;
 
 /// What the order of the group may take, and the numbers of its members.
-pub(super) const CHAIN: Effort = Effort { steps: 2_000_000_000, bytes: 128 << 20 };
+pub(super) const CHAIN: Effort = Effort { steps: 1_000_000_000, bytes: 128 << 20 };
 
 /// Steps for the numbers of the dense form and the size of its tables, of a group that is known.
-pub(super) const NUMBERING_STEPS: u64 = 1_000_000_000;
+pub(super) const NUMBERING_STEPS: u64 = 500_000_000;
 
 /// Steps for the choice of the symmetries that fold blocks.
-pub(super) const FOLDING_STEPS: u64 = 3_000_000_000;
+pub(super) const FOLDING_STEPS: u64 = 2_500_000_000;
 
 /// The most slots of all moves of a search together, powers included.
 pub(super) const MAX_MOVE_SLOTS: usize = 1 << 22;

@@ -212,11 +212,16 @@ impl<K: RankKey> Graph<K> {
     /// The size of the dense form.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is none, or no goal can be reached.
     pub(super) fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        let has_goal = !self.goals.is_empty();
-        let size = self.numbering()?.size(&self.definition, has_goal, self.symmetry());
-        size.map_err(|why| dense::refused(&why))
+        let (numbering, has_goal) = (self.numbering()?, !self.goals.is_empty());
+        let size = numbering.size(&self.definition, has_goal, self.symmetry());
+        let size = size.map_err(|why| dense::refused(&why))?;
+        let mut reached = self.goals.iter().filter(|goal| numbering.has(&self.definition, goal));
+        match (self.goals.first(), reached.next()) {
+            (Some(goal), None) => Err(unreachable(&self.definition, &self.start, goal)),
+            _ => Ok(size),
+        }
     }
 
     /// The dense form.

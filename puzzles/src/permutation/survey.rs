@@ -5,7 +5,7 @@ use strata_space::dense::DenseSize;
 use strata_space::{SpaceError, Work};
 
 use super::definition::Definition;
-use super::dense::Numbering;
+use super::dense::{self, Numbering};
 use super::effort;
 use super::keys::Keys;
 use super::moves::{self, Inverses, Metric, Selection};
@@ -47,6 +47,14 @@ pub struct Symmetries {
 }
 
 impl Survey {
+    /// The size of the dense form, as an opened puzzle tells it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn dense_size(&self) -> Result<DenseSize, SpaceError> {
+        self.dense.as_ref().copied().map_err(|why| dense::refused(why))
+    }
+
     /// Most bits of a key of the explicit engine.
     pub const MAX_KEY_BITS: u64 = MAX_BITS as u64;
 

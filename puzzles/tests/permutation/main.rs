@@ -5,6 +5,7 @@ mod dense;
 mod families;
 mod faults;
 mod layers;
+mod limits;
 mod orbits;
 mod published;
 mod reference;

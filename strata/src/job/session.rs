@@ -100,7 +100,15 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
     replayed(&manifest.spec, &ledger.lines).for_each(|event| on_event(&event));
     let options = request.options();
     let (start, restore) = starting_point(&manifest, &ledger, options.workers);
-    let (rule, pool) = pool(request, &folder, space, restore)?;
+    let (rule, pool) = match pool(request, &folder, space, restore) {
+        // A search that cannot begin is no job to resume.
+        Err(error @ Error::Space(_)) if is_new => {
+            drop(history);
+            folder.remove()?;
+            return Err(error);
+        }
+        pool => pool?,
+    };
     let plan_options = PlanOptions {
         workers: options.workers,
         rule,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata::{EngineChoice, EngineNeeds, choose_engine, engines_of};
+use strata::{EngineChoice, EngineNeeds, choose_engine_by};
 use strata_puzzles::permutation::{Definition, Format, Survey, Term};
 use strata_space::dense::DenseSize;
 use strata_space::{Parameters, SpaceError, file_value};
@@ -147,7 +147,7 @@ impl Report {
         let survey = survey.map_err(Failure::usage)?;
         let order = survey.order.as_ref().ok();
         let exact = order.filter(|_| survey.is_exact);
-        let (engine, reason, advice) = engine(&content, args);
+        let (engine, reason, advice) = engine(&content, args, &survey);
         let states = exact.filter(|_| survey.counts_states);
         let symmetries = survey.symmetries.as_ref().ok();
         let least = symmetries.zip(states).map(|(found, states)| {
@@ -323,7 +323,11 @@ fn duration(seconds: f64) -> String {
 }
 
 /// The engine that `solve` would choose with its default memory, and why it or none.
-fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String, Option<String>) {
+fn engine(
+    content: &str,
+    args: &InfoArgs,
+    survey: &Survey,
+) -> (Option<&'static str>, String, Option<String>) {
     let mut parameters = Parameters::from([("file".to_owned(), file_value(content))]);
     parameters.extend(args.moves.iter().map(|names| ("moves".to_owned(), names.clone())));
     parameters.insert("inverses".to_owned(), args.inverses.to_string());
@@ -343,9 +347,11 @@ fn engine(content: &str, args: &InfoArgs) -> (Option<&'static str>, String, Opti
     };
     let advice = space.advice();
     match space.check_explicit() {
-        Err(error) if engines_of(&space).is_empty() => (None, error.to_string(), advice),
+        Err(error) if survey.dense.is_err() && space.nested().is_err() => {
+            (None, error.to_string(), advice)
+        }
         _ => {
-            let EngineChoice { engine, reason } = choose_engine(&space, &needs);
+            let EngineChoice { engine, reason } = choose_engine_by(&space, || survey.dense_size(), &needs);
             (Some(engine.name()), reason, advice)
         }
     }

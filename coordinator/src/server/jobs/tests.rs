@@ -216,3 +216,39 @@ async fn a_watcher_that_falls_behind_receives_every_layer_once() {
         event.unwrap();
     }
 }
+
+/// A search of a puzzle from a file.
+fn puzzle(file: &str, engine: &str) -> Request<v1::SubmitRequest> {
+    let mut request = hanoi("");
+    let spec = request.get_mut().spec.as_mut().unwrap();
+    spec.space = "puzzle".to_owned();
+    spec.engine = engine.to_owned();
+    spec.parameters = [("file".to_owned(), file_value(file))].into();
+    request
+}
+
+#[tokio::test]
+async fn a_puzzle_that_asks_for_too_much_is_refused() {
+    let (_folder, jobs) = service();
+    let mut request = puzzle("a = (1,2,3,4,5,6,7,8,9)\nb = (1,2)\n", "explicit");
+    let spec = request.get_mut().spec.as_mut().unwrap();
+    // 100,000 states match each line, and more are looked at.
+    let line = vec!["?"; 9].join(" ");
+    let goals = vec![format!("POINTS {line}"); 3000].join("\n");
+    spec.parameters.insert("goal".to_owned(), file_value(&goals));
+    request.get_mut().dry_run = true;
+    let status = jobs.submit(request).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument, "{status}");
+}
+
+#[test]
+fn a_cancelled_submission_is_no_job() {
+    let work = Work::default();
+    work.cancel();
+    let spec = puzzle("a = (1,2,3)\nb = (1,2)\n", "explicit").into_inner().spec;
+    let spec = convert::spec_from(spec).unwrap();
+    let given = (spec, JobOptions::default());
+    let status = complete(&Registry::shipped(), given, None, None, &work).unwrap_err();
+    assert!(status.message().contains("cancelled"), "{status}");
+    assert_eq!(work.spent(), 0);
+}

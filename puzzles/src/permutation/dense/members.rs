@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_group::{
-    Element, GroupError, GroupNumbering, GroupOptions, GroupSpace, Invariants,
+    Element, FoldedNumbering, GroupError, GroupNumbering, GroupOptions, GroupSpace, Invariants,
     MemberNumber, StabiliserChain, Symmetry,
 };
 use strata_space::dense::{DenseShape, DenseTables};
@@ -71,6 +71,13 @@ impl Members {
 
     pub(super) fn shape(&self) -> Option<DenseShape> {
         self.numbering.dense_shape()
+    }
+
+    /// Whether the group is small enough to fold blocks. Otherwise its chain need not be made again.
+    pub(super) fn may_fold(&self) -> bool {
+        let inner = u64::from(self.numbering.rows()) * u64::from(self.numbering.lanes());
+        let states = self.numbering.blocks().checked_mul(inner);
+        states.is_some_and(|states| states <= FoldedNumbering::MOST_STATES)
     }
 
     /// The inverse of the element that makes a state of the start.

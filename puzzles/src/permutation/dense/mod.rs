@@ -191,6 +191,9 @@ impl Numbering {
             return Err("with --symmetry on it takes puzzles whose pieces all differ".into());
         };
         let make = || {
+            if !members.may_fold() {
+                return None;
+            }
             let chain = effort::chain(&definition.shape, &self.moves, &self.work);
             let moves = (self.moves.as_slice(), self.inverses.is_empty());
             let folded = FoldedMembers::new(members, &chain.ok()?, moves, &self.work);
