@@ -118,6 +118,33 @@ fn the_empty_layer_after_a_whole_space_is_not_shown() {
 }
 
 #[test]
+fn a_search_that_finds_no_goal_is_done_and_one_that_cannot_begin_is_no_job() {
+    let root = tempdir().unwrap();
+    let file = root.path().join("even.txt");
+    // Even permutations, and an odd goal, which the explicit engine has to search for.
+    fs::write(&file, "a = (1,2,3)\nb = (2,3,4)\n").unwrap();
+    let list = |dir: &Path| expect(0, strata("list --json --data-dir").arg(dir));
+    let search = |dir: &Path, engine: &str| {
+        let mut command = strata(&format!("solve --progress none --engine {engine} puzzle"));
+        command.arg(&file).args(["--inverses", "--goal", "2 1 3 4", "--data-dir"]).arg(dir);
+        expect(3, &mut command)
+    };
+    let dir = root.path().join("explicit");
+    search(&dir, "explicit");
+    let job = list(&dir).event("local_job").clone();
+    assert_eq!((&job["state"], &job["outcome"]), (&"done".into(), &"no_goal".into()));
+    let table = expect(0, strata("list --data-dir").arg(&dir)).stdout;
+    assert!(table.lines().nth(1).unwrap().trim_end().ends_with("no goal"), "{table}");
+    for engine in ["dense", "auto"] {
+        let dir = root.path().join(engine);
+        let ran = search(&dir, engine);
+        assert!(ran.stderr.contains("no sequence of moves leads"), "{}", ran.stderr);
+        // It is known without a search.
+        assert!(!dir.exists() || list(&dir).events("local_job").is_empty(), "{engine}");
+    }
+}
+
+#[test]
 fn states_of_a_layer_are_json_lines() {
     for engine in ["explicit", "symbolic"] {
         let dir = tempdir().unwrap();

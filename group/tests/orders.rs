@@ -4,7 +4,10 @@
 mod cube;
 
 use cube::{cube_faces, cube_shape, cycles};
-use strata_group::{BigUint, Effort, Element, Invariants, Shape, StabiliserChain, Term};
+use strata_group::{
+    BigUint, Effort, Element, GroupError, Invariants, Shape, StabiliserChain, Term,
+};
+use strata_space::{Work, WorkError};
 
 fn chain(shape: &Shape, generators: &[Element]) -> StabiliserChain {
     StabiliserChain::new(shape, generators, Effort::default()).unwrap()
@@ -145,6 +148,26 @@ fn transversals_bring_each_point_to_the_base_slot() {
             assert!(chain.contains(representative));
         }
     }
+}
+
+#[test]
+fn a_chain_is_a_part_of_work_and_counts_all_its_steps() {
+    let shape = cube_shape();
+    let faces = cube_faces(&shape);
+    let build = |work: &Work| StabiliserChain::within(&shape, &faces, Effort::default(), work);
+    let whole = Work::unlimited();
+    let chain = build(&whole).unwrap();
+    // A Schreier generator takes a product, be it the identity or not: one of each representative and
+    // strong generator of the levels, of which there are at least as many as faces.
+    let representatives: usize = chain.levels().iter().map(|level| level.len()).sum();
+    let least = (representatives * shape.slots()) as u64;
+    assert!(whole.spent() > least, "{} of {least}", whole.spent());
+    let half = Work::new(whole.spent() / 2);
+    let stopped = GroupError::Stopped(WorkError::Limit { limit: half.limit() });
+    assert_eq!(build(&half).unwrap_err(), stopped);
+    assert!(half.spent() <= half.limit());
+    half.cancel();
+    assert_eq!(build(&half).unwrap_err(), GroupError::Stopped(WorkError::Cancelled));
 }
 
 #[test]

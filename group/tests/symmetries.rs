@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use proptest::prelude::*;
 use strata_group::{Element, GroupError, Pieces, Shape, Symmetry, SymmetryLimits};
+use strata_space::{Work, WorkError};
 
 fn all(shape: &Shape, moves: &[Element]) -> Vec<Symmetry> {
     Symmetry::all(shape, moves, &Pieces::different(shape), SymmetryLimits::default()).unwrap()
@@ -105,6 +106,29 @@ fn symmetries_that_exceed_a_limit_are_refused() {
     let small = Pieces::different(&Shape::plain(7).unwrap());
     let found = Symmetry::all(&shape, &moves, &small, SymmetryLimits::default());
     assert_eq!(found, Err(GroupError::OtherShape));
+}
+
+#[test]
+fn a_search_for_symmetries_is_a_part_of_work() {
+    // Swaps of disjoint pairs, which all permutations of the pairs map to one another.
+    let swap = |at: u16| {
+        let mut images: Vec<u16> = (0..400).collect();
+        images.swap(usize::from(2 * at), usize::from(2 * at + 1));
+        images
+    };
+    let swaps: Vec<_> = (0..200).map(swap).collect();
+    let (shape, moves) = plain(400, &swaps);
+    let pieces = Pieces::different(&shape);
+    let find = |work: &Work| {
+        let limits = SymmetryLimits { symmetries: usize::MAX, ..SymmetryLimits::default() };
+        Symmetry::all_within(&shape, &moves, &pieces, limits, work)
+    };
+    let work = Work::new(20_000_000);
+    let stopped = GroupError::Stopped(WorkError::Limit { limit: work.limit() });
+    assert_eq!(find(&work), Err(stopped));
+    assert!(work.spent() <= work.limit());
+    work.cancel();
+    assert_eq!(find(&work), Err(GroupError::Stopped(WorkError::Cancelled)));
 }
 
 #[test]

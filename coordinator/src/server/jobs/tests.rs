@@ -230,15 +230,13 @@ fn puzzle(file: &str, engine: &str) -> Request<v1::SubmitRequest> {
 #[tokio::test]
 async fn a_puzzle_that_asks_for_too_much_is_refused() {
     let (_folder, jobs) = service();
-    let mut request = puzzle("a = (1,2,3,4,5,6,7,8,9)\nb = (1,2)\n", "explicit");
+    let mut request = puzzle("a = (1,1024)\nb = (2,3)\n", "explicit");
     let spec = request.get_mut().spec.as_mut().unwrap();
-    // 100,000 states match each line, and more are looked at.
-    let line = vec!["?"; 9].join(" ");
-    let goals = vec![format!("POINTS {line}"); 3000].join("\n");
-    spec.parameters.insert("goal".to_owned(), file_value(&goals));
+    spec.parameters.insert("moves".to_owned(), vec!["a"; 5000].join(","));
     request.get_mut().dry_run = true;
     let status = jobs.submit(request).await.unwrap_err();
     assert_eq!(status.code(), Code::InvalidArgument, "{status}");
+    assert!(status.message().contains("more than 4096"), "{status}");
 }
 
 #[test]
