@@ -63,10 +63,7 @@ impl Typed {
             let flags = definition.get_arguments().filter(|arg| is_given(arg.get_id()));
             flags.filter_map(Arg::get_long).map(str::to_owned).collect()
         };
-        Typed {
-            typed: flags(ValueSource::CommandLine),
-            variables: flags(ValueSource::EnvVariable),
-        }
+        Typed { typed: flags(ValueSource::CommandLine), variables: flags(ValueSource::EnvVariable) }
     }
 
     /// The first of some flags that is on the command line.

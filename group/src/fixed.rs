@@ -139,7 +139,13 @@ fn each_fixed(
     let cycles = cycles(symmetry, shape, moves);
     let base: Vec<usize> = cycles.iter().flatten().copied().collect();
     let order = Some(order.clone());
-    let chain = match StabiliserChain::with_base(shape, moves, (&base, order), effort, &Work::unlimited()) {
+    let chain = match StabiliserChain::with_base(
+        shape,
+        moves,
+        (&base, order),
+        effort,
+        &Work::unlimited(),
+    ) {
         Ok(chain) if chain.is_verified() => chain,
         // With this base it may take more than with that of the search, which needs no orbits.
         Ok(_) | Err(GroupError::Memory { .. } | GroupError::Work { .. }) => {

@@ -201,7 +201,9 @@ fn bytes_of_steps_are_known_before_the_tables() {
         let numbering = GroupNumbering::new(&chain).unwrap();
         for full_bytes in [0, usize::MAX] {
             let options = GroupOptions { full_bytes, ..GroupOptions::default() };
-            let bytes = GroupSpace::step_bytes(&numbering, &case.moves, &options, &Work::unlimited()).unwrap();
+            let bytes =
+                GroupSpace::step_bytes(&numbering, &case.moves, &options, &Work::unlimited())
+                    .unwrap();
             let space = case.space(&options).unwrap();
             let tables = space.tables();
             let rows = |table: &MoveTable| table.rows.len() * size_of::<RowStep>();

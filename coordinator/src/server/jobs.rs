@@ -84,8 +84,7 @@ impl JobService for Jobs {
         let options = options_from(options.unwrap_or_default()).map_err(invalid)?;
         let puzzles = Arc::clone(&self.cluster.options.puzzles);
         let budget = WorkerBudget::least(&self.cluster.membership.members());
-        let complete =
-            move |work: &Work| complete(&puzzles, (spec, options), auto, budget, work);
+        let complete = move |work: &Work| complete(&puzzles, (spec, options), auto, budget, work);
         let Submission { spec, options, label, expected_layers } =
             self.openings.run(self.cluster.platform(), complete).await?;
         if dry_run {

@@ -74,7 +74,9 @@ impl Openings {
             return Ok(turn);
         }
         let busy = |why: String| {
-            Status::unavailable(format!("busy with {AT_A_TIME} other submissions: {why}; try again"))
+            Status::unavailable(format!(
+                "busy with {AT_A_TIME} other submissions: {why}; try again"
+            ))
         };
         let _place = self.places.try_acquire().map_err(|_| busy(format!("{WAITING} more wait")))?;
         let turn = Arc::clone(&self.turns).acquire_owned();

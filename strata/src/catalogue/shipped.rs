@@ -44,7 +44,9 @@ fn tiles(parameters: &Parameters, _: &Work) -> Result<Space, SpaceError> {
 fn permutation(parameters: &Parameters, work: &Work) -> Result<Space, SpaceError> {
     let puzzle = Permutation::open_within(parameters, work)?;
     match puzzle.check_explicit() {
-        Err(SpaceError::KeyTooWide { .. }) => Space::keyed(WidePermutation::open_within(parameters, work)?),
+        Err(SpaceError::KeyTooWide { .. }) => {
+            Space::keyed(WidePermutation::open_within(parameters, work)?)
+        }
         // Other engines may take it even so.
         _ => Space::keyed(puzzle),
     }

@@ -351,7 +351,8 @@ fn engine(
             (None, error.to_string(), advice)
         }
         _ => {
-            let EngineChoice { engine, reason } = choose_engine_by(&space, || survey.dense_size(), &needs);
+            let EngineChoice { engine, reason } =
+                choose_engine_by(&space, || survey.dense_size(), &needs);
             (Some(engine.name()), reason, advice)
         }
     }

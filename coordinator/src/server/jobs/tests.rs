@@ -246,7 +246,8 @@ fn a_cancelled_submission_is_no_job() {
     let spec = puzzle("a = (1,2,3)\nb = (1,2)\n", "explicit").into_inner().spec;
     let spec = convert::spec_from(spec).unwrap();
     let given = (spec, JobOptions::default());
-    let status = complete(&Registry::shipped(), given, None, None, &work).unwrap_err();
+    let done = complete(&Registry::shipped(), given, None, None, &work).map(drop);
+    let status = done.unwrap_err();
     assert!(status.message().contains("cancelled"), "{status}");
     assert_eq!(work.spent(), 0);
 }

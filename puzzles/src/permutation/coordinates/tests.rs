@@ -156,7 +156,8 @@ fn check_folding(text: &str, starts: &[&State]) {
     let definition = Definition::read(text).unwrap();
     let moves = elements(&definition);
     let coordinates = Coordinates::new(&definition, &definition.solved, &moves).unwrap();
-    let canonical = Canonical::new(&definition, &definition.solved, &moves, &[], &Work::default()).unwrap();
+    let canonical =
+        Canonical::new(&definition, &definition.solved, &moves, &[], &Work::default()).unwrap();
     let folding = Folding::new(&coordinates, &canonical).unwrap();
     let images = |state: &State| -> Vec<u128> {
         let codes = canonical.orbit(&canonical.codes(state));

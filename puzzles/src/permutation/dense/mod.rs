@@ -126,7 +126,9 @@ impl Numbering {
             };
             let members = match chain {
                 Some(chain) => chain.as_ref().map_err(Clone::clone).and_then(members),
-                None => effort::chain(&definition.shape, &moves, work).and_then(|own| members(&own)),
+                None => {
+                    effort::chain(&definition.shape, &moves, work).and_then(|own| members(&own))
+                }
             };
             Form::Members(Arc::new(members.map_err(|error| error.to_string())?))
         } else {
@@ -262,7 +264,8 @@ impl Numbering {
         let tables = match &self.form {
             Form::Members(members) => {
                 // Without all symmetries orbits are not counted.
-                let symmetries = symmetry.then(|| symmetries(&definition.shape, &self.moves, &self.work));
+                let symmetries =
+                    symmetry.then(|| symmetries(&definition.shape, &self.moves, &self.work));
                 let symmetries = symmetries.and_then(Result::ok).unwrap_or_default();
                 members.tables(definition, &self.moves, (goals, symmetries))?
             }
