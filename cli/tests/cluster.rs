@@ -36,6 +36,8 @@ mod harness;
 mod health;
 #[path = "cluster/journals.rs"]
 mod journals;
+#[path = "cluster/liars.rs"]
+mod liars;
 #[path = "cluster/memory.rs"]
 mod memory;
 #[path = "cluster/networks.rs"]

@@ -23,7 +23,6 @@ mod source;
 mod state;
 #[cfg(test)]
 mod test_source;
-mod throttle;
 
 pub use routes::Dashboard;
 pub use server::{Peer, serve};

@@ -138,7 +138,7 @@ fn token_refusal(shared: &Shared, headers: &HeaderMap, peer: &Peer) -> Option<Re
         return None;
     }
     let now = Instant::now();
-    if let Some(wait) = shared.throttle.wait(peer.ip(), now) {
+    if let Some(wait) = shared.security.throttle().wait(peer.ip(), now) {
         let seconds = HeaderValue::from(wait.as_secs() + 1);
         let mut response = refused(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens");
         response.headers_mut().insert(header::RETRY_AFTER, seconds);
@@ -148,7 +148,8 @@ fn token_refusal(shared: &Shared, headers: &HeaderMap, peer: &Peer) -> Option<Re
         return None;
     }
     if headers.contains_key(header::AUTHORIZATION) {
-        shared.throttle.count(peer.ip(), now);
+        // The next one waits.
+        let _ = shared.security.throttle().count(peer.ip(), now);
         tracing::warn!(address = %peer.address, "a wrong token was presented to the dashboard");
         return Some(refused(StatusCode::UNAUTHORIZED, "the token is wrong"));
     }

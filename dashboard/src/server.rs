@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
 use hyper::body::Incoming as IncomingBody;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -20,6 +22,9 @@ const HEADERS: Duration = Duration::from_secs(30);
 
 /// Longest headers of a request, in bytes.
 const HEADER_BYTES: usize = 16 << 10;
+
+/// Answer to a request with several `Host` headers.
+const TWO_HOSTS: &str = "the request names more than one host\n";
 
 /// Who sent a request, and how.
 #[derive(Clone, Debug)]
@@ -68,6 +73,10 @@ async fn answer(
         let (router, peer) = (router.clone(), peer.clone());
         async move {
             let mut request = request.map(Body::new);
+            // Two programs on the way may each read another one of the names.
+            if request.headers().get_all(header::HOST).iter().count() > 1 {
+                return Ok((StatusCode::BAD_REQUEST, TWO_HOSTS).into_response());
+            }
             request.extensions_mut().insert(peer);
             let response: Result<Response<Body>, std::convert::Infallible> =
                 router.oneshot(request).await;
@@ -81,5 +90,35 @@ async fn answer(
         .serve_connection(TokioIo::new(stream), service);
     if let Err(error) = connection.await {
         tracing::debug!(%address, "an HTTP connection ended: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_with_two_hosts_is_refused() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/healthz", get(|| async { "ok" }));
+        let server = tokio::spawn(serve(Box::new(listener), router, None));
+        for (hosts, status) in [
+            ("Host: a\r\n", "200"),
+            ("Host: a\r\nHost: b\r\n", "400"),
+            ("Host: a\r\nX: y\r\nhost: a\r\n", "400"),
+        ] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let request = format!("GET /healthz HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{hosts:?}: {answer}");
+        }
+        server.abort();
     }
 }

@@ -15,7 +15,6 @@ use crate::live::{Compute, Frame, Live, Topic};
 use crate::model::{Job, LogEntry, Overview, Solution};
 use crate::session::Sessions;
 use crate::source::{Source, SourceError};
-use crate::throttle::Throttle;
 
 /// Jobs whose data is kept.
 const JOBS: usize = 4;
@@ -30,7 +29,6 @@ pub(crate) struct Shared {
     pub(crate) security: Security,
     pub(crate) hosts: HostNames,
     pub(crate) sessions: Sessions,
-    pub(crate) throttle: Throttle,
     pub(crate) live: Arc<Live>,
     begun: Instant,
     alerts: Mutex<AlertRules>,
@@ -103,7 +101,6 @@ impl Shared {
             security,
             hosts,
             sessions: Sessions::default(),
-            throttle: Throttle::default(),
             live: Arc::default(),
             begun: Instant::now(),
             alerts: Mutex::default(),

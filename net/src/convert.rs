@@ -16,6 +16,7 @@ use strata_store::{
 };
 
 use crate::limits;
+use crate::text::shortened;
 
 /// A message has an impossible value.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -92,7 +93,7 @@ pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
         }
         // Values appear in messages and logs.
         if value.contains(char::is_control) {
-            let why = format!("{name} has control characters: {value:?}");
+            let why = format!("{name} has control characters: {:?}", shortened(value));
             return Err(ConvertError::new("parameters", why));
         }
     }
@@ -101,6 +102,7 @@ pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
         "" => EngineKind::Explicit,
         name => EngineKind::find(name).ok_or_else(|| {
             let known = EngineKind::ALL.map(EngineKind::name).join(", ");
+            let name = shortened(name);
             ConvertError::new("engine", format!("{name:?} is none (there are {known})"))
         })?,
     };

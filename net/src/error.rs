@@ -159,15 +159,7 @@ impl NetError {
 
     /// A node that cannot be reached. Names what the node may have refused if the reason does not.
     pub fn unreachable(url: &str, why: impl Into<String>) -> Self {
-        let (url, mut why) = (url.to_owned(), why.into());
-        // The alert of a node that refuses a certificate may be lost with the connection.
-        let is_cut = ["broken pipe", "Broken pipe", "reset by peer", "connection closed"]
-            .iter()
-            .any(|w| why.contains(w));
-        if is_cut && url.starts_with("https://") {
-            why.push_str(" (it may require a certificate, or refuse that in --tls-cert)");
-        }
-        Self::Unreachable { url, why }
+        Self::Unreachable { url: url.to_owned(), why: with_hint(url, why.into()) }
     }
 
     /// The error of a failed call: `Refused` if the node answered, else `Unreachable`.
@@ -186,6 +178,24 @@ impl NetError {
             Self::unreachable(url, why)
         }
     }
+}
+
+/// Why there is no connection to a URL, with what the reason may mean: that of a node which uses TLS, or
+/// does not, names neither.
+#[must_use]
+pub fn with_hint(url: &str, mut why: String) -> String {
+    const BROKEN: [&str; 5] =
+        ["broken pipe", "Broken pipe", "reset by peer", "connection closed", "http2 error"];
+    let is_broken = BROKEN.iter().any(|sign| why.contains(sign));
+    if why.contains("InvalidContentType") {
+        why.push_str(" (the node may not use TLS: then its URL begins with http://)");
+    } else if is_broken && url.starts_with("https://") {
+        // The alert of a node that refuses a certificate may be lost with the connection.
+        why.push_str(" (it may require a certificate, or refuse that in --tls-cert)");
+    } else if is_broken {
+        why.push_str(" (the node may use TLS: then its URL begins with https://)");
+    }
+    why
 }
 
 /// Why a call failed: its message and the causes, such as a refused certificate behind a "transport
@@ -272,6 +282,15 @@ mod tests {
         let cut = |url| NetError::unreachable(url, "broken pipe").to_string();
         assert!(cut("https://a").contains("--tls-cert"), "{}", cut("https://a"));
         assert!(!cut("http://a").contains("certificate"));
+        assert!(
+            cut("http://a").ends_with("(the node may use TLS: then its URL begins with https://)")
+        );
+        let plain =
+            NetError::unreachable("https://a", "corrupt message of type InvalidContentType");
+        let hint = "(the node may not use TLS: then its URL begins with http://)";
+        assert!(plain.to_string().ends_with(hint), "{plain}");
+        let down = NetError::unreachable("http://a", "Connection refused").to_string();
+        assert_eq!(down, "cannot reach http://a: Connection refused");
     }
 
     #[test]

@@ -1,48 +1,128 @@
-//! Interceptors that present the token with every call and check it before every call.
+//! The token: presented with every call, and checked before every call.
 
 use std::fmt;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use http::{HeaderMap, header};
+use strata_platform::Instant;
 use tonic::metadata::{Ascii, MetadataValue};
+use tonic::server::NamedService;
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
+use tower::{Layer, Service};
 
 use crate::incoming::Caller;
+use crate::throttle::Throttle;
 use crate::token::Token;
 
-/// Admits calls that present the cluster's token; without a token, all calls. The time limit of
-/// their connections ends.
+/// Layer that admits calls which present the cluster's token; without a token, all calls. The time limit
+/// of their connections ends. The answer to a wrong token waits if many came from the same network.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     token: Option<Token>,
+    throttle: Arc<Throttle>,
+}
+
+/// Why a call is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    NoToken,
+    WrongToken,
+}
+
+impl Refusal {
+    fn text(self) -> &'static str {
+        match self {
+            Refusal::NoToken => "no token",
+            Refusal::WrongToken => "wrong token",
+        }
+    }
+
+    /// How long the answer waits. Counts a wrong token.
+    pub(crate) fn delay(self, throttle: &Throttle, from: Option<IpAddr>) -> Duration {
+        match (self, from) {
+            (Refusal::WrongToken, Some(from)) => throttle.count(from, Instant::now()),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+/// Waits, if there is something to wait for.
+pub(crate) async fn wait(delay: Duration) {
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
 }
 
 impl Guard {
-    pub(crate) fn new(token: Option<Token>) -> Self {
-        Self { token }
+    pub(crate) fn new(token: Option<Token>, throttle: Arc<Throttle>) -> Self {
+        Self { token, throttle }
     }
 
-    fn check(&self, presented: Option<&[u8]>) -> Result<(), &'static str> {
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let Some(token) = &self.token else { return Ok(()) };
-        let secret = presented.and_then(bearer).ok_or("no token")?;
-        if token.matches(secret) { Ok(()) } else { Err("wrong token") }
-    }
-
-    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
-        self.check(headers.get(header::AUTHORIZATION).map(|value| value.as_bytes())).is_ok()
+        let presented = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
+        let secret = presented.and_then(bearer).ok_or(Refusal::NoToken)?;
+        if token.matches(secret) { Ok(()) } else { Err(Refusal::WrongToken) }
     }
 }
 
-impl Interceptor for Guard {
-    fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
-        let presented = request.metadata().get(header::AUTHORIZATION.as_str());
-        self.check(presented.map(MetadataValue::as_encoded_bytes))
-            .map_err(Status::unauthenticated)?;
-        if let Some(caller) = request.extensions().get::<Caller>() {
-            caller.admit();
-        }
-        Ok(request)
+impl<S> Layer<S> for Guard {
+    type Service = Guarded<S>;
+
+    fn layer(&self, inner: S) -> Guarded<S> {
+        Guarded { inner, guard: self.clone() }
     }
+}
+
+/// A service behind a [`Guard`].
+#[derive(Clone, Debug)]
+pub struct Guarded<S> {
+    inner: S,
+    guard: Guard,
+}
+
+impl<S, A, B> Service<http::Request<A>> for Guarded<S>
+where
+    S: Service<http::Request<A>, Response = http::Response<B>>,
+    S::Future: Send + 'static,
+    B: Default,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: http::Request<A>) -> Self::Future {
+        let caller = request.extensions().get::<Caller>();
+        match self.guard.check(request.headers()) {
+            Ok(()) => {
+                if let Some(caller) = caller {
+                    caller.admit();
+                }
+                Box::pin(self.inner.call(request))
+            }
+            Err(refusal) => {
+                let delay = refusal.delay(&self.guard.throttle, caller.map(Caller::ip));
+                Box::pin(async move {
+                    wait(delay).await;
+                    Ok(Status::unauthenticated(refusal.text()).into_http())
+                })
+            }
+        }
+    }
+}
+
+impl<S: NamedService> NamedService for Guarded<S> {
+    const NAME: &'static str = S::NAME;
 }
 
 /// The credentials behind "Bearer ", whose case does not matter (RFC 7235).
@@ -85,33 +165,29 @@ mod tests {
 
     const SECRET: &str = "correct-horse-battery-staple";
 
-    fn present_token(guard: &Guard, header: Option<&str>) -> Result<(), String> {
-        let mut request = Request::new(());
+    fn guard(token: Option<Token>) -> Guard {
+        Guard::new(token, Arc::default())
+    }
+
+    fn present_token(guard: &Guard, header: Option<&str>) -> Result<(), Refusal> {
+        let mut headers = HeaderMap::new();
         if let Some(header) = header {
-            request.metadata_mut().insert("authorization", header.parse().unwrap());
+            headers.insert(header::AUTHORIZATION, header.parse().unwrap());
         }
-        let answer = guard.clone().call(request).map(drop);
-        answer.map_err(|status| format!("{:?}: {}", status.code(), status.message()))
+        guard.check(&headers)
     }
 
     #[test]
     fn only_the_token_is_admitted() {
-        let guard = Guard::new(Some(Token::for_tests(SECRET)));
+        let guard = guard(Some(Token::for_tests(SECRET)));
         assert_eq!(present_token(&guard, Some(&format!("Bearer {SECRET}"))), Ok(()));
         assert_eq!(present_token(&guard, Some(&format!("bearer {SECRET}"))), Ok(()));
         for none in [None, Some(""), Some("Bearer"), Some(SECRET), Some("Basic abcdefghijklmnop")] {
-            assert_eq!(
-                present_token(&guard, none),
-                Err("Unauthenticated: no token".into()),
-                "{none:?}"
-            );
+            assert_eq!(present_token(&guard, none), Err(Refusal::NoToken), "{none:?}");
         }
         let longer = format!("Bearer {SECRET}x");
         for wrong in ["Bearer ", "Bearer wrong", &longer, &longer[..longer.len() - 2]] {
-            assert_eq!(
-                present_token(&guard, Some(wrong)),
-                Err("Unauthenticated: wrong token".into())
-            );
+            assert_eq!(present_token(&guard, Some(wrong)), Err(Refusal::WrongToken));
         }
     }
 
@@ -125,7 +201,7 @@ mod tests {
     fn the_attached_token_is_admitted() {
         let token = Token::for_tests(SECRET);
         let sent = Attach::new(Some(&token)).call(Request::new(())).unwrap();
-        assert!(Guard::new(Some(token)).call(sent).is_ok());
+        assert_eq!(guard(Some(token)).check(&sent.metadata().clone().into_headers()), Ok(()));
         let bare = Attach::new(None).call(Request::new(())).unwrap();
         assert!(bare.metadata().is_empty());
     }
@@ -135,17 +211,37 @@ mod tests {
         let token = Token::for_tests(SECRET);
         let attach = Attach::new(Some(&token));
         let sent = attach.clone().call(Request::new(())).unwrap();
-        let shown = format!("{attach:?} {:?} {sent:?}", Guard::new(Some(token)));
+        let shown = format!("{attach:?} {:?} {sent:?}", guard(Some(token)));
         assert!(!shown.contains(SECRET), "{shown}");
     }
 
-    #[test]
-    fn headers_of_plain_http_are_checked() {
-        let guard = Guard::new(Some(Token::for_tests(SECRET)));
-        let mut headers = HeaderMap::new();
-        assert!(!guard.admits(&headers));
-        assert!(Guard::default().admits(&headers));
-        headers.insert(header::AUTHORIZATION, format!("Bearer {SECRET}").parse().unwrap());
-        assert!(guard.admits(&headers));
+    /// Calls a service that answers with an empty body.
+    async fn call(guard: &Guard, secret: &str, from: Caller) -> (http::HeaderMap, Duration) {
+        let service = tower::service_fn(|_: http::Request<()>| async {
+            Ok::<_, std::convert::Infallible>(http::Response::new(String::new()))
+        });
+        let mut request = http::Request::new(());
+        let value = format!("Bearer {secret}").parse().unwrap();
+        request.headers_mut().insert(header::AUTHORIZATION, value);
+        request.extensions_mut().insert(from);
+        let begun = Instant::now();
+        let response = guard.layer(service).call(request).await.unwrap();
+        (response.headers().clone(), begun.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_to_many_wrong_tokens_wait_and_the_right_one_does_not() {
+        let guard = guard(Some(Token::for_tests(SECRET)));
+        let stranger = || Caller::for_tests([10, 0, 0, 1].into());
+        for number in 0..12 {
+            let (headers, took) = call(&guard, "wrong-horse-battery", stranger()).await;
+            assert_eq!(headers["grpc-status"], "16");
+            assert_eq!(took.is_zero(), number < 8, "{number}: {took:?}");
+            // The same network has the right token, too.
+            let (headers, took) = call(&guard, SECRET, stranger()).await;
+            assert_eq!((headers.get("grpc-status"), took), (None, Duration::ZERO));
+        }
+        let other = Caller::for_tests([10, 0, 0, 2].into());
+        assert!(call(&guard, "wrong-horse-battery", other).await.1.is_zero());
     }
 }

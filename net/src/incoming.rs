@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -123,7 +123,8 @@ impl Incoming {
             }
             match ready!(self.listener.poll_accept(context)) {
                 Ok((stream, addr)) => {
-                    if let Some(connection) = AcceptedConnection::open(stream, &self.connections) {
+                    let opened = AcceptedConnection::open(stream, addr, &self.connections);
+                    if let Some(connection) = opened {
                         return Poll::Ready((connection, addr));
                     }
                 }
@@ -258,6 +259,7 @@ impl Connections {
 /// The connection of a call, in the call's extensions.
 #[derive(Clone, Debug)]
 pub struct Caller {
+    address: SocketAddr,
     number: u64,
     connections: Arc<Connections>,
 }
@@ -266,6 +268,19 @@ impl Caller {
     /// Removes the connection's time limit, after an authorised call.
     pub fn admit(&self) {
         self.connections.admit(self.number);
+    }
+
+    /// The other end's host.
+    #[must_use]
+    pub fn ip(&self) -> IpAddr {
+        self.address.ip()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_tests(ip: IpAddr) -> Self {
+        let connections = Connections { limits: ConnectionLimits::grpc(), open: Mutex::default() };
+        let address = SocketAddr::new(ip, 1);
+        Self { address, number: 0, connections: Arc::new(connections) }
     }
 }
 
@@ -290,10 +305,14 @@ enum State {
 
 impl AcceptedConnection {
     /// Counts a connection. `None`, with the connection closed, if there are too many.
-    fn open(stream: Box<dyn ByteStream>, connections: &Arc<Connections>) -> Option<Self> {
+    fn open(
+        stream: Box<dyn ByteStream>,
+        address: SocketAddr,
+        connections: &Arc<Connections>,
+    ) -> Option<Self> {
         let (number, closed) = connections.add()?;
         let deadline = Box::pin(tokio::time::sleep(connections.limits.first_call));
-        let caller = Caller { number, connections: Arc::clone(connections) };
+        let caller = Caller { address, number, connections: Arc::clone(connections) };
         Some(Self { stream, caller, state: State::Unauthorized { deadline, closed } })
     }
 

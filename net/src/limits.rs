@@ -68,6 +68,16 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 /// in the same time. Without probes, a peer that lost power would never be detected.
 pub(crate) const KEEPALIVE: Duration = Duration::from_secs(10);
 
+/// Least rate of a file or a batch from another node, in bytes a second, over a window such as the
+/// lease. A node that sends less is taken for one that sends nothing.
+pub const BYTES_PER_SECOND: u32 = 64 << 10;
+
+/// Longest reason of another node that a message or a log repeats, in characters.
+pub(crate) const TEXT_LEN: usize = 2000;
+
+/// Longest value of another node that an error quotes, in characters.
+pub(crate) const QUOTED_LEN: usize = 120;
+
 /// Bytes in flight of one call that the receiver has not read. More would accumulate outside the
 /// memory budget.
 pub(crate) const STREAM_WINDOW: u32 = 1 << 20;

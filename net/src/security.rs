@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
@@ -18,9 +19,11 @@ use tonic::transport::{
 use tower::service_fn;
 
 use crate::error::{NetError, reasons};
-use crate::guard::{Attach, Guard};
+use crate::guard::{Attach, Guard, wait};
 use crate::limits;
+use crate::throttle::Throttle;
 use crate::token::Token;
+use crate::validity::valid_until;
 use crate::web::WebTls;
 
 /// A connection to a node that presents the token with every call. Clones share it. It reconnects
@@ -48,7 +51,14 @@ pub struct Security {
     insecure: bool,
     /// Makes connections; `None` for TCP.
     connector: Option<Connector>,
+    /// Ends of the certificates, with their files.
+    ends: Vec<(PathBuf, SystemTime)>,
+    /// Wrong tokens that were presented to this node.
+    throttle: Arc<Throttle>,
 }
+
+/// Time before the end of a certificate from which on a node warns at its start.
+const WARNING: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The node's own certificate and key.
 #[derive(Clone)]
@@ -90,8 +100,20 @@ impl Security {
             }
             (None, None) => None,
         };
-        let ca = tls.ca.as_deref().map(read_authority).transpose()?;
-        let security = Self { token, identity, ca, insecure: false, connector: None };
+        let authority = tls.ca.as_deref().map(read_authority).transpose()?;
+        let (ca, authorities) = authority.unzip();
+        let own = identity.iter().flat_map(|own| ends(&own.path, &own.chain));
+        let of_ca = tls.ca.iter().zip(&authorities).flat_map(|(path, roots)| ends(path, roots));
+        let ends = own.chain(of_ca).collect();
+        let security = Self {
+            token,
+            identity,
+            ca,
+            insecure: false,
+            connector: None,
+            ends,
+            throttle: Arc::default(),
+        };
         if security.identity.is_some() {
             // Detects a key that does not match the certificate, already at start-up.
             security.server()?;
@@ -163,6 +185,25 @@ impl Security {
         }
     }
 
+    /// Logs which certificates have expired at a time, or will within 30 days: connections fail then.
+    pub fn log_certificates(&self, now: SystemTime) {
+        self.certificate_warnings(now).for_each(|warning| tracing::warn!("{warning}"));
+    }
+
+    fn certificate_warnings(&self, now: SystemTime) -> impl Iterator<Item = String> {
+        let due = self.ends.iter().filter(move |(_, end)| *end <= now + WARNING);
+        due.map(move |(path, end)| {
+            let (path, date) = (path.display(), httpdate::fmt_http_date(*end));
+            match end.duration_since(now) {
+                Ok(left) if !left.is_zero() => {
+                    let days = left.as_secs() / (24 * 60 * 60);
+                    format!("{path}: the certificate expires in {days} days, on {date}")
+                }
+                _ => format!("{path}: the certificate has expired, on {date}"),
+            }
+        })
+    }
+
     /// A server to add services to. With a certificate it is encrypted; with an authority it admits
     /// only clients with a certificate of the authority. Calls have no time limit; connections
     /// whose peer does not answer probes are dropped. Services also need [`Self::guard`].
@@ -211,16 +252,34 @@ impl Security {
         self.token.is_some()
     }
 
-    /// The interceptor that checks the token before every call.
+    /// The layer that checks the token before every call.
     #[must_use]
     pub fn guard(&self) -> Guard {
-        Guard::new(self.token.clone())
+        Guard::new(self.token.clone(), Arc::clone(&self.throttle))
     }
 
     /// Whether a request over plain HTTP is authorised: it presents the token, or there is none.
     #[must_use]
     pub fn authorized(&self, headers: &HeaderMap) -> bool {
-        self.guard().admits(headers)
+        self.guard().check(headers).is_ok()
+    }
+
+    /// Like [`Self::authorized`], for a caller that is delayed if many wrong tokens came from its
+    /// network. The right token is always admitted at once.
+    pub async fn admits(&self, headers: &HeaderMap, from: IpAddr) -> bool {
+        match self.guard().check(headers) {
+            Ok(()) => true,
+            Err(refusal) => {
+                wait(refusal.delay(&self.throttle, Some(from))).await;
+                false
+            }
+        }
+    }
+
+    /// The wrong tokens that were presented to this node.
+    #[must_use]
+    pub fn throttle(&self) -> &Throttle {
+        &self.throttle
     }
 
     /// Connects to a node at an `http://` or `https://` URL.
@@ -338,14 +397,24 @@ fn read_identity(cert: &Path, key: &Path) -> Result<NodeCertificate, NetError> {
     })
 }
 
-fn read_authority(path: &Path) -> Result<Certificate, NetError> {
+fn read_authority(path: &Path) -> Result<(Certificate, Vec<CertificateDer<'static>>), NetError> {
     let pem = read_pem(path)?;
     let mut roots = RootCertStore::empty();
-    for certificate in read_certificates(path, &pem)? {
+    let certificates = read_certificates(path, &pem)?;
+    for certificate in &certificates {
         // Building the TLS configuration would skip an unusable one silently.
-        roots.add(certificate).map_err(|error| NetError::tls(path, reasons(&error)))?;
+        let added = roots.add(certificate.clone());
+        added.map_err(|error| NetError::tls(path, reasons(&error)))?;
     }
-    Ok(Certificate::from_pem(pem))
+    Ok((Certificate::from_pem(pem), certificates))
+}
+
+/// The ends of the certificates of a file.
+fn ends<'a>(
+    path: &'a Path,
+    certificates: &'a [CertificateDer<'static>],
+) -> impl Iterator<Item = (PathBuf, SystemTime)> + 'a {
+    certificates.iter().filter_map(|certificate| Some((path.to_owned(), valid_until(certificate)?)))
 }
 
 fn read_certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, NetError> {
@@ -359,6 +428,7 @@ fn read_certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'stat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::ClusterCertificates;
 
     fn with_token() -> Security {
         let token = Token::for_tests("correct-horse-battery-staple");
@@ -475,6 +545,25 @@ mod tests {
                 assert!(text.contains(why), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn certificates_that_end_soon_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ClusterCertificates::create(folder.path(), &[]).unwrap();
+        let (cert, key, ca) = (files.node.clone(), files.node_key.clone(), Some(files.ca.clone()));
+        let tls = TlsFiles { cert: Some(cert), key: Some(key), ca };
+        let security = Security::open(None, &tls).unwrap();
+        let warnings = |now| security.certificate_warnings(now).collect::<Vec<_>>();
+        let now = SystemTime::now();
+        let day = Duration::from_secs(24 * 60 * 60);
+        assert_eq!(warnings(now + 3600 * day), Vec::<String>::new());
+        let soon = warnings(now + 3640 * day);
+        assert!(soon[0].contains("node.pem: the certificate expires in 9 days, on "), "{soon:?}");
+        assert!(soon[1].contains("ca.pem: the certificate expires in 9 days, on "), "{soon:?}");
+        let over = warnings(now + 3651 * day);
+        assert!(over[0].contains("node.pem: the certificate has expired, on "), "{over:?}");
+        assert_eq!(Security::default().certificate_warnings(now).count(), 0);
     }
 
     #[test]

@@ -17,7 +17,6 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tonic::Code;
-use tonic::service::interceptor::InterceptedService;
 use tonic_health::ServingStatus;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -60,11 +59,10 @@ impl Node {
         reporter.set_service_status("", status).await;
         let service = HealthServer::new(HealthService::from_health_reporter(reporter))
             .max_decoding_message_size(limits::MESSAGE_BYTES);
-        let guarded = InterceptedService::new(service, security.guard());
         let listener = TcpListener::bind(addr).await.unwrap();
         let addr = listener.local_addr().unwrap();
         security.check_listen(addr).unwrap();
-        let router = security.server().unwrap().add_service(guarded);
+        let router = security.server().unwrap().layer(security.guard()).add_service(service);
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
             let incoming = Incoming::new(Box::new(listener), ConnectionLimits::grpc());
@@ -248,7 +246,11 @@ async fn a_client_needs_the_authority_to_reach_an_encrypted_node() {
         unreachable_error(&other, &authority.security(None, true)).await.contains("certificate")
     );
     // Not encrypted at all.
-    unreachable_error(&node.http(), &authority.security(None, true)).await;
+    let text = unreachable_error(&node.http(), &authority.security(None, true)).await;
+    assert!(text.contains("the node may use TLS: then its URL begins with https://"), "{text}");
+    let open = Node::start(&plain(Some(SECRET))).await;
+    let text = unreachable_error(&open.https(), &authority.security(None, true)).await;
+    assert!(text.contains("the node may not use TLS: then its URL begins with http://"), "{text}");
     // Without an authority the client does not try to connect.
     let error = health(&node.https(), &plain(Some(SECRET)), TIMEOUT).await.unwrap_err();
     assert!(error.to_string().contains("--tls-ca"), "{error}");

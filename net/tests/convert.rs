@@ -283,6 +283,12 @@ fn impossible_specifications_are_refused_by_field() {
     };
     assert_eq!(engine(""), Ok(EngineKind::Explicit));
     assert_eq!(engine("symbolic-lean"), Ok(EngineKind::SymbolicLean));
+    // What a message quotes may have 4 MiB.
+    let long = engine(&"quick".repeat(20_000)).unwrap_err();
+    assert!(long.len() < 300 && long.contains("(100000 bytes)"), "{} bytes", long.len());
+    let file = v1::LayerFile { file: "../x".repeat(25_000), ..v1::LayerFile::default() };
+    let long = convert::kept_from(file).unwrap_err().to_string();
+    assert!(long.len() < 300 && long.starts_with("file: "), "{} bytes", long.len());
     let refused = engine("quick").unwrap_err();
     assert!(refused.starts_with("engine: \"quick\" is none"), "{refused}");
 }

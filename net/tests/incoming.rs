@@ -14,7 +14,6 @@ use strata_net::{Connection, ConnectionLimits, Incoming, Security, TlsFiles, Tok
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_stream::StreamExt;
-use tonic::service::InterceptorLayer;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
@@ -56,7 +55,7 @@ impl Node {
         });
         let (_, service) = tonic_health::server::health_reporter();
         let server = security.server().unwrap();
-        let router = server.layer(InterceptorLayer::new(security.guard())).add_service(service);
+        let router = server.layer(security.guard()).add_service(service);
         tokio::spawn(router.serve_with_incoming(incoming));
         Node { addr, accepted }
     }

@@ -2,6 +2,9 @@
 
 use crate::error::{Result, StoreError};
 
+/// Longest name, in bytes.
+const MAX_LEN: usize = 200;
+
 /// Accepts names that stay in their folder: at most 200 letters, digits, `-`, `_` and `.`, not
 /// beginning with a dot. `what` says in the error what the name is for ("job id").
 ///
@@ -14,9 +17,30 @@ use crate::error::{Result, StoreError};
 /// ```
 pub fn check_name(what: &'static str, name: &str) -> Result<()> {
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-    if plain && !name.is_empty() && !name.starts_with('.') && name.len() <= 200 {
+    if plain && !name.is_empty() && !name.starts_with('.') && name.len() <= MAX_LEN {
         Ok(())
     } else {
-        Err(StoreError::Name { what, name: name.to_owned() })
+        Err(StoreError::Name { what, name: quoted(name) })
+    }
+}
+
+/// A refused name for the error: at most its first 200 characters, which the others follow as "…".
+fn quoted(name: &str) -> String {
+    match name.char_indices().nth(MAX_LEN) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", &name[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_quotes_a_part_of_a_long_name() {
+        let error = check_name("job id", &"é".repeat(100_000)).unwrap_err().to_string();
+        assert_eq!(error, format!("\"{}…\" is not a valid job id", "é".repeat(MAX_LEN)));
+        let error = check_name("job id", "..").unwrap_err().to_string();
+        assert_eq!(error, "\"..\" is not a valid job id");
     }
 }

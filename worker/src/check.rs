@@ -10,10 +10,11 @@ use std::time::Duration;
 use strata::{Error, FileChecker, LayerView};
 use strata_net::convert;
 use strata_proto::v1;
-use strata_store::{CheckpointFile, Hex128, JobDir, JobSpec, LayerTotals, StoreError};
+use strata_store::{CheckpointFile, Hex128, JobSpec, LayerTotals, StoreError, check_name};
 use tokio::sync::mpsc;
 use tonic::Status;
 
+use crate::folders::{check_layer_file, folder, layer_file};
 use crate::state::NodeState;
 
 /// Files in a request.
@@ -21,6 +22,9 @@ const MAX_FILES: usize = 256;
 
 /// Time between two parts while a file is being read: the caller waits longer.
 const ALIVE: Duration = Duration::from_secs(10);
+
+/// Longest wait for a caller that does not read.
+const SLOW: Duration = Duration::from_secs(60);
 
 /// Bytes of texts from which on a part of a list is sent.
 const PART_BYTES: usize = 64 << 10;
@@ -51,13 +55,14 @@ pub(crate) fn check(
     });
     let files = files.collect::<Result<Vec<_>, _>>();
     let files = files.map_err(invalid)?;
-    let folder = folder(state, &job)?;
+    files.iter().try_for_each(|file| check_layer_file(&file.file))?;
+    check_name("job id", &job).map_err(invalid)?;
     let (results, mut checked) = mpsc::channel(BUFFERED);
     let node = Arc::clone(state);
     let work = move || {
         // Fails if the process ends.
         let Ok(_turn) = node.platform().wait(node.checks.acquire()) else { return };
-        check_files(&node, &folder, &spec, files, &results);
+        check_files(&node, &job, &spec, files, &results);
     };
     start(state, Box::new(work))?;
     let (parts, replies) = mpsc::channel(BUFFERED);
@@ -68,7 +73,9 @@ pub(crate) fn check(
                 Ok(None) => return,
                 Err(_) => Ok(v1::CheckPart { file: None }),
             };
-            if parts.send(part).await.is_err() {
+            // The check ends with its channel. Otherwise a caller that reads nothing would hold the turn of
+            // all others.
+            if parts.send_timeout(part, SLOW).await.is_err() {
                 return;
             }
         }
@@ -79,25 +86,27 @@ pub(crate) fn check(
 /// Checks files until one is damaged, or the caller is gone.
 fn check_files(
     state: &NodeState,
-    folder: &JobDir,
+    job: &str,
     spec: &JobSpec,
     files: Vec<CheckpointFile>,
     results: &mpsc::Sender<Result<v1::CheckPart, Status>>,
 ) {
     let send = |part| state.platform().wait(results.send(part)).is_ok();
     let opened = state.options.puzzles.open(&spec.space, &spec.params).map_err(invalid);
-    let checker = opened.and_then(|space| {
-        FileChecker::new(spec, space, state.options.memory).map_err(|error| status(&error))
+    let opened = opened.and_then(|space| {
+        let folder = folder(state.platform().fs(), &state.options.data_dir, job)?;
+        let checker = FileChecker::new(spec, space, state.options.memory);
+        Ok((folder, checker.map_err(|error| status(&error))?))
     });
-    let mut checker = match checker {
-        Ok(checker) => checker,
+    let (folder, mut checker) = match opened {
+        Ok(opened) => opened,
         Err(status) => {
             send(Err(status));
             return;
         }
     };
     for record in files {
-        let found = checker.check(folder, &record);
+        let found = checker.check(&folder, &record);
         let part = found.map_err(|error| status(&error)).map(|totals| {
             let LayerTotals { states, positions, regions, generated, digest } = totals;
             let digest = Hex128(digest);
@@ -123,17 +132,17 @@ pub(crate) fn list(
     let spec = convert::spec_from(spec).map_err(invalid)?;
     let file = file.ok_or_else(|| invalid("file is missing"))?;
     let depth = file.depth;
-    let kept = convert::kept_from(file).map_err(invalid)?;
     if step == 0 || spec.engine.is_symbolic() {
         return Err(invalid("a step of 0, or a job without files of layers"));
     }
-    let folder = folder(state, &job)?;
     let (parts, replies) = mpsc::channel(BUFFERED);
     let node = Arc::clone(state);
     let work = move || {
         let send = |part| node.platform().wait(parts.send(part)).is_ok();
         let opened = node.options.puzzles.open(&spec.space, &spec.params).map_err(invalid);
         let view = opened.and_then(|space| {
+            let (fs, data_dir) = (node.platform().fs(), &node.options.data_dir);
+            let (folder, kept) = layer_file(fs, data_dir, &job, file)?;
             let view = LayerView::of_file(&folder, &spec, space, depth, &kept);
             view.map_err(|error| status(&error))
         });
@@ -175,10 +184,6 @@ fn list_states(
         send(Ok(part));
     }
     Ok(())
-}
-
-fn folder(state: &NodeState, job: &str) -> Result<JobDir, Status> {
-    JobDir::at(state.platform().fs(), &state.options.data_dir, job).map_err(invalid)
 }
 
 fn start(state: &NodeState, work: Box<dyn FnOnce() + Send>) -> Result<(), Status> {

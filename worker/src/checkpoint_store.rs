@@ -4,24 +4,31 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
+use strata_net::Pace;
 use strata_platform::Platform;
-use strata_store::{CheckpointFile, Fs, JobDir};
+use strata_store::{CheckpointFile, Fs};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_stream::StreamExt;
 
+use crate::epoch::Epoch;
 use crate::error::{NodeError, TransferError, UploadError};
 use crate::store_folder::{CopyError, StoreFolder};
 use crate::transfer::{LocalCopy, failed};
 
 /// Bytes read from a file at a time.
 const READ_BYTES: usize = 1 << 20;
+
+/// Least window for the progress of a download. A store answers the first request after its own
+/// repetitions, which may take longer than a lease.
+const LEAST_WINDOW: Duration = Duration::from_secs(60);
 
 /// A shared store. The key of an object is the job's id and the file's name.
 #[derive(Debug)]
@@ -108,18 +115,21 @@ impl CheckpointStore {
     /// checkpoint.
     ///
     /// # Errors
-    /// [`UploadError::Local`] if a file cannot be read, otherwise the store's error.
+    /// [`UploadError::Local`] if a file cannot be read, [`UploadError::EpochOver`] if the epoch ends
+    /// meanwhile, otherwise the store's error.
     pub(crate) fn upload(
         &self,
         platform: &dyn Platform,
-        folder: &JobDir,
+        epoch: &Epoch,
         records: &[CheckpointFile],
     ) -> Result<(), UploadError> {
+        let folder = &epoch.folder;
         let mut keys = HashSet::new();
         for record in records {
             let key = self.key(folder.job(), &record.file);
             let path = folder.file_path(&record.file)?;
-            let put = self.put(platform, folder.job(), record, &path);
+            let put = self.put(platform, epoch, &key, record, &path);
+            let put = put.ok_or(UploadError::EpochOver { epoch: epoch.id.number })?;
             put.map_err(|error| match error {
                 PutError::Local(error) => UploadError::Local(error),
                 PutError::Remote(error) => {
@@ -133,7 +143,7 @@ impl CheckpointStore {
             })?;
             keys.insert(key);
         }
-        let mut uploaded = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uploaded = self.uploaded();
         if uploaded.job != folder.job() {
             *uploaded = Uploaded { job: folder.job().to_owned(), ..Uploaded::default() };
         }
@@ -142,31 +152,32 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Writes an object, unless the store still has it from the last checkpoint.
+    /// Writes an object, unless the store still has it from the last checkpoint; `None` if the epoch ends
+    /// meanwhile.
     fn put(
         &self,
         platform: &dyn Platform,
-        job: &str,
+        epoch: &Epoch,
+        key: &Key,
         record: &CheckpointFile,
         path: &Path,
-    ) -> Result<(), PutError> {
-        let key = self.key(job, &record.file);
-        let known =
-            self.uploaded.lock().unwrap_or_else(PoisonError::into_inner).last.contains(&key);
-        if known
-            && platform
-                .wait(self.objects.head(&key))
+    ) -> Option<Result<(), PutError>> {
+        let is_known = self.uploaded().last.contains(key);
+        if is_known
+            && epoch
+                .wait(platform, self.objects.head(key))?
                 .is_ok_and(|object| object.size == record.bytes)
         {
-            return Ok(());
+            return Some(Ok(()));
         }
-        match &self.folder {
-            Some(folder) => folder.put(job, &record.file, path).map_err(|error| match error {
-                CopyError::Source(error) => PutError::Local(error),
-                CopyError::Store(error) => PutError::Remote(Box::new(error)),
-            }),
-            None => platform.wait(self.send(&key, path)),
-        }
+        let Some(folder) = &self.folder else {
+            return epoch.wait(platform, self.send(key, path));
+        };
+        let put = folder.put(epoch.folder.job(), &record.file, path);
+        Some(put.map_err(|error| match error {
+            CopyError::Source(error) => PutError::Local(error),
+            CopyError::Store(error) => PutError::Remote(Box::new(error)),
+        }))
     }
 
     /// Sends a file to a store that is no folder.
@@ -189,22 +200,27 @@ impl CheckpointStore {
     }
 
     /// Deletes the objects that only earlier checkpoints need. The last checkpoint must be durable.
-    /// Objects that cannot be deleted stay.
-    pub(crate) fn delete_superseded(&self, platform: &dyn Platform, folder: &JobDir, own: u16) {
-        let superseded: Vec<Key> = {
-            let mut uploaded = self.uploaded.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Objects that cannot be deleted stay; those that are left when the epoch ends are deleted after the
+    /// next checkpoint of the job.
+    pub(crate) fn delete_superseded(&self, platform: &dyn Platform, epoch: &Epoch) {
+        let mut superseded: Vec<Key> = {
+            let mut uploaded = self.uploaded();
             let earlier = std::mem::take(&mut uploaded.earlier);
             earlier.difference(&uploaded.last).cloned().collect()
         };
-        for key in superseded {
-            if let Err(error) = platform.wait(self.objects.delete(&key)) {
-                tracing::warn!(
-                    job = folder.job(),
-                    worker = own,
-                    "{key} stays in the store: {error}"
-                );
+        while let Some(key) = superseded.last() {
+            let Some(deleted) = epoch.wait(platform, self.objects.delete(key)) else { break };
+            if let Err(error) = deleted {
+                let (job, worker) = (epoch.folder.job(), epoch.own);
+                tracing::warn!(job, worker, "{key} stays in the store: {error}");
             }
+            superseded.pop();
         }
+        self.uploaded().earlier.extend(superseded);
+    }
+
+    fn uploaded(&self) -> MutexGuard<'_, Uploaded> {
+        self.uploaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Deletes all objects of a job, of all workers.
@@ -227,29 +243,32 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Writes an object to a file.
+    /// Writes the object of a checkpoint's file to a file. So much of it as the least rate asks for must
+    /// come in each `window`.
     ///
     /// # Errors
     /// [`TransferError::Local`] if the file cannot be written, [`TransferError::Missing`] if there is
-    /// no such object, [`TransferError::Source`] if it cannot be read.
+    /// no such object, [`TransferError::Interrupted`] if too little comes in time,
+    /// [`TransferError::Source`] if it cannot be read or is too long.
     pub(crate) async fn download(
         &self,
         platform: &Arc<dyn Platform>,
         job: &str,
-        file: &str,
+        record: &CheckpointFile,
         to: &Path,
+        window: Duration,
     ) -> Result<(), TransferError> {
         let source = |error: object_store::Error| match error {
             object_store::Error::NotFound { .. } => TransferError::Missing(error.to_string()),
             error => TransferError::Source(error.to_string()),
         };
-        let object = self.objects.get(&self.key(job, file)).await.map_err(source)?;
-        let mut chunks = object.into_stream();
-        let mut copy = LocalCopy::create(platform, to).await?;
-        while let Some(chunk) = chunks.next().await {
-            copy.write(chunk.map_err(source)?).await?;
-        }
-        Ok(())
+        let mut pace = Pace::of_bytes(window.max(LEAST_WINDOW));
+        let key = self.key(job, &record.file);
+        let object = pace.wait(self.objects.get(&key)).await?;
+        let mut chunks = object.map_err(source)?.into_stream();
+        let mut copy = pace.exclude(LocalCopy::create(platform, to)).await?;
+        let next = async || chunks.next().await.transpose().map_err(source);
+        copy.fill(record.bytes, &mut pace, next).await
     }
 }
 

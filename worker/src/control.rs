@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use strata_net::{limits, protocol, status_reason};
+use strata_net::{limits, protocol, status_reason, with_hint};
 use strata_proto::v1;
 use strata_proto::v1::control_service_client::ControlServiceClient;
 use tokio::sync::mpsc;
@@ -46,7 +46,8 @@ impl Attempts {
         let refused = [Code::Unauthenticated, Code::InvalidArgument, Code::FailedPrecondition];
         self.refusals = if refused.contains(&status.code()) { self.refusals + 1 } else { 0 };
         if !self.logged {
-            tracing::warn!("no connection to the coordinator at {url}: {}", status_reason(status));
+            let why = with_hint(url, status_reason(status));
+            tracing::warn!("no connection to the coordinator at {url}: {why}");
             self.logged = true;
         }
         self.refusals == REFUSALS
@@ -189,8 +190,12 @@ fn receive(state: &NodeState, tasks: &mpsc::UnboundedSender<Task>, order: v1::Or
         OrderStatus::Running => {}
         OrderStatus::Answered(answer) => state.orders.answer(*answer),
         OrderStatus::New => {
-            // An order of an older epoch that is being executed fails soon.
+            // An order of an older epoch that is being executed fails soon, and so does one of a session
+            // that is given up.
             state.fence(EpochId::of(&order));
+            if matches!(order.what, Some(v1::order::What::Release(_))) {
+                state.end_session(EpochId::of(&order));
+            }
             state.saw_epoch(order.epoch);
             // The executor ends only with the process.
             let _ = tasks.send(Task::Order(Box::new(order)));

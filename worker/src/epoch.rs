@@ -1,12 +1,15 @@
 //! One epoch at a worker: the job, the inbox, the links to other workers, and how it ends.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use strata_explicit::{Bounds, Inbox, InboxError};
+use strata_platform::Platform;
 use strata_space::ExitEdge;
 use strata_store::JobDir;
+use tokio::sync::watch;
 
 use crate::error::{EpochFailure, LinkError};
 use crate::link::Link;
@@ -44,7 +47,7 @@ pub(crate) struct Epoch {
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
     /// Depth of the layer in progress: exits of shallower layers are consumed.
     floor: AtomicU32,
-    over: AtomicBool,
+    over: watch::Sender<bool>,
     /// Number of the last accepted batch by sender, locked while a batch is being accepted.
     received: Mutex<HashMap<u16, Arc<tokio::sync::Mutex<u64>>>>,
     failure: OnceLock<EpochFailure>,
@@ -63,7 +66,7 @@ impl Epoch {
             exit_edges,
             links,
             floor: AtomicU32::new(0),
-            over: AtomicBool::new(false),
+            over: watch::Sender::new(false),
             received: Mutex::default(),
             failure: OnceLock::new(),
         }
@@ -71,13 +74,32 @@ impl Epoch {
 
     /// Ends the epoch: its pending operations fail.
     pub(crate) fn fence(&self) {
-        self.over.store(true, Ordering::Release);
+        self.over.send_replace(true);
         self.close_links(&LinkError::EpochOver { epoch: self.id.number });
     }
 
     /// Whether the epoch has ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire)
+        *self.over.borrow()
+    }
+
+    /// Blocks the executor's thread until a future is ready or the epoch ends, whichever is first.
+    /// `None` if the epoch has ended; the future is dropped then. All waits for other nodes and for the
+    /// shared store are of this kind, so that none outlasts its session.
+    pub(crate) fn wait<T>(
+        &self,
+        platform: &dyn Platform,
+        future: impl Future<Output = T>,
+    ) -> Option<T> {
+        let mut over = self.over.subscribe();
+        platform.wait(async {
+            tokio::select! {
+                biased;
+                // This cannot fail: `self` holds the sender.
+                _ = over.wait_for(|over| *over) => None,
+                output = future => Some(output),
+            }
+        })
     }
 
     /// Records that accepted exits may be lost. The order in progress fails, and every later one.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use strata::{Retryable, StopReason, WorkerError};
 use strata_explicit::InboxError;
-use strata_net::NetError;
 use strata_net::convert::ConvertError;
+use strata_net::{NetError, Stalled};
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
 use strata_store::StoreError;
@@ -115,9 +115,16 @@ pub(crate) enum TransferError {
     /// The source has the file and cannot read it: a fault of its disk.
     #[error("{0}")]
     Unreadable(String),
-    /// The file was damaged or cut short on its way. Another attempt may succeed.
+    /// The file was damaged or cut short on its way, or too little of it came in time. Another attempt
+    /// may succeed.
     #[error("{0}")]
     Interrupted(String),
+}
+
+impl From<Stalled> for TransferError {
+    fn from(stalled: Stalled) -> Self {
+        TransferError::Interrupted(stalled.to_string())
+    }
 }
 
 /// Why a checkpoint file of another worker cannot be fetched.
@@ -135,6 +142,9 @@ pub(crate) enum FetchError {
     /// The worker does not have the file any more, nor does the shared store.
     #[error("{file} of worker {worker} is missing: {why}")]
     Missing { file: String, worker: u32, why: String },
+    /// The epoch has ended meanwhile.
+    #[error("epoch {epoch} is over")]
+    EpochOver { epoch: u64 },
 }
 
 /// Why a job cannot be removed.
@@ -163,6 +173,9 @@ pub(crate) enum UploadError {
     /// The shared store rejected the file or cannot be reached.
     #[error("{file} cannot be put into the shared store: {why}")]
     Unavailable { file: String, why: String },
+    /// The epoch has ended meanwhile.
+    #[error("epoch {epoch} is over")]
+    EpochOver { epoch: u64 },
 }
 
 /// Why an order failed.
@@ -224,7 +237,10 @@ impl OrderError {
                 InboxError::Refused(error) | InboxError::Incomplete(error),
             )) => store_kind(error),
             OrderError::Unfit(_) => FailureKind::Unfit,
-            OrderError::EpochOver { .. } | OrderError::NotPrepared { .. } => FailureKind::Fenced,
+            OrderError::EpochOver { .. }
+            | OrderError::NotPrepared { .. }
+            | OrderError::Fetch(FetchError::EpochOver { .. })
+            | OrderError::Upload(UploadError::EpochOver { .. }) => FailureKind::Fenced,
             // Another session would fail in the same way.
             OrderError::Fetch(FetchError::Unreadable { .. })
             | OrderError::Malformed(_)

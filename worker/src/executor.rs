@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use strata_platform::Thread;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use tokio::sync::mpsc::{
@@ -16,17 +17,17 @@ use crate::removal;
 use crate::state::NodeState;
 use crate::task::Task;
 
-/// Starts the thread. It ends when the returned sender is dropped.
+/// Starts the thread. It ends when the returned sender is dropped and the last task is done.
 ///
 /// # Errors
 /// [`NodeError::Thread`] if there are no more threads.
-pub(crate) fn start(state: &Arc<NodeState>) -> Result<UnboundedSender<Task>, NodeError> {
+pub(crate) fn start(state: &Arc<NodeState>) -> Result<(UnboundedSender<Task>, Thread), NodeError> {
     let (tasks, received) = unbounded_channel();
     let executor = Arc::clone(state);
     let own = tasks.downgrade();
     let work = Box::new(move || run_loop(&executor, received, &own));
-    state.platform().start("worker", work).map_err(|source| NodeError::Thread { source })?;
-    Ok(tasks)
+    let thread = state.platform().start("worker", work);
+    Ok((tasks, thread.map_err(|source| NodeError::Thread { source })?))
 }
 
 fn run_loop(

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use strata_net::{Security, convert, status_reason};
+use strata_net::{Pace, Security, convert, reported, status_reason};
 use strata_platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
-use strata_store::{CheckpointFile, JobDir};
+use strata_store::CheckpointFile;
 use tonic::{Code, Status};
 
+use crate::epoch::Epoch;
 use crate::error::{FetchError, TransferError};
 use crate::state::NodeState;
 use crate::transfer::{LocalCopy, failed};
@@ -29,38 +30,46 @@ const ATTEMPTS: u32 = 3;
 /// [`FetchError::Local`] if the copy cannot be written, [`FetchError::Missing`] if the worker does
 /// not have the file and the shared store does not either, [`FetchError::Unreadable`] if the worker
 /// cannot read it and the shared store does not have it, [`FetchError::Unavailable`] if no source sends
-/// it for another reason.
+/// it for another reason, [`FetchError::EpochOver`] if the epoch ends meanwhile.
 pub(crate) fn fetch_file(
     state: &NodeState,
-    folder: &JobDir,
+    epoch: &Epoch,
     record: &CheckpointFile,
     name: &str,
     address: Option<&str>,
 ) -> Result<(), FetchError> {
+    let folder = &epoch.folder;
     let target = folder.file_path(name)?;
     let temporary = folder.temp_path("fetched");
-    let fetched = receive(state, folder.job(), record, address, &temporary).and_then(|()| {
-        folder
-            .fs()
-            .rename(&temporary, &target)
-            .map_err(|source| failed("rename", &temporary, source).into())
+    let received = receive(state, folder.job(), record, address, &temporary);
+    let fetched = match epoch.wait(state.platform(), received) {
+        Some(received) => received.map_err(|error| refusal(error, record)),
+        None => Err(FetchError::EpochOver { epoch: epoch.id.number }),
+    };
+    let fetched = fetched.and_then(|()| {
+        let renamed = folder.fs().rename(&temporary, &target);
+        renamed.map_err(|source| failed("rename", &temporary, source).into())
     });
-    fetched.map_err(|error| {
+    fetched.inspect_err(|_| {
         // The next session removes it if this fails.
         let _ = folder.fs().remove(&temporary);
-        let (file, worker) = (record.file.clone(), record.worker);
-        match error {
-            TransferError::Local(error) => FetchError::Local(error),
-            TransferError::Missing(why) => FetchError::Missing { file, worker, why },
-            TransferError::Unreadable(why) => FetchError::Unreadable { file, worker, why },
-            TransferError::Source(why) | TransferError::Interrupted(why) => {
-                FetchError::Unavailable { file, worker, why }
-            }
-        }
     })
 }
 
-fn receive(
+/// The error of a file that did not arrive.
+fn refusal(error: TransferError, record: &CheckpointFile) -> FetchError {
+    let (file, worker) = (record.file.clone(), record.worker);
+    match error {
+        TransferError::Local(error) => FetchError::Local(error),
+        TransferError::Missing(why) => FetchError::Missing { file, worker, why },
+        TransferError::Unreadable(why) => FetchError::Unreadable { file, worker, why },
+        TransferError::Source(why) | TransferError::Interrupted(why) => {
+            FetchError::Unavailable { file, worker, why }
+        }
+    }
+}
+
+async fn receive(
     state: &NodeState,
     job: &str,
     record: &CheckpointFile,
@@ -68,11 +77,11 @@ fn receive(
     to: &Path,
 ) -> Result<(), TransferError> {
     let platform = &state.options.platform;
+    let window = Duration::from_millis(state.lease_ms.load(Ordering::Acquire));
     let received = match address {
         Some(address) => {
-            let timeout = Duration::from_millis(state.lease_ms.load(Ordering::Acquire));
-            let source = Source { platform, security: &state.security, address, timeout };
-            platform.wait(source.send_file(job, record, to))
+            let source = Source { platform, security: &state.security, address, window };
+            source.send_file(job, record, to).await
         }
         None => Err(TransferError::Source("its address is not known".to_owned())),
     };
@@ -81,7 +90,7 @@ fn receive(
         return received;
     }
     tracing::info!("fetching {} from the shared store: {error}", record.file);
-    match platform.wait(store.download(platform, job, &record.file, to)) {
+    match store.download(platform, job, record, to, window).await {
         Err(_) if matches!(error, TransferError::Unreadable(_)) => received,
         // The worker may have it, and send it to the next session.
         Err(TransferError::Missing(why)) if !matches!(error, TransferError::Missing(_)) => {
@@ -96,9 +105,9 @@ struct Source<'a> {
     platform: &'a Arc<dyn Platform>,
     security: &'a Security,
     address: &'a str,
-    /// Longest wait for the next part of a file. On a link without TLS, a damaged frame can be lost
-    /// without an error.
-    timeout: Duration,
+    /// Window in which so much of the file must come as the least rate asks for. On a link without TLS,
+    /// a damaged frame can be lost without an error.
+    window: Duration,
 }
 
 impl Source<'_> {
@@ -132,33 +141,16 @@ impl Source<'_> {
         let mut client = ExchangeServiceClient::new(channel);
         let request =
             v1::FetchRequest { job: job.to_owned(), file: Some(convert::file_to(record)) };
-        let mut chunks = self.in_time(client.fetch(request)).await?.into_inner();
-        let mut copy = LocalCopy::create(self.platform, to).await?;
-        let mut left = record.bytes;
-        while let Some(v1::FileChunk { bytes }) = self.in_time(chunks.message()).await? {
-            left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
-                TransferError::Source("it is longer than the checkpoint records".to_owned())
-            })?;
-            copy.write(bytes).await?;
-        }
-        if left > 0 {
-            return Err(TransferError::Interrupted(format!("{left} bytes are missing")));
-        }
-        Ok(())
-    }
-
-    async fn in_time<T>(
-        &self,
-        part: impl Future<Output = Result<T, Status>>,
-    ) -> Result<T, TransferError> {
-        let arrived = tokio::time::timeout(self.timeout, part).await;
-        let silent = |_| TransferError::Interrupted(format!("nothing came in {:?}", self.timeout));
-        arrived.map_err(silent)?.map_err(failure)
+        let mut pace = Pace::of_bytes(self.window);
+        let mut chunks = pace.wait(client.fetch(request)).await?.map_err(failure)?.into_inner();
+        let mut copy = pace.exclude(LocalCopy::create(self.platform, to)).await?;
+        let next = async || Ok(chunks.message().await.map_err(failure)?.map(|chunk| chunk.bytes));
+        copy.fill(record.bytes, &mut pace, next).await
     }
 }
 
 fn failure(status: Status) -> TransferError {
-    let why = status_reason(&status);
+    let why = reported(&status_reason(&status));
     match status.code() {
         // A status made by the transport has a source. A damaged message is `Unavailable`.
         Code::Unavailable => TransferError::Interrupted(why),
@@ -179,6 +171,7 @@ mod tests {
     use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
     use strata_store::{Hex64, Hex128};
     use tokio::runtime::Handle;
+    use tokio_stream::wrappers::IntervalStream;
     use tokio_stream::{Stream, StreamExt};
     use tonic::transport::server::TcpIncoming;
     use tonic::{Request, Response, Streaming};
@@ -194,10 +187,24 @@ mod tests {
         Interrupted { times: u32 },
         /// It says nothing after the first part of the first answers.
         Silent { times: u32 },
+        /// It sends chunks without bytes, one after the other, for ever.
+        Empty,
+        /// It sends a byte of a long file each millisecond.
+        Trickle,
         /// It has no file.
         Missing,
         /// It cannot read all of the file.
         Unreadable,
+    }
+
+    impl Fault {
+        /// Length of the file.
+        fn bytes(self) -> u64 {
+            match self {
+                Fault::Empty | Fault::Trickle => 1 << 40,
+                _ => CONTENT.len() as u64,
+            }
+        }
     }
 
     struct FaultyWorker {
@@ -235,6 +242,15 @@ mod tests {
                 Fault::Unreadable => {
                     let lost = Err(Status::data_loss("cannot read layer at offset 3: EIO"));
                     Box::pin(tokio_stream::iter([half, lost]))
+                }
+                Fault::Empty => {
+                    let empty = || Ok(v1::FileChunk { bytes: Bytes::new() });
+                    Box::pin(tokio_stream::iter(std::iter::repeat_with(empty)))
+                }
+                Fault::Trickle => {
+                    let each = tokio::time::interval(Duration::from_millis(1));
+                    let byte = || Ok(v1::FileChunk { bytes: Bytes::from_static(&[7]) });
+                    Box::pin(IntervalStream::new(each).map(move |_| byte()))
                 }
                 Fault::Interrupted { times } if call < times => {
                     Box::pin(tokio_stream::iter([chunk, damaged]))
@@ -289,7 +305,7 @@ mod tests {
             file: "layer".to_owned(),
             depth: 1,
             worker: 2,
-            bytes: CONTENT.len() as u64,
+            bytes: fault.bytes(),
             states: 6,
             positions: 6,
             regions: 1,
@@ -302,7 +318,7 @@ mod tests {
             platform: &system,
             security: &Security::default(),
             address: &url,
-            timeout: Duration::from_millis(500),
+            window: Duration::from_millis(500),
         };
         let copied = source.send_file("job", &record, &to).await;
         server.abort();
@@ -321,6 +337,21 @@ mod tests {
             }
             let (copied, calls, _) = fetch(fault(ATTEMPTS)).await;
             assert!(matches!(copied, Err(TransferError::Interrupted(_))), "{copied:?}");
+            assert_eq!(calls, ATTEMPTS);
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_worker_that_sends_hardly_anything_does_not_hold_another() {
+        for (fault, why) in [
+            (Fault::Empty, "no bytes came in 500ms"),
+            (Fault::Trickle, " bytes came in 500ms, not 32768"),
+        ] {
+            let limit = Duration::from_secs(60);
+            let fetched = tokio::time::timeout(limit, fetch(fault)).await;
+            let (copied, calls, _) = fetched.expect("the worker holds the other one");
+            let Err(TransferError::Interrupted(found)) = copied else { panic!("{copied:?}") };
+            assert!(found.ends_with(why), "{found}");
             assert_eq!(calls, ATTEMPTS);
         }
     }

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strata_store::{Fs, JobDir, Removed, StoreError, take_job};
+use strata_net::convert;
+use strata_proto::v1;
+use strata_store::{Fs, JobDir, KeptFile, Removed, StoreError, is_layer_file, take_job};
+use tonic::Status;
 
 use crate::error::OrderError;
 
@@ -76,6 +79,46 @@ pub(crate) fn claim(folder: &JobDir, journal: &str) -> Result<(), OrderError> {
         }
         None => Ok(folder.set_owner(journal)?),
     }
+}
+
+/// The folder of a job whose files another node reads. It must be a folder itself, and no link.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if the id is not a plain name, `NOT_FOUND` if there is no folder of the job, or a
+/// link instead.
+pub(crate) fn folder(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<JobDir, Status> {
+    JobDir::existing(fs, data_dir, job).map_err(|error| match error {
+        StoreError::Name { .. } => Status::invalid_argument(error.to_string()),
+        error => Status::not_found(error.to_string()),
+    })
+}
+
+/// Checks that a name is one of a layer file. Nothing else in a job's folder is read for other nodes.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for other names.
+pub(crate) fn check_layer_file(name: &str) -> Result<(), Status> {
+    match is_layer_file(name) {
+        true => Ok(()),
+        false => Err(Status::invalid_argument(format!("{name} is no layer file"))),
+    }
+}
+
+/// The folder of a job and the record of a layer file in it, as other nodes name it.
+///
+/// # Errors
+/// Those of [`folder`] and [`check_layer_file`], and `INVALID_ARGUMENT` for a malformed record.
+pub(crate) fn layer_file(
+    fs: Arc<dyn Fs>,
+    data_dir: &Path,
+    job: &str,
+    file: v1::LayerFile,
+) -> Result<(JobDir, KeptFile), Status> {
+    // A kept layer's file has no totals.
+    let record = convert::kept_from(file);
+    let record = record.map_err(|error| Status::invalid_argument(error.to_string()))?;
+    check_layer_file(&record.file)?;
+    Ok((folder(fs, data_dir, job)?, record))
 }
 
 /// Jobs that are to be removed.

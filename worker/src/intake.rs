@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_body::Frame;
-use strata_net::limits;
+use strata_net::{least_bytes, limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep};
 use tonic::Status;
@@ -19,8 +19,9 @@ use tonic::server::NamedService;
 /// Length of a message's header: a flag and the length of the content.
 const HEADER: usize = 5;
 
-/// Longest pause within a message. A sender that has stopped must not keep a permit.
-const PAUSE: Duration = Duration::from_secs(10);
+/// Window in which so much of a message must come as the least rate asks for. A sender that has stopped,
+/// or sends a byte now and then, must not keep a permit.
+const WINDOW: Duration = Duration::from_secs(10);
 
 /// Share of the memory budget: one part in this many.
 const SHARE: u64 = 8;
@@ -30,17 +31,17 @@ const SHARE: u64 = 8;
 pub(crate) struct Intake {
     free: Arc<Semaphore>,
     total: u32,
-    pause: Duration,
+    window: Duration,
 }
 
 impl Intake {
     /// A share of a memory budget. A longer message is received while there is no other.
     pub(crate) fn new(memory: u64) -> Intake {
-        Intake::of(u32::try_from(memory / SHARE).unwrap_or(u32::MAX).clamp(1, 1 << 29), PAUSE)
+        Intake::of(u32::try_from(memory / SHARE).unwrap_or(u32::MAX).clamp(1, 1 << 29), WINDOW)
     }
 
-    fn of(total: u32, pause: Duration) -> Intake {
-        Intake { free: Arc::new(Semaphore::new(total as usize)), total, pause }
+    fn of(total: u32, window: Duration) -> Intake {
+        Intake { free: Arc::new(Semaphore::new(total as usize)), total, window }
     }
 
     /// Limits a request's messages. The request's extensions get its [`Received`].
@@ -104,15 +105,18 @@ struct Metered<B> {
     /// Bytes of the message that are missing.
     missing: usize,
     waiting: Option<BoxFuture<OwnedSemaphorePermit, tokio::sync::AcquireError>>,
-    /// When a pause within a message is too long.
+    /// Bytes that have come in this window.
+    in_window: u64,
+    /// End of the window.
     stalled: Pin<Box<Sleep>>,
 }
 
 impl<B> Metered<B> {
     fn new(intake: Intake, received: Received, inner: B) -> Self {
-        let stalled = Box::pin(tokio::time::sleep(intake.pause));
+        let stalled = Box::pin(tokio::time::sleep(intake.window));
         let (rest, header, waiting) = (Bytes::new(), Vec::with_capacity(HEADER), None);
-        Metered { inner, intake, received, rest, header, missing: 0, waiting, stalled }
+        let (missing, in_window) = (0, 0);
+        Metered { inner, intake, received, rest, header, missing, waiting, in_window, stalled }
     }
 
     /// Passes on bytes of a message, or takes bytes of a header.
@@ -140,9 +144,19 @@ impl<B> Metered<B> {
         None
     }
 
+    /// Begins a window.
     fn restart(&mut self) {
-        let end = Instant::now() + self.intake.pause;
+        self.in_window = 0;
+        let end = Instant::now() + self.intake.window;
         self.stalled.as_mut().reset(end);
+    }
+
+    /// Counts bytes that have come. The next window begins when they are enough.
+    fn count(&mut self, bytes: usize) {
+        self.in_window += bytes as u64;
+        if self.in_window >= least_bytes(self.intake.window) {
+            self.restart();
+        }
     }
 }
 
@@ -175,21 +189,27 @@ where
                     None => continue,
                 }
             }
+            // Bytes that come one by one do not end this time limit.
+            if this.missing > 0 && this.stalled.as_mut().poll(context).is_ready() {
+                let (missing, window) = (this.missing, this.intake.window);
+                let text = format!(
+                    "a message came too slowly: {missing} bytes were missing after {window:?}"
+                );
+                return Poll::Ready(Some(Err(Status::unavailable(text))));
+            }
             match Pin::new(&mut this.inner).poll_frame(context) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(bytes) if bytes.is_empty() => {
+                        // Frames without bytes may come for ever.
+                        context.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
                     Ok(bytes) => {
+                        this.count(bytes.len());
                         this.rest = bytes;
-                        this.restart();
                     }
                     Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
                 },
-                Poll::Pending if this.missing > 0 => {
-                    if this.stalled.as_mut().poll(context).is_pending() {
-                        return Poll::Pending;
-                    }
-                    let text = format!("a message stopped for {:?}", this.intake.pause);
-                    return Poll::Ready(Some(Err(Status::unavailable(text))));
-                }
                 other => return other,
             }
         }
@@ -250,7 +270,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_waits_until_there_is_room_for_it() {
-        let intake = Intake::of(10, PAUSE);
+        let intake = Intake::of(10, WINDOW);
         let (to_first, mut first, accepted) = call(&intake);
         let (to_second, mut second, _kept) = call(&intake);
         to_first.send(message(8)).unwrap();
@@ -263,7 +283,7 @@ mod tests {
 
     #[tokio::test]
     async fn any_division_into_frames_gives_the_same_bytes() {
-        let intake = Intake::of(10, PAUSE);
+        let intake = Intake::of(10, WINDOW);
         let bytes = [message(3), message(0), message(200), message(9)].concat();
         for len in [1, 2, 4, 5, 6, 7, 300] {
             let (sender, mut body, _kept) = call(&intake);
@@ -274,6 +294,31 @@ mod tests {
             assert_eq!(passed(&mut body).await.0, bytes.len());
         }
         assert_eq!(intake.free.available_permits(), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sender_of_single_bytes_loses_its_permit() {
+        let intake = Intake::of(10, WINDOW);
+        for part in [1, 0] {
+            let (sender, mut body, _) = call(&intake);
+            sender.send(message(200).slice(..9)).unwrap();
+            tokio::spawn(async move {
+                while sender.send(Bytes::from(vec![7; part])).is_ok() {
+                    tokio::time::sleep(WINDOW / 20).await;
+                }
+            });
+            let begun = Instant::now();
+            let status = loop {
+                let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
+                if let Err(status) = frame.await.expect("the body has no end") {
+                    break status;
+                }
+                assert!(begun.elapsed() <= WINDOW, "{:?}", begun.elapsed());
+            };
+            assert!(status.message().starts_with("a message came too slowly"), "{status:?}");
+            drop(body);
+            assert_eq!(intake.free.available_permits(), 10);
+        }
     }
 
     #[tokio::test]

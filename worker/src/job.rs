@@ -140,7 +140,7 @@ impl ActiveJob {
                 let started = Instant::now();
                 let records = self.worker.save()?;
                 if let Some(store) = &state.store {
-                    store.upload(state.platform(), &self.epoch.folder, &records)?;
+                    store.upload(state.platform(), &self.epoch, &records)?;
                 }
                 let (bytes, took) =
                     (records.iter().map(|record| record.bytes).sum(), started.elapsed());
@@ -154,7 +154,7 @@ impl ActiveJob {
             What::Saved(_) => {
                 self.worker.saved()?;
                 if let Some(store) = &state.store {
-                    store.delete_superseded(state.platform(), &self.epoch.folder, self.epoch.own);
+                    store.delete_superseded(state.platform(), &self.epoch);
                 }
                 Ok(Outcome::Noted(v1::Noted {}))
             }
@@ -225,7 +225,8 @@ impl ActiveJob {
             }
             let name = format!("shared-{:06}-{:03}.strata", file.depth, file.worker);
             let peer = u16::try_from(file.worker).ok().and_then(|worker| self.peers.get(&worker));
-            fetch_file(state, folder, file, &name, peer.map(String::as_str)).map_err(retryable)?;
+            let fetch = fetch_file(state, &self.epoch, file, &name, peer.map(String::as_str));
+            fetch.map_err(retryable)?;
             fetched.names.push(name.clone());
             fetched.bytes += file.bytes;
             file.file = name;
@@ -249,7 +250,7 @@ impl ActiveJob {
             let worker = record.worker as u16;
             if worker != own && sources.contains(&worker) {
                 let address = self.peers.get(&worker).map(String::as_str);
-                fetch_file(state, &self.epoch.folder, record, &record.file, address)?;
+                fetch_file(state, &self.epoch, record, &record.file, address)?;
                 inherited_files.insert(record.file.clone());
             }
         }

@@ -313,7 +313,9 @@ impl Link {
                         return Ok(());
                     }
                     // The connection is broken; the stream of receipts has the reason.
-                    return Err(receipts.message().await.err().unwrap_or_else(closed));
+                    let reason = tokio::time::timeout(self.options.timeout, receipts.message());
+                    let reason = reason.await.ok().and_then(Result::err);
+                    return Err(reason.unwrap_or_else(closed));
                 }
                 receipt = receipts.message() => match receipt? {
                     Some(v1::Receipt { sequence }) => self.acknowledge(sequence)?,

@@ -24,6 +24,10 @@ use crate::{control, executor};
 /// until other workers have taken over the files.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(25);
 
+/// Longest wait for the executor once its session is over. Its waits end at once, but a layer that is
+/// being made goes on.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// A worker process that is ready to run.
 pub struct Node {
     options: NodeOptions,
@@ -77,6 +81,7 @@ impl Node {
         // Detects flags that do not suit a listener, already at start-up.
         security.server()?;
         security.log_listen(listen, true);
+        security.log_certificates(options.platform.wall_time());
         let platform = Arc::clone(&options.platform);
         let security = security.on(&*platform);
         let opened = platform.blocking(move || {
@@ -99,6 +104,9 @@ impl Node {
     /// workers have taken over its files, for 25 seconds at most, and ends. `address` is the URL at
     /// which other workers reach this one.
     ///
+    /// A layer that is being made at the end goes on, on a thread that uses the runtime. So the runtime
+    /// must not be shut down before the process ends.
+    ///
     /// # Errors
     /// [`NodeError::Refused`] if the coordinator rejects this worker permanently,
     /// [`NodeError::Serve`] if the server fails, [`NodeError::Thread`] without threads.
@@ -111,8 +119,8 @@ impl Node {
             self;
         let runtime = Handle::current();
         let state = NodeState::new(options, address, security, identity, store, runtime);
-        let tasks = executor::start(&state)?;
-        let served = tokio::spawn(serve(Arc::clone(&state), listener));
+        let (tasks, executor) = executor::start(&state)?;
+        let mut served = tokio::spawn(serve(Arc::clone(&state), listener));
         let control = control::run(&state, &tasks);
         let leave = async {
             stop.await;
@@ -126,7 +134,7 @@ impl Node {
             biased;
             refused = control => Err(refused),
             () = leave => Ok(()),
-            served = served => Err(NodeError::Serve {
+            served = &mut served => Err(NodeError::Serve {
                 addr,
                 why: match served {
                     Ok(Ok(())) => "it ended".to_owned(),
@@ -136,6 +144,11 @@ impl Node {
             }),
         };
         state.close();
+        drop(tasks);
+        if tokio::time::timeout(END_TIMEOUT, executor).await.is_err() {
+            tracing::warn!("ending in the middle of a layer, which the next session makes again");
+        }
+        served.abort();
         drop(data);
         ended
     }
@@ -151,7 +164,7 @@ async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(),
     let server = state.security.server().map_err(|error| error.to_string())?;
     server
         .layer(strata_net::dated(&state.options.platform))
-        .layer(tonic::service::InterceptorLayer::new(state.security.guard()))
+        .layer(state.security.guard())
         .add_service(health)
         .add_service(exchange)
         .serve_with_incoming(Incoming::new(listener, ConnectionLimits::grpc()))

@@ -12,7 +12,7 @@ use strata_net::{convert, limits};
 use strata_platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
-use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError, check_name};
+use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -20,6 +20,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::batch;
 use crate::check;
+use crate::folders::layer_file;
 use crate::intake::Received;
 use crate::path;
 use crate::state::NodeState;
@@ -57,6 +58,8 @@ impl ExchangeService for Exchange {
                     Ok(None) => return,
                     Err(status) => {
                         tracing::debug!("a delivery ended: {}", strata_net::status_reason(&status));
+                        // The sender of a batch that cannot be decoded still listens.
+                        let _ = receipts.send(Err(status)).await;
                         return;
                     }
                 };
@@ -82,31 +85,26 @@ impl ExchangeService for Exchange {
     ) -> Result<Response<Self::FetchStream>, Status> {
         let v1::FetchRequest { job, file } = request.into_inner();
         let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
-        // A kept layer's file has no totals.
-        let record = convert::kept_from(file).map_err(invalid)?;
-        // Both names are plain, so the path stays in the data directory.
-        check_name("job id", &job).map_err(invalid)?;
-        let path = self.state.options.data_dir.join(&job).join(&record.file);
         let platform = Arc::clone(&self.state.options.platform);
-        let fs = platform.fs();
+        let (fs, data_dir) = (platform.fs(), self.state.options.data_dir.clone());
         let opened = platform.blocking(move || {
-            let file = fs.open_read(&path)?;
-            let len = file.size()?;
-            Ok::<_, std::io::Error>((file, len))
-        });
-        let (file, len) = opened
-            .await
-            .map_err(|error| Status::internal(error.to_string()))?
-            .map_err(|error| match error.kind() {
+            let (folder, record) = layer_file(fs, &data_dir, &job, file)?;
+            let failed = |error: io::Error| match error.kind() {
                 io::ErrorKind::NotFound => Status::not_found(format!("{}: {error}", record.file)),
                 _ => unreadable(&record.file, 0, &error),
-            })?;
-        if len != record.bytes {
-            let text = format!("{} has {len} bytes, not {}", record.file, record.bytes);
-            return Err(Status::not_found(text));
-        }
+            };
+            let path = folder.path().join(&record.file);
+            let file = folder.fs().open_read(&path).map_err(failed)?;
+            let len = file.size().map_err(failed)?;
+            if len != record.bytes {
+                let text = format!("{} has {len} bytes, not {}", record.file, record.bytes);
+                return Err(Status::not_found(text));
+            }
+            Ok((file, record.file))
+        });
+        let (file, name) = opened.await.map_err(|error| Status::internal(error.to_string()))??;
         let (chunks, replies) = mpsc::channel(BUFFERED);
-        tokio::spawn(send_chunks(platform, record.file, Arc::from(file), chunks));
+        tokio::spawn(send_chunks(platform, name, Arc::from(file), chunks));
         Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
     }
 
@@ -150,9 +148,8 @@ fn find(fs: Arc<dyn Fs>, data_dir: &Path, request: v1::FindRequest) -> Result<v1
     let v1::FindRequest { job, file, candidates, numbering } = request;
     let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
     let depth = file.depth;
-    let kept = convert::kept_from(file).map_err(invalid)?;
-    check_name("job id", &job).map_err(invalid)?;
-    let path = data_dir.join(&job).join(&kept.file);
+    let (folder, kept) = layer_file(fs, data_dir, &job, file)?;
+    let (fs, path) = (Arc::clone(folder.fs()), folder.path().join(&kept.file));
     let expect = kept.expect(&job, depth);
     let found = match numbering.map(convert::numbering_from).transpose().map_err(invalid)? {
         None => {

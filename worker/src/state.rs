@@ -152,6 +152,13 @@ impl NodeState {
         self.memory_use.end_search();
     }
 
+    /// Ends the current epoch if it is this one. Its orders are still answered.
+    pub(crate) fn end_session(&self, epoch: EpochId) {
+        if let Some(current) = self.current().filter(|current| current.id == epoch) {
+            current.fence();
+        }
+    }
+
     /// Ends the current epoch if it is one of this job.
     pub(crate) fn fence_job(&self, job: &str) {
         if let Some(current) = self.current().filter(|current| current.folder.job() == job) {

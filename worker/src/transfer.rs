@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use strata_net::Pace;
 use strata_platform::{Panicked, Platform};
 use strata_store::{FsFile, StoreError};
 
-/// A file in the job's folder that is being received. Its errors are those of the local disk. The
-/// file is not synced: a checkpoint does that.
+use crate::error::TransferError;
+
+/// A file in the job's folder that is being received. The file is not synced: a checkpoint does that.
 pub(crate) struct LocalCopy {
     platform: Arc<dyn Platform>,
     file: Arc<dyn FsFile>,
@@ -20,10 +22,13 @@ pub(crate) struct LocalCopy {
 
 impl LocalCopy {
     /// Creates the file, or empties it.
+    ///
+    /// # Errors
+    /// [`TransferError::Local`].
     pub(crate) async fn create(
         platform: &Arc<dyn Platform>,
         path: &Path,
-    ) -> Result<LocalCopy, StoreError> {
+    ) -> Result<LocalCopy, TransferError> {
         let (fs, target) = (platform.fs(), path.to_path_buf());
         let created = flat(platform.blocking(move || fs.create(&target)).await);
         let file = created.map_err(|source| failed("create", path, source))?;
@@ -31,8 +36,36 @@ impl LocalCopy {
         Ok(LocalCopy { platform, file: Arc::from(file), len: 0, path })
     }
 
+    /// Appends the chunks of a file of `bytes` bytes; `next` waits for the next one. The time for the
+    /// local disk does not count for the pace.
+    ///
+    /// # Errors
+    /// Those of `next`, [`TransferError::Local`] if a chunk cannot be written,
+    /// [`TransferError::Source`] if there are more bytes, and [`TransferError::Interrupted`] if there are
+    /// fewer or too few come in time.
+    pub(crate) async fn fill(
+        &mut self,
+        bytes: u64,
+        pace: &mut Pace,
+        mut next: impl AsyncFnMut() -> Result<Option<Bytes>, TransferError>,
+    ) -> Result<(), TransferError> {
+        let mut left = bytes;
+        while let Some(chunk) = pace.wait(next()).await?? {
+            let len = chunk.len() as u64;
+            left = left.checked_sub(len).ok_or_else(|| {
+                TransferError::Source("it is longer than the checkpoint records".to_owned())
+            })?;
+            pace.exclude(self.write(chunk)).await?;
+            pace.count(len);
+        }
+        match left {
+            0 => Ok(()),
+            _ => Err(TransferError::Interrupted(format!("{left} bytes are missing"))),
+        }
+    }
+
     /// Appends a chunk.
-    pub(crate) async fn write(&mut self, chunk: Bytes) -> Result<(), StoreError> {
+    async fn write(&mut self, chunk: Bytes) -> Result<(), StoreError> {
         let (file, offset) = (Arc::clone(&self.file), self.len);
         self.len += chunk.len() as u64;
         let written = self.platform.blocking(move || file.write_all_at(&chunk, offset)).await;

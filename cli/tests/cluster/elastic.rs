@@ -8,7 +8,7 @@ use crate::follower::{Follower, table};
 use crate::harness::{COORDINATOR, Cluster};
 
 /// A job that runs until a test cancels it.
-const LONG: &str = "panex 7 --shards 16 --checkpoint-interval 1ms";
+pub(crate) const LONG: &str = "panex 7 --shards 16 --checkpoint-interval 1ms";
 
 /// Cancels a job of [`LONG`] and asserts that its layers are right, and that none was repeated.
 fn expect_layers_once(cluster: &Cluster, follower: Follower) {

@@ -46,6 +46,9 @@ pub(crate) enum ClusterError {
     /// The coordinator is shutting down.
     #[error("the coordinator is shutting down")]
     Shutdown,
+    /// The job was cancelled before its session had made a layer.
+    #[error("the job is cancelled")]
+    Cancelled,
 }
 
 impl ClusterError {
@@ -61,9 +64,10 @@ impl ClusterError {
             ClusterError::Failed { kind, .. } => {
                 matches!(kind, FailureKind::Peer | FailureKind::Fenced)
             }
-            ClusterError::Malformed { .. } | ClusterError::Journal(_) | ClusterError::Shutdown => {
-                false
-            }
+            ClusterError::Malformed { .. }
+            | ClusterError::Journal(_)
+            | ClusterError::Shutdown
+            | ClusterError::Cancelled => false,
         }
     }
 }

@@ -257,6 +257,8 @@ fn run_sessions(
             Ok(Outcome::Stopped(reason)) => return Ok(Some(JobState::Stopped(reason))),
             Ok(Outcome::Goal(_) | Outcome::Exhausted) => return Ok(Some(JobState::Done)),
             Err(DriveError::Failed(ClusterError::Shutdown)) => return Ok(None),
+            // The loop begins with that.
+            Err(DriveError::Failed(ClusterError::Cancelled)) => {}
             Err(DriveError::Failed(error)) if error.is_transient() => {
                 job.log(Level::Warn, &format!("{error}: back to the last checkpoint"));
                 cluster.sleep(BACKOFF);

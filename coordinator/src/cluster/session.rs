@@ -16,6 +16,7 @@ use strata::{
 use strata_net::{KeptFiles, convert};
 use strata_platform::Instant;
 use strata_proto::v1;
+use strata_proto::v1::FailureKind;
 use strata_store::{CheckpointFile, HistoryLine};
 
 use super::checkpoint_sink::JournalSink;
@@ -24,7 +25,7 @@ use super::error::ClusterError;
 use super::event::{Level, ROLLED_BACK};
 use super::job_view::JobView;
 use super::space_info::SpaceInfo;
-use super::worker_pool::{RemotePool, RestoreOrders};
+use super::worker_pool::{Interruption, RemotePool, RestoreOrders};
 use crate::entry::{JobEntry, JobProgress, WorkerNumber};
 use crate::server::options::keep_layers_to;
 
@@ -63,8 +64,8 @@ pub(crate) fn run(
     let plan = plan(entry, &lines, workers.len(), space);
     let restore = restore_orders(entry, &lines, &owners);
     let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);
-    let should_abort = should_abort(Arc::clone(cluster), Arc::clone(job));
-    let mut pool = RemotePool::new(Arc::clone(cluster), epoch, workers, restore, should_abort);
+    let interruption = interruption(Arc::clone(cluster), Arc::clone(job));
+    let mut pool = RemotePool::new(Arc::clone(cluster), epoch, workers, restore, interruption);
     let tracker = tracker(space.forecast.clone(), &lines);
     let sink = JournalSink::new(Arc::clone(cluster), Arc::clone(job), entry, owners, tracker);
     let prepared = pool.prepare(move |number| prepare.order(number));
@@ -89,17 +90,28 @@ fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, names: &[String]) {
     job.record(Level::Info, SESSION_STARTED, fields.into_iter().chain(from).collect());
 }
 
-/// Whether a session should stop waiting for its workers, some time after a shutdown request. Also
-/// writes the periodic log entry of a long layer.
-fn should_abort(cluster: Arc<Cluster>, job: Arc<JobView>) -> Box<dyn Fn() -> bool + Send> {
+/// Why a session should stop waiting for its workers: some time after a shutdown request, and at once
+/// while the session begins, since nothing is lost without it. Then a cancellation and a worker that
+/// wants to leave need not wait either. Also writes the periodic log entry of a long layer.
+fn interruption(cluster: Arc<Cluster>, job: Arc<JobView>) -> Interruption {
     let requested = Mutex::new(None::<Instant>);
-    Box::new(move || {
+    Box::new(move |begins, workers| {
         job.show_if_quiet(cluster.options.log_interval);
+        if begins && job.is_cancelled() {
+            return Some(ClusterError::Cancelled);
+        }
+        let leaving = || cluster.membership.leaving().into_iter().find(|w| workers.contains(w));
+        if begins && let Some(worker) = leaving() {
+            let (name, kind) = (cluster.membership.name(worker), FailureKind::Peer);
+            let message = "it leaves before the session has begun".to_owned();
+            return Some(ClusterError::Failed { worker, name, kind, message });
+        }
         if !cluster.is_shutting_down() {
-            return false;
+            return None;
         }
         let mut requested = requested.lock().unwrap_or_else(PoisonError::into_inner);
-        requested.get_or_insert_with(Instant::now).elapsed() > SHUTDOWN_GRACE
+        let since = requested.get_or_insert_with(Instant::now);
+        (begins || since.elapsed() > SHUTDOWN_GRACE).then_some(ClusterError::Shutdown)
     })
 }
 
@@ -240,7 +252,7 @@ mod tests {
     use super::*;
     use crate::cluster::context::ClusterOptions;
     use crate::cluster::job_view::JobViews;
-    use crate::entry::{ClusterCheckpoint, JobOptions};
+    use crate::entry::{ClusterCheckpoint, JobOptions, WorkerEntry};
     use crate::journal::operations::Journal;
 
     const WORKERS: u32 = 3;
@@ -300,6 +312,44 @@ mod tests {
             made: None,
         });
         entry
+    }
+
+    #[tokio::test]
+    async fn a_session_that_begins_waits_for_no_one_who_wants_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let views = JobViews::new(folder.path());
+        let options = ClusterOptions::for_tests(Registry::shipped());
+        let cluster = Cluster::new(options, journal, views, 1);
+        let job = cluster.job("job");
+        let interruption = interruption(Arc::clone(&cluster), Arc::clone(&job));
+        let why = |begins| interruption(begins, &[3]).map(|error| error.to_string());
+        assert_eq!((why(true), why(false)), (None, None));
+        job.set_cancelled(true);
+        assert_eq!((why(true), why(false)), (Some("the job is cancelled".to_owned()), None));
+        job.set_cancelled(false);
+        for number in [2, 3] {
+            let entry = WorkerEntry {
+                number,
+                id: format!("{number:032x}"),
+                name: format!("w{number}"),
+                address: "http://127.0.0.1:1".to_owned(),
+                first_seen: 0,
+                host: None,
+            };
+            let (outbound, _received) = tokio::sync::mpsc::unbounded_channel();
+            let connection = cluster.membership.connect(entry, v1::Hello::default(), outbound);
+            let beat = v1::WorkerBeat { leaving: true, ..v1::WorkerBeat::default() };
+            assert!(cluster.membership.heartbeat(number, connection, beat));
+            // A worker of another session does not concern this one.
+            let leaves = (number == 3)
+                .then(|| "worker w3: it leaves before the session has begun".to_owned());
+            assert_eq!((why(true), why(false)), (leaves, None));
+        }
+        cluster.membership.expire(Instant::now() + Duration::from_secs(3600));
+        cluster.shut_down();
+        let shutdown = Some("the coordinator is shutting down".to_owned());
+        assert_eq!((why(true), why(false)), (shutdown, None));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use strata::{Answer, Done, LayerPart, Order, WorkerPool};
 use strata_net::convert::{self, ConvertError};
-use strata_net::{KeptFiles, printable};
+use strata_net::{KeptFiles, reported};
 use strata_platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
@@ -66,19 +66,23 @@ pub(crate) struct RemotePool {
     times: Vec<PartTime>,
     events: UnboundedReceiver<WorkerEvent>,
     restore: Option<Arc<RestoreOrders>>,
-    /// Whether to stop waiting for answers because the coordinator is shutting down.
-    should_abort: Box<dyn Fn() -> bool + Send>,
+    /// Why to stop waiting for answers.
+    interruption: Interruption,
 }
+
+/// Why to stop waiting for the answers to an order; `None` to go on. The arguments are whether the order
+/// begins the session, so that nothing is lost without it, and the session's workers.
+pub(crate) type Interruption = Box<dyn Fn(bool, &[WorkerNumber]) -> Option<ClusterError> + Send>;
 
 impl RemotePool {
     /// Starts a session with these workers, ascending. `restore` has the orders for [`Order::Restore`].
-    /// `should_abort` is called several times a second while answers are awaited.
+    /// `interruption` is called several times a second while answers are awaited.
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         epoch: u64,
         workers: Vec<WorkerNumber>,
         restore: Option<RestoreOrders>,
-        should_abort: Box<dyn Fn() -> bool + Send>,
+        interruption: Interruption,
     ) -> RemotePool {
         let (sender, events) = unbounded_channel();
         cluster.membership.start_session(epoch, workers.clone(), sender);
@@ -91,7 +95,7 @@ impl RemotePool {
             times: Vec::new(),
             events,
             restore: restore.map(Arc::new),
-            should_abort,
+            interruption,
         }
     }
 
@@ -103,7 +107,7 @@ impl RemotePool {
         &mut self,
         order: impl Fn(WorkerNumber) -> v1::Prepare + Send + Sync + 'static,
     ) -> Result<(), ClusterError> {
-        let answers = self.execute(move |number| What::Prepare(order(number)))?;
+        let answers = self.execute(Kind::Prepare, move |number| What::Prepare(order(number)))?;
         answers.into_iter().try_for_each(|answer| answer.done.map(|_| ()))
     }
 
@@ -131,6 +135,7 @@ impl RemotePool {
     /// Sends an order and waits until all workers have answered, or one has failed or is lost.
     fn execute(
         &mut self,
+        kind: Kind,
         what: impl Fn(WorkerNumber) -> What + Send + Sync + 'static,
     ) -> Result<Vec<Answer<ClusterError>>, ClusterError> {
         self.send(what);
@@ -144,8 +149,11 @@ impl RemotePool {
                 Some(Some(WorkerEvent::Lost { worker, why })) => {
                     return Err(self.lost(worker, why));
                 }
-                None if !(self.should_abort)() => continue,
-                _ => return Err(ClusterError::Shutdown),
+                None => match (self.interruption)(kind.begins(), &self.workers) {
+                    Some(error) => return Err(error),
+                    None => continue,
+                },
+                Some(None) => return Err(ClusterError::Shutdown),
             };
             let Some(worker) = self.index(number) else { continue };
             if answer.order != self.last_order || has_answered[worker] {
@@ -156,7 +164,7 @@ impl RemotePool {
                 self.cluster.membership.set_peak(number, saved.peak_rss_bytes);
             }
             // It may have been renamed since the session began.
-            let done = done(number, &self.cluster.membership.name(number), *answer);
+            let done = done(number, &self.cluster.membership.name(number), kind, *answer);
             let failed = done.is_err();
             if let Ok(Done::Layer { part, .. }) = &done {
                 let states = part.stats.states;
@@ -181,10 +189,52 @@ impl RemotePool {
     }
 }
 
-/// Converts a worker's answer.
-fn done(number: WorkerNumber, name: &str, answer: v1::Answer) -> Result<Done, ClusterError> {
+/// Kind of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Prepare,
+    Seed,
+    Restore,
+    Advance,
+    Save,
+    Saved,
+}
+
+impl Kind {
+    /// Whether the order is one of those with which a session begins.
+    fn begins(self) -> bool {
+        matches!(self, Kind::Prepare | Kind::Seed | Kind::Restore)
+    }
+
+    /// The answer to such an order, as the protocol names it.
+    fn answer(self) -> &'static str {
+        match self {
+            Kind::Prepare | Kind::Saved => "Noted",
+            Kind::Seed | Kind::Restore | Kind::Advance => "LayerReport",
+            Kind::Save => "SavedFiles",
+        }
+    }
+}
+
+/// Converts a worker's answer to an order of this kind.
+fn done(
+    number: WorkerNumber,
+    name: &str,
+    kind: Kind,
+    answer: v1::Answer,
+) -> Result<Done, ClusterError> {
     let own = u32::from(number);
     let malformed = |why: String| ClusterError::Malformed { name: name.to_owned(), why };
+    let found = match &answer.outcome {
+        Some(Outcome::Layer(_)) => "LayerReport",
+        Some(Outcome::Saved(_)) => "SavedFiles",
+        Some(Outcome::Noted(_)) => "Noted",
+        Some(Outcome::Failure(_)) | None => kind.answer(),
+    };
+    if found != kind.answer() {
+        let expected = kind.answer();
+        return Err(malformed(format!("{found} to the order {kind:?}, which needs {expected}")));
+    }
     match answer.outcome {
         Some(Outcome::Layer(report)) => {
             let (depth, waiting) = (report.depth, report.waiting as usize);
@@ -223,7 +273,7 @@ fn done(number: WorkerNumber, name: &str, answer: v1::Answer) -> Result<Done, Cl
             worker: number,
             name: name.to_owned(),
             kind: failure.kind(),
-            message: printable(&failure.message).into_owned(),
+            message: reported(&failure.message),
         }),
         None => Err(malformed("an answer without an outcome".to_owned())),
     }
@@ -253,30 +303,60 @@ impl WorkerPool for RemotePool {
     type Error = ClusterError;
 
     fn run(&mut self, order: Order) -> Result<Vec<Answer<ClusterError>>, ClusterError> {
-        let what = match order {
-            Order::Seed => What::Seed(v1::Seed {}),
+        let (kind, what) = match order {
+            Order::Seed => (Kind::Seed, What::Seed(v1::Seed {})),
             Order::Restore => {
                 let restore = self.restore.take();
                 let order =
                     move |number| restore.as_ref().map(|r| r.order(number)).unwrap_or_default();
-                return self.execute(move |number| What::Restore(order(number)));
+                return self.execute(Kind::Restore, move |number| What::Restore(order(number)));
             }
             Order::Advance { depth, files } => {
                 let files = files.iter().map(convert::file_to).collect();
                 let advance = v1::Advance { depth, files };
-                let answers = self.execute(move |_| What::Advance(advance.clone()))?;
+                let answers =
+                    self.execute(Kind::Advance, move |_| What::Advance(advance.clone()))?;
                 self.cluster.pace.add(&self.times, Instant::now());
                 return Ok(answers);
             }
-            Order::Save { depth } => What::Save(v1::Save { depth }),
-            Order::Saved { depth } => What::Saved(v1::Saved { depth }),
+            Order::Save { depth } => (Kind::Save, What::Save(v1::Save { depth })),
+            Order::Saved { depth } => (Kind::Saved, What::Saved(v1::Saved { depth })),
         };
-        self.execute(move |_| what.clone())
+        self.execute(kind, move |_| what.clone())
     }
 
     /// Always false: workers that did not fail have consumed their exits, so the search can only
     /// resume from the last checkpoint.
     fn make_room(&mut self) -> Result<bool, ClusterError> {
         Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_to_another_kind_of_order_is_named_with_the_expected_one() {
+        let outcomes = [
+            ("Noted", Outcome::Noted(v1::Noted {})),
+            ("LayerReport", Outcome::Layer(v1::LayerReport::default())),
+            ("SavedFiles", Outcome::Saved(v1::SavedFiles::default())),
+        ];
+        let kinds =
+            [Kind::Prepare, Kind::Seed, Kind::Restore, Kind::Advance, Kind::Save, Kind::Saved];
+        for kind in kinds {
+            for (found, outcome) in outcomes.clone() {
+                let answer = v1::Answer { outcome: Some(outcome), ..v1::Answer::default() };
+                let text = done(0, "w1", kind, answer).map(drop).map_err(|error| error.to_string());
+                let expected = kind.answer();
+                if found != expected {
+                    let why = format!("{found} to the order {kind:?}, which needs {expected}");
+                    assert_eq!(text, Err(format!("worker w1 sent a malformed answer: {why}")));
+                } else if found != "LayerReport" {
+                    assert_eq!(text, Ok(()));
+                }
+            }
+        }
     }
 }

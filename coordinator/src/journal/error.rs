@@ -67,13 +67,13 @@ pub enum JournalError {
     #[error(transparent)]
     Random(#[from] NetError),
     /// No job matches.
-    #[error("there is no job {what:?}")]
+    #[error("there is no job {:?}", strata_net::shortened(what))]
     NoSuchJob {
         /// The id, name or prefix.
         what: String,
     },
     /// Several jobs match a prefix.
-    #[error("{what:?} is the beginning of several jobs: {}", first(jobs))]
+    #[error("{:?} is the beginning of several jobs: {}", strata_net::shortened(what), first(jobs))]
     Ambiguous {
         /// The id, name or prefix.
         what: String,

@@ -8,8 +8,8 @@ use crate::cluster::event::Level;
 use crate::entry::{JobEntry, JobState};
 use crate::journal::error::JournalError;
 
-/// Cancels a job: it ends at the next layer, or at once if it has not begun. Returns the job, and
-/// whether it had ended before.
+/// Cancels a job: it ends at the next layer, or at once if it has not begun or its session is only
+/// beginning. Returns the job, and whether it had ended before.
 ///
 /// # Errors
 /// Those of the journal.

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use strata::Budget;
 use strata_net::{limits, protocol};
 use strata_platform::Instant;
 use strata_proto::v1;
@@ -144,11 +145,30 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
     if !is_url || hello.address.len() > 256 || !printable(&hello.address) {
         return Err(Status::invalid_argument("an address must be an http or https URL"));
     }
+    check_budget(hello)?;
     let machine = hello.machine.as_ref().map_or("", |machine| &machine.id);
     if machine.len() > limits::NAME_LEN || !printable(machine) {
         return Err(Status::invalid_argument(
             "the id of a machine must have at most 64 printable ASCII characters",
         ));
+    }
+    Ok(())
+}
+
+/// Checks that a worker can run a job at all. The least budget of the workers decides the engines of jobs,
+/// and the fewest threads which layers are narrow.
+fn check_budget(hello: &v1::Hello) -> Result<(), Status> {
+    let v1::Hello { threads, memory_bytes, .. } = *hello;
+    if threads == 0 {
+        return Err(Status::invalid_argument("a worker needs at least one thread"));
+    }
+    let least = Budget::least(0, threads as usize) as u64;
+    if memory_bytes < least {
+        return Err(Status::invalid_argument(format!(
+            "a worker of {threads} threads needs a memory budget of at least {} MiB, not {memory_bytes} \
+             bytes",
+            least >> 20
+        )));
     }
     Ok(())
 }
@@ -219,6 +239,52 @@ async fn receive(
         };
         if !is_current {
             return "a newer connection has replaced it".to_owned();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello(threads: u32, memory_bytes: u64) -> v1::Hello {
+        v1::Hello {
+            protocol: protocol::VERSION,
+            worker_id: "0".repeat(32),
+            instance: "1".repeat(32),
+            name: "w1".to_owned(),
+            address: "http://127.0.0.1:7071".to_owned(),
+            threads,
+            memory_bytes,
+            ..v1::Hello::default()
+        }
+    }
+
+    #[test]
+    fn a_worker_that_could_run_no_job_is_refused() {
+        check(&hello(1, 16 << 20)).unwrap();
+        check(&hello(3, 32 << 20)).unwrap();
+        for (threads, memory, why) in [
+            (0, 1 << 30, "a worker needs at least one thread"),
+            (1, 0, "a worker of 1 threads needs a memory budget of at least 16 MiB, not 0 bytes"),
+            (3, (32 << 20) - 1, "at least 32 MiB, not 33554431 bytes"),
+            (u32::MAX, 1 << 40, "a worker of 4294967295 threads needs a memory budget"),
+        ] {
+            let refused = check(&hello(threads, memory)).unwrap_err();
+            assert_eq!(refused.code(), tonic::Code::InvalidArgument);
+            assert!(refused.message().contains(why), "{}", refused.message());
+        }
+    }
+
+    #[test]
+    fn the_protocols_files_name_its_version() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/v1");
+        for file in ["common", "control", "exchange", "jobs"] {
+            let text = std::fs::read_to_string(folder.join(format!("{file}.proto"))).unwrap();
+            let version = protocol::VERSION;
+            assert!(text.contains(&format!("version {version}.")), "{file}");
+            let field = format!("Version of this protocol: {version}.");
+            assert!(file != "control" || text.contains(&field), "{file}");
         }
     }
 }

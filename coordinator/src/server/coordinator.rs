@@ -63,6 +63,7 @@ impl Coordinator {
         security.server()?;
         security.log_listen(listen, true);
         security.log_listen(http, false);
+        security.log_certificates(options.platform.wall_time());
         let data_dir = data_dir.to_owned();
         let platform = Arc::clone(&options.platform);
         let security = security.on(&*platform);
@@ -166,7 +167,6 @@ async fn serve(
         .max_decoding_message_size(limits::MESSAGE_BYTES)
         .max_encoding_message_size(limits::MESSAGE_BYTES);
     let server = security.server().map_err(|error| error.to_string())?;
-    let guarded = tonic::service::InterceptorLayer::new(security.guard());
     let (begin, began) = oneshot::channel::<()>();
     let shutdown = async move {
         shutdown.await;
@@ -174,7 +174,7 @@ async fn serve(
     };
     let serving = server
         .layer(strata_net::dated(&cluster.options.platform))
-        .layer(guarded)
+        .layer(security.guard())
         .add_service(health)
         .add_service(control)
         .add_service(jobs)

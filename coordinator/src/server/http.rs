@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use strata_dashboard::Dashboard;
+use strata_dashboard::{Dashboard, Peer};
 use strata_net::Security;
 
 use super::dashboard::ClusterSource;
@@ -74,8 +74,12 @@ async fn ready(State(shared): State<Shared>) -> Response {
     }
 }
 
-async fn show_metrics(State(shared): State<Shared>, headers: HeaderMap) -> Response {
-    if !shared.security.authorized(&headers) {
+async fn show_metrics(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+) -> Response {
+    if !shared.security.admits(&headers, peer.address.ip()).await {
         return (StatusCode::UNAUTHORIZED, "a bearer token is needed\n").into_response();
     }
     let cluster = Arc::clone(&shared.cluster);

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use strata_net::{Connection, Security, convert, printable, status_reason};
+use strata_net::{Connection, Pace, Security, convert, reported, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::{CheckpointFile, HistoryLine};
@@ -14,9 +14,9 @@ use tonic::{Code, Status};
 use crate::cluster::membership::{MemberView, Membership};
 use crate::entry::{JobEntry, JobState};
 
-/// Longest wait for a worker's next message. On a link without TLS, a damaged frame can be lost
-/// without an error.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Longest wait for a worker's next message, and window for the progress of its streams. On a link
+/// without TLS, a damaged frame can be lost without an error.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The files of a layer.
 pub(super) struct LayerFiles {
@@ -123,17 +123,25 @@ impl LayerFiles {
         for file in self.files {
             let mut worker = Worker::connect(&file, workers, security).await?;
             let request = v1::FetchRequest { job: self.job.clone(), file: Some(file.clone()) };
-            let chunks = in_time(&worker.name, worker.client.fetch(request)).await?;
-            let mut chunks = chunks.into_inner();
+            let mut pace = Pace::of_bytes(LONGEST_WAIT);
+            let chunks = in_pace(&worker.name, &pace, worker.client.fetch(request)).await?;
+            let (mut chunks, mut left) = (chunks.into_inner(), file.bytes);
             let mut part = Part::File(file);
             loop {
-                if parts.send(Ok(v1::LayerPart { part: Some(part) })).await.is_err() {
+                let sent = parts.send(Ok(v1::LayerPart { part: Some(part) }));
+                // A slow client is not the worker's fault.
+                if pace.exclude(sent).await.is_err() {
                     return Ok(());
                 }
-                match in_time(&worker.name, chunks.message()).await? {
-                    Some(v1::FileChunk { bytes }) => part = Part::Bytes(bytes),
-                    None => break,
-                }
+                let chunk = in_pace(&worker.name, &pace, chunks.message()).await?;
+                let Some(v1::FileChunk { bytes }) = chunk else { break };
+                let len = bytes.len() as u64;
+                left = left.checked_sub(len).ok_or_else(|| {
+                    let text = format!("worker {}: the file is longer than recorded", worker.name);
+                    Status::data_loss(text)
+                })?;
+                pace.count(len);
+                part = Part::Bytes(bytes);
             }
         }
         Ok(())
@@ -183,9 +191,21 @@ pub(super) async fn in_time<T>(
     }
 }
 
+/// Waits for the next part of a worker's stream, which must make progress.
+pub(super) async fn in_pace<T>(
+    worker: &str,
+    pace: &Pace,
+    part: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    match pace.wait(part).await {
+        Ok(part) => part.map_err(|status| status_of(worker, &status)),
+        Err(stalled) => Err(Status::unavailable(format!("worker {worker}: {stalled}"))),
+    }
+}
+
 /// The status for a client when a worker's call fails.
 fn status_of(worker: &str, status: &Status) -> Status {
-    let text = format!("worker {worker}: {}", printable(&status_reason(status)));
+    let text = format!("worker {worker}: {}", reported(&status_reason(status)));
     match status.code() {
         Code::NotFound | Code::DataLoss => Status::data_loss(text),
         Code::InvalidArgument => Status::invalid_argument(text),
@@ -204,5 +224,21 @@ mod tests {
         assert_eq!(silent.message(), "worker w1: no message came in 60s");
         let damaged = in_time::<()>("w1", async { Err(Status::data_loss("block 3")) }).await;
         assert_eq!(damaged.unwrap_err().message(), "worker w1: block 3");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_that_sends_parts_without_content_is_left() {
+        let pace = Pace::of_bytes(LONGEST_WAIT);
+        let stalled = loop {
+            let empty = async {
+                tokio::time::sleep(Duration::from_secs(7)).await;
+                Ok(())
+            };
+            if let Err(status) = in_pace("w1", &pace, empty).await {
+                break status;
+            }
+        };
+        assert_eq!(stalled.code(), Code::Unavailable);
+        assert_eq!(stalled.message(), "worker w1: no bytes came in 60s");
     }
 }

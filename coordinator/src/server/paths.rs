@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_net::{Security, convert, printable, status_reason};
+use strata_net::{Security, convert, reported, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_proto::v1::path_part::Part;
@@ -156,7 +156,7 @@ impl PathSearch {
     /// How a search ended whose call failed.
     fn ended(&self, worker: &MemberView, status: &Status) -> Searched {
         let (name, why) = (&worker.entry.name, status_reason(status));
-        let text = format!("worker {name}: {}", printable(&why));
+        let text = format!("worker {name}: {}", reported(&why));
         match status.code() {
             Code::Aborted => Searched::Busy,
             Code::OutOfRange => {

@@ -31,7 +31,8 @@ pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Sen
 /// Sending end of a stream of messages.
 pub(super) type MessageSender<T> = mpsc::Sender<Result<T, Status>>;
 
-/// A stream that `fill` sends messages into. An error of `fill` ends the stream.
+/// A stream that `fill` sends messages into. An error of `fill` ends the stream, and the end of the
+/// client's call ends `fill`, whatever it waits for.
 pub(super) fn stream<T, F>(fill: impl FnOnce(MessageSender<T>) -> F) -> Response<Messages<T>>
 where
     T: Send + 'static,
@@ -40,8 +41,14 @@ where
     let (sender, receiver) = mpsc::channel(BUFFER);
     let filling = fill(sender.clone());
     tokio::spawn(async move {
-        if let Err(status) = filling.await {
-            let _ = sender.send(Err(status)).await;
+        tokio::select! {
+            biased;
+            filled = filling => {
+                if let Err(status) = filled {
+                    let _ = sender.send(Err(status)).await;
+                }
+            }
+            () = sender.closed() => {}
         }
     });
     Response::new(Box::pin(ReceiverStream::new(receiver)))
@@ -273,5 +280,25 @@ async fn changed<T>(sender: &MessageSender<T>, changes: &mut watch::Receiver<u64
         biased;
         () = sender.closed() => false,
         changed = changes.changed() => changed.is_ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_waits_for_a_worker_ends_with_its_client() {
+        let (held, ended) = oneshot::channel::<()>();
+        let response = stream(|parts: MessageSender<v1::StatesPart>| async move {
+            let _held = held;
+            send(&parts, v1::StatesPart::default()).await;
+            std::future::pending().await
+        });
+        drop(response);
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended).await;
+        assert!(ended.expect("the call goes on").is_err());
     }
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use strata_net::{Security, convert};
+use strata_net::{Pace, Security, convert};
 use strata_proto::v1;
 use strata_store::HistoryLine;
 use tokio::task::JoinSet;
 use tonic::Status;
 
-use super::layers::{LayerFiles, Worker, in_time};
+use super::layers::{LONGEST_WAIT, LayerFiles, Worker, in_pace, in_time};
 use super::reader::JobReader;
 use super::status::blocking;
 use super::streams::{MessageSender, send};
@@ -276,15 +276,18 @@ pub(super) async fn list_states(
             skip,
             step,
         };
-        let replies = in_time(&worker.name, worker.client.list_file(request)).await?;
+        let mut pace = Pace::new(LONGEST_WAIT, 1, "states");
+        let replies = in_pace(&worker.name, &pace, worker.client.list_file(request)).await?;
         let mut replies = replies.into_inner();
         let mut states = None;
-        while let Some(part) = in_time(&worker.name, replies.message()).await? {
+        while let Some(part) = in_pace(&worker.name, &pace, replies.message()).await? {
             states.get_or_insert(part.total);
             let part = v1::StatesPart { total: 0, ..part };
-            if !part.states.is_empty() && !send(&parts, part).await {
+            let listed = part.states.len() as u64;
+            if listed > 0 && !pace.exclude(send(&parts, part)).await {
                 return Ok(());
             }
+            pace.count(listed);
         }
         skip = skip_after(skip, step, states.unwrap_or(0));
     }

@@ -105,6 +105,14 @@ pub trait Fs: Send + Sync + Debug {
     /// The operating system's error.
     fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>>;
 
+    /// Whether a path is a folder itself, and no symbolic link to one.
+    ///
+    /// # Errors
+    /// The operating system's error, such as `NotFound`.
+    fn is_folder(&self, path: &Path) -> io::Result<bool> {
+        Ok(std::fs::symlink_metadata(path)?.is_dir())
+    }
+
     /// Time of the last change of a file or folder; of a symbolic link itself.
     ///
     /// # Errors

@@ -63,12 +63,24 @@ impl JobDir {
     /// the coordinator keeps the manifest.
     ///
     /// # Errors
-    /// `Name` if the id is not a plain name, or `Io`.
+    /// `Name` if the id is not a plain name, or `Io`, also for a symbolic link: it leads elsewhere.
     pub fn attach(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Self> {
         check_name("job id", job)?;
         let dir = data_dir.join(job);
         create_dir_durably(&*fs, &dir)?;
+        check_folder(&*fs, &dir)?;
         Ok(Self { fs, dir, job: job.to_owned() })
+    }
+
+    /// The folder of a job, which must exist and need not have a manifest.
+    ///
+    /// # Errors
+    /// `Name` if the id is not a plain name, `NotFound` without a folder, or `Io`, also for a symbolic
+    /// link: it leads elsewhere.
+    pub fn existing(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Self> {
+        let folder = Self::at(fs, data_dir, job)?;
+        check_folder(&**folder.fs(), folder.path())?;
+        Ok(folder)
     }
 
     /// The folder of a job, which need not exist and need not have a manifest.
@@ -212,5 +224,21 @@ impl JobDir {
 
     fn path_of(&self, name: &str) -> PathBuf {
         self.dir.join(name)
+    }
+}
+
+/// Checks that a path is a folder itself.
+fn check_folder(fs: &dyn Fs, dir: &Path) -> Result<()> {
+    match fs.is_folder(dir) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let why = "it is no folder, or a symbolic link";
+            let error = std::io::Error::new(std::io::ErrorKind::NotADirectory, why);
+            Err(StoreError::io("open", dir)(error))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(StoreError::NotFound { path: dir.to_path_buf() })
+        }
+        Err(error) => Err(StoreError::io("open", dir)(error)),
     }
 }

@@ -14,3 +14,45 @@ pub(crate) const OLDER_PREFIX: &str = "older-";
 pub fn older_file(depth: u32, worker: u32) -> String {
     format!("{OLDER_PREFIX}{depth:06}-{worker:03}.strata")
 }
+
+/// Whether a name is one that a worker's file of a checkpoint or a kept layer has: that of [`layer_file`]
+/// or [`older_file`], or of a copy of it, whose number is at the end.
+#[must_use]
+pub fn is_layer_file(name: &str) -> bool {
+    let numbers = |kind| name.strip_prefix(kind)?.strip_suffix(".strata");
+    let Some(numbers) = numbers("layer-").or_else(|| numbers(OLDER_PREFIX)) else { return false };
+    let is_number = |text: &str, digits: usize| {
+        (digits..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let numbers: Vec<&str> = numbers.split('-').collect();
+    match numbers[..] {
+        [depth, worker] => is_number(depth, 6) && is_number(worker, 3),
+        [depth, worker, copy] => is_number(depth, 6) && is_number(worker, 3) && is_number(copy, 1),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layer_files_and_their_copies_are_known_by_name() {
+        for (depth, worker) in [(0, 0), (7, 12), (u32::MAX, 4095)] {
+            for name in [layer_file(depth, worker), older_file(depth, worker)] {
+                assert!(is_layer_file(&name), "{name}");
+                assert!(is_layer_file(&name.replace(".strata", "-3.strata")), "{name}");
+                assert!(!is_layer_file(&format!("{name}.tmp")) && !is_layer_file(&name[1..]));
+                assert!(!is_layer_file(&name.replace(".strata", "-1-2.strata")), "{name}");
+            }
+        }
+        for other in
+            ["journal-id", "manifest.json", ".lock", "layer-.strata", "layer-1-2.strata", ""]
+        {
+            assert!(!is_layer_file(other), "{other}");
+        }
+        assert!(!is_layer_file("layer-000001-0x1.strata"));
+        // Another worker's file under a name of its own.
+        assert!(!is_layer_file("shared-000001-001.strata"));
+    }
+}

@@ -232,9 +232,14 @@ where
         let mut waiting = 0;
         let mut reports = Vec::with_capacity(answers.len());
         for Answer { worker, done } in answers {
-            if let Ok(Done::Layer { depth, part, waiting: behind }) = done {
-                waiting += behind;
-                reports.push(PartReport { worker, depth, part: *part });
+            match done {
+                Ok(Done::Layer { depth, part, waiting: behind }) => {
+                    waiting += behind;
+                    reports.push(PartReport { worker, depth, part: *part });
+                }
+                Ok(Done::Saved { .. }) => return unexpected("checkpoint instead of a layer"),
+                Ok(Done::Acknowledged) => return unexpected("acknowledgement instead of a layer"),
+                Err(error) => return Err(DriveError::Failed(error)),
             }
         }
         self.shared =
@@ -273,8 +278,14 @@ where
         self.saving = self.sink.now();
         let answers = self.order(Order::Save { depth })?;
         for (worker, done) in all_done(answers).map_err(DriveError::Failed)? {
-            if let Done::Saved { depth, records } = done {
-                self.plan.handle(Input::Saved { worker, depth, records })?;
+            match done {
+                Done::Saved { depth, records } => {
+                    self.plan.handle(Input::Saved { worker, depth, records })?;
+                }
+                Done::Layer { .. } => return unexpected("layer instead of a checkpoint"),
+                Done::Acknowledged => {
+                    return unexpected("acknowledgement instead of a checkpoint");
+                }
             }
         }
         Ok(())
@@ -290,6 +301,11 @@ where
         self.last_checkpoint = self.sink.now();
         Ok(self.plan.handle(Input::Published { depth })?)
     }
+}
+
+/// The error of an answer to another kind of order.
+fn unexpected<E>(what: &'static str) -> Result<(), DriveError<E>> {
+    Err(Refusal::NotRequested { what }.into())
 }
 
 /// Results of all workers, or the most severe failure. An exhausted resource is the least severe.

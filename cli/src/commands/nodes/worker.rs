@@ -1,5 +1,6 @@
 //! `strata worker`: a worker of a cluster.
 
+use std::mem::ManuallyDrop;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,7 +86,9 @@ impl WorkerArgs {
 /// If an address or the data directory cannot be used, or serving fails.
 pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     let security = args.client.security.open()?;
-    let runtime = node::runtime()?;
+    // Never dropped: a layer that is being made at the end goes on until the process has ended, and its
+    // thread would panic in a runtime that is shut down. Nothing but the process itself is to be closed.
+    let runtime = ManuallyDrop::new(node::runtime()?);
     let options = NodeOptions {
         coordinator: args.client.coordinator.clone(),
         name: args.name(),

@@ -1,4 +1,8 @@
 //! Limit of wrong tokens: eight from one network at once, then one in two seconds.
+//!
+//! The page refuses further tokens of the network meanwhile, right ones too; signed-in browsers go on.
+//! Nodes and collectors must not be locked out by others of their network, so gRPC and `/metrics` always
+//! admit the right token, and only delay the answer to a wrong one.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -18,7 +22,7 @@ const NETWORKS: usize = 1024;
 
 /// Counts wrong tokens by the sender's network.
 #[derive(Debug, Default)]
-pub(crate) struct Throttle {
+pub struct Throttle {
     /// For each network, the time at which all its attempts are forgiven.
     forgiven: Mutex<HashMap<IpAddr, Instant>>,
 }
@@ -29,14 +33,16 @@ impl Throttle {
     }
 
     /// How long a sender must wait before a token of it is checked; none if it need not.
-    pub(crate) fn wait(&self, from: IpAddr, now: Instant) -> Option<Duration> {
+    #[must_use]
+    pub fn wait(&self, from: IpAddr, now: Instant) -> Option<Duration> {
         let debt = self.forgiven().get(&network(from))?.saturating_duration_since(now);
         let over = debt.saturating_sub((BURST - 1) * EACH);
         (!over.is_zero()).then_some(over)
     }
 
-    /// Counts a wrong token.
-    pub(crate) fn count(&self, from: IpAddr, now: Instant) {
+    /// Counts a wrong token. Returns how long its answer is to wait: not at all for the first ones.
+    pub fn count(&self, from: IpAddr, now: Instant) -> Duration {
+        let delay = self.wait(from, now).unwrap_or_default().min(EACH);
         let mut forgiven = self.forgiven();
         if forgiven.len() >= NETWORKS {
             forgiven.retain(|_, time| *time > now);
@@ -46,7 +52,12 @@ impl Throttle {
             first.and_then(|first| forgiven.remove(&first));
         }
         let time = forgiven.entry(network(from)).or_insert(now);
-        *time = (*time).max(now) + EACH;
+        // Further ones make nobody wait longer.
+        *time = ((*time).max(now) + EACH).min(now + (BURST + 1) * EACH);
+        if delay.is_zero() && *time == now + BURST * EACH {
+            tracing::warn!(address = %from, "many wrong tokens come from here");
+        }
+        delay
     }
 }
 
@@ -72,15 +83,20 @@ mod tests {
         let now = Instant::now();
         for _ in 0..BURST {
             assert_eq!(throttle.wait(one, now), None);
-            throttle.count(one, now);
+            assert_eq!(throttle.count(one, now), Duration::ZERO);
         }
         assert_eq!(throttle.wait(one, now), Some(EACH));
         assert_eq!(throttle.wait(other, now), None);
         let later = now + EACH;
         assert_eq!(throttle.wait(one, later), None);
-        throttle.count(one, later);
+        assert_eq!(throttle.count(one, later), Duration::ZERO);
         assert_eq!(throttle.wait(one, later), Some(EACH));
+        for _ in 0..1000 {
+            assert_eq!(throttle.count(one, later), EACH);
+        }
+        assert_eq!(throttle.wait(one, later + 2 * EACH), None);
         assert_eq!(throttle.wait(one, now + Duration::from_secs(60)), None);
+        assert_eq!(throttle.count(other, now), Duration::ZERO);
     }
 
     #[test]
@@ -88,7 +104,7 @@ mod tests {
         let throttle = Throttle::default();
         let now = Instant::now();
         for number in 0..2 * NETWORKS as u32 {
-            throttle.count(IpAddr::from(number.to_be_bytes()), now);
+            let _ = throttle.count(IpAddr::from(number.to_be_bytes()), now);
         }
         assert_eq!(throttle.forgiven().len(), NETWORKS);
         let host = |last| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 1, 2, 3, 4, 5, last));
