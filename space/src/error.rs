@@ -1,6 +1,16 @@
 //! Errors of opening a state space: parameters that are malformed, out of range or in conflict.
 
+use std::borrow::Cow;
+
+use crate::text::{VALUE_CHARS, shortened};
 use crate::work::WorkError;
+
+/// Characters of a reason, which may repeat a part of a value.
+const WHY_CHARS: usize = 1000;
+
+fn value_part(value: &str) -> Cow<'_, str> {
+    shortened(value, VALUE_CHARS)
+}
 
 /// A state space cannot be opened with these parameters.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -18,7 +28,7 @@ pub enum SpaceError {
         high: u32,
     },
     /// A value is not of the expected form.
-    #[error("{name} must be {expected}, not '{value}'")]
+    #[error("{name} must be {expected}, not '{}'", value_part(value))]
     Malformed {
         /// The parameter.
         name: String,
@@ -28,7 +38,7 @@ pub enum SpaceError {
         expected: String,
     },
     /// There is no space of this name.
-    #[error("unknown space '{name}' (known: {known})")]
+    #[error("unknown space '{}' (known: {known})", value_part(name))]
     UnknownSpace {
         /// The name given.
         name: String,
@@ -36,7 +46,7 @@ pub enum SpaceError {
         known: String,
     },
     /// The space has no parameter of this name.
-    #[error("{space} has no parameter '{name}' (it has: {known})")]
+    #[error("{space} has no parameter '{}' (it has: {known})", value_part(name))]
     UnknownParameter {
         /// The space.
         space: String,
@@ -56,7 +66,7 @@ pub enum SpaceError {
         usage: String,
     },
     /// A text is not a state, or not a state that the space allows.
-    #[error("{name} is not {expected}: {why}")]
+    #[error("{name} is not {expected}: {}", shortened(why, WHY_CHARS))]
     State {
         /// The parameter.
         name: String,
@@ -66,7 +76,7 @@ pub enum SpaceError {
         why: String,
     },
     /// A file is not of the expected form.
-    #[error("{name}: line {line}, column {column}: {why}")]
+    #[error("{name}: line {line}, column {column}: {}", shortened(why, WHY_CHARS))]
     File {
         /// The parameter, or the file that it was read from.
         name: String,
@@ -78,7 +88,7 @@ pub enum SpaceError {
         why: String,
     },
     /// The goal cannot be reached, which is known without a search.
-    #[error("{goal} cannot be reached from {start}: {why}")]
+    #[error("{} cannot be reached from {}: {why}", value_part(goal), value_part(start))]
     Unsolvable {
         /// The start, as text.
         start: String,
@@ -88,7 +98,7 @@ pub enum SpaceError {
         why: String,
     },
     /// A value is not allowed in combination with other parameters or the engine.
-    #[error("{name} cannot have this value: {why}")]
+    #[error("{name} cannot have this value: {}", shortened(why, WHY_CHARS))]
     Conflict {
         /// The parameter.
         name: String,
@@ -185,5 +195,28 @@ impl SpaceError {
             return Ok(());
         }
         Err(SpaceError::OutOfRange { name: name.into(), value, low, high })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_repeat_the_begin_of_long_values() {
+        let long = "x".repeat(100_000);
+        let text = || long.clone();
+        for error in [
+            SpaceError::Malformed { name: "size".into(), value: text(), expected: "a size".into() },
+            SpaceError::UnknownSpace { name: text(), known: "hanoi".into() },
+            SpaceError::UnknownParameter { space: "a".into(), name: text(), known: "b".into() },
+            SpaceError::State { name: "goal".into(), expected: "a state".into(), why: text() },
+            SpaceError::File { name: "file".into(), line: 1, column: 1, why: text() },
+            SpaceError::Unsolvable { start: text(), goal: text(), why: "parity".into() },
+            SpaceError::Conflict { name: "moves".into(), why: text() },
+        ] {
+            let message = error.to_string();
+            assert!(message.contains('…') && message.chars().count() < 1100, "{message}");
+        }
     }
 }

@@ -57,6 +57,7 @@ mod state_space;
 mod stats;
 mod symmetry;
 mod tabled;
+mod text;
 mod work;
 
 pub use digest::{Digest, MODULI, Weight, mix};
@@ -67,7 +68,7 @@ pub use key192::Key192;
 pub use keyed::{KeySpace, Keyed, Seed, each_successor};
 pub use parameter::{
     Flag, MAX_FILE_BYTES, Parameter, ParameterReader, Parameters, Values, file_content, file_value,
-    usage,
+    usage, with_line_feeds,
 };
 pub use puzzle::{NestedPuzzle, Puzzle};
 pub use reversible::check_reversible;
@@ -81,4 +82,5 @@ pub use tabled::{
     EdgeTarget, ExitEdge, InsideSuccessors, LegalMoves, LocalWeights, MAX_EXIT_EDGES, MAX_INDICES,
     MAX_MOVE_KINDS, MoveKind, Tabled, check_tabled,
 };
+pub use text::{VALUE_CHARS, shortened};
 pub use work::{Work, WorkError};

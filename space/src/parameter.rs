@@ -1,5 +1,6 @@
 //! Parameters of puzzles: names, defaults, help, the flags that set them, and values as text.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::digest::mix;
@@ -255,16 +256,16 @@ impl Parameter {
 pub const MAX_FILE_BYTES: usize = 64 << 10;
 
 /// The content of a file as a parameter's value, in one line: a line feed is `\\n`, a tab `\\t`, a
-/// backslash `\\\\`. Carriage returns are left out, other control characters are blanks.
+/// backslash `\\\\`, and another control character `\\x` and two hexadecimal digits. Ends of lines become
+/// line feeds, as [`with_line_feeds`] has them.
 pub fn file_value(content: &str) -> String {
     let mut value = String::with_capacity(content.len());
-    for c in content.chars() {
+    for c in with_line_feeds(content).chars() {
         match c {
             '\n' => value.push_str("\\n"),
             '\t' => value.push_str("\\t"),
             '\\' => value.push_str("\\\\"),
-            '\r' => {}
-            c if c.is_control() => value.push(' '),
+            c if c.is_control() => value.push_str(&format!("\\x{:02x}", u32::from(c))),
             c => value.push(c),
         }
     }
@@ -281,6 +282,7 @@ pub fn file_content(value: &str) -> Option<String> {
                 'n' => '\n',
                 't' => '\t',
                 '\\' => '\\',
+                'x' => control(chars.next()?, chars.next()?)?,
                 _ => return None,
             },
             c if c.is_control() => return None,
@@ -288,6 +290,25 @@ pub fn file_content(value: &str) -> Option<String> {
         });
     }
     Some(content)
+}
+
+/// The control character of two hexadecimal digits, if it has no other form.
+fn control(high: char, low: char) -> Option<char> {
+    let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    let digits =
+        [high, low].into_iter().all(is_digit).then(|| [high, low].iter().collect::<String>())?;
+    let c = char::from(u8::from_str_radix(&digits, 16).ok()?);
+    (c.is_control() && !matches!(c, '\n' | '\t' | '\r')).then_some(c)
+}
+
+/// A text in which lines end with a line feed: it replaces a carriage return and a line feed, and a
+/// carriage return alone.
+pub fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') {
+        text.replace("\r\n", "\n").replace('\r', "\n").into()
+    } else {
+        text.into()
+    }
 }
 
 /// FNV-1a of a text, mixed.
@@ -353,12 +374,14 @@ impl<'a> ParameterReader<'a> {
             self.required(name)?;
         }
         let Some(value) = self.text(name) else { return Ok(None) };
-        let number = value.parse().map_err(|_| SpaceError::Malformed {
+        let number = value.parse().ok();
+        let number = number.filter(|_| value.bytes().all(|byte| byte.is_ascii_digit()));
+        let malformed = || SpaceError::Malformed {
             name: name.into(),
             value: value.into(),
             expected: "a whole number".into(),
-        })?;
-        Ok(Some(number))
+        };
+        Ok(Some(number.ok_or_else(malformed)?))
     }
 
     /// The index of the value among the choices; None if it is missing.
@@ -413,13 +436,13 @@ mod tests {
 
     #[test]
     fn contents_of_files_are_values_of_one_line() {
-        for content in ["", "a\n\tb\\n", "é\n\n"] {
+        for content in ["", "a\n\tb\\n", "é\n\n", "\0\u{7f}\u{9f}x"] {
             let value = file_value(content);
             assert!(!value.contains(char::is_control));
             assert_eq!(file_content(&value).as_deref(), Some(content));
         }
-        assert_eq!(file_value("a\r\nb\u{7}"), "a\\nb ");
-        for wrong in ["\\", "\\x", "a\nb"] {
+        assert_eq!(file_value("a\r\nb\rc\n\rd\u{7}"), "a\\nb\\nc\\n\\nd\\x07");
+        for wrong in ["\\", "\\x", "\\x0", "\\x0A", "\\x0a", "\\x0d", "\\x41", "\\xé", "a\nb"] {
             assert_eq!(file_content(wrong), None);
         }
     }
@@ -437,11 +460,13 @@ mod tests {
 
     #[test]
     fn missing_and_malformed_values_are_named() {
-        let given = given(&[("speed", "late"), ("exhaust", "yes"), ("weight", "x")]);
+        let pairs = [("speed", "late"), ("exhaust", "yes"), ("weight", "x"), ("height", "+7")];
+        let given = given(&pairs);
         let read = ParameterReader::new("toy", KNOWN, &given);
         let errors = [
             (read.number("size").unwrap_err(), "toy takes size: toy SIZE"),
             (read.number("weight").unwrap_err(), "weight must be a whole number, not 'x'"),
+            (read.number("height").unwrap_err(), "height must be a whole number, not '+7'"),
             (
                 read.choice("speed", &["slow", "fast"]).unwrap_err(),
                 "speed must be 'slow' or 'fast', not 'late'",

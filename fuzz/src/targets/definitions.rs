@@ -29,7 +29,8 @@ const KPUZZLE: &str = r#"{"name": "small", "orbits": [
     "R": {"C": {"permutation": [0, 2, 3, 1], "orientationDelta": [0, 2, 0, 1]}}},
   "derivedMoves": {"S": "[R: U2']", "T": "[U, S]3", "Uv": "(R T) U'"}}"#;
 
-const GENERATORS: &str = "# a list\na = (1,2,3)(4, 5)\nb := [2,1,4,3];\n3 1 2\n()\n";
+const GENERATORS: &str =
+    "# a list\na = (1,2,3)\n  (4, 5);\nb := [2,1,4,3]; a2 =\n3 1 2;;\nd=(); # none\n";
 
 /// Searches of keys that are tried.
 const OPTIONS: [&[(&str, &str)]; 4] =
@@ -55,11 +56,18 @@ fn check_moves(definition: &Definition) -> Result<(), Finding> {
     Ok(())
 }
 
-/// Checks the first states of a search, and that they are read back.
+/// Checks the first states and moves of a search, and that they are read back.
 fn check_search<K: RankKey>(content: &str, options: &[(&str, &str)]) -> Result<(), Finding> {
     let Ok(puzzle) = PermutationPuzzle::<K>::open(&given(content, options)) else {
         return Ok(());
     };
+    for name in puzzle.move_names().take(8) {
+        let alone = PermutationPuzzle::<K>::open(&given(content, &[("moves", name)]));
+        let alone = alone.map_err(|error| format!("{name} is not read back: {error}"))?;
+        if alone.move_names().next() != Some(name) {
+            return Err(format!("{name} was read back as another move"));
+        }
+    }
     let start = puzzle.seeds()[0].key();
     let mut next = vec![start];
     puzzle.successors(start, &mut next);
@@ -111,6 +119,13 @@ impl Target for Definitions {
             "\"derivedMoves\":",
             "\"orientationMod\":",
             "[[U:R],x]",
+            "^-1",
+            "\"",
+            "'",
+            ";",
+            ",\n",
+            "\\\n",
+            " #",
         ];
         mutate::text(input, other, &words, rng);
     }

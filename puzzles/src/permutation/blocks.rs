@@ -52,7 +52,7 @@ pub(super) fn common<'a>(
     match line.first.text {
         "Name" => {
             let words: Vec<&str> = line.rest.iter().map(|word| word.text).collect();
-            builder.name(&words.join(" "));
+            builder.name(&words.join(" "), line.first.place)?;
         }
         "Set" => {
             let [name, size, orientations] =

@@ -6,6 +6,7 @@ use strata_group::{Element, Shape};
 
 use super::definition::{Definition, Format, Illegal, NamedElement, Set, SolvedSet, State};
 use super::error::{Place, ReadError, shortened};
+use super::names::{MAX_NAME, Names};
 use super::sequence::{self, is_rotation};
 
 /// The most slots of all sets together.
@@ -26,6 +27,7 @@ pub(super) struct Builder {
     moves: Vec<Source>,
     numbers: HashMap<String, usize>,
     illegal: Vec<Illegal>,
+    notes: Vec<String>,
 }
 
 /// A move by name, before sequences are evaluated.
@@ -52,11 +54,24 @@ impl Builder {
             moves: Vec::new(),
             numbers: HashMap::new(),
             illegal: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
-    pub(super) fn name(&mut self, name: &str) {
-        self.name = Some(shortened(name));
+    /// Names the puzzle.
+    ///
+    /// # Errors
+    /// If it has a name.
+    pub(super) fn name(&mut self, name: &str, place: Place) -> Result<(), ReadError> {
+        match self.name.replace(shortened(name)) {
+            Some(_) => Err(place.error("a second name")),
+            None => Ok(()),
+        }
+    }
+
+    /// Records a part of the file that has no effect.
+    pub(super) fn note(&mut self, what: &str, place: Place) {
+        self.notes.push(format!("line {}: {} has no effect", place.line, shortened(what)));
     }
 
     pub(super) fn sets(&self) -> &[Set] {
@@ -89,6 +104,9 @@ impl Builder {
         {
             let expected = "a name without blanks, ';' and '/' that does not begin with a digit";
             return Err(place.expected(expected, name));
+        }
+        if !self.moves.is_empty() {
+            return Err(place.error("expected all sets before the moves"));
         }
         if self.set(name).is_some() {
             return Err(place.error(format!("a second set '{}'", shortened(name))));
@@ -158,6 +176,9 @@ impl Builder {
         if name.is_empty() || name.contains(unfit) {
             return Err(place.expected("a name without blanks and commas", name));
         }
+        if name.len() > MAX_NAME {
+            return Err(place.expected(&format!("a name of at most {MAX_NAME} bytes"), name));
+        }
         if self.moves.len() == MAX_MOVES {
             return Err(place.error(format!("more than {MAX_MOVES} moves")));
         }
@@ -218,8 +239,8 @@ impl Builder {
             return Err(end.error("expected a move"));
         }
         let name = self.name.unwrap_or_else(|| "unnamed".to_owned());
-        let (format, sets, illegal) = (self.format, self.sets, self.illegal);
-        Ok(Definition { name, format, sets, shape, solved, moves, rotations, illegal })
+        let (format, sets, illegal, notes) = (self.format, self.sets, self.illegal, self.notes);
+        Ok(Definition { name, format, sets, shape, solved, moves, rotations, illegal, notes })
     }
 
     /// The element of a move, whose sequence is evaluated first.
@@ -245,12 +266,29 @@ impl Builder {
                 return Err(source.place.error(format!("the move '{name}' is defined by itself")));
             }
         };
-        let mut find = |name: &str| match self.numbers.get(name).copied() {
-            Some(number) => self.evaluate(number, shape, depth + 1).map(Some),
-            None => Ok(None),
-        };
-        let element = sequence::read(&text, text_place, shape, &mut find)?;
+        let mut names = Evaluation { builder: self, shape, depth };
+        let element = sequence::read(&text, text_place, shape, &mut names)?;
         self.moves[number].effect = Effect::Element(element.clone());
         Ok(element)
+    }
+}
+
+/// The moves of a definition in the making, for a sequence at some depth.
+struct Evaluation<'a> {
+    builder: &'a mut Builder,
+    shape: &'a Shape,
+    depth: usize,
+}
+
+impl Names for Evaluation<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.builder.numbers.contains_key(name)
+    }
+
+    fn element(&mut self, name: &str) -> Result<Option<Element>, ReadError> {
+        match self.builder.numbers.get(name).copied() {
+            Some(number) => self.builder.evaluate(number, self.shape, self.depth + 1).map(Some),
+            None => Ok(None),
+        }
     }
 }

@@ -87,6 +87,8 @@ pub struct Definition {
     pub rotations: Vec<NamedElement>,
     /// Pieces that may not be in a slot.
     pub illegal: Vec<Illegal>,
+    /// Parts of the file that have no effect here.
+    pub notes: Vec<String>,
 }
 
 /// The pieces of a set in the solved state, by slot of the set.

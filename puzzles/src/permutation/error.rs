@@ -58,12 +58,8 @@ impl Place {
 
 /// The begin of a text, without control characters.
 pub(super) fn shortened(text: &str) -> String {
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut begin: String = plain.take(QUOTED).collect();
-    if text.chars().nth(QUOTED).is_some() {
-        begin.push('…');
-    }
-    begin
+    let begin = strata_space::shortened(text, QUOTED);
+    begin.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

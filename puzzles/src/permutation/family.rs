@@ -76,6 +76,7 @@ fn definition<F: Family>(values: &[u32]) -> Result<Definition, SpaceError> {
         moves,
         rotations: Vec::new(),
         illegal: Vec::new(),
+        notes: Vec::new(),
     })
 }
 

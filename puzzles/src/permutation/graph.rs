@@ -19,6 +19,7 @@ use super::error::Place;
 use super::goals::{self, GoalError};
 use super::keys::Keys;
 use super::moves::{self, Inverses, Selection};
+use super::names::Dictionary;
 use super::ranking::{self, Orbit};
 use super::sequence::read_within;
 use super::symmetry::{Canonical, Codes};
@@ -82,7 +83,7 @@ impl<K: RankKey> Graph<K> {
     ) -> Result<Graph<K>, SpaceError> {
         let moves = moves::select(&definition, selection)?;
         let start_text = start.unwrap_or(SOLVED);
-        let start = pattern(&definition, "start", start_text)?;
+        let start = pattern(&definition, &mut dictionary(&definition), "start", start_text)?;
         let start =
             start.state().ok_or_else(|| state_error("start", "'?' is allowed in a goal only"))?;
         if !definition.is_legal(&start) {
@@ -166,8 +167,15 @@ impl<K: RankKey> Graph<K> {
         }
     }
 
-    /// Names the option that adds inverses, if moves have none and the puzzle has the option.
+    /// Names the option that adds inverses, if moves have none and the puzzle has the option, and parts of
+    /// the file without effect.
     pub(super) fn advice(&self) -> Option<String> {
+        let advice: Vec<String> =
+            self.inverses_advice().into_iter().chain(self.definition.notes.clone()).collect();
+        (!advice.is_empty()).then(|| advice.join("; "))
+    }
+
+    fn inverses_advice(&self) -> Option<String> {
         if self.inverses != Inverses::Optional {
             return None;
         }
@@ -421,12 +429,13 @@ fn all_goals(
     let mut is_fixed = vec![true; slots];
     orbits.iter().flat_map(|orbit| &orbit.slots).for_each(|slot| is_fixed[*slot] = false);
     let lines = goals::goal_lines(goal);
+    let mut dictionary = dictionary(definition);
     if lines.is_empty() {
-        return Err(state_error("goal", "the file has no goals"));
+        return Err(state_error("goal", "it has no goals"));
     }
     let (mut known, mut all) = (HashSet::new(), Vec::new());
     for line in &lines {
-        let pattern = pattern(definition, "goal", line)?;
+        let pattern = pattern(definition, &mut dictionary, "goal", line)?;
         let states = goals::matching(definition, (orbits, &is_fixed), start, &pattern, work);
         let states = states.map_err(|error| match error {
             GoalError::Many(why) => state_error("goal", &why),
@@ -442,26 +451,41 @@ fn all_goals(
     Ok(all)
 }
 
+/// All moves and rotations of a definition.
+fn dictionary(definition: &Definition) -> Dictionary<'_> {
+    Dictionary::new(definition.moves.iter().chain(&definition.rotations), &definition.shape)
+}
+
 /// A state or pattern, as text or as a sequence of moves from the solved state.
-fn pattern(definition: &Definition, name: &str, given: &str) -> Result<Pattern, SpaceError> {
+fn pattern(
+    definition: &Definition,
+    dictionary: &mut Dictionary<'_>,
+    name: &str,
+    given: &str,
+) -> Result<Pattern, SpaceError> {
     let given = given.trim();
     if given == SOLVED {
         return Ok(Pattern::of(&definition.solved));
     }
-    if text::is_state(definition, given) {
-        return text::read(definition, given).map_err(|why| state_error(name, &why));
+    if given.is_empty() {
+        return Err(state_error(name, "it is empty"));
     }
-    let all = || definition.moves.iter().chain(&definition.rotations);
-    let element = read_within(given, definition, all).map_err(|error| {
-        let place = Place { line: error.line, column: error.column };
-        let column = if place == Place::START {
-            String::new()
-        } else {
-            format!(" (column {})", place.column)
-        };
-        state_error(name, &format!("{}{column}", error.why))
-    })?;
-    Ok(Pattern::of(&definition.after(&definition.solved, &element)))
+    // A set and a move can have one name, and a name can begin with a digit.
+    let state = text::is_state(definition, given).then(|| text::read(definition, given));
+    if let Some(Ok(state)) = state {
+        return Ok(state);
+    }
+    let error = match (read_within(given, dictionary), state) {
+        (Ok(element), _) => {
+            return Ok(Pattern::of(&definition.after(&definition.solved, &element)));
+        }
+        (Err(_), Some(Err(why))) => return Err(state_error(name, &why)),
+        (Err(error), _) => error,
+    };
+    let place = Place { line: error.line, column: error.column };
+    let column =
+        if place == Place::START { String::new() } else { format!(" (column {})", place.column) };
+    Err(state_error(name, &format!("{}{column}", error.why)))
 }
 
 fn unreachable(definition: &Definition, start: &State, goal: &State) -> SpaceError {

@@ -9,6 +9,9 @@ use super::definition::{Definition, Format, SolvedSet};
 use super::error::{Place, ReadError};
 use super::json::Located;
 
+/// Members of the whole that have an effect.
+const MEMBERS: [&str; 5] = ["name", "orbits", "defaultPattern", "moves", "derivedMoves"];
+
 /// Reads a definition.
 ///
 /// # Errors
@@ -23,7 +26,10 @@ pub(super) fn read(text: &str) -> Result<Definition, ReadError> {
     };
     let mut builder = Builder::new(Format::KPuzzle);
     if let Some(name) = member("name") {
-        builder.name(&name.string()?);
+        builder.name(&name.string()?, name.place())?;
+    }
+    for (name, value) in members.iter().filter(|(name, _)| !MEMBERS.contains(&&**name)) {
+        builder.note(&format!("the member '{name}'"), value.place());
     }
     for orbit in required("orbits")?.list()? {
         add_orbit(&orbit, &mut builder)?;
@@ -90,7 +96,12 @@ fn solved(pattern: &Located<'_>, builder: &Builder) -> Result<Vec<SolvedSet>, Re
             part.turns = turns.into_iter().map(|turn| turn as u8).collect();
         }
         let Some(periods) = periods else { continue };
-        for (slot, period) in periods.list()?.iter().enumerate().take(set.size) {
+        let list = periods.list()?;
+        if list.len() != set.size {
+            let why = format!("expected {} numbers, found {}", set.size, list.len());
+            return Err(periods.place().error(why));
+        }
+        for (slot, period) in list.iter().enumerate() {
             match period.number(0, orientations)? {
                 // All orientations look different.
                 0 => {}

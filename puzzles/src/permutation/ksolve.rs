@@ -6,8 +6,8 @@ use super::definition::{Definition, Format};
 use super::error::{Place, ReadError};
 use super::lines::Lines;
 
-/// Commands up to `End` that say how ksolve+ solves scrambles, and do not change which states can be
-/// reached in how many moves.
+/// Commands up to `End` that say how ksolve+ solves scrambles. A search does not use them: pieces that
+/// `Ignore` names count as different.
 const WITHOUT_EFFECT: [&str; 3] = ["Ignore", "Multiplicators", "ParallelMoves"];
 
 /// Commands that forbid moves after others or together.
@@ -41,6 +41,7 @@ pub(super) fn read(text: &str) -> Result<Definition, ReadError> {
             return Err(place.expected(expected, word));
         }
         skip(&mut lines, place)?;
+        builder.note(word, place);
     }
     builder.finish(lines.end())
 }

@@ -7,7 +7,9 @@ use strata_space::SpaceError;
 
 use super::definition::{Definition, Format, NamedElement};
 use super::effort::MAX_MOVE_SLOTS;
-use super::sequence::{order_within, power_name, read_within};
+use super::error::shortened;
+use super::names::{Dictionary, Power};
+use super::sequence::{MAX_POWER, order_within};
 
 /// The largest order of a move whose powers are all moves.
 const MAX_ORDER: u64 = 1000;
@@ -41,6 +43,20 @@ pub(super) struct Selection<'a> {
     pub(super) inverses: Inverses,
 }
 
+/// The moves of a search, and what is not obvious about their names.
+#[derive(Clone, Debug)]
+pub(super) struct Expanded {
+    pub(super) moves: Vec<NamedElement>,
+    /// Of moves whose names are not written in the usual form: why.
+    pub(super) clashes: Vec<String>,
+}
+
+/// A selected move, or a power of one, before powers and inverses are added.
+struct Base {
+    power: Power,
+    element: Element,
+}
+
 /// The moves of a selection that a search can use.
 ///
 /// # Errors
@@ -50,7 +66,7 @@ pub(super) fn select(
     selection: Selection<'_>,
 ) -> Result<Vec<NamedElement>, SpaceError> {
     let name = if selection.names.is_some() { "moves" } else { "file" };
-    let moves = expand(definition, selection)?;
+    let moves = expand(definition, selection)?.moves;
     if moves.is_empty() {
         return Err(conflict(name, "no move changes anything"));
     }
@@ -64,16 +80,23 @@ pub(super) fn select(
 pub(super) fn expand(
     definition: &Definition,
     selection: Selection<'_>,
-) -> Result<Vec<NamedElement>, SpaceError> {
+) -> Result<Expanded, SpaceError> {
     let most = MAX_MOVE_SLOTS / definition.shape.slots();
     let base = match selection.names {
-        None => definition.moves.clone(),
+        None => {
+            let base = |mv: &NamedElement| Base {
+                power: Power { name: mv.name.clone(), exponent: 1 },
+                element: mv.element.clone(),
+            };
+            definition.moves.iter().map(base).collect()
+        }
         Some(names) => {
-            let count = names.split(',').count();
-            if count > most {
+            if names.split(',').count() > most {
                 return Err(too_many(definition, selection));
             }
-            names.split(',').map(|name| named(definition, name.trim())).collect::<Result<_, _>>()?
+            let dictionary = Dictionary::new(&definition.moves, &definition.shape);
+            let base = |name: &str| named(definition, &dictionary, name.trim());
+            names.split(',').map(base).collect::<Result<_, _>>()?
         }
     };
     let all = if definition.format == Format::Generators {
@@ -83,9 +106,25 @@ pub(super) fn expand(
     } else {
         powers(definition, base, selection)?
     };
+    let dictionary =
+        Dictionary::new(definition.moves.iter().chain(&definition.rotations), &definition.shape);
     let mut known = HashSet::new();
-    let is_new = |mv: &NamedElement| !mv.element.is_identity() && known.insert(mv.element.clone());
-    Ok(all.into_iter().filter(is_new).collect())
+    let mut expanded = Expanded { moves: Vec::new(), clashes: Vec::new() };
+    for Base { power, element } in all {
+        if element.is_identity() || !known.insert(element.clone()) {
+            continue;
+        }
+        let written = dictionary.written(&power);
+        expanded.clashes.extend(written.avoided.map(|usual| {
+            let why = match dictionary.word(&usual) {
+                Ok(_) => "is another move",
+                Err(_) => "would not be read as this move",
+            };
+            format!("{} is not written {usual}, which {why}", written.text)
+        }));
+        expanded.moves.push(NamedElement { name: written.text, element });
+    }
+    Ok(expanded)
 }
 
 /// The moves whose inverses are not moves.
@@ -104,22 +143,34 @@ fn conflict(name: &str, why: &str) -> SpaceError {
 }
 
 /// A move, or a power of one.
-fn named(definition: &Definition, name: &str) -> Result<NamedElement, SpaceError> {
-    let element = read_within(name, definition, || definition.moves.iter());
-    let is_word =
-        !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "()[]".contains(c));
-    match element {
-        Ok(element) if is_word => Ok(NamedElement { name: name.to_owned(), element }),
-        _ => Err(SpaceError::Malformed {
-            name: "moves".into(),
-            value: name.into(),
-            expected: format!("names among {}", listed(definition)),
-        }),
+fn named(
+    definition: &Definition,
+    dictionary: &Dictionary<'_>,
+    text: &str,
+) -> Result<Base, SpaceError> {
+    let refused = |expected: String| SpaceError::Malformed {
+        name: "moves".into(),
+        value: text.into(),
+        expected,
+    };
+    let power = dictionary.word(text).map_err(|meanings| match &*meanings {
+        [] => refused(format!("names among {}", listed(definition, dictionary))),
+        meanings => {
+            refused(format!("names of moves, of which one could be {}", meanings.join(" or ")))
+        }
+    })?;
+    if power.exponent.unsigned_abs() > MAX_POWER {
+        return Err(refused(format!("powers of at most {MAX_POWER}")));
     }
+    let element = dictionary.power(&power);
+    let element = element.ok_or_else(|| refused("moves of the file".into()))?;
+    Ok(Base { power, element })
 }
 
-fn listed(definition: &Definition) -> String {
-    let names: Vec<&str> = definition.moves.iter().map(|mv| mv.name.as_str()).collect();
+fn listed(definition: &Definition, dictionary: &Dictionary<'_>) -> String {
+    let name =
+        |mv: &NamedElement| dictionary.written(&Power { name: mv.name.clone(), exponent: 1 }).text;
+    let names: Vec<String> = definition.moves.iter().map(name).collect();
     match names.get(..12) {
         Some(first) if names.len() > 12 => format!("{} and more", first.join(", ")),
         _ => names.join(", "),
@@ -128,55 +179,73 @@ fn listed(definition: &Definition) -> String {
 
 fn generators(
     definition: &Definition,
-    base: Vec<NamedElement>,
+    base: Vec<Base>,
     selection: Selection<'_>,
-) -> Result<Vec<NamedElement>, SpaceError> {
+) -> Result<Vec<Base>, SpaceError> {
     if selection.metric == Metric::Quarter {
         return Err(conflict("metric", "generators are moves as they stand"));
     }
-    let mut all = base.clone();
-    for mv in base.into_iter().filter(|_| selection.inverses == Inverses::Added) {
-        if let Some(element) = mv.element.inverse(&definition.shape) {
-            // An inverse is written like the highest power, whatever the order.
-            all.push(NamedElement { name: power_name(&mv.name, 2, 3), element });
-        }
-    }
-    Ok(all)
+    let inverse = |mv: &Base| {
+        let Power { name, exponent } = mv.power.clone();
+        let element = mv.element.inverse(&definition.shape)?;
+        Some(Base { power: Power { name, exponent: -exponent }, element })
+    };
+    let is_added = selection.inverses == Inverses::Added;
+    let inverses: Vec<Base> = base.iter().filter(|_| is_added).filter_map(inverse).collect();
+    Ok(base.into_iter().chain(inverses).collect())
 }
 
 fn powers(
     definition: &Definition,
-    base: Vec<NamedElement>,
+    base: Vec<Base>,
     selection: Selection<'_>,
-) -> Result<Vec<NamedElement>, SpaceError> {
+) -> Result<Vec<Base>, SpaceError> {
     let shape = &definition.shape;
     let most = MAX_MOVE_SLOTS / shape.slots();
     let mut all = Vec::new();
-    for NamedElement { name, element } in base {
+    for Base { power: Power { name, exponent }, element } in base {
+        let short = shortened(&name);
         let Some(order) = order_within(&element, shape, MAX_ORDER) else {
-            let why = format!("'{name}' has more than {MAX_ORDER} powers");
+            let why = format!("'{short}' has more than {MAX_ORDER} powers");
             return Err(conflict("moves", &why));
         };
-        let mut add = |exponent, element| {
-            all.push(NamedElement { name: power_name(&name, exponent, order), element });
+        let root = definition.moves.iter().find(|mv| mv.name == name);
+        let root_order = root.and_then(|root| order_within(&root.element, shape, MAX_POWER));
+        let mut add = |power: u64, element: Element| {
+            let exponent = match root_order {
+                Some(order) => nearest(exponent.saturating_mul(power as i64), order as i64),
+                None => exponent.saturating_mul(nearest(power as i64, order as i64)),
+            };
+            if exponent.unsigned_abs() > MAX_POWER {
+                let why = format!("'{short}' would have powers above {MAX_POWER}");
+                return Err(conflict("moves", &why));
+            }
+            all.push(Base { power: Power { name: name.clone(), exponent }, element });
             if all.len() > most { Err(too_many(definition, selection)) } else { Ok(()) }
         };
         match selection.metric {
             Metric::Half => {
                 let next = |power: &Element| power.times(&element, shape);
                 let powers = std::iter::successors(Some(element.clone()), next);
-                (1..order).zip(powers).try_for_each(|(exponent, power)| add(exponent, power))?;
+                (1..order).zip(powers).try_for_each(|(power, element)| add(power, element))?;
             }
             Metric::Quarter => {
-                for exponent in [1, order - 1] {
-                    if let Some(power) = element.power(exponent, shape) {
-                        add(exponent, power)?;
+                for power in [1, order - 1] {
+                    if let Some(element) = element.power(power, shape) {
+                        add(power, element)?;
                     }
                 }
             }
         }
     }
     Ok(all)
+}
+
+/// The exponent of least absolute value, and not negative if there are two, that is the same modulo an
+/// order.
+fn nearest(exponent: i64, order: i64) -> i64 {
+    let rest = exponent.rem_euclid(order);
+    if rest * 2 > order { rest - order } else { rest }
 }
 
 /// The refusal of moves that are too many for their slots.

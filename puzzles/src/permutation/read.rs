@@ -1,6 +1,6 @@
 //! Reader of files in any format, told from their content.
 
-use strata_space::MAX_FILE_BYTES;
+use strata_space::{MAX_FILE_BYTES, with_line_feeds};
 
 use super::definition::Definition;
 use super::error::{Place, ReadError};
@@ -13,7 +13,7 @@ const COMMANDS: [&str; 4] = ["Name", "Set", "Solved", "Move"];
 impl Definition {
     /// Reads a definition. The format follows from the content: an object is KPuzzle JSON; a text
     /// that begins with a command is a `.tws` file, or a `.def` file if it has commands of ksolve+;
-    /// anything else is a list of permutations.
+    /// anything else is a list of permutations. Lines end with a line feed, a carriage return or both.
     ///
     /// # Errors
     /// With the place of the first fault.
@@ -23,6 +23,12 @@ impl Definition {
             return Err(Place::START.error(format!("the file has more than {kibibytes} KiB")));
         }
         let text = text.trim_start_matches('\u{feff}');
+        let text = &*with_line_feeds(text);
+        let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        if let Some((at, c)) = text.char_indices().find(|(_, c)| is_refused(*c)) {
+            let why = format!("a control character (U+{:04X})", u32::from(c));
+            return Err(Place::at(text, at).error(why));
+        }
         if text.trim_start().starts_with('{') {
             return kpuzzle::read(text);
         }

@@ -1,34 +1,30 @@
-//! Names of moves with powers, and sequences of moves.
+//! Sequences of moves.
 //!
-//! A word is a name, or a name with a power: `R2`, `R'`, `R2'`, `R^2`, `R^-1`. A sequence is words,
-//! groups `(R U)3`, commutators `[R, U]` (R U R' U') and conjugates `[R: U]` (R U R'), also with
-//! powers. Words are separated by blanks, or by commas outside brackets.
+//! A sequence is [words](super::names), groups `(R U)3`, commutators `[R, U]` (R U R' U') and conjugates
+//! `[R: U]` (R U R'), also with powers. They are separated by blanks, or by commas outside brackets.
 
 use strata_group::{BigUint, Element, Shape};
 
-use super::definition::{Definition, NamedElement};
-use super::error::{Place, ReadError};
+use super::error::{Place, ReadError, shortened};
+use super::names::{self, Dictionary, Names, is_boundary};
 
 /// Most brackets inside each other.
 const MAX_DEPTH: usize = 16;
 
 /// The largest power of a word or group.
-const MAX_POWER: u64 = 1_000_000;
-
-/// The element of a name without a power, if there is one.
-pub(super) type Find<'a> = dyn FnMut(&str) -> Result<Option<Element>, ReadError> + 'a;
+pub(super) const MAX_POWER: u64 = 1_000_000;
 
 /// Reads a sequence that begins at a place. Applied to a state, its words act from left to right.
 ///
 /// # Errors
-/// If a word has no element, or brackets do not match.
+/// If a word has no element or two, or brackets do not match.
 pub(super) fn read(
     text: &str,
     place: Place,
     shape: &Shape,
-    find: &mut Find<'_>,
+    names: &mut dyn Names,
 ) -> Result<Element, ReadError> {
-    let mut reader = Reader { text, offset: 0, place, shape, find };
+    let mut reader = Reader { text, offset: 0, place, shape, names };
     let element = reader.sequence(0, &[','])?;
     match reader.next_char() {
         None => Ok(element),
@@ -40,31 +36,11 @@ pub(super) fn read(
 ///
 /// # Errors
 /// As [`read`].
-pub(super) fn read_within<'a, M: Iterator<Item = &'a NamedElement>>(
+pub(super) fn read_within(
     text: &str,
-    definition: &Definition,
-    moves: impl Fn() -> M,
+    dictionary: &mut Dictionary<'_>,
 ) -> Result<Element, ReadError> {
-    let mut find = |name: &str| {
-        let found = moves().find(|mv| mv.name == name);
-        Ok(found.map(|mv| mv.element.clone()))
-    };
-    read(text, Place::START, &definition.shape, &mut find)
-}
-
-/// The name of a power of a move: the inverse for exponents above half of the order.
-pub(super) fn power_name(name: &str, exponent: u64, order: u64) -> String {
-    let (count, inverse) =
-        if exponent * 2 > order { (order - exponent, true) } else { (exponent, false) };
-    let ends_plainly = !name.ends_with(|c: char| c.is_ascii_digit() || c == '\'');
-    match (count, inverse) {
-        (1, false) => name.to_owned(),
-        (1, true) if ends_plainly => format!("{name}'"),
-        (_, false) if ends_plainly => format!("{name}{count}"),
-        (_, true) if ends_plainly => format!("{name}{count}'"),
-        (_, false) => format!("{name}^{count}"),
-        (_, true) => format!("{name}^-{count}"),
-    }
+    read(text, Place::START, dictionary.shape(), dictionary)
 }
 
 /// Whether twsearch takes a name as a rotation of the whole puzzle: `x`, `y`, `z`, also with a power,
@@ -78,37 +54,21 @@ pub(super) fn is_rotation(name: &str) -> bool {
     })
 }
 
-/// Ways to take a word as a name and a power, the longest name first.
-fn split_power(word: &str) -> Vec<(&str, i64)> {
-    if let Some((name, power)) = word.rsplit_once('^') {
-        return power.parse().map_or(Vec::new(), |power| vec![(name, power)]);
-    }
-    let (rest, sign) = match word.strip_suffix(['\'', '’']) {
-        Some(rest) => (rest, -1),
-        None => (word, 1),
-    };
-    let name = rest.trim_end_matches(|c: char| c.is_ascii_digit());
-    let mut ways = Vec::new();
-    if rest != word {
-        ways.push((rest, sign));
-    }
-    if let Some(count) = rest.get(name.len()..).and_then(|digits| digits.parse::<i64>().ok()) {
-        ways.push((name, sign * count));
-    }
-    ways
-}
-
 struct Reader<'a, 'f> {
     text: &'a str,
     offset: usize,
     place: Place,
     shape: &'a Shape,
-    find: &'a mut Find<'f>,
+    names: &'a mut (dyn Names + 'f),
 }
 
 impl Reader<'_, '_> {
     fn here(&self) -> Place {
-        self.place.within(self.text, self.offset)
+        self.place_of(self.offset)
+    }
+
+    fn place_of(&self, offset: usize) -> Place {
+        self.place.within(self.text, offset)
     }
 
     fn rest(&self) -> &str {
@@ -128,7 +88,7 @@ impl Reader<'_, '_> {
     fn sequence(&mut self, depth: usize, blanks: &[char]) -> Result<Element, ReadError> {
         let mut product = self.shape.identity();
         loop {
-            self.skip(|c| c.is_whitespace() || c == '.' || blanks.contains(&c));
+            self.skip(|c| c.is_whitespace() || blanks.contains(&c));
             let factor = match self.next_char() {
                 None | Some(')' | ']' | ',' | ':') => return Ok(product),
                 Some('(' | '[') if depth == MAX_DEPTH => {
@@ -146,7 +106,15 @@ impl Reader<'_, '_> {
                     let pair = self.pair(depth + 1)?;
                     self.powered(pair)?
                 }
-                Some(_) => self.word()?,
+                Some(found) => match self.word()? {
+                    Some(element) => element,
+                    // A pause.
+                    None if found == '.' => {
+                        self.offset += 1;
+                        continue;
+                    }
+                    None => return Err(self.no_word()),
+                },
             };
             product = self.times(&product, &factor)?;
         }
@@ -189,43 +157,51 @@ impl Reader<'_, '_> {
 
     /// The power that follows a closing bracket.
     fn powered(&mut self, element: Element) -> Result<Element, ReadError> {
-        let digits: String = self.rest().chars().take_while(char::is_ascii_digit).collect();
-        let place = self.here();
-        self.offset += digits.len();
-        let count = match &*digits {
-            "" => 1,
-            digits => digits.parse().map_err(|_| place.expected("a power", digits))?,
+        let begin = self.offset;
+        let Some((power, len)) = names::power(self.rest()) else {
+            return Err(self.here().error(format!("a power above {MAX_POWER}")));
         };
-        let inverse = self.next_char().filter(|c| ['\'', '’'].contains(c));
-        self.offset += inverse.map_or(0, char::len_utf8);
-        self.bounded_power(&element, if inverse.is_some() { -count } else { count }, place)
+        self.offset += len;
+        if let Some(found) = self.next_char().filter(|c| !is_boundary(*c)) {
+            let expected = "a power, a blank or a bracket";
+            return Err(self.here().expected(expected, &found.to_string()));
+        }
+        self.bounded_power(&element, power, begin)
     }
 
-    fn word(&mut self) -> Result<Element, ReadError> {
-        let place = self.here();
-        let ends = |c: char| c.is_whitespace() || "()[],:".contains(c);
-        let len = self.rest().find(ends).unwrap_or(self.rest().len());
-        let word = self.rest().get(..len).unwrap_or_default().to_owned();
-        self.offset += len;
-        if let Some(element) = (self.find)(&word)? {
-            return Ok(element);
-        }
-        for (name, power) in split_power(&word) {
-            if let Some(element) = (self.find)(name)? {
-                return self.bounded_power(&element, power, place);
+    /// The word that begins here, if there is one.
+    fn word(&mut self) -> Result<Option<Element>, ReadError> {
+        let Some(word) = names::word(self.rest(), |name| self.names.has(name)) else {
+            return Ok(None);
+        };
+        let mut found: Option<Element> = None;
+        for names::Power { name, exponent } in &word.readings {
+            let Some(element) = self.names.element(name)? else { continue };
+            let element = self.bounded_power(&element, *exponent, self.offset)?;
+            if found.as_ref().is_some_and(|found| *found != element) {
+                let text = self.rest().get(..word.len).unwrap_or_default();
+                return Err(self.here().error(ambiguous(text, &word.readings)));
             }
+            found = Some(element);
         }
-        Err(place.expected("a move", &word))
+        self.offset += word.len;
+        Ok(found)
+    }
+
+    fn no_word(&self) -> ReadError {
+        let rest = self.rest();
+        let len = rest.find(is_boundary).unwrap_or(rest.len());
+        self.here().expected("a move", rest.get(..len).unwrap_or_default())
     }
 
     fn bounded_power(
         &self,
         element: &Element,
         power: i64,
-        place: Place,
+        offset: usize,
     ) -> Result<Element, ReadError> {
         if power.unsigned_abs() > MAX_POWER {
-            return Err(place.error(format!("a power above {MAX_POWER}")));
+            return Err(self.place_of(offset).error(format!("a power above {MAX_POWER}")));
         }
         self.power(element, power)
     }
@@ -245,6 +221,13 @@ impl Reader<'_, '_> {
     }
 }
 
+/// Why a word that could be powers of two names is refused.
+pub(super) fn ambiguous(word: &str, readings: &[names::Power]) -> String {
+    let forms: Vec<String> =
+        readings.iter().map(|power| format!("{}^{}", power.name, power.exponent)).collect();
+    format!("'{}' could be {}: write which one is meant", shortened(word), forms.join(" or "))
+}
+
 /// The order of a move, if it is at most `limit`.
 pub(super) fn order_within(element: &Element, shape: &Shape, limit: u64) -> Option<u64> {
     let order = element.order(shape);
@@ -254,19 +237,20 @@ pub(super) fn order_within(element: &Element, shape: &Shape, limit: u64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::permutation::definition::NamedElement;
 
     fn element(text: &str) -> Result<Element, String> {
         let shape = Shape::plain(4).unwrap();
         let a = shape.permutation(&[1, 2, 3, 0]).unwrap();
         let b = shape.permutation(&[1, 0, 2, 3]).unwrap();
-        let mut find = |name: &str| {
-            Ok(match name {
-                "a" => Some(a.clone()),
-                "b" | "c1" => Some(b.clone()),
-                _ => None,
-            })
-        };
-        read(text, Place::START, &shape, &mut find).map_err(|error| error.to_string())
+        let moves =
+            [("a", &a), ("b", &b), ("c1", &b), ("R[1..2]", &a), ("[U]", &b), ("d", &b), ("d2", &a)];
+        let moves = moves.map(|(name, element)| NamedElement {
+            name: name.to_owned(),
+            element: element.clone(),
+        });
+        let mut names = Dictionary::new(&moves, &shape);
+        read_within(text, &mut names).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -282,6 +266,11 @@ mod tests {
             ("[[a: b], a]'", "a a b' a' a' a b a'"),
             ("c1^2", ""),
             ("c1 . c1'", "b b"),
+            ("(a b)^-1 (a b)'", "b a' b a'"),
+            ("R[1..2]2", "a a"),
+            ("[R[1..2]: \"[U]\"]'", "[a: b]"),
+            ("\"a\"2'", "a' a'"),
+            ("d2 d^2", "a"),
         ] {
             assert_eq!(element(text), element(plain), "{text}");
         }
@@ -291,29 +280,21 @@ mod tests {
     #[test]
     fn faults_have_a_place() {
         let error = |text: &str| element(text).unwrap_err();
-        assert_eq!(error("a d"), "line 1, column 3: expected a move, found 'd'");
+        assert_eq!(error("a e"), "line 1, column 3: expected a move, found 'e'");
+        assert_eq!(
+            error("a d2'"),
+            "line 1, column 3: 'd2'' could be d2^-1 or d^-2: write which one is meant"
+        );
+        assert_eq!(
+            error("(a)2b"),
+            "line 1, column 5: expected a power, a blank or a bracket, found 'b'"
+        );
+        assert_eq!(error("\"a"), "line 1, column 1: expected a move, found '\"a'");
         assert_eq!(error("(a b"), "line 1, column 5: expected ')', found the end");
         assert_eq!(error("[a b]"), "line 1, column 5: expected ',' or ':', found ']'");
         assert_eq!(error("a )"), "line 1, column 3: expected a move, found ')'");
         assert_eq!(error("a9999999"), "line 1, column 1: a power above 1000000");
         assert!(error(&"(".repeat(99)).contains("brackets inside each other"));
-    }
-
-    #[test]
-    fn names_of_powers_are_read_back() {
-        for (name, exponent, order, written) in [
-            ("R", 1, 4, "R"),
-            ("R", 2, 4, "R2"),
-            ("R", 3, 4, "R'"),
-            ("R", 4, 6, "R2'"),
-            ("F1", 2, 5, "F1^2"),
-            ("F1", 4, 5, "F1^-1"),
-        ] {
-            assert_eq!(power_name(name, exponent, order), written);
-        }
-        assert_eq!(split_power("R2'"), [("R2", -1), ("R", -2)]);
-        assert_eq!(split_power("F1^-1"), [("F1", -1)]);
-        assert_eq!(split_power("R"), []);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::definition::Definition;
 use super::dense::{self, Numbering};
 use super::effort;
 use super::keys::Keys;
-use super::moves::{self, Inverses, Metric, Selection};
+use super::moves::{self, Expanded, Inverses, Metric, Selection};
 use super::ranking::MAX_BITS;
 use super::symmetry::Canonical;
 
@@ -17,6 +17,8 @@ use super::symmetry::Canonical;
 pub struct Survey {
     /// Names of the moves of a search, with powers.
     pub moves: Vec<String>,
+    /// Of moves whose names are not written in the usual form: how, and why.
+    pub clashes: Vec<String>,
     /// The order of the group that the moves generate.
     pub order: Result<BigUint, GroupError>,
     /// Whether the order is exact. Otherwise it is a lower bound.
@@ -83,7 +85,7 @@ impl Survey {
     ) -> Result<Survey, SpaceError> {
         let inverses = if inverses { Inverses::Added } else { Inverses::Optional };
         let selection = Selection { names, metric: Metric::Half, inverses };
-        let selected = moves::expand(definition, selection)?;
+        let Expanded { moves: selected, clashes } = moves::expand(definition, selection)?;
         let elements: Vec<Element> = selected.iter().map(|mv| mv.element.clone()).collect();
         let chain = effort::chain(&definition.shape, &elements, work);
         let invariants = Invariants::of(&definition.shape, &elements);
@@ -105,6 +107,7 @@ impl Survey {
         Ok(Survey {
             dense,
             symmetries,
+            clashes,
             moves: selected.into_iter().map(|mv| mv.name).collect(),
             is_exact: chain.as_ref().is_ok_and(StabiliserChain::is_verified),
             order: chain.map(|chain| chain.order()),

@@ -94,12 +94,20 @@ pub(super) fn read(definition: &Definition, text: &str) -> Result<Pattern, Strin
         }
         let words: Vec<&str> = words.collect();
         let (pieces, turns) = match words.iter().position(|word| *word == "/") {
+            Some(slash) if slash + 1 == words.len() => {
+                return Err(format!("{} has no turns after '/'", set.name));
+            }
             Some(slash) => (&words[..slash], &words[slash + 1..]),
             None => (&words[..], &[][..]),
         };
         read_set(set, pieces, turns, &mut pattern)?;
     }
     Ok(pattern)
+}
+
+/// A word of digits only.
+fn number(word: &str) -> Option<u16> {
+    word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn read_set(
@@ -118,7 +126,7 @@ fn read_set(
         let kind = match *word {
             "?" => None,
             word => {
-                let label = word.parse().ok();
+                let label = number(word);
                 let kind = label.and_then(|label| set.kind_of(label));
                 Some(kind.ok_or_else(|| format!("{name} has no piece '{word}'"))?)
             }
@@ -138,9 +146,8 @@ fn read_set(
         pattern.turns[slot] = match turns.get(index).copied().unwrap_or("0") {
             "?" => kind.filter(|kind| kind.orientations == 1).map(|_| 0),
             word => {
-                let turn: u8 = word
-                    .parse()
-                    .ok()
+                let turn = number(word)
+                    .and_then(|turn| u8::try_from(turn).ok())
                     .filter(|turn| *turn < set.orientations)
                     .ok_or_else(|| format!("{name} has no turn '{word}'"))?;
                 Some(kind.map_or(turn, |kind| turn % kind.orientations))

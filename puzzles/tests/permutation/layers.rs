@@ -159,7 +159,7 @@ fn lists_of_permutations_are_taken_as_they_stand() {
         images.swap(a, b);
         images
     };
-    let text = "# bubbles\na = (1,2)\nb := [1,3,2];\n(3,4)\nd = 1 2 3 5 4\n";
+    let text = "# bubbles\na = (1,2);\nb := [1,3,2];\nc := (3,4);\nd = 1 2 3 5 4;\n";
     let expected = Reference::plain(5, &[swap(0, 1), swap(1, 2), swap(2, 3), swap(3, 4)]);
     assert_eq!(expected, [1, 4, 9, 15, 20, 22, 20, 15, 9, 4, 1]);
     let space = open(text, &[]).unwrap();
@@ -167,7 +167,7 @@ fn lists_of_permutations_are_taken_as_they_stand() {
     check_dense(&space, &expected);
     assert_eq!(
         (space.label().as_str(), space.move_names().collect::<Vec<_>>().join(" ").as_str()),
-        ("puzzle-bubbles", "a b g3 d")
+        ("puzzle-bubbles", "a b c d")
     );
     let cycles = "r = (1,2,3,4,5)\nt = (1,2)(3,4)\n";
     let left: Vec<usize> = vec![1, 2, 3, 4, 0];

@@ -6,11 +6,13 @@ mod families;
 mod faults;
 mod layers;
 mod limits;
+mod lists;
 mod orbits;
 mod published;
 mod reference;
 mod symmetry;
 mod wide;
+mod words;
 
 use std::collections::HashSet;
 
