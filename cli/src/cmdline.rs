@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command as Definition, FromArgMatches};
+use strata_space::{VALUE_CHARS, shortened};
 
 use crate::args::line::SolveLine;
 use crate::cli::{self, Cli, Command};
@@ -81,7 +82,12 @@ fn refusal(error: clap::Error, definition: &Definition, words: &[OsString]) -> R
 
 /// First paragraph and tips of clap's message, and the variable that holds the refused value.
 fn one_line(error: &clap::Error, definition: &Definition, words: &[OsString]) -> String {
-    let text = error.render().to_string();
+    let mut text = error.render().to_string();
+    for (_, value) in error.context() {
+        if let ContextValue::String(value) = value {
+            text = text.replace(&**value, &shortened(value, VALUE_CHARS));
+        }
+    }
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let first: Vec<&str> = first.lines().map(str::trim).collect();
@@ -199,6 +205,16 @@ mod tests {
             "invalid value 'quick' for '--engine <ENGINE>' [possible values: auto, explicit, \
              symbolic, symbolic-lean, dense]; see 'strata solve --help'"
         );
+        let long = "x".repeat(100_000);
+        for words in [
+            &["strata", "solve", "panex", "--memory", &long][..],
+            &["strata", "solve", "panex", "--engine", &long],
+            &["strata", "solve", &format!("--{long}")],
+            &["strata", &long],
+        ] {
+            let message = refused(words);
+            assert!(message.len() < 1000 && message.ends_with("--help'"), "{message}");
+        }
         assert!(refused(&["strata", "é"]).starts_with("unrecognized subcommand"));
         assert!(refused(&["strata", "solve", "panex", "-é"]).contains("'-é'"));
         let message = refused(&["strata", "slove"]);

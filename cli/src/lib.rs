@@ -1,8 +1,8 @@
 //! The command line of Strata: arguments in, text out.
 //!
 //! Each layer imports from those below it only: [`run`] dispatches to `commands`; commands use
-//! `target`, which finds jobs, `client`, `folder` and `spaces`; these use `args`, the flags that commands share; all print
-//! through `output`.
+//! `target`, which finds jobs, `client`, `folder` and `spaces`; these use `args`, the flags that commands share, and
+//! `files`; all print through `output`.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -10,6 +10,8 @@ mod cli;
 mod client;
 mod cmdline;
 mod commands;
+mod duration;
+mod files;
 mod folder;
 mod help;
 mod output;

@@ -125,6 +125,16 @@ fn the_proof_is_built_checked_and_written() {
         fields
     };
     assert_eq!(without(&proof), without(&again));
+
+    // A hyphen is standard output and input.
+    let printed = expect(0, &mut strata("panex prove --certificate - -q")).stdout;
+    assert_eq!(printed, certificate);
+    let input = fs::File::open(&file).unwrap();
+    let mut again = expect(0, verify(Path::new("-")).stdin(input)).event("proof");
+    assert!(again["file"].is_null());
+    again["file"] = proof["file"].clone();
+    assert_eq!(without(&proof), without(&again));
+    refused(&mut strata("panex prove --certificate - --json"), "a certificate is no JSON event");
 }
 
 /// Replaces the number in a column of the first line that starts with a word, after a heading.

@@ -89,7 +89,7 @@ fn goals_are_read_from_a_file() {
     assert_eq!(ran.event("result")["moves"], 3);
     let goal = ran.event("job")["params"]["goal"].as_str().unwrap().to_owned();
     assert!(goal.starts_with("hash-"), "{goal}");
-    refused(&mut solve(dir.path(), &line(&empty)), "the file has no goals");
+    refused(&mut solve(dir.path(), &line(&empty)), "it has no goals");
     refused(&mut solve(dir.path(), &line("nofile")), "cannot read nofile: No such file");
 }
 
@@ -183,7 +183,7 @@ fn moves_without_inverses_are_counted() {
     let (file, advice) = (path.display(), "1 of 2 moves has no inverse; --inverses adds them");
     for (flags, is_said) in [("", true), ("--inverses", false)] {
         let info = expect(0, &mut strata(&format!("puzzle info {file} {flags}"))).stdout;
-        assert_eq!(info.contains(&format!("inverses     {advice}\n")), is_said, "{info}");
+        assert_eq!(info.contains(&format!("advice       {advice}\n")), is_said, "{info}");
         let data = tempfile::tempdir().unwrap();
         let ran =
             expect(0, &mut solve(data.path(), &format!("puzzle {file} --engine auto {flags}")));
@@ -223,4 +223,78 @@ fn a_puzzle_with_keys_of_more_than_128_bits_is_searched() {
     let ran = expect(4, &mut solve(dir.path(), &line));
     let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
     assert_eq!(states, [1, 36, 1026, 28_812]);
+}
+
+/// A cycle of four pieces, and one of five that has the name of its square.
+const CLASH: &str =
+    "Name amb\nSet P 8 1\nMove m\nP\n2 3 4 1 5 6 7 8\nEnd\nMove m2\nP\n1 2 3 5 6 7 8 4\nEnd\n";
+
+#[test]
+fn a_move_with_the_name_of_a_power_is_printed_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("amb.tws");
+    std::fs::write(&file, CLASH).unwrap();
+    let file = file.display();
+    let info = expect(0, &mut strata(&format!("puzzle info {file}"))).stdout;
+    let line = "names        m^2 is not written m2, which is another move\n";
+    assert!(info.contains(line), "{info}");
+    let way = |goal: &str| {
+        let line = format!("puzzle {file} --path --path-format words");
+        expect(0, solve(dir.path(), &line).arg("--goal").arg(goal)).event("path")["moves"].clone()
+    };
+    assert_eq!(way("m m"), serde_json::json!(["m^2"]));
+    assert_eq!(way("m^2"), serde_json::json!(["m^2"]));
+    assert_eq!(way("m2"), serde_json::json!(["m2"]));
+}
+
+#[test]
+fn a_hyphen_is_standard_input_and_output() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("list");
+    std::fs::write(&file, "a = (1,2)\nb = (2,3)\n").unwrap();
+    let input = || std::fs::File::open(&file).unwrap();
+    let info = expect(0, strata("puzzle info -").stdin(input())).stdout;
+    assert!(info.contains("  moves        2: a b\n"), "{info}");
+    let data = dir.path().join("data");
+    let line = "solve puzzle - --goal a --path-file - --path-format words --progress none";
+    let mut command = strata(line);
+    let ran = expect(0, command.arg("--data-dir").arg(&data).current_dir(&dir).stdin(input()));
+    assert!(ran.stdout.ends_with("\na\n"), "{}", ran.stdout);
+    let ran = expect(0, solve(&data, "puzzle - --goal a --path-file -").stdin(input()));
+    assert_eq!(ran.event("path")["file"], serde_json::Value::Null);
+    let goal = format!("puzzle {} --goal @-", file.display());
+    std::fs::write(dir.path().join("goals"), "# one\na b\n").unwrap();
+    let goals = std::fs::File::open(dir.path().join("goals")).unwrap();
+    assert_eq!(expect(0, solve(&data, &goal).stdin(goals)).event("result")["moves"], 2);
+    let twice = "cannot read standard input: it can be read once, and two arguments are '-'";
+    refused(solve(&data, "puzzle - --goal @-").stdin(input()), twice);
+    std::fs::write(&file, "a = (1,2\n").unwrap();
+    refused(
+        strata("puzzle info -").stdin(input()),
+        "standard input: line 1, column 5: expected a cycle",
+    );
+    refused(
+        solve(&data, "puzzle -").stdin(input()),
+        "standard input: line 1, column 5: expected a cycle",
+    );
+    for line in ["list --token-file -", "list --tls-ca -"] {
+        refused(strata(line).current_dir(&dir), "it is read from a file only");
+    }
+    assert!(!dir.path().join("-").exists());
+}
+
+#[test]
+fn a_file_is_refused_by_info_as_by_a_search() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bad");
+    for (content, reason) in [
+        (&b"a = (1,2)\nb\0 = (2,3)\n"[..], ": line 2, column 2: a control character (U+0000)"),
+        (b"a = (1,2)\n\xe9 = (2,3)\n", ": byte 11 is not UTF-8"),
+    ] {
+        std::fs::write(&path, content).unwrap();
+        let path = path.display();
+        let info = refused(&mut strata(&format!("puzzle info {path}")), reason);
+        let searched = refused(&mut solve(dir.path(), &format!("puzzle {path}")), reason);
+        assert_eq!(info, searched);
+    }
 }

@@ -217,6 +217,8 @@ fn invalid_input_is_refused_before_any_file_is_written() {
         ("hanoi 4 -k 3", "hanoi has no parameter 'k'"),
         ("panex 6 -k 9", "k must be between"),
         ("panex 6 -k 3 --s 2", "s must be between"),
+        ("panex 6 --memory 2", "2 bytes (did you mean 2GiB?) is too small: 25 MiB is the least"),
+        ("panex 6 --checkpoint-interval 2M", "'M' would be a month"),
         ("panex 6 --memory 8MiB", "8 MiB is too small: 25 MiB is the least"),
         ("panex 6 --workers 65", "65 workers cannot share 64 shards"),
         ("panex 6 --shards 65537", "65537"),

@@ -49,7 +49,7 @@ pub use error::{Result, StoreError};
 pub use fs::{
     FaultyFs, Fs, FsFile, FsRead, RealFs, create_dir_durably, create_private, hold_temporary,
     is_temporary, is_unusable_path, open_input, open_private, open_regular, read_input,
-    remove_abandoned, write_durably,
+    read_limited, remove_abandoned, write_durably,
 };
 pub use hex::{Hex64, Hex128};
 pub use job::{

@@ -8,6 +8,7 @@ use crate::catalogue::Space;
 use crate::dense_memory::DenseMemory;
 use crate::forecast::{Forecast, Resources};
 use crate::keep_layers::KeepLayers;
+use crate::size::given_size;
 
 const MIB: u64 = 1 << 20;
 
@@ -121,20 +122,20 @@ fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, Str
     let expected = Forecast::new(space, engine, None).expected(&resources).memory_bytes;
     let Some(whole) = expected else { return Ok("the space is nested".to_owned()) };
     let least = if needs.path { whole } else { whole.div_ceil(LEAST_PART) };
-    let (about, most) = (whole.div_ceil(MIB), needs.memory / MIB);
+    let (about, most) = (whole.div_ceil(MIB), given_size(needs.memory));
     let what = if needs.path { "a symbolic search for a path" } else { "a symbolic search" };
     if least > needs.memory {
         let (least, times) = (least.div_ceil(MIB), if needs.path { 1 } else { LEAST_PART });
         let much = if times == 1 { String::new() } else { format!("{times} times ") };
         return Err(format!(
-            "{what} would take about {about} MiB of memory, more than {much}{most} MiB: --memory \
+            "{what} would take about {about} MiB of memory, more than {much}{most}: --memory \
              {least}MiB is the least for it"
         ));
     }
     Ok(match needs.path || whole <= needs.memory {
         true => format!("the space is nested, and about {about} MiB of memory are expected"),
         false => format!(
-            "the space is nested; about {about} MiB of memory would be used, {most} MiB take longer"
+            "the space is nested; about {about} MiB of memory would be used, {most} take longer"
         ),
     })
 }
@@ -142,7 +143,7 @@ fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, Str
 /// Why the dense engine takes a space, or does not.
 fn dense_reason(size: &DenseSize, needs: &EngineNeeds<'_>) -> Result<String, String> {
     let DenseMemory { whole, least } = DenseMemory::of(size, needs.threads);
-    let (states, most) = (size.states, needs.memory / MIB);
+    let (states, most) = (size.states, given_size(needs.memory));
     if size.folding == DenseFolding::Unused {
         return Err(
             "a dense search would store every state, and not one of symmetric ones".to_owned()
@@ -158,17 +159,13 @@ fn dense_reason(size: &DenseSize, needs: &EngineNeeds<'_>) -> Result<String, Str
     let disk = size.states / 4;
     let (whole, least) = (whole.div_ceil(MIB), least.div_ceil(MIB));
     if !needs.is_exhaustive {
-        Err(format!("a dense search would take {whole} MiB of memory, more than {most} MiB"))
-    } else if least > most {
-        Err(format!(
-            "a dense search would take at least {least} MiB of memory, more than {most} MiB"
-        ))
+        Err(format!("a dense search would take {whole} MiB of memory, more than {most}"))
+    } else if least > needs.memory / MIB {
+        Err(format!("a dense search would take at least {least} MiB of memory, more than {most}"))
     } else if needs.disk_limit.is_some_and(|limit| disk > limit) {
         Err(format!("a dense search could take {} MiB on disk", disk.div_ceil(MIB)))
     } else {
-        Ok(format!(
-            "{states} states take {whole} MiB, on disk by parts within {most} MiB of memory"
-        ))
+        Ok(format!("{states} states take {whole} MiB, on disk by parts within {most} of memory"))
     }
 }
 

@@ -1,4 +1,6 @@
-//! Parsing of sizes in bytes, such as `64MiB`.
+//! Sizes in bytes, such as `64MiB`.
+
+use strata_space::shortened;
 
 /// Suffixes of sizes and their factors. A bare letter is binary, as in Docker and the JVM.
 const UNITS: [(&str, u64); 14] = [
@@ -17,6 +19,9 @@ const UNITS: [(&str, u64); 14] = [
     ("tb", 1_000_000_000_000),
     ("", 1),
 ];
+
+/// Characters of an unknown unit that an error repeats.
+const UNIT_CHARS: usize = 20;
 
 /// Why a size was refused.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +64,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
         .iter()
         .find(|(suffix, _)| suffix.eq_ignore_ascii_case(unit))
         .map(|&(_, worth)| u128::from(worth))
-        .ok_or_else(|| SizeError::Unit(unit.to_owned()))?;
+        .ok_or_else(|| SizeError::Unit(shortened(unit, UNIT_CHARS).into_owned()))?;
     if worth == 1 && number.contains('.') {
         return Err(SizeError::Fraction);
     }
@@ -70,6 +75,19 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     // Only digits are left, so the only possible error is an overflow.
     let whole: u64 = whole.parse().map_err(|_| SizeError::TooLarge)?;
     u64::try_from(u128::from(whole) * worth + fraction).map_err(|_| SizeError::TooLarge)
+}
+
+/// A size in bytes for a message: `2 bytes`, `63 KiB` or `16 MiB`, rounded down.
+///
+/// Fewer than 1,024 bytes may be meant with a unit, so one is suggested.
+pub fn given_size(bytes: u64) -> String {
+    match bytes {
+        0 => "0 bytes".to_owned(),
+        1 => "1 byte (did you mean 1GiB?)".to_owned(),
+        2..1024 => format!("{bytes} bytes (did you mean {bytes}GiB?)"),
+        1024..0x10_0000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
 }
 
 #[cfg(test)]
@@ -96,6 +114,21 @@ mod tests {
         ];
         for (text, bytes) in known {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn few_bytes_are_written_as_such() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1, "1 byte (did you mean 1GiB?)"),
+            (2, "2 bytes (did you mean 2GiB?)"),
+            (1023, "1023 bytes (did you mean 1023GiB?)"),
+            (1024, "1 KiB"),
+            ((1 << 20) - 1, "1023 KiB"),
+            (9 << 20, "9 MiB"),
+        ] {
+            assert_eq!(given_size(bytes), text);
         }
     }
 

@@ -7,6 +7,7 @@ use clap::builder::BoolishValueParser;
 use strata_net::{Security, TlsFiles, Token};
 
 use crate::args::line::quoted;
+use crate::args::values::secret_file;
 use crate::output::exit::Failure;
 use crate::spaces::program;
 
@@ -33,19 +34,23 @@ pub(crate) struct ClientArgs {
 pub(crate) struct SecurityArgs {
     /// File with the cluster's token
     #[arg(long, value_name = "FILE", env = "STRATA_TOKEN_FILE", hide_env_values = true)]
+    #[arg(value_parser = secret_file())]
     pub(crate) token_file: Option<PathBuf>,
 
     /// Certificate of the authority that signs the cluster's certificates
     #[arg(long, value_name = "FILE", env = "STRATA_TLS_CA", hide_env_values = true)]
+    #[arg(value_parser = secret_file())]
     pub(crate) tls_ca: Option<PathBuf>,
 
     /// Own certificate
     #[arg(long, value_name = "FILE", env = "STRATA_TLS_CERT", hide_env_values = true)]
+    #[arg(value_parser = secret_file())]
     #[arg(requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
 
     /// Key of the own certificate
     #[arg(long, value_name = "FILE", env = "STRATA_TLS_KEY", hide_env_values = true)]
+    #[arg(value_parser = secret_file())]
     #[arg(requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
+use crate::files;
 use crate::output::exit::Failure;
 
 /// Whether to find the moves, and how to print them.
@@ -33,9 +34,9 @@ pub(crate) struct PathForm {
     #[arg(env = "STRATA_PATH_FORMAT", hide_env_values = true)]
     pub(crate) path_format: PathFormat,
 
-    /// Write the moves to a file (with solve, implies --path)
+    /// Write the moves to a file, or to standard output for '-' (with solve, implies --path)
     #[arg(long, value_name = "FILE", env = "STRATA_PATH_FILE", hide_env_values = true)]
-    pub(crate) path_file: Option<PathBuf>,
+    path_file: Option<PathBuf>,
 }
 
 impl PathArgs {
@@ -62,7 +63,12 @@ impl PathForm {
     /// # Errors
     /// If its folder does not exist.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        self.path_file.as_ref().map_or(Ok(()), |file| check_folder("path-file", file))
+        self.file().map_or(Ok(()), |file| check_folder("path-file", file))
+    }
+
+    /// The file for the moves; none if they are printed.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        files::output(self.path_file.as_deref())
     }
 }
 

@@ -1,8 +1,12 @@
-//! Values of flags: numbers with a limit, engines and kept layers.
+//! Values of flags: numbers with a limit, times, engines and files with secrets.
+
+use std::path::PathBuf;
 
 use clap::ValueEnum;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PathBufValueParser, RangedU64ValueParser, TypedValueParser};
 use strata_store::EngineKind;
+
+use crate::files;
 
 /// Engine that holds the layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,4 +44,15 @@ pub(crate) fn at_most(limit: u64) -> RangedU64ValueParser<usize> {
 /// Threads the machine can run at once; 1 if unknown.
 pub(crate) fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Parser of the name of a file with a token, a certificate or a key. Completions and the coordinator's
+/// searches for paths read it, too, so it is never standard input.
+pub(crate) fn secret_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|file| {
+        if files::is_standard(&file) {
+            return Err("it is read from a file only: name one");
+        }
+        Ok(file)
+    })
 }

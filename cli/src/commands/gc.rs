@@ -9,6 +9,7 @@ use strata_proto::v1;
 use crate::args::cluster::ClientArgs;
 use crate::client::remote::Remote;
 use crate::client::removed::{Collected, Removed};
+use crate::duration::parse_duration;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout::{self, Output};
@@ -42,7 +43,7 @@ impl From<EndState> for v1::JobState {
 pub(crate) struct GcArgs {
     /// Least time since the job's end, such as 12h or 7d
     #[arg(long, value_name = "DURATION", env = "STRATA_OLDER_THAN", hide_env_values = true)]
-    #[arg(value_parser = humantime::parse_duration)]
+    #[arg(value_parser = parse_duration)]
     older_than: Duration,
 
     /// States of the jobs, separated by commas

@@ -14,6 +14,7 @@ use crate::args::search::SearchArgs;
 use crate::client::follow::Follower;
 use crate::client::remote::Remote;
 use crate::client::{expected, record, report};
+use crate::duration::parse_duration;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::spaces::engine::{announcement, explicit_flag, files_flag, named};
@@ -49,7 +50,7 @@ pub(crate) struct SubmitArgs {
     /// Time between checkpoints, such as 500ms or 2m [default: the coordinator's]
     #[arg(long, value_name = "DURATION")]
     #[arg(env = "STRATA_CHECKPOINT_INTERVAL", hide_env_values = true)]
-    #[arg(value_parser = humantime::parse_duration)]
+    #[arg(value_parser = parse_duration)]
     checkpoint_interval: Option<Duration>,
 
     /// The cluster.

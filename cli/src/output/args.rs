@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, ValueEnum};
 
+use crate::duration::parse_duration;
+
 /// Flags of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -45,7 +47,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "DURATION", default_value = "30s")]
     #[arg(hide_short_help = true)]
     #[arg(env = "STRATA_LOG_INTERVAL", hide_env_values = true)]
-    #[arg(value_parser = humantime::parse_duration)]
+    #[arg(value_parser = parse_duration)]
     pub(crate) log_interval: Duration,
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 
 use strata::{Retryable, StopReason, WorkerError};
 use strata_net::{NetError, printable};
-use strata_space::SpaceError;
+use strata_space::{SpaceError, shortened};
 use strata_store::{Holder, StoreError, is_unusable_path};
 use strata_symbolic::StepError;
 
@@ -92,6 +92,12 @@ pub(crate) fn help_table() -> String {
     table
 }
 
+/// Characters at the begin of a message that are printed in any case.
+const MESSAGE_CHARS: usize = 2000;
+
+/// The same at the end, which has the reason and advice.
+const END_CHARS: usize = 500;
+
 /// Why a command failed: an exit code and a message of one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
@@ -108,7 +114,7 @@ impl Failure {
         let message = message.to_string();
         let lines = message.lines().map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-        Failure { code, message: printable(&lines.join(" ")).into_owned() }
+        Failure { code, message: cut(&printable(&lines.join(" "))) }
     }
 
     /// A data directory, a lock file or an identity that cannot be used.
@@ -128,6 +134,16 @@ impl Failure {
     pub(crate) fn report(&self) {
         // If standard error is closed, the exit code still reports the failure.
         let _ = writeln!(io::stderr(), "error: {self}");
+    }
+}
+
+/// The begin and the end of a message that is too long for a terminal.
+fn cut(message: &str) -> String {
+    let begin = shortened(message, MESSAGE_CHARS);
+    let end = message.char_indices().rev().take(END_CHARS).last();
+    match end {
+        Some((end, _)) if begin.len() < end => format!("{begin}{}", &message[end..]),
+        _ => message.to_owned(),
     }
 }
 
@@ -329,5 +345,15 @@ mod tests {
         let failure = Failure::usage("level 99 is too large\n\n  the limit\u{1b} is 12\n");
         assert_eq!(failure.to_string(), r"level 99 is too large the limit\u{1b} is 12");
         assert_eq!(failure.code, ExitCode::Usage);
+    }
+
+    #[test]
+    fn a_message_that_repeats_a_long_value_is_cut() {
+        for (len, is_cut) in [(1000, false), (2400, false), (100_000, true)] {
+            let message = Failure::usage(format!("'{}' is too large", "é".repeat(len))).to_string();
+            assert_eq!(message.contains('…'), is_cut, "{message}");
+            assert!(message.starts_with("'é") && message.ends_with("é' is too large"), "{message}");
+            assert!(message.chars().count() <= 2501, "{message}");
+        }
     }
 }

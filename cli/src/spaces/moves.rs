@@ -31,7 +31,7 @@ pub(crate) fn emit(
     progress: &Progress,
 ) -> Result<(), Failure> {
     let FoundPath { moves: names, positions } = path;
-    let file = form.path_file.as_ref();
+    let file = form.file();
     let name = file.map(|file| file.display().to_string());
     let event = events::Path { moves, file: name, positions, names, between };
     if let Some(file) = file {

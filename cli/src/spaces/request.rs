@@ -1,12 +1,14 @@
 //! Search requests: spaces from the command line, and names of searches and results.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use strata::catalogue::{Entry, Parameters, Space};
 use strata_space::{MAX_FILE_BYTES, SpaceError, Values, file_value};
 
 use crate::args::given::Given;
+use crate::files;
 use crate::output::events::{Outcome, counted};
 use crate::output::exit::{ExitCode, Failure};
 use crate::spaces::program;
@@ -61,7 +63,8 @@ fn with_path(error: SpaceError, domain: &str, values: &[String]) -> SpaceError {
     let entry = program::puzzles().find(domain).map_or(&[][..], |entry| entry.parameters);
     let mut positional = entry.iter().filter(|parameter| parameter.positional);
     let path = positional.position(|parameter| parameter.name == name);
-    let name = path.and_then(|at| values.get(at)).unwrap_or(&name).clone();
+    let path = path.and_then(|at| values.get(at));
+    let name = path.map_or(name, |path| files::input_name(Path::new(path)));
     SpaceError::File { name, line, column, why }
 }
 
@@ -69,23 +72,29 @@ fn with_path(error: SpaceError, domain: &str, values: &[String]) -> SpaceError {
 fn read_files(entry: &Entry, parameters: &mut Parameters) -> Result<(), RequestError> {
     for parameter in entry.parameters {
         let Some(value) = parameters.get_mut(parameter.name) else { continue };
-        let path = match parameter.flag.values {
-            Values::File => Some(&**value),
-            _ if parameter.flag.takes_file => value.strip_prefix('@'),
-            _ => None,
+        let content = match (parameter.flag.values, value.strip_prefix('@')) {
+            (Values::File, _) => read_file(value)?,
+            (_, Some(path)) if parameter.flag.takes_file => read_file(path)?,
+            // The value of such a parameter is that of a file, also if it was typed.
+            (_, None) if parameter.flag.takes_file => value.clone(),
+            _ => continue,
         };
-        if let Some(path) = path {
-            *value = file_value(&read_file(path)?);
-        }
+        *value = file_value(&content);
     }
     Ok(())
 }
 
-/// The content of a file of limited size. Bytes that are no UTF-8 are replaced.
+/// The content of a file of limited size, or of standard input for `-`.
+///
+/// # Errors
+/// If it cannot be read, is too long, or is not UTF-8.
 pub(crate) fn read_file(path: &str) -> Result<String, RequestError> {
-    let content = strata_store::read_input(Path::new(path), MAX_FILE_BYTES as u64)
-        .map_err(|source| RequestError::File { path: path.to_owned(), source })?;
-    Ok(String::from_utf8_lossy(&content).into_owned())
+    let refused = |source| RequestError::File { path: files::input_name(Path::new(path)), source };
+    let content = files::read(Path::new(path), MAX_FILE_BYTES as u64).map_err(refused)?;
+    String::from_utf8(content).map_err(|error| {
+        let why = format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1);
+        refused(io::Error::new(io::ErrorKind::InvalidData, why))
+    })
 }
 
 /// The parameters of a search as people see them.

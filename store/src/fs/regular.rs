@@ -35,8 +35,16 @@ pub fn open_input(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Those of [`open_input`], and `FileTooLarge` for a longer file.
 pub fn read_input(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read_limited(open_input(path)?, limit)
+}
+
+/// Reads at most `limit` bytes to the end.
+///
+/// # Errors
+/// The operating system's error, and `FileTooLarge` if there are more.
+pub fn read_limited(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_input(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         let text = format!("it is longer than {limit} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));

@@ -15,6 +15,7 @@ use crate::keep_layers::{KeepLayers, KeepLayersError};
 use crate::local::budget::Budget;
 use crate::local::dense::DenseSetup;
 use crate::local::symbolic::SymbolicWorker;
+use crate::size::given_size;
 
 /// Default number of shards: enough to balance over many workers.
 pub const DEFAULT_SHARDS: u32 = 64;
@@ -153,9 +154,9 @@ fn check_memory(engine: &str, given: u64, least: u64, place: &str) -> Result<()>
     if given >= least {
         return Ok(());
     }
-    let (given, least) = (given >> 10, least.div_ceil(1 << 20));
+    let (given, least) = (given_size(given), least.div_ceil(1 << 20));
     let why =
-        format!("{given} KiB is too small: the {engine} engine takes at least {least} MiB{place}");
+        format!("{given} is too small: the {engine} engine takes at least {least} MiB{place}");
     Err(refused("memory", why))
 }
 

@@ -2,6 +2,8 @@
 
 use strata_explicit::KernelMemory;
 
+use crate::size::given_size;
+
 const MIB: usize = 1 << 20;
 
 /// The memory budget of a process and its shares.
@@ -25,11 +27,12 @@ pub struct Budget {
 /// A budget that is too small.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{given} MiB is too small: {needed} MiB is the least here ({tables} MiB of tables, {base} MiB, \
-     and {per_task} MiB for each of {tasks} threads)"
+    "{} is too small: {needed} MiB is the least here ({tables} MiB of tables, {base} MiB, \
+     and {per_task} MiB for each of {tasks} threads)",
+    given_size(*given)
 )]
 pub struct BudgetError {
-    given: usize,
+    given: u64,
     needed: usize,
     tables: usize,
     base: usize,
@@ -81,7 +84,7 @@ impl Budget {
         let needed = Self::least(tables, tasks);
         if total < needed {
             return Err(BudgetError {
-                given: total / MIB,
+                given: total as u64,
                 needed: needed / MIB,
                 tables: tables.div_ceil(MIB),
                 base: Self::BASE,

@@ -19,6 +19,7 @@ use strata_platform::{Platform, System};
 
 use super::node;
 use crate::args::cluster::SecurityArgs;
+use crate::duration::{DurationError, parse_duration};
 use crate::output::exit::{ExitCode, Failure, path_code};
 use crate::signals::Signals;
 use crate::spaces::path_command::{self, PathCommand};
@@ -57,13 +58,13 @@ pub(crate) struct CoordinatorArgs {
     /// Time to wait for a lost worker before the search continues without it
     #[arg(long, value_name = "DURATION", default_value = "10m")]
     #[arg(env = "STRATA_WORKER_TIMEOUT", hide_env_values = true)]
-    #[arg(value_parser = humantime::parse_duration)]
+    #[arg(value_parser = parse_duration)]
     worker_timeout: Duration,
 
     /// Time between checkpoints unless the job sets it, such as 500ms or 2m
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     #[arg(env = "STRATA_CHECKPOINT_INTERVAL", hide_env_values = true)]
-    #[arg(value_parser = humantime::parse_duration)]
+    #[arg(value_parser = parse_duration)]
     checkpoint_interval: Duration,
 
     /// Checkpoint store that all workers share, such as file:///mnt/strata
@@ -98,14 +99,14 @@ pub(crate) struct CoordinatorArgs {
 #[derive(Debug, thiserror::Error)]
 enum AgeError {
     #[error(transparent)]
-    Malformed(#[from] humantime::DurationError),
+    Malformed(#[from] DurationError),
     #[error("must be at least 1s")]
     Short,
 }
 
 /// Parses the age up to which jobs stay. Clients need a moment to read the end of a job.
 fn parse_age(text: &str) -> Result<Duration, AgeError> {
-    let age = humantime::parse_duration(text)?;
+    let age = parse_duration(text)?;
     if age < Duration::from_secs(1) { Err(AgeError::Short) } else { Ok(age) }
 }
 
@@ -113,14 +114,14 @@ fn parse_age(text: &str) -> Result<Duration, AgeError> {
 #[derive(Debug, thiserror::Error)]
 enum LeaseError {
     #[error(transparent)]
-    Malformed(#[from] humantime::DurationError),
+    Malformed(#[from] DurationError),
     #[error("must be at least 100ms")]
     Short,
 }
 
 /// Parses a lease, which must leave time for heartbeats.
 fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
-    let lease = humantime::parse_duration(text)?;
+    let lease = parse_duration(text)?;
     if lease < Duration::from_millis(100) { Err(LeaseError::Short) } else { Ok(lease) }
 }
 

@@ -167,7 +167,8 @@ pub(crate) struct CheckArgs {
 /// Arguments of `panex prove`.
 #[derive(Debug, Args)]
 pub(crate) struct ProveArgs {
-    /// Write the certificate to a file, which is replaced, once it is accepted
+    /// Write the certificate to a file, which is replaced, once it is accepted; '-' prints it
+    /// alone
     #[arg(long, value_name = "FILE", env = "STRATA_CERTIFICATE", hide_env_values = true)]
     pub(crate) certificate: Option<PathBuf>,
 }
@@ -175,7 +176,7 @@ pub(crate) struct ProveArgs {
 /// Arguments of `panex verify-proof`.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyProofArgs {
-    /// File with the certificate
+    /// File with the certificate; '-' is standard input
     #[arg(value_name = "FILE")]
     pub(crate) certificate: PathBuf,
 }

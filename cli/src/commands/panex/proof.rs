@@ -10,10 +10,11 @@ use serde::Serialize;
 use strata::memory;
 use strata_panex::formulas::X_PROOF;
 use strata_panex_proof_verifier::{self as verifier, Certificate, Graphs, Report};
-use strata_store::{RealFs, read_input, write_durably};
+use strata_store::{RealFs, write_durably};
 
 use super::args::{ProveArgs, VerifyProofArgs};
 use crate::args::path::check_folder;
+use crate::files;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
@@ -49,13 +50,21 @@ const LEMMAS: [(&str, &str); 4] = [
 
 /// Runs `strata panex prove`.
 pub(super) fn prove(args: &ProveArgs, console: &Console) -> Result<ExitCode, Failure> {
-    let file = args.certificate.as_deref().map(output).transpose()?;
+    let is_printed = args.certificate.as_deref().is_some_and(files::is_standard);
+    if is_printed && console.json {
+        return Err(Failure::usage("--certificate -: a certificate is no JSON event"));
+    }
+    let file = files::output(args.certificate.as_deref()).map(output).transpose()?;
     let started = Instant::now();
     let certificate = strata_panex::proof::certificate().map_err(unexpected)?;
     let (bytes, built) = (certificate.len() as u64, started.elapsed().as_secs_f64());
     tracing::info!("certificate built: {}, {}", units::bytes(bytes), units::seconds(built));
     let report = check(&certificate)
         .map_err(|failure| unexpected(format!("the certificate built here is wrong: {failure}")))?;
+    if is_printed {
+        stdout::print(|out| out.write_all(certificate.as_bytes()))?;
+        return Ok(ExitCode::Done);
+    }
     if let Some(file) = &file {
         write_durably(&RealFs, file, certificate.as_bytes())
             .map_err(|error| Failure::usage(format!("--certificate: {error}")))?;
@@ -68,8 +77,8 @@ pub(super) fn prove(args: &ProveArgs, console: &Console) -> Result<ExitCode, Fai
 pub(super) fn verify(args: &VerifyProofArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let file = &args.certificate;
-    let name = file.display();
-    let bytes = read_input(file, MAX_BYTES)
+    let name = files::input_name(file);
+    let bytes = files::read(file, MAX_BYTES)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let corrupt = |why: String| Failure::new(ExitCode::Corrupt, format!("{name}: {why}"));
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -77,7 +86,8 @@ pub(super) fn verify(args: &VerifyProofArgs, console: &Console) -> Result<ExitCo
     })?;
     let report = check(&text).map_err(corrupt)?;
     let seconds = started.elapsed().as_secs_f64();
-    Proof { file: Some(file), bytes: text.len() as u64, report, seconds }.show(console)
+    let file = files::output(Some(file));
+    Proof { file, bytes: text.len() as u64, report, seconds }.show(console)
 }
 
 /// The verifier, in three parts for the log.

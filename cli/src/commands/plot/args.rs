@@ -1,11 +1,12 @@
 //! Arguments of `strata plot`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use strata_plot::{Quantity, Size};
 
+use crate::files;
 use crate::output::exit::Failure;
 use crate::target::TargetArgs;
 
@@ -33,9 +34,9 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "JOB|DIR", env = "STRATA_COMPARE", hide_env_values = true)]
     pub(crate) compare: Vec<PathBuf>,
 
-    /// Write the chart to a file: an image if the name ends in .svg or .png
+    /// Write the chart to a file: an image if the name ends in .svg or .png; '-' is standard output
     #[arg(long, value_name = "FILE", env = "STRATA_OUT", hide_env_values = true)]
-    pub(crate) out: Option<PathBuf>,
+    out: Option<PathBuf>,
 
     /// Title of the chart [default: the jobs and what is shown]
     #[arg(long, value_name = "TEXT", env = "STRATA_TITLE", hide_env_values = true)]
@@ -127,6 +128,11 @@ impl Form {
 }
 
 impl PlotArgs {
+    /// The file for the chart; none if it is printed.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        files::output(self.out.as_deref())
+    }
+
     /// The form of the chart: that of `--as`, or that of the file's ending.
     ///
     /// # Errors
@@ -137,7 +143,7 @@ impl PlotArgs {
             let message = format!("--compare: {number} jobs, at most {MOST_COMPARED} fit a chart");
             return Err(Failure::usage(message));
         }
-        let Some(file) = &self.out else { return Ok(self.form.unwrap_or(Form::Text)) };
+        let Some(file) = self.file() else { return Ok(self.form.unwrap_or(Form::Text)) };
         let ending = file.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase);
         match (self.form, ending.as_deref()) {
             (Some(form), _) => Ok(form),
@@ -175,6 +181,8 @@ mod tests {
         assert_eq!(form("strata plot dir --out B.PNG"), Ok(Form::Png));
         assert_eq!(form("strata plot dir --out b.txt"), Ok(Form::Text));
         assert_eq!(form("strata plot dir --as svg"), Ok(Form::Svg));
+        assert_eq!(form("strata plot dir --out -"), Ok(Form::Text));
+        assert_eq!(form("strata plot dir --out - --as svg"), Ok(Form::Svg));
         assert_eq!(form("strata plot dir --out b.svg --as png"), Ok(Form::Png));
         let refused = form("strata plot dir --out b.jpg").unwrap_err();
         assert_eq!(refused, "--out b.jpg: use .svg, .png or .txt, or --as FORM");

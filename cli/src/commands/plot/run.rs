@@ -29,10 +29,10 @@ const OTHER_LINES: usize = 8;
 /// written.
 pub(crate) fn run(args: &PlotArgs, console: &Console) -> Result<ExitCode, Failure> {
     let form = args.form()?;
-    if let Some(file) = &args.out {
+    if let Some(file) = args.file() {
         check_folder("out", file)?;
     }
-    if form == Form::Png && args.out.is_none() && !console.json && io::stdout().is_terminal() {
+    if form == Form::Png && args.file().is_none() && !console.json && io::stdout().is_terminal() {
         return Err(Failure::usage("a PNG image is no text: use --out FILE or a pipe"));
     }
     let first = args.target.find()?;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &PlotArgs, console: &Console) -> Result<ExitCode, Failur
         chart.title.clone_from(title);
     }
     check(args, &chart, &jobs)?;
-    let written = match &args.out {
+    let written = match args.file() {
         Some(file) => Some(write_file(file, form, &draw(args, form, console, &chart)?)?),
         None => None,
     };
@@ -141,7 +141,7 @@ fn draw(args: &PlotArgs, form: Form, console: &Console, chart: &Chart) -> Result
 /// The terminal of standard output, or one of 80 columns.
 fn terminal(args: &PlotArgs, console: &Console) -> Terminal {
     let default = Terminal::default();
-    if args.out.is_some() {
+    if args.file().is_some() {
         return default;
     }
     let size = terminal_size_of(io::stdout());

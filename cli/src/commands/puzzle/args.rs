@@ -14,7 +14,8 @@ pub(crate) enum PuzzleCommand {
 /// A file and a selection of moves.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// The file that defines the puzzle: .tws, ksolve .def, KPuzzle JSON or a list of permutations
+    /// The file that defines the puzzle: .tws, ksolve .def, KPuzzle JSON or a list of permutations;
+    /// '-' is standard input
     pub(crate) file: PathBuf,
 
     /// The moves to use, such as U,R2,F [default: all]

@@ -9,6 +9,7 @@ use strata_space::dense::DenseSize;
 use strata_space::{Parameters, SpaceError, file_value};
 
 use super::args::{InfoArgs, PuzzleCommand};
+use crate::files;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
@@ -33,6 +34,8 @@ struct Report {
     format: &'static str,
     sets: Vec<SetLine>,
     moves: Vec<String>,
+    /// Of moves whose names are not written in the usual form: how, and why.
+    clashes: Vec<String>,
     rotations: Vec<String>,
     illegal: usize,
     /// Decimal: it may exceed 64 bits.
@@ -81,6 +84,9 @@ struct DenseLine {
     /// Estimated seconds of one thread, without the files.
     seconds: f64,
 }
+
+/// Most lines about names of moves.
+const MAX_CLASHES: usize = 8;
 
 /// The default of `solve --memory`.
 const DEFAULT_MEMORY: u64 = 1 << 30;
@@ -137,11 +143,11 @@ fn format_name(format: Format) -> &'static str {
 
 impl Report {
     fn of(args: &InfoArgs) -> Result<Report, Failure> {
-        let path = args.file.display().to_string();
-        let content = request::read_file(&path)?;
+        let content = request::read_file(&args.file.to_string_lossy())?;
         let definition = Definition::read(&content).map_err(|error| {
             let (line, column, why) = (error.line, error.column, error.why);
-            Failure::usage(SpaceError::File { name: path, line, column, why })
+            let name = files::input_name(&args.file);
+            Failure::usage(SpaceError::File { name, line, column, why })
         })?;
         let survey = Survey::of(&definition, args.moves.as_deref(), args.inverses);
         let survey = survey.map_err(Failure::usage)?;
@@ -174,6 +180,7 @@ impl Report {
             dense: survey.dense.as_ref().ok().map(|size| DenseLine::of(size, survey.moves.len())),
             dense_refusal: survey.dense.as_ref().err().cloned(),
             explicit_seconds: explicit_seconds(&survey),
+            clashes: survey.clashes,
             moves: survey.moves,
             engine,
             reason,
@@ -196,13 +203,7 @@ impl Report {
         };
         line("puzzle", &format!("{} ({})", self.name, self.format))?;
         line("sets", &self.sets.iter().map(set).collect::<Vec<_>>().join(", "))?;
-        line("moves", &format!("{}: {}", self.moves.len(), self.moves.join(" ")))?;
-        if !self.rotations.is_empty() {
-            line("rotations", &self.rotations.join(" "))?;
-        }
-        if self.illegal > 0 {
-            line("illegal", &format!("{} pairs of a slot and a piece", self.illegal))?;
-        }
+        self.write_moves(&mut line)?;
         line(
             "order",
             &match (&self.order, self.order_is_exact) {
@@ -228,7 +229,7 @@ impl Report {
             },
         )?;
         if let Some(advice) = &self.advice {
-            line("inverses", advice)?;
+            line("advice", advice)?;
         }
         line("symmetries", &self.symmetries_text())?;
         let kind = if self.coordinates { "coordinates" } else { "a rank" };
@@ -246,6 +247,27 @@ impl Report {
 }
 
 impl Report {
+    /// Moves with their names, and what is left out.
+    fn write_moves(&self, line: &mut impl FnMut(&str, &str) -> io::Result<()>) -> io::Result<()> {
+        line("moves", &format!("{}: {}", self.moves.len(), self.moves.join(" ")))?;
+        for clash in self.clashes.iter().take(MAX_CLASHES) {
+            line("names", clash)?;
+        }
+        if self.clashes.len() > MAX_CLASHES {
+            line(
+                "names",
+                &format!("{} more are not in the usual form", self.clashes.len() - MAX_CLASHES),
+            )?;
+        }
+        if !self.rotations.is_empty() {
+            line("rotations", &self.rotations.join(" "))?;
+        }
+        if self.illegal > 0 {
+            line("illegal", &format!("{} pairs of a slot and a piece", self.illegal))?;
+        }
+        Ok(())
+    }
+
     /// Symmetries, and what `--symmetry on` saves.
     fn symmetries_text(&self) -> String {
         let all = match (self.symmetries, &self.symmetry_refusal) {

@@ -11,6 +11,7 @@ use clap::{Args, FromArgMatches};
 use crate::args::path::PathArgs;
 use crate::args::search::SearchArgs;
 use crate::args::values::{at_most, available_threads};
+use crate::duration::parse_duration;
 use strata::size::parse_size;
 
 /// The most antipodes that are printed.
@@ -52,7 +53,7 @@ pub(crate) struct SolveArgs {
     /// Time between checkpoints, such as 500ms or 2m
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     #[arg(env = "STRATA_CHECKPOINT_INTERVAL", hide_env_values = true)]
-    #[arg(value_parser = humantime::parse_duration)]
+    #[arg(value_parser = parse_duration)]
     pub(crate) checkpoint_interval: Duration,
 
     /// Symbolic engine: recompute one in 64 memoised steps and compare

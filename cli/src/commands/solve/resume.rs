@@ -15,6 +15,7 @@ use super::report;
 use super::ui::Ui;
 use crate::args::line::quoted;
 use crate::args::values::at_most;
+use crate::duration::parse_duration;
 use crate::folder;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -44,7 +45,7 @@ pub(crate) struct RunArgs {
 
     /// Time between checkpoints, such as 500ms or 2m [default: as in the last run]
     #[arg(long, value_name = "DURATION", env = "STRATA_CHECKPOINT_INTERVAL")]
-    #[arg(hide_env_values = true, value_parser = humantime::parse_duration)]
+    #[arg(hide_env_values = true, value_parser = parse_duration)]
     checkpoint_interval: Option<Duration>,
 
     /// Layer files to keep: all, last or every:K [default: as in the last run]
