@@ -33,11 +33,6 @@ fn faults_of_files_are_named_with_their_place() {
             "line 1, column 1: expected a name, a number of pieces and a number of orientations",
         ),
         ("Set A 4 2\nSet A 4 2\n", "line 2, column 5: a second set 'A'"),
-        ("Name a\nSet A 4 2\nName b\n", "line 3, column 1: a second name"),
-        (
-            "Set A 2 1\nMove L\nA\n2 1\nEnd\nSet B 2 1\n",
-            "line 6, column 5: expected all sets before the moves",
-        ),
         (
             "Set A 4 2\nTurn\n",
             "line 2, column 1: expected Name, Set, Solved, StartState, Move, MoveTransformation, MoveAlias, MoveSequence or Illegal, found 'Turn'",
@@ -67,11 +62,6 @@ fn faults_of_files_are_named_with_their_place() {
         (
             "{\"orbits\": [{\"orbitName\": \"A\", \"numPieces\": 0,\n \"numOrientations\": 1}]}",
             "line 1, column 45: expected a number from 1 to 1024, found '0'",
-        ),
-        (
-            "{\"orbits\": [{\"orbitName\": \"A\", \"numPieces\": 2, \"numOrientations\": 1}],\n \"defaultPattern\": \
-             {\"A\": {\"orientationMod\": [1]}}}",
-            "line 2, column 45: expected 2 numbers, found 1",
         ),
         ("{\"orbits\": []}", "line 1, column 1: expected a member 'defaultPattern'"),
         ("", "line 1, column 1: expected a permutation that moves a point"),
@@ -105,22 +95,6 @@ fn options_that_cannot_be_are_refused() {
         (
             &[("start", "1 2 3")],
             "start is not a state or a sequence of moves from the solved state: A has 4 slots, and 3 numbers are given",
-        ),
-        (
-            &[("start", "1 2 3 4 /")],
-            "start is not a state or a sequence of moves from the solved state: A has no turns after '/'",
-        ),
-        (
-            &[("goal", "1 2 +3 4")],
-            "goal is not a state or a sequence of moves from the solved state: A has no piece '+3'",
-        ),
-        (
-            &[("start", " ")],
-            "start is not a state or a sequence of moves from the solved state: it is empty",
-        ),
-        (
-            &[("goal", "")],
-            "goal is not a state or a sequence of moves from the solved state: it has no goals",
         ),
         (
             &[("goal", "1 2 3 3")],
@@ -188,6 +162,44 @@ fn an_open_goal_stands_for_all_states_that_match() {
         &[("goal", "? ? ? ? ? ? ? ? / ? ? ? ? ? ? ? ?")],
     );
     assert!(many.contains("more than 100000 states match it"), "{many}");
+}
+
+#[test]
+fn what_is_there_twice_late_or_in_part_is_refused() {
+    for (content, message) in [
+        ("Name a\nSet A 4 2\nName b\n", "line 3, column 1: a second name"),
+        (
+            "Set A 2 1\nMove L\nA\n2 1\nEnd\nSet B 2 1\n",
+            "line 6, column 5: expected all sets before the moves",
+        ),
+        (
+            "{\"orbits\": [{\"orbitName\": \"A\", \"numPieces\": 2, \"numOrientations\": 1}],\n \"defaultPattern\": \
+             {\"A\": {\"orientationMod\": [1]}}}",
+            "line 2, column 45: expected 2 numbers, found 1",
+        ),
+    ] {
+        assert_eq!(error(content, &[]), format!("file: {message}"), "{content}");
+    }
+    for (options, message) in [
+        (
+            &[("start", "1 2 3 4 /")][..],
+            "start is not a state or a sequence of moves from the solved state: A has no turns after '/'",
+        ),
+        (
+            &[("goal", "1 2 +3 4")],
+            "goal is not a state or a sequence of moves from the solved state: A has no piece '+3'",
+        ),
+        (
+            &[("start", " ")],
+            "start is not a state or a sequence of moves from the solved state: it is empty",
+        ),
+        (
+            &[("goal", "")],
+            "goal is not a state or a sequence of moves from the solved state: it has no goals",
+        ),
+    ] {
+        assert_eq!(error(RING, options), message);
+    }
 }
 
 #[test]
