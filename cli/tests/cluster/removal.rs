@@ -25,7 +25,7 @@ fn folder(cluster: &Cluster, worker: &str, job: &str) -> PathBuf {
 }
 
 /// The folders in a worker's data directory.
-fn folders(cluster: &Cluster, worker: &str) -> Vec<String> {
+pub(crate) fn folders(cluster: &Cluster, worker: &str) -> Vec<String> {
     let entries = std::fs::read_dir(cluster.data(worker)).unwrap().map(|entry| entry.unwrap());
     let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
     let mut names: Vec<String> =

@@ -60,6 +60,10 @@ pub(super) enum Fault {
     Killed(Vec<Node>),
     /// SIGSTOP; at the end SIGCONT.
     Paused(Node),
+    /// The coordinator is paused for several leases.
+    LongPause,
+    /// SIGTERM. The node ends when it has handed over or saved what it has, and starts again.
+    Terminated(Node),
     /// The proxy of a link is in another mode.
     Network(Link, LinkMode),
     /// The file system of a node's data directory is full. The node may start again meanwhile.
@@ -79,6 +83,10 @@ pub(super) enum Fault {
     LostCoordinator { is_paused: bool },
     /// A worker's data directory is lost while it is down.
     LostWorker(u8),
+    /// A job is removed in whatever state it is.
+    RemovedJob { place: u64 },
+    /// All jobs that are done are collected.
+    Collected,
 }
 
 impl Fault {
@@ -87,6 +95,9 @@ impl Fault {
         let kind = match self {
             Fault::Killed(_) => "killed",
             Fault::Paused(_) => "paused",
+            Fault::LongPause => "long pause of the coordinator",
+            Fault::Terminated(Node::Coordinator) => "terminated coordinator",
+            Fault::Terminated(_) => "terminated worker",
             Fault::Network(link, mode) => {
                 let link = match link {
                     Link::Control(_) => "control link",
@@ -104,6 +115,8 @@ impl Fault {
             Fault::RestoredJournal { .. } => "restored journal",
             Fault::LostCoordinator { .. } => "lost coordinator's folder",
             Fault::LostWorker(_) => "lost worker's folder",
+            Fault::RemovedJob { .. } => "removed job",
+            Fault::Collected => "collected jobs",
         };
         kind.to_owned()
     }
@@ -112,10 +125,11 @@ impl Fault {
     pub(super) fn nodes(&self) -> Vec<Node> {
         match self {
             Fault::Killed(nodes) => nodes.clone(),
-            Fault::Paused(node) | Fault::FullDisk { node, .. } | Fault::SecondProcess(node) => {
-                vec![*node]
-            }
-            Fault::Network(..) => Vec::new(),
+            Fault::Paused(node)
+            | Fault::Terminated(node)
+            | Fault::FullDisk { node, .. }
+            | Fault::SecondProcess(node) => vec![*node],
+            Fault::Network(..) | Fault::RemovedJob { .. } | Fault::Collected => Vec::new(),
             Fault::DamagedFile { worker, .. }
             | Fault::Clone(worker)
             | Fault::LostWorker(worker) => {
@@ -125,7 +139,8 @@ impl Fault {
             | Fault::LostCoordinator { is_paused: true } => {
                 [Node::Coordinator].into_iter().chain(workers()).collect()
             }
-            Fault::DamagedJournal { .. }
+            Fault::LongPause
+            | Fault::DamagedJournal { .. }
             | Fault::RestoredJournal { .. }
             | Fault::LostCoordinator { .. } => vec![Node::Coordinator],
         }
@@ -138,11 +153,16 @@ impl Fault {
             Fault::FullDisk { .. } => &[4],
             Fault::DamagedFile { .. } | Fault::Clone(_) => &[12],
             Fault::DamagedJournal { .. } | Fault::RestoredJournal { .. } => &[11, 12],
-            Fault::LostCoordinator { .. } => &[11],
+            // A job may be done and collected before its client has the result.
+            Fault::LostCoordinator { .. } | Fault::Collected => &[11],
             Fault::LostWorker(_) => &[5],
-            Fault::Killed(_) | Fault::Paused(_) | Fault::Network(..) | Fault::SecondProcess(_) => {
-                &[]
-            }
+            Fault::Killed(_)
+            | Fault::Paused(_)
+            | Fault::LongPause
+            | Fault::Terminated(_)
+            | Fault::Network(..)
+            | Fault::SecondProcess(_)
+            | Fault::RemovedJob { .. } => &[],
         }
     }
 

@@ -1,6 +1,6 @@
 //! The cluster of a run, and how faults begin and end in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::harness::{COORDINATOR, Cluster, WORKER_READY, fails, free_port};
 use crate::proxy::{LinkMode, Proxy};
 
 /// Size of a disk that is filled, in KiB.
-const DISK: u32 = 4096;
+const DISK: u32 = 8192;
 
 /// Pause of workers after the coordinator has another journal.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -37,6 +37,8 @@ pub(super) struct Target {
     control: Vec<Proxy>,
     exchange: Vec<Proxy>,
     pub(super) backups: Backups,
+    /// Nodes that were told to end, and start again when they have.
+    terminated: BTreeSet<String>,
     /// What was not done, and why.
     pub(super) notes: Vec<String>,
 }
@@ -64,7 +66,8 @@ impl Target {
         let cluster = Cluster::in_folder(dir, scheme, "127.0.0.1", common, &more);
         let (control, exchange) = (Vec::new(), Vec::new());
         let backups = Backups::default();
-        let mut target = Target { cluster, control, exchange, disks, backups, notes };
+        let terminated = BTreeSet::new();
+        let mut target = Target { cluster, control, exchange, disks, backups, terminated, notes };
         workers().for_each(|worker| target.join(&worker.name(), scheme));
         target
     }
@@ -110,15 +113,27 @@ impl Target {
 
     /// Starts what a fault of the schedule does.
     pub(super) fn begin(&mut self, number: usize, fault: &Fault) {
+        for name in fault.nodes().into_iter().map(Node::name) {
+            // It is still leaving.
+            if self.terminated.contains(&name) {
+                self.kill(&name);
+                self.cluster.start(&name);
+            }
+        }
         match fault {
-            Fault::Killed(nodes) => nodes.iter().for_each(|node| self.cluster.kill(&node.name())),
+            Fault::Killed(nodes) => nodes.iter().for_each(|node| self.kill(&node.name())),
             Fault::Paused(node) => self.cluster.signal(&node.name(), Signal::STOP),
+            Fault::LongPause => self.cluster.signal(COORDINATOR, Signal::STOP),
+            Fault::Terminated(node) => {
+                self.cluster.signal(&node.name(), Signal::TERM);
+                self.terminated.insert(node.name());
+            }
             Fault::Network(link, mode) => self.link(*link).set_mode(*mode),
             Fault::FullDisk { node, restarts } => self.fill(*node, *restarts),
             Fault::DamagedFile { worker, damage, is_live, place } => {
                 let name = Node::Worker(*worker).name();
                 if !is_live {
-                    self.cluster.kill(&name);
+                    self.kill(&name);
                 }
                 if !self.backups.damage(&self.cluster.data(&name), *damage, *place) {
                     self.notes.push(format!("fault {number}: {name} has no checkpoint file"));
@@ -130,14 +145,14 @@ impl Target {
             Fault::Clone(worker) => self.start_clone(*worker),
             Fault::SecondProcess(node) => self.expect_refusal(*node),
             Fault::DamagedJournal { damage, place } => {
-                self.cluster.kill(COORDINATOR);
+                self.kill(COORDINATOR);
                 let bytes = std::fs::read(self.journal()).unwrap();
                 std::fs::write(self.kept(number), &bytes).unwrap();
                 let bytes = damaged(&bytes, *damage, *place).expect("it is not deleted");
                 std::fs::write(self.journal(), bytes).unwrap();
             }
             Fault::RestoredJournal { .. } => {
-                self.cluster.kill(COORDINATOR);
+                self.kill(COORDINATOR);
                 std::fs::copy(self.journal(), self.kept(number)).unwrap();
                 self.cluster.start(COORDINATOR);
             }
@@ -148,7 +163,14 @@ impl Target {
                 self.lose(COORDINATOR);
             }
             Fault::LostWorker(worker) => self.lose(&Node::Worker(*worker).name()),
+            // They are commands of clients.
+            Fault::RemovedJob { .. } | Fault::Collected => {}
         }
+    }
+
+    fn kill(&mut self, name: &str) {
+        self.cluster.kill(name);
+        self.terminated.remove(name);
     }
 
     /// Ends a fault of the schedule.
@@ -158,6 +180,7 @@ impl Target {
                 nodes.iter().rev().for_each(|node| self.cluster.start(&node.name()));
             }
             Fault::Paused(node) => self.cluster.signal(&node.name(), Signal::CONT),
+            Fault::LongPause => self.cluster.signal(COORDINATOR, Signal::CONT),
             Fault::Network(link, _) => self.link(*link).set_mode(LinkMode::Forward),
             Fault::FullDisk { node, .. } => {
                 if let Some(ballast) = self.ballast(*node) {
@@ -167,14 +190,18 @@ impl Target {
                     }
                 }
             }
-            Fault::DamagedFile { .. } | Fault::SecondProcess(_) => {}
+            Fault::DamagedFile { .. }
+            | Fault::SecondProcess(_)
+            | Fault::Terminated(_)
+            | Fault::RemovedJob { .. }
+            | Fault::Collected => {}
             Fault::Clone(worker) => self.cluster.remove(&clone_of(*worker)),
             Fault::DamagedJournal { .. } => self.start_with_damaged_journal(number),
             Fault::RestoredJournal { is_paused } => {
                 if *is_paused {
                     self.signal_workers(Signal::STOP);
                 }
-                self.cluster.kill(COORDINATOR);
+                self.kill(COORDINATOR);
                 std::fs::copy(self.kept(number), self.journal()).unwrap();
                 self.start_coordinator(*is_paused);
             }
@@ -201,7 +228,7 @@ impl Target {
         fill(&ballast);
         if restarts {
             let name = node.name();
-            self.cluster.kill(&name);
+            self.kill(&name);
             // It may run without a disk that it can write, or end with the code for a full disk.
             if let Some(status) = self.cluster.try_start(&name) {
                 assert_eq!(status.code(), Some(4), "{name} ended on a full disk");
@@ -248,7 +275,7 @@ impl Target {
 
     /// Kills a node and empties its data directory, which may be a mounted one.
     fn lose(&mut self, name: &str) {
-        self.cluster.kill(name);
+        self.kill(name);
         for entry in std::fs::read_dir(self.cluster.data(name)).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
@@ -274,11 +301,19 @@ impl Target {
         }
     }
 
-    /// Asserts that no node has ended by itself or panicked.
+    /// Asserts that no node has ended by itself or panicked. Those that were told to end start again.
     pub(super) fn check(&mut self) {
-        let ended = self.cluster.take_ended();
-        assert!(ended.is_none(), "a node has ended: {ended:?}");
+        while let Some((name, status)) = self.cluster.take_ended() {
+            let was_told = self.terminated.remove(&name);
+            assert!(was_told && status.success(), "{name} has ended: {status}");
+            self.cluster.start(&name);
+        }
         self.cluster.assert_no_panic();
+    }
+
+    /// Whether all nodes run that were told to end.
+    pub(super) fn is_whole(&self) -> bool {
+        self.terminated.is_empty()
     }
 }
 

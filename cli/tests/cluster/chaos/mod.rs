@@ -15,11 +15,14 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use fault::{Fault, Node, workers};
 use inject::Target;
 use jobs::Jobs;
 use schedule::Schedule;
 
 use crate::common::expect;
+use crate::harness::eventually;
+use crate::removal::folders;
 
 /// Interval of the loop that injects faults.
 const TICK: Duration = Duration::from_millis(20);
@@ -51,10 +54,15 @@ fn run(schedule: &Schedule, target: &mut Target, jobs: &mut Jobs) {
             std::thread::sleep(TICK);
         }
         let fault = &schedule.events[number].fault;
-        if is_end { target.end(number, fault) } else { target.begin(number, fault) }
+        match (fault, is_end) {
+            (Fault::RemovedJob { place }, false) => jobs.remove(*place, target),
+            (Fault::Collected, false) => jobs.collect(target),
+            (_, true) => target.end(number, fault),
+            (_, false) => target.begin(number, fault),
+        }
     }
     let healed = Instant::now();
-    while !jobs.are_done() {
+    while !(jobs.are_done() && target.is_whole()) {
         assert!(healed.elapsed() < TIMEOUT, "no end {TIMEOUT:?} after the last fault");
         jobs.poll(target);
         jobs.resume(target);
@@ -64,7 +72,24 @@ fn run(schedule: &Schedule, target: &mut Target, jobs: &mut Jobs) {
     // The cluster serves.
     let ran = expect(0, &mut target.cluster.client("submit hanoi 6 --exhaust --json --quiet"));
     assert_eq!(ran.event("result")["states"], 729, "{}", ran.stdout);
+    if !schedule.loses_jobs() {
+        remove_all(target);
+    }
     target.check();
+}
+
+/// Removes all jobs. Nothing of them is left.
+fn remove_all(target: &Target) {
+    let cluster = &target.cluster;
+    let gc = "gc --older-than 0s --state done,failed,cancelled,stopped";
+    expect(0, &mut cluster.client(gc));
+    let listed = expect(0, &mut cluster.client("list --json")).events("job_status");
+    assert!(listed.is_empty(), "{listed:?}");
+    for name in workers().map(Node::name) {
+        eventually(&format!("{name} has no folder of a job"), || {
+            folders(cluster, &name).is_empty()
+        });
+    }
 }
 
 /// Begins and ends of faults, the last one first: time, number of the fault, whether it is its end.
@@ -83,6 +108,7 @@ fn timeline(schedule: &Schedule) -> Vec<(Duration, usize, bool)> {
 /// Makes the run of a seed. Prints what is needed to find the cause of a failure.
 fn run_seed(seed: u64, is_tls: bool, figures: &mut Figures) -> bool {
     let schedule = Schedule::of(seed);
+    print!("{schedule}");
     let begun = Instant::now();
     let mut target = Target::start(&schedule, is_tls);
     let mut jobs = Jobs::new(&schedule);
@@ -98,7 +124,7 @@ fn run_seed(seed: u64, is_tls: bool, figures: &mut Figures) -> bool {
     target.count(&mut figures.effects);
     if let Err(panic) = &ran {
         println!("FAILED: {}", message(&**panic));
-        print!("{schedule}{}", jobs.describe());
+        print!("{}", jobs.describe());
         println!("logs and data: {}", target.cluster.keep().display());
         println!(
             "again: scripts/chaos --runs 1 --seed {seed}{}",

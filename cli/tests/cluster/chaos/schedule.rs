@@ -8,14 +8,24 @@ use crate::proxy::LinkMode;
 use crate::random::Random;
 
 /// Jobs that run meanwhile. All but the last write a checkpoint after every layer.
-pub(super) const JOBS: [&str; 8] = [
+///
+/// They have all engines and all forms of keys and files: states with coordinates, ranks of
+/// permutations, states that stand for their images under symmetries, moves that cannot be undone,
+/// bits for each state, diagrams. Those with one shard run beside others.
+pub(super) const JOBS: [&str; 14] = [
     "panex 6 --checkpoint-interval 1ms",
     "panex 5 --checkpoint-interval 1ms",
     "panex 5 --keep-layers all --checkpoint-interval 1ms",
     "tiles 3x3 --exhaust --checkpoint-interval 1ms",
-    "hanoi 8 --exhaust --checkpoint-interval 1ms",
+    "hanoi 8 --exhaust --shards 1 --checkpoint-interval 1ms",
     "panex 6 --engine symbolic --checkpoint-interval 1ms",
     "hanoi 10 --pegs 4 --exhaust --engine dense --checkpoint-interval 1ms",
+    "lx 8 --shards 16 --checkpoint-interval 1ms",
+    "lrx 8 --shards 16 --checkpoint-interval 1ms",
+    "pancake 8 --shards 1 --checkpoint-interval 1ms",
+    "pancake 8 --engine dense --checkpoint-interval 1ms",
+    "topspin 8 4 --symmetry on --shards 16 --checkpoint-interval 1ms",
+    "panex 5 --shards 1 --checkpoint-interval 1ms",
     "panex 6",
 ];
 
@@ -39,6 +49,8 @@ pub(super) struct Schedule {
     pub(super) worker_timeout: Duration,
     /// Indexes of [`JOBS`]; one after the other until the faults are over, then from the start.
     pub(super) jobs: Vec<usize>,
+    /// Jobs that are in the queue at a time.
+    pub(super) at_once: usize,
     /// By their begin.
     pub(super) events: Vec<Event>,
 }
@@ -49,7 +61,8 @@ impl Schedule {
         let random = &mut Random::new(seed);
         let lease = Duration::from_millis(random.pick(&[600, 1000, 1500]));
         let narrow = random.pick(&[0, 0, 500]);
-        let jobs = (0..4).map(|_| random.below(JOBS.len() as u64) as usize).collect();
+        let jobs = (0..6).map(|_| random.below(JOBS.len() as u64) as usize).collect();
+        let at_once = random.between(2, 4) as usize;
         // Most runs have no fault after which a job may end otherwise than well.
         let severe = random.pick(&[0, 0, 0, 1, 1, 2]);
         let count = random.between(5, 8);
@@ -62,7 +75,7 @@ impl Schedule {
         // Long enough for every fault but a lost folder, for which no wait is long enough.
         let is_lost = events.iter().any(|event| matches!(event.fault, Fault::LostWorker(_)));
         let worker_timeout = Duration::from_secs(if is_lost { 8 } else { 60 });
-        Schedule { seed, lease, narrow, worker_timeout, jobs, events }
+        Schedule { seed, lease, narrow, worker_timeout, jobs, at_once, events }
     }
 
     /// Whether a job may end with an exit code.
@@ -85,10 +98,11 @@ impl Schedule {
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Schedule { seed, lease, narrow, worker_timeout, jobs, events } = self;
+        let Schedule { seed, lease, narrow, worker_timeout, jobs, at_once, events } = self;
         writeln!(
             f,
-            "seed {seed}: lease {lease:?}, narrow {narrow}, worker timeout {worker_timeout:?}"
+            "seed {seed}: lease {lease:?}, narrow {narrow}, worker timeout {worker_timeout:?}, \
+             {at_once} jobs at a time"
         )?;
         for job in jobs {
             writeln!(f, "  job {}", JOBS[*job])?;
@@ -113,7 +127,7 @@ fn node(random: &mut Random) -> Node {
 
 /// A fault after which every job ends well, if need be resumed.
 fn ordinary(random: &mut Random) -> Fault {
-    match random.below(16) {
+    match random.below(22) {
         0..3 => {
             let one = node(random);
             let other = node(random);
@@ -147,6 +161,10 @@ fn ordinary(random: &mut Random) -> Fault {
             let node = node(random);
             Fault::FullDisk { node, restarts: random.below(3) == 0 }
         }
+        15 => Fault::LongPause,
+        16..18 => Fault::Terminated(node(random)),
+        18..20 => Fault::RemovedJob { place: random.next() },
+        20 => Fault::Collected,
         _ => {
             let damage =
                 random.pick(&[Damage::Flip, Damage::Truncate, Damage::Overwrite, Damage::Delete]);
@@ -183,6 +201,7 @@ fn lasting(fault: &Fault, lease: Duration, random: &mut Random) -> Duration {
         Fault::Killed(_) | Fault::LostWorker(_) | Fault::LostCoordinator { .. } => {
             random.below(700)
         }
+        Fault::LongPause => random.between(lease * 2, lease * 5),
         // Shorter than the lease, or longer.
         Fault::Paused(_)
         | Fault::Network(_, LinkMode::Stall | LinkMode::OneWay | LinkMode::Broken) => {
@@ -197,7 +216,12 @@ fn lasting(fault: &Fault, lease: Duration, random: &mut Random) -> Duration {
         Fault::FullDisk { .. } | Fault::Clone(_) | Fault::RestoredJournal { .. } => {
             random.between(500, 2500)
         }
-        Fault::DamagedFile { .. } | Fault::DamagedJournal { .. } | Fault::SecondProcess(_) => 0,
+        Fault::Terminated(_)
+        | Fault::DamagedFile { .. }
+        | Fault::DamagedJournal { .. }
+        | Fault::SecondProcess(_)
+        | Fault::RemovedJob { .. }
+        | Fault::Collected => 0,
     };
     Duration::from_millis(milliseconds)
 }
@@ -256,8 +280,11 @@ fn all_kinds_of_faults_occur() {
     let schedules: Vec<Schedule> = (0..500).map(Schedule::of).collect();
     let events = schedules.iter().flat_map(|schedule| &schedule.events);
     let kinds: BTreeSet<String> = events.map(|event| event.fault.kind()).collect();
-    // Twelve kinds besides the seven modes of two kinds of links.
-    assert_eq!(kinds.len(), 12 + 2 * 7, "{kinds:?}");
+    // 17 kinds besides the seven modes of two kinds of links.
+    assert_eq!(kinds.len(), 17 + 2 * 7, "{kinds:?}");
+    let jobs: BTreeSet<usize> =
+        schedules.iter().flat_map(|schedule| schedule.jobs.clone()).collect();
+    assert_eq!(jobs.len(), JOBS.len());
     // Most runs must end well.
     let strict = schedules.iter().filter(|schedule| !schedule.loses_jobs()).count();
     assert!(strict > 200, "{strict}");
