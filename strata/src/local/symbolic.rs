@@ -21,7 +21,7 @@ pub struct SymbolicWorker {
     folder: JobDir,
     search: Box<dyn AnySearch>,
     /// The file of the last checkpoint, and files that only an older one named.
-    file: Option<(String, u64)>,
+    last: Option<CheckpointFile>,
     older: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl SymbolicWorker {
         options: Options,
     ) -> Result<SymbolicWorker> {
         let search = form.open(options).map_err(failed(&folder))?;
-        Ok(SymbolicWorker { number: number as u32, folder, search, file: None, older: Vec::new() })
+        Ok(SymbolicWorker { number: number as u32, folder, search, last: None, older: Vec::new() })
     }
 
     /// How the search ends.
@@ -49,7 +49,7 @@ impl SymbolicWorker {
     }
 
     fn report(&self, layer: Layer, started: Instant) -> LayerReport {
-        let disk_bytes = self.file.as_ref().map_or(0, |(_, bytes)| *bytes);
+        let disk_bytes = self.last.as_ref().map_or(0, |last| last.bytes);
         LayerReport {
             depth: layer.depth,
             stats: layer.stats,
@@ -134,7 +134,7 @@ impl Work for SymbolicWorker {
             return Err(StoreError::Inconsistent { file, what }.into());
         };
         load_diagram(&self.folder, record, &mut *self.search)?;
-        self.file = Some((record.file.clone(), record.bytes));
+        self.last = Some(record.clone());
         Ok(self.report(self.search.layer(), started))
     }
 
@@ -146,14 +146,18 @@ impl Work for SymbolicWorker {
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         let Layer { depth, stats, .. } = self.search.layer();
+        // Another file of the restored layer may have other bytes: until the next checkpoint is
+        // published, the one that names this file would be damaged.
+        let own = |last: &&CheckpointFile| last.depth == depth && last.worker == self.number;
+        if let Some(last) = self.last.as_ref().filter(own) {
+            return Ok(vec![last.clone()]);
+        }
         let file = self.name(depth);
         let (fs, job) = (&**self.folder.fs(), self.folder.job());
         let path = self.folder.file_path(&file)?;
         let content = self.search.snapshot();
         let SnapshotSeal { bytes, seal } = write_diagram_snapshot(fs, &path, job, depth, &content)?;
-        let before = self.file.replace((file.clone(), bytes));
-        self.older.extend(before.map(|(name, _)| name).filter(|name| *name != file));
-        Ok(vec![CheckpointFile {
+        let record = CheckpointFile {
             depth,
             worker: self.number,
             file,
@@ -164,10 +168,67 @@ impl Work for SymbolicWorker {
             generated: stats.generated,
             digest: Hex128(stats.digest.0),
             seal: Hex64(seal),
-        }])
+        };
+        let before = self.last.replace(record.clone());
+        self.older.extend(before.map(|last| last.file).filter(|name| *name != record.file));
+        Ok(vec![record])
     }
 
     fn saved(&mut self) -> Result<()> {
         Ok(self.older.drain(..).try_for_each(|name| self.folder.remove_file(&name))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use strata_puzzles::panex::{Panex, PanexConfig};
+    use strata_store::{FaultyFs, Fs};
+    use tempfile::tempdir;
+
+    use super::*;
+    use crate::catalogue::Space;
+
+    fn worker(folder: &JobDir) -> SymbolicWorker {
+        let space = Space::nested_tabled(Panex::new(PanexConfig::new(4)).unwrap()).unwrap();
+        let options =
+            Options { memory: 16 << 20, keep_layers: false, digests: true, verify: 0, threads: 1 };
+        SymbolicWorker::new(0, folder.clone(), space.nested().unwrap(), options).unwrap()
+    }
+
+    #[test]
+    fn the_file_of_a_restored_diagram_is_not_written_again() {
+        const DEPTH: u32 = 50;
+        let (dir, fs) = (tempdir().unwrap(), FaultyFs::new());
+        let folder = JobDir::attach(Arc::new(fs.clone()), dir.path(), "job").unwrap();
+        let mut first = worker(&folder);
+        (0..DEPTH).for_each(|_| drop(first.advance(&[]).unwrap()));
+        let records = first.save().unwrap();
+        let path = folder.file_path(&records[0].file).unwrap();
+        let content = fs.read(&path).unwrap();
+
+        let restore = Restore {
+            depth: DEPTH,
+            records: records.clone(),
+            owners_before: Arc::new([0]),
+            kept: HashSet::new(),
+            kept_layers: Vec::new(),
+            inherited_files: HashSet::new(),
+        };
+        let mut second = worker(&folder);
+        second.restore(&restore).unwrap();
+        assert_eq!(second.save().unwrap(), records);
+        assert_eq!(fs.read(&path).unwrap(), content);
+        second.saved().unwrap();
+        assert!(path.exists());
+
+        // The file goes when the next checkpoint is published.
+        second.advance(&[]).unwrap();
+        assert_eq!(second.save().unwrap()[0].depth, DEPTH + 1);
+        assert!(path.exists());
+        second.saved().unwrap();
+        assert!(!path.exists());
     }
 }
