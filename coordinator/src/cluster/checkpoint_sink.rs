@@ -219,6 +219,10 @@ impl CheckpointSink for JournalSink {
         Ok(())
     }
 
+    fn abandoned(&mut self, error: &ClusterError) {
+        self.job.log(Level::Error, &error.to_string());
+    }
+
     fn now(&self) -> std::time::Instant {
         Instant::now().into_std()
     }

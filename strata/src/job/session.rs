@@ -310,6 +310,10 @@ impl CheckpointSink for Records<'_> {
         Ok(())
     }
 
+    fn abandoned(&mut self, error: &WorkerError) {
+        tracing::error!("{error}");
+    }
+
     fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration) {
         let seconds = took.as_secs_f64();
         (self.on_event)(&Event::Checkpoint { depth, bytes, seconds });

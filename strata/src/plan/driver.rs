@@ -128,6 +128,10 @@ pub trait CheckpointSink {
     /// If that is impossible. The previous checkpoint then remains the last one.
     fn publish(&mut self, publication: Publication) -> Result<(), Self::Error>;
 
+    /// Notifies that a layer was not made for this error, an exhausted resource. The search stops
+    /// with the two layers before it.
+    fn abandoned(&mut self, error: &Self::Error);
+
     /// The time, from which the driver learns when a checkpoint is due.
     fn now(&self) -> Instant {
         Instant::now()
@@ -268,6 +272,7 @@ where
         let may_save = is_next && all;
         match error.exhausted().filter(|_| may_save) {
             Some(reason) if self.pool.make_room().map_err(DriveError::Failed)? => {
+                self.sink.abandoned(&error);
                 Ok(self.plan.handle(Input::AbandonLayer(reason))?)
             }
             _ => Err(DriveError::Failed(error)),
@@ -329,7 +334,11 @@ fn all_done<E: Retryable>(answers: Vec<Answer<E>>) -> Result<Vec<(usize, Done)>,
 
 #[cfg(test)]
 mod tests {
+    use strata_space::{Finish, LayerStats};
+    use strata_store::EngineKind;
+
     use super::*;
+    use crate::plan::machine::{PlanOptions, Start};
 
     #[derive(Debug, PartialEq)]
     enum Failure {
@@ -359,5 +368,79 @@ mod tests {
         assert_eq!(all_done(answers(mixed)).unwrap_err(), Failure::Full);
         let done = all_done(answers([Ok(Done::Acknowledged), Ok(Done::Acknowledged)])).unwrap();
         assert_eq!(done.iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    /// A worker that makes layer 0, and whose disk is full then.
+    struct FullPool;
+
+    impl WorkerPool for FullPool {
+        type Error = Failure;
+
+        fn run(&mut self, order: Order) -> Result<Vec<Answer<Failure>>, Failure> {
+            let stats = LayerStats {
+                states: 1,
+                positions: 1,
+                generated: 2,
+                regions: 1,
+                ..Default::default()
+            };
+            Ok(answers([match order {
+                Order::Seed => {
+                    let part = Box::new(LayerPart { stats, ..LayerPart::default() });
+                    Ok(Done::Layer { depth: 0, part, waiting: 0 })
+                }
+                Order::Advance { .. } => Err(Failure::Full),
+                _ => Err(Failure::Damaged),
+            }]))
+        }
+
+        fn make_room(&mut self) -> Result<bool, Failure> {
+            Ok(true)
+        }
+    }
+
+    /// The errors for which layers were abandoned.
+    #[derive(Default)]
+    struct Abandoned(Vec<String>);
+
+    impl CheckpointSink for Abandoned {
+        type Error = Failure;
+
+        fn stop(&mut self, _: &LayerSummary) -> Option<StopReason> {
+            None
+        }
+
+        fn commit(&mut self, _: LayerSummary, _: &Totals) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn publish(&mut self, _: Publication) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn abandoned(&mut self, error: &Failure) {
+            self.0.push(format!("{error:?}"));
+        }
+
+        fn checkpointed(&mut self, _: u32, _: u64, _: Duration) {}
+    }
+
+    #[test]
+    fn the_error_of_an_abandoned_layer_is_reported() {
+        let options = PlanOptions {
+            workers: 1,
+            rule: Finish::Exhausted,
+            max_layers: None,
+            disk_limit: None,
+            engine: EngineKind::Explicit,
+            is_directed: false,
+            is_folded: false,
+        };
+        let plan = Plan::new(options, Start::Seeds);
+        let mut driver = Driver::new(plan, FullPool, Abandoned::default(), Duration::from_secs(60));
+        // The two layers before cannot be saved here.
+        let ended = driver.run();
+        assert!(matches!(ended, Err(DriveError::Failed(Failure::Damaged))), "{ended:?}");
+        assert_eq!(driver.sink().0, ["Full"]);
     }
 }
