@@ -184,17 +184,21 @@ impl NetError {
 /// does not, names neither.
 #[must_use]
 pub fn with_hint(url: &str, mut why: String) -> String {
-    const BROKEN: [&str; 5] =
-        ["broken pipe", "Broken pipe", "reset by peer", "connection closed", "http2 error"];
-    let is_broken = BROKEN.iter().any(|sign| why.contains(sign));
-    if why.contains("InvalidContentType") {
-        why.push_str(" (the node may not use TLS: then its URL begins with http://)");
-    } else if is_broken && url.starts_with("https://") {
+    const CUT: [&str; 4] = ["broken pipe", "Broken pipe", "reset by peer", "connection closed"];
+    // An alert of TLS, read as a frame of HTTP/2.
+    const ALERT: [&str; 2] = ["frame with invalid size", "FRAME_SIZE_ERROR"];
+    let has = |signs: &[&str]| signs.iter().any(|sign| why.contains(sign));
+    let hint = if why.contains("InvalidContentType") {
+        " (the node may not use TLS: then its URL begins with http://)"
+    } else if !url.starts_with("https://") && has(&ALERT) {
+        " (the node may use TLS: then its URL begins with https://)"
+    } else if url.starts_with("https://") && has(&CUT) {
         // The alert of a node that refuses a certificate may be lost with the connection.
-        why.push_str(" (it may require a certificate, or refuse that in --tls-cert)");
-    } else if is_broken {
-        why.push_str(" (the node may use TLS: then its URL begins with https://)");
-    }
+        " (it may require a certificate, or refuse that in --tls-cert)"
+    } else {
+        ""
+    };
+    why.push_str(hint);
     why
 }
 
@@ -282,9 +286,10 @@ mod tests {
         let cut = |url| NetError::unreachable(url, "broken pipe").to_string();
         assert!(cut("https://a").contains("--tls-cert"), "{}", cut("https://a"));
         assert!(!cut("http://a").contains("certificate"));
-        assert!(
-            cut("http://a").ends_with("(the node may use TLS: then its URL begins with https://)")
-        );
+        let alert = NetError::unreachable("http://a", "connection error: frame with invalid size");
+        let hint = "(the node may use TLS: then its URL begins with https://)";
+        assert!(alert.to_string().ends_with(hint), "{alert}");
+        assert_eq!(cut("http://a"), "cannot reach http://a: broken pipe");
         let plain =
             NetError::unreachable("https://a", "corrupt message of type InvalidContentType");
         let hint = "(the node may not use TLS: then its URL begins with http://)";

@@ -55,8 +55,8 @@ pub use hex::{Hex64, Hex128};
 pub use job::{
     Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryLine, HistoryPrefix,
     HistoryView, Holder, JobDir, JobResult, JobSpec, KeptFile, MANIFEST_FORMAT, Manifest, OwnedJob,
-    Removed, RunSettings, RunState, is_layer_file, jobs_in, layer_file, older_file, owned_jobs,
-    read_history, remove_job, remove_remains, take_job,
+    Removed, RunSettings, RunState, frontier_file, is_layer_file, jobs_in, layer_file, older_file,
+    owned_jobs, read_history, remove_job, remove_remains, take_job,
 };
 pub use key::{EntryKey, KeyRange};
 pub use layer::{

@@ -123,17 +123,17 @@ fn only_regular_files_are_sent() {
     std::fs::create_dir(&job).unwrap();
     let target = cluster.path().join("secret");
     std::fs::write(&target, SECRET).unwrap();
-    std::os::unix::fs::symlink(&target, job.join("link")).unwrap();
+    let [link, pipe] = [1, 2].map(|depth| strata_store::layer_file(depth, 0));
+    std::os::unix::fs::symlink(&target, job.join(&link)).unwrap();
     let (cwd, kind) = (rustix::fs::CWD, rustix::fs::FileType::Fifo);
-    rustix::fs::mknodat(cwd, job.join("pipe"), kind, rustix::fs::Mode::RUSR, 0).unwrap();
+    rustix::fs::mknodat(cwd, job.join(&pipe), kind, rustix::fs::Mode::RUSR, 0).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let url = format!("http://127.0.0.1:{port}");
         let mut exchange = ExchangeServiceClient::connect(url).await.unwrap();
-        for (file, why) in [("link", "a symbolic link"), ("pipe", "not a regular file")] {
+        for (file, why) in [(link, "a symbolic link"), (pipe, "not a regular file")] {
             let bytes = SECRET.len() as u64;
             let digest = Some(v1::Digest::default());
-            let file = file.to_owned();
             let file = v1::LayerFile { file, bytes, digest, ..v1::LayerFile::default() };
             let job = "job".to_owned();
             let request = v1::FetchRequest { job: job.clone(), file: Some(file.clone()) };

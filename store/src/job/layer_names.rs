@@ -15,12 +15,22 @@ pub fn older_file(depth: u32, worker: u32) -> String {
     format!("{OLDER_PREFIX}{depth:06}-{worker:03}.strata")
 }
 
-/// Whether a name is one that a worker's file of a checkpoint or a kept layer has: that of [`layer_file`]
-/// or [`older_file`], or of a copy of it, whose number is at the end.
+/// Name of the diagram of a worker's last layer and the one before, once it is durable.
+#[must_use]
+pub fn frontier_file(depth: u32, worker: u32) -> String {
+    format!("{FRONTIER_PREFIX}{depth:06}-{worker:03}.strata")
+}
+
+/// First characters of the names of diagrams.
+const FRONTIER_PREFIX: &str = "frontier-";
+
+/// Whether a name is one that a worker's file of a checkpoint or a kept layer has: that of
+/// [`layer_file`], [`older_file`] or [`frontier_file`], or of a copy of it, whose number is at the end.
 #[must_use]
 pub fn is_layer_file(name: &str) -> bool {
-    let numbers = |kind| name.strip_prefix(kind)?.strip_suffix(".strata");
-    let Some(numbers) = numbers("layer-").or_else(|| numbers(OLDER_PREFIX)) else { return false };
+    let kinds = ["layer-", OLDER_PREFIX, FRONTIER_PREFIX];
+    let numbers = kinds.iter().find_map(|kind| name.strip_prefix(kind)?.strip_suffix(".strata"));
+    let Some(numbers) = numbers else { return false };
     let is_number = |text: &str, digits: usize| {
         (digits..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };
@@ -39,7 +49,7 @@ mod tests {
     #[test]
     fn layer_files_and_their_copies_are_known_by_name() {
         for (depth, worker) in [(0, 0), (7, 12), (u32::MAX, 4095)] {
-            for name in [layer_file(depth, worker), older_file(depth, worker)] {
+            for name in [layer_file, older_file, frontier_file].map(|name| name(depth, worker)) {
                 assert!(is_layer_file(&name), "{name}");
                 assert!(is_layer_file(&name.replace(".strata", "-3.strata")), "{name}");
                 assert!(!is_layer_file(&format!("{name}.tmp")) && !is_layer_file(&name[1..]));

@@ -15,7 +15,7 @@ pub use data_dir::{DataDir, jobs_in};
 pub use dir::JobDir;
 pub use history::{History, HistoryLine, HistoryView, KeptFile, read_history};
 pub use holder::Holder;
-pub use layer_names::{is_layer_file, layer_file, older_file};
+pub use layer_names::{frontier_file, is_layer_file, layer_file, older_file};
 pub use manifest::{JobResult, MANIFEST_FORMAT, Manifest, RunSettings, RunState};
 pub use removal::{OwnedJob, Removed, owned_jobs, remove_job, remove_remains, take_job};
 pub use spec::{EngineKind, JobSpec};

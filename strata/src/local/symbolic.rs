@@ -5,7 +5,7 @@ use std::time::Instant;
 use strata_space::Finish;
 use strata_store::{
     CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, check_diagram_snapshot,
-    read_diagram_snapshot, write_diagram_snapshot,
+    frontier_file, read_diagram_snapshot, write_diagram_snapshot,
 };
 use strata_symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 
@@ -66,7 +66,7 @@ impl SymbolicWorker {
     }
 
     fn name(&self, depth: u32) -> String {
-        format!("frontier-{depth:06}-{:03}.strata", self.number)
+        frontier_file(depth, self.number)
     }
 }
 
