@@ -11,11 +11,6 @@ use super::{open, parameters};
 /// Steps of all analyses of a file together, of about a nanosecond each.
 const MOST_STEPS: u64 = 5_000_000_000;
 
-/// Disjoint swaps of neighbours.
-fn swaps(count: usize) -> String {
-    (0..count).map(|at| format!("({},{})\n", 2 * at + 1, 2 * at + 2)).collect()
-}
-
 /// A file of sets of 255 pieces, which a move cycles by 8, 9 and 13 of each: its powers are 935 moves. So
 /// are those of each of its powers with an exponent below 935 that has no common divisor with 936.
 fn powers(others: usize) -> String {
@@ -121,26 +116,17 @@ fn a_space_whose_work_is_cancelled_has_no_dense_form() {
     assert_eq!(work.spent(), before);
 }
 
-/// Files for which an analysis would take minutes or hours, with what is known of them.
+/// The chain of a symmetric group has as many members as pairs of points, of as many slots each, and takes the
+/// fourth power of the points to verify.
 #[test]
-fn analyses_of_hostile_files_end_after_so_many_steps() {
-    let cycle = |points: usize| (1..=points).map(|at| at.to_string()).collect::<Vec<_>>().join(",");
-    let neighbours: String = (1..400).map(|at| format!("({at},{})\n", at + 1)).collect();
-    for (content, has_order) in [
-        // Verifying the order of a symmetric group takes the fourth power of the points.
-        (format!("a = ({})\nb = (1,2)\n", cycle(200)), true),
-        (neighbours, false),
-        // 512! symmetries.
-        (swaps(512), true),
-    ] {
-        let work = Work::default();
-        let definition = Definition::read(&content).unwrap();
-        let survey = Survey::within(&definition, None, false, &work).unwrap();
-        assert!(work.spent() <= MOST_STEPS, "{}", work.spent());
-        assert_eq!(survey.order.is_ok(), has_order, "{:?}", survey.order);
-        assert!(survey.symmetries.is_err() || survey.symmetries == Ok(survey.symmetries.unwrap()));
-        assert!(survey.dense.is_err());
-    }
+fn the_analyses_of_a_group_end_after_so_many_steps() {
+    let content: String = (1..400).map(|at| format!("({at},{})\n", at + 1)).collect();
+    let work = Work::default();
+    let definition = Definition::read(&content).unwrap();
+    let survey = Survey::within(&definition, None, false, &work).unwrap();
+    assert!((1..=MOST_STEPS).contains(&work.spent()), "{}", work.spent());
+    assert!(survey.order.is_err() && !survey.is_exact, "{:?}", survey.order);
+    assert!(survey.symmetries.is_err() && survey.dense.is_err());
 }
 
 #[test]
