@@ -111,13 +111,13 @@ pub(crate) fn only_job(dir: &Path) -> PathBuf {
     jobs.remove(0)
 }
 
-/// Cuts all layer files in a job's folder to 100 bytes, as another process could.
+/// Empties all layer files in a job's folder, as another process could.
 pub(crate) fn cut_layers(job: &Path) {
     for entry in std::fs::read_dir(job).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with("layer-") {
             // It may be gone.
             if let Ok(file) = std::fs::File::options().write(true).open(entry.path()) {
-                file.set_len(100).unwrap();
+                file.set_len(0).unwrap();
             }
         }
     }
