@@ -93,7 +93,7 @@ fn a_checkpoint_file_that_its_owner_has_lost_fails_the_job() {
 /// Through a memory map, a read would end the worker with SIGBUS.
 #[test]
 fn a_file_that_is_cut_while_it_is_read_fails_the_job_and_not_the_worker() {
-    let mut cluster = Cluster::of(1);
+    let cluster = Cluster::of(1);
     let worker = cluster.pid("w1");
     let mut follower = cluster.follow(&format!("submit {SLOW} --engine explicit"));
     let folder = cluster.data("w1").join(follower.job());

@@ -134,16 +134,8 @@ fn check<F: Family>(values: &[u32], options: &[(&str, &str)]) -> Option<u64> {
             assert_eq!(ours, theirs);
             keys.extend(ours);
         }
-        let pairs = |space: &dyn Fn(&mut Vec<(usize, u128)>)| {
-            let mut pairs = Vec::new();
-            space(&mut pairs);
-            pairs.sort_unstable();
-            pairs
-        };
-        let ours = pairs(&|to| a.all_successors(&keys, &mut |number, key| to.push((number, key))));
-        let theirs =
-            pairs(&|to| b.all_successors(&keys, &mut |number, key| to.push((number, key))));
-        assert_eq!(ours, theirs);
+        let ours = all_successors(a, &keys);
+        assert_eq!(ours, all_successors(b, &keys));
         assert_eq!(a.count_successors(&keys), b.count_successors(&keys));
         assert_eq!(a.count_successors(&keys), ours.len() as u64);
         for key in &keys {
@@ -161,6 +153,14 @@ fn check<F: Family>(values: &[u32], options: &[(&str, &str)]) -> Option<u64> {
         }
     }
     parts
+}
+
+/// The successors of all keys, each with the number of its key, in order.
+fn all_successors<S: KeySpace<Key = u128>>(space: &S, keys: &[u128]) -> Vec<(usize, u128)> {
+    let mut pairs = Vec::new();
+    space.all_successors(keys, &mut |number, key| pairs.push((number, key)));
+    pairs.sort_unstable();
+    pairs
 }
 
 #[test]

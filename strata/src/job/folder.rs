@@ -190,9 +190,8 @@ fn temporary_data_dir_in(parent: &Path) -> Result<TempDir> {
         random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
     // Creating a directory reports a folder that cannot be used.
-    match DataDir::remove_abandoned(parent, is_temporary) {
-        Ok(removed @ 1..) => tracing::info!("removed {removed} searches of killed processes"),
-        Ok(0) | Err(_) => {}
+    if let Ok(removed @ 1..) = DataDir::remove_abandoned(parent, is_temporary) {
+        tracing::info!("removed {removed} searches of killed processes");
     }
     let made = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(6).tempdir_in(parent);
     made.map_err(|source| {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use strata::catalogue::Space;
+use strata::catalogue::{Entry, Registry, Space};
 use strata_space::dense::{DenseFolding, DenseShape, DenseSize, DenseSpace};
 use strata_space::{
     Chain, Curve, DrawingTheme, Finish, KeySpace, NestedSize, Parameter, ParameterReader,
-    Parameters, Puzzle, SearchSize, Seed, SpaceError, StateSpace,
+    Parameters, Puzzle, SearchSize, Seed, SpaceError, StateSpace, Work,
 };
 
 /// A path of ten states with one direction. No method gives what its default does.
@@ -14,6 +14,9 @@ use strata_space::{
 struct Told {
     both: bool,
 }
+
+/// Steps of opening it.
+const OPENING_STEPS: u64 = 9;
 
 const BOTH_ENDS: &[(&str, &str)] = &[("both", "true")];
 
@@ -53,6 +56,10 @@ impl Puzzle for Told {
 
     fn open(parameters: &Parameters) -> Result<Told, SpaceError> {
         Ok(Told { both: Told::reader(parameters).switch("both")? })
+    }
+    fn open_within(parameters: &Parameters, work: &Work) -> Result<Told, SpaceError> {
+        work.spend(OPENING_STEPS).map_err(SpaceError::unfinished("opening"))?;
+        Told::open(parameters)
     }
     fn parameters(&self) -> Parameters {
         [("both".to_owned(), self.both.to_string())].into()
@@ -157,4 +164,14 @@ fn a_space_gives_what_its_puzzle_gives() {
         assert_eq!((engine.is_undirected(), engine.finish()), (both, finish));
         assert_eq!(engine.text(start[0]), "0");
     }
+}
+
+#[test]
+fn a_puzzle_is_opened_as_part_of_the_work() {
+    let registry = Registry::new(vec![Entry::keyed::<Told>()]);
+    let work = Work::new(OPENING_STEPS);
+    let open = || registry.open_within(Told::NAME, &Parameters::new(), &work);
+    assert_eq!(open().unwrap().name(), Told::NAME);
+    assert_eq!(work.spent(), OPENING_STEPS);
+    assert!(matches!(open(), Err(SpaceError::TooMuchWork { .. })));
 }
