@@ -394,7 +394,8 @@ fn a_job_is_looked_for_in_folders_and_then_in_the_cluster() {
     let mut command = strata("stats tiles");
     command.current_dir(dir.path()).env("STRATA_COORDINATOR", format!("http://{address}"));
     let ran = expect(10, &mut command);
-    let places = "there is no folder tiles, no job tiles in ./strata-data, cannot reach http://";
+    let places =
+        "there is no folder tiles, no job tiles in ./strata-data, and cannot reach http://";
     assert!(ran.stderr.contains(places), "{}", ran.stderr);
 }
 

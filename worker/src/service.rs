@@ -12,7 +12,7 @@ use strata_net::{convert, limits};
 use strata_platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
-use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError};
+use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError, is_unusable_path};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -89,9 +89,9 @@ impl ExchangeService for Exchange {
         let (fs, data_dir) = (platform.fs(), self.state.options.data_dir.clone());
         let opened = platform.blocking(move || {
             let (folder, record) = layer_file(fs, &data_dir, &job, file)?;
-            let failed = |error: io::Error| match error.kind() {
-                io::ErrorKind::NotFound => Status::not_found(format!("{}: {error}", record.file)),
-                _ => unreadable(&record.file, 0, &error),
+            let failed = |error: io::Error| match is_unusable_path(&error) {
+                true => Status::not_found(format!("{}: {error}", record.file)),
+                false => unreadable(&record.file, 0, &error),
             };
             let path = folder.path().join(&record.file);
             let file = folder.fs().open_read(&path).map_err(failed)?;

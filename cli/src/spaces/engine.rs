@@ -2,10 +2,11 @@
 
 use strata::EngineChoice;
 use strata::catalogue::Space;
+use strata_space::SpaceError;
 use strata_store::EngineKind;
 
 use crate::args::line::SolveLine;
-use crate::output::exit::Failure;
+use crate::output::exit::{ExitCode, Failure};
 
 /// Flags that only the explicit engine supports.
 pub(crate) const EXPLICIT_ONLY: [&str; 4] = ["workers", "shards", "k", "locality"];
@@ -48,7 +49,11 @@ pub(crate) fn named(
     }
     let mut unsupported: Vec<&str> = EXPLICIT_ONLY.to_vec();
     if kind.is_dense() {
-        space.dense_size().map_err(|error| refused(error.to_string()))?;
+        space.dense_size().map_err(|error| match error {
+            // Decided without a search.
+            SpaceError::Unsolvable { .. } => Failure::new(ExitCode::NoGoal, error),
+            error => refused(error.to_string()),
+        })?;
         unsupported.retain(|flag| !["shards", "workers"].contains(flag));
         unsupported.push("verify");
     } else {

@@ -45,6 +45,8 @@ fn the_connection_of_a_silent_worker_is_closed() {
         instance: "1".repeat(32),
         name: "silent".to_owned(),
         address: "http://127.0.0.1:1".to_owned(),
+        threads: 1,
+        memory_bytes: 64 << 20,
         ..v1::Hello::default()
     };
     let message = Some(v1::from_worker::Message::Hello(hello));

@@ -343,7 +343,7 @@ mod tests {
             assert!(cluster.membership.heartbeat(number, connection, beat));
             // A worker of another session does not concern this one.
             let leaves = (number == 3)
-                .then(|| "worker w3: it leaves before the session has begun".to_owned());
+                .then(|| "worker number 3: it leaves before the session has begun".to_owned());
             assert_eq!((why(true), why(false)), (leaves, None));
         }
         cluster.membership.expire(Instant::now() + Duration::from_secs(3600));

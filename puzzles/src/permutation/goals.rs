@@ -1,16 +1,102 @@
-//! The states that match a goal with open pieces or turns.
+//! Starts and goals: states and patterns as they are given, and the states that match them.
 
-use strata_space::{Work, WorkError, file_content};
+use std::collections::HashSet;
+
+use strata_space::{SpaceError, Work, WorkError, file_content};
 
 use super::definition::{Definition, State};
+use super::effort::MAX_GOAL_SLOTS;
+use super::error::Place;
+use super::names::Dictionary;
 use super::ranking::Orbit;
-use super::text::Pattern;
+use super::sequence::read_within;
+use super::text::{self, Pattern};
+
+/// The word for the solved state.
+pub(super) const SOLVED: &str = "solved";
 
 /// Most states that a goal may stand for.
 const MAX_GOALS: usize = 100_000;
 
 /// Most pieces that are tried in slots.
 const MAX_STEPS: usize = 20_000_000;
+
+/// The states that match any of the goals in a parameter, without repetition.
+pub(super) fn all_goals(
+    definition: &Definition,
+    orbits: &[Orbit],
+    start: &State,
+    goal: &str,
+    work: &Work,
+) -> Result<Vec<State>, SpaceError> {
+    let unfinished = SpaceError::unfinished("finding the states of the goal");
+    let slots = start.kinds.len();
+    let mut is_fixed = vec![true; slots];
+    orbits.iter().flat_map(|orbit| &orbit.slots).for_each(|slot| is_fixed[*slot] = false);
+    let lines = goal_lines(goal);
+    let mut dictionary = dictionary(definition);
+    if lines.is_empty() {
+        return Err(state_error("goal", "it has no goals"));
+    }
+    let (mut known, mut all) = (HashSet::new(), Vec::new());
+    for line in &lines {
+        let pattern = pattern(definition, &mut dictionary, "goal", line)?;
+        let states = matching(definition, (orbits, &is_fixed), start, &pattern, work);
+        let states = states.map_err(|error| match error {
+            GoalError::Many(why) => state_error("goal", &why),
+            GoalError::Work(error) => unfinished(error),
+        })?;
+        all.extend(states.into_iter().filter(|state| known.insert(state.clone())));
+        if all.len().saturating_mul(slots) > MAX_GOAL_SLOTS {
+            let most = MAX_GOAL_SLOTS / slots;
+            let why = format!("its lines stand for more than {most} states of {slots} slots");
+            return Err(state_error("goal", &why));
+        }
+    }
+    Ok(all)
+}
+
+/// All moves and rotations of a definition.
+pub(super) fn dictionary(definition: &Definition) -> Dictionary<'_> {
+    Dictionary::new(definition.moves.iter().chain(&definition.rotations), &definition.shape)
+}
+
+/// A state or pattern, as text or as a sequence of moves from the solved state.
+pub(super) fn pattern(
+    definition: &Definition,
+    dictionary: &mut Dictionary<'_>,
+    name: &str,
+    given: &str,
+) -> Result<Pattern, SpaceError> {
+    let given = given.trim();
+    if given == SOLVED {
+        return Ok(Pattern::of(&definition.solved));
+    }
+    if given.is_empty() {
+        return Err(state_error(name, "it is empty"));
+    }
+    // A set and a move can have one name, and a name can begin with a digit.
+    let state = text::is_state(definition, given).then(|| text::read(definition, given));
+    if let Some(Ok(state)) = state {
+        return Ok(state);
+    }
+    let error = match (read_within(given, dictionary), state) {
+        (Ok(element), _) => {
+            return Ok(Pattern::of(&definition.after(&definition.solved, &element)));
+        }
+        (Err(_), Some(Err(why))) => return Err(state_error(name, &why)),
+        (Err(error), _) => error,
+    };
+    let place = Place { line: error.line, column: error.column };
+    let column =
+        if place == Place::START { String::new() } else { format!(" (column {})", place.column) };
+    Err(state_error(name, &format!("{}{column}", error.why)))
+}
+
+pub(super) fn state_error(name: &str, why: &str) -> SpaceError {
+    let expected = "a state or a sequence of moves from the solved state";
+    SpaceError::State { name: name.into(), expected: expected.into(), why: why.into() }
+}
 
 /// The goals in a parameter: a single one, or one for each line of a file. Lines that begin with `#`
 /// are comments.
@@ -22,7 +108,7 @@ pub(super) fn goal_lines(goal: &str) -> Vec<String> {
 
 /// Why the states that match a goal are not found.
 #[derive(Debug)]
-pub(super) enum GoalError {
+enum GoalError {
     /// There are too many of them, or too many cases.
     Many(String),
     /// The goals together take too many steps, or nobody waits for them.
@@ -40,7 +126,7 @@ impl From<WorkError> for GoalError {
 ///
 /// # Errors
 /// If there are more than [`MAX_GOALS`], or finding them takes too many steps.
-pub(super) fn matching(
+fn matching(
     definition: &Definition,
     (orbits, is_fixed): (&[Orbit], &[bool]),
     start: &State,

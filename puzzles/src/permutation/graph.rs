@@ -14,20 +14,13 @@ use strata_space::{
 use super::coordinates::{Coordinates, Folding};
 use super::definition::{Definition, NamedElement, State};
 use super::dense::{self, Numbering};
-use super::effort::MAX_GOAL_SLOTS;
-use super::error::Place;
-use super::goals::{self, GoalError};
+use super::goals::{SOLVED, all_goals, dictionary, goal_lines, pattern, state_error};
 use super::keys::Keys;
 use super::moves::{self, Inverses, Selection};
-use super::names::Dictionary;
-use super::ranking::{self, Orbit};
-use super::sequence::read_within;
+use super::ranking;
 use super::symmetry::{Canonical, Codes};
-use super::text::{self, Pattern};
+use super::text;
 use super::word::RankKey;
-
-/// The word for the solved state.
-const SOLVED: &str = "solved";
 
 /// What the weights of states are made of.
 #[derive(Clone, Debug)]
@@ -98,7 +91,7 @@ impl<K: RankKey> Graph<K> {
                 if goals.is_empty() {
                     return Err(SpaceError::Unsolvable {
                         start: start_text.into(),
-                        goal: goals::goal_lines(goal).join(", or "),
+                        goal: goal_lines(goal).join(", or "),
                         why: "no arrangement of the pieces that these moves exchange matches it"
                             .into(),
                     });
@@ -416,78 +409,6 @@ fn forbidden(definition: &Definition) -> Vec<(usize, Vec<bool>)> {
     by_slot.into_iter().collect()
 }
 
-/// The states that match any of the goals in a parameter, without repetition.
-fn all_goals(
-    definition: &Definition,
-    orbits: &[Orbit],
-    start: &State,
-    goal: &str,
-    work: &Work,
-) -> Result<Vec<State>, SpaceError> {
-    let unfinished = SpaceError::unfinished("finding the states of the goal");
-    let slots = start.kinds.len();
-    let mut is_fixed = vec![true; slots];
-    orbits.iter().flat_map(|orbit| &orbit.slots).for_each(|slot| is_fixed[*slot] = false);
-    let lines = goals::goal_lines(goal);
-    let mut dictionary = dictionary(definition);
-    if lines.is_empty() {
-        return Err(state_error("goal", "it has no goals"));
-    }
-    let (mut known, mut all) = (HashSet::new(), Vec::new());
-    for line in &lines {
-        let pattern = pattern(definition, &mut dictionary, "goal", line)?;
-        let states = goals::matching(definition, (orbits, &is_fixed), start, &pattern, work);
-        let states = states.map_err(|error| match error {
-            GoalError::Many(why) => state_error("goal", &why),
-            GoalError::Work(error) => unfinished(error),
-        })?;
-        all.extend(states.into_iter().filter(|state| known.insert(state.clone())));
-        if all.len().saturating_mul(slots) > MAX_GOAL_SLOTS {
-            let most = MAX_GOAL_SLOTS / slots;
-            let why = format!("its lines stand for more than {most} states of {slots} slots");
-            return Err(state_error("goal", &why));
-        }
-    }
-    Ok(all)
-}
-
-/// All moves and rotations of a definition.
-fn dictionary(definition: &Definition) -> Dictionary<'_> {
-    Dictionary::new(definition.moves.iter().chain(&definition.rotations), &definition.shape)
-}
-
-/// A state or pattern, as text or as a sequence of moves from the solved state.
-fn pattern(
-    definition: &Definition,
-    dictionary: &mut Dictionary<'_>,
-    name: &str,
-    given: &str,
-) -> Result<Pattern, SpaceError> {
-    let given = given.trim();
-    if given == SOLVED {
-        return Ok(Pattern::of(&definition.solved));
-    }
-    if given.is_empty() {
-        return Err(state_error(name, "it is empty"));
-    }
-    // A set and a move can have one name, and a name can begin with a digit.
-    let state = text::is_state(definition, given).then(|| text::read(definition, given));
-    if let Some(Ok(state)) = state {
-        return Ok(state);
-    }
-    let error = match (read_within(given, dictionary), state) {
-        (Ok(element), _) => {
-            return Ok(Pattern::of(&definition.after(&definition.solved, &element)));
-        }
-        (Err(_), Some(Err(why))) => return Err(state_error(name, &why)),
-        (Err(error), _) => error,
-    };
-    let place = Place { line: error.line, column: error.column };
-    let column =
-        if place == Place::START { String::new() } else { format!(" (column {})", place.column) };
-    Err(state_error(name, &format!("{}{column}", error.why)))
-}
-
 fn unreachable(definition: &Definition, start: &State, goal: &State) -> SpaceError {
     SpaceError::Unsolvable {
         start: text::write(definition, start),
@@ -498,11 +419,6 @@ fn unreachable(definition: &Definition, start: &State, goal: &State) -> SpaceErr
 
 fn symmetry_error(why: &str) -> SpaceError {
     SpaceError::Conflict { name: "symmetry".into(), why: why.into() }
-}
-
-fn state_error(name: &str, why: &str) -> SpaceError {
-    let expected = "a state or a sequence of moves from the solved state";
-    SpaceError::State { name: name.into(), expected: expected.into(), why: why.into() }
 }
 
 /// Without keys, [`Graph::check_explicit`] refuses it.

@@ -7,7 +7,7 @@ use strata_space::{
 
 use super::definition::Definition;
 use super::delegate::{key_space_of_graph, puzzle_methods_of_graph};
-use super::goals::goal_lines;
+use super::goals::{SOLVED, goal_lines};
 use super::graph::Graph;
 use super::moves::{Inverses, Metric, Selection};
 use super::word::RankKey;
@@ -17,9 +17,6 @@ const ALL: &str = "all";
 
 /// The word for no goal.
 const NONE: &str = "none";
-
-/// The word for the solved state.
-const SOLVED: &str = "solved";
 
 /// The parameter `start` of permutation puzzles.
 pub(super) const START: Parameter = {

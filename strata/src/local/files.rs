@@ -149,10 +149,12 @@ impl Files {
         self.earlier.depth.is_some_and(|last| depth <= last)
     }
 
-    /// Keeps, recycles or drops a layer that the search no longer reads.
+    /// Keeps, recycles or drops a layer that is none of the last two any more. Clones of a layer whose
+    /// file is kept open it for each read; those of another one have it open.
     pub(crate) fn release_layer(&mut self, layer: Layer) -> Result<()> {
         if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
             self.kept_bytes += layer.file_bytes();
+            layer.close();
             return Ok(());
         }
         let depth = layer.header().depth;

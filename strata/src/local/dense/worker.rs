@@ -238,7 +238,6 @@ impl DenseWorker {
         if let Some(layer) = released.and_then(|slot| slot.layer) {
             bytes += layer.path().map_or(0, |_| layer.file_bytes());
             if !self.is_undirected() {
-                layer.close();
                 self.earlier.push(layer.clone());
             }
             self.files.release_layer(layer)?;
