@@ -134,8 +134,8 @@ mod tests {
     #[tokio::test]
     async fn empty_parts_without_a_pause_stall() {
         let window = Duration::from_millis(20);
-        let pace = Pace::of_bytes(window);
         let begun = Instant::now();
+        let pace = Pace::of_bytes(window);
         while pace.wait(ready(())).await.is_ok() {
             assert!(begun.elapsed() < Duration::from_secs(20), "it never stalls");
         }
