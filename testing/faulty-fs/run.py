@@ -23,6 +23,7 @@ LAYER_FIELDS = ("states", "generated", "digest", "positions", "orbits")
 RESULT_FIELDS = ("outcome", "moves", "layers", "states", "positions", "orbits", "generated", "digest")
 # Names of files that only an unfinished operation has.
 LEFTOVER = re.compile(r"\.(tmp|new)$|^\.removed-")
+NEW_JOURNAL = re.compile(r"\.(journal\.redb)\.\w+\.new$")
 
 
 class Failure(Exception):
@@ -207,7 +208,10 @@ def check_message(text, code, error, injected):
 
 
 def name_of(path):
-    return os.path.basename(path.removesuffix(" (deleted)"))
+    """Name of a file in messages. A journal that is being created has a temporary name until it is whole."""
+    name = os.path.basename(path.removesuffix(" (deleted)"))
+    temporary = NEW_JOURNAL.match(name)
+    return temporary[1] if temporary else name
 
 
 def check_leftovers(folder):

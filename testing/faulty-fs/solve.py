@@ -68,8 +68,7 @@ class Solve:
     def resume(self, expected, random, plan="", permitted=()):
         """Resumes the job, or starts it again if no checkpoint of it was reported."""
         ran, disk = self.step(self.resume_words(random), expected, plan)
-        # `solve --resume` refuses its flag, `resume DIR` its folder.
-        if ran.code == NO_JOB or (ran.code == 2 and "job to resume" in ran.last_line()):
+        if found_no_job(ran):
             if self.promised >= 0 and NO_JOB not in permitted:
                 raise Failure(f"the checkpoint of layer {self.promised} is lost: {ran.last_line()}")
             ran, disk = self.step(self.words(), expected, "")
@@ -139,6 +138,9 @@ class Solve:
         ran, disk = self.step(words, expected, plan)
         if ran.code in (0, 3):
             expected.check_result(ran)
+        elif self.promised < 0 and found_no_job(ran):
+            # The fault was in the note of the lock, which a search does without.
+            pass
         elif self.promised >= 0 or disk.injected:
             check_message(ran.stderr, ran.code, plan.split("=")[-1].rstrip("+"), disk.injected)
         self.promised = max(self.promised, promised(ran))
@@ -163,3 +165,8 @@ class Solve:
         disk.cut(random.choice(["least", "any"]), random)
         ran, _ = self.resume(expected, random, permitted=permitted)
         self.check_end(ran, expected, permitted)
+
+
+def found_no_job(ran):
+    """Whether there was nothing to resume: `solve --resume` refuses its flag, `resume DIR` its folder."""
+    return ran.code == NO_JOB or (ran.code == 2 and "job to resume" in ran.last_line())
