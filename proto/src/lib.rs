@@ -1,13 +1,17 @@
 //! Messages and services of the protocol, generated from `proto/v1`, and their codec.
+//!
+//! `cargo run -p strata-proto --features generate` writes `src/v1.rs` anew.
 #![forbid(unsafe_code)]
 
 pub mod codec;
+#[cfg(any(test, feature = "generate"))]
+#[doc(hidden)]
+pub mod freshness;
 
 /// Version 1 of the protocol.
 #[allow(missing_docs, clippy::all, clippy::unwrap_used, unreachable_pub)]
-pub mod v1 {
-    tonic::include_proto!("strata.v1");
-}
+#[rustfmt::skip]
+pub mod v1;
 
 #[cfg(test)]
 mod tests {
