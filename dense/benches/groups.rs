@@ -5,7 +5,7 @@
 //! threads have elapsed time, which needs a quiet one. Searches include the first use of their memory,
 //! not the tables of the space.
 
-#[path = "../tests/puzzles/mod.rs"]
+#[path = "../tests/it/puzzles/mod.rs"]
 mod puzzles;
 
 use std::sync::Arc;

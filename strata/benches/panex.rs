@@ -3,7 +3,7 @@
 //! The engine writes its layers to files as in a job.
 
 mod baseline;
-#[path = "../tests/drive/mod.rs"]
+#[path = "../tests/it/drive/mod.rs"]
 mod drive;
 
 use std::time::Instant;

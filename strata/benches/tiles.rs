@@ -2,7 +2,7 @@
 //! `cargo bench -p strata --bench tiles -- [SIZE [K [THREADS]]]` (3x4 and 2x6, the greatest
 //! k, one thread by default). The totals must be the known ones, so no symmetry is used.
 
-#[path = "../tests/drive/mod.rs"]
+#[path = "../tests/it/drive/mod.rs"]
 mod drive;
 
 use std::time::Instant;

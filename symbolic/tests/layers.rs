@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
-#[path = "../../strata/tests/reference/mod.rs"]
+#[path = "../../strata/tests/it/reference/mod.rs"]
 mod reference;
 
 use std::sync::Arc;

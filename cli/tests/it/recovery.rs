@@ -1,0 +1,319 @@
+//! Kills, interrupts, limits and resumes: every layer has the same counts.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::common::{
+    Finished, SmallDisk, cut_layers, expect, only_job, refused, run, solve, strata, verify,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::tempdir;
+
+/// Pseudo-random delays and settings with a fixed seed (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    /// Resources that may differ between the sessions of a job.
+    fn resources(&mut self) -> String {
+        let workers = 1 + self.below(3);
+        let threads = 1 + self.below(2);
+        let memory = [100, 150, 300][self.below(3) as usize];
+        format!("--workers {workers} --threads {threads} --memory {memory}MiB")
+    }
+}
+
+fn undisturbed(line: &str) -> Finished {
+    let dir = tempdir().unwrap();
+    expect(0, &mut solve(dir.path(), line))
+}
+
+/// Kills sessions of a job at random moments until one ends by itself.
+fn killed_and_resumed(line: &str, longest: u64, random: &mut Random) -> (Finished, u32) {
+    let dir = tempdir().unwrap();
+    let mut kills = 0;
+    loop {
+        let begun = std::fs::read_dir(dir.path()).unwrap().flatten();
+        let begun = begun.into_iter().any(|job| job.path().join("manifest.json").exists());
+        let resume = if begun { "--resume" } else { "" };
+        let resources = random.resources();
+        let line = format!("{line} {resources} --checkpoint-interval 20ms {resume}");
+        let mut command = solve(dir.path(), &line);
+        if kills == 25 {
+            let ran = expect(0, &mut command);
+            expect(0, &mut verify(&only_job(dir.path())));
+            return (ran, kills);
+        }
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(random.below(longest)));
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        assert!(status.code().is_none_or(|code| code == 0), "{line}: {status}");
+        kills += u32::from(status.code().is_none());
+        if status.success() {
+            let again = format!("{} --resume", line.replace("--resume", ""));
+            return (expect(0, &mut solve(dir.path(), &again)), kills);
+        }
+    }
+}
+
+#[test]
+fn layers_are_the_same_after_kills_at_random_moments() {
+    let expected = undisturbed("panex 6");
+    let mut random = Random(0x5eed);
+    let mut kills = 0;
+    for longest in [60, 250, 600] {
+        let keep = if longest == 250 { "--keep-layers every:50" } else { "" };
+        let (ran, killed) = killed_and_resumed(&format!("panex 6 {keep}"), longest, &mut random);
+        assert_eq!(ran.layers(), expected.layers());
+        for field in ["moves", "layers", "states", "positions", "generated", "widest", "digest"] {
+            assert_eq!(ran.event("result")[field], expected.event("result")[field], "{field}");
+        }
+        kills += killed;
+    }
+    assert!(kills >= 20, "{kills} kills are too few");
+}
+
+#[test]
+fn a_job_resumed_by_other_workers_keeps_its_layers() {
+    let expected = undisturbed("panex 5");
+    let dir = tempdir().unwrap();
+    let line = "panex 5 --keep-layers every:10";
+    let mut depth = 0;
+    for workers in [1, 2, 2, 1, 3, 1] {
+        let resume = if depth == 0 { "" } else { "--resume" };
+        // Three sessions stop at the same depth: neither copied nor reused files may replace kept
+        // ones.
+        let depths = [depth, depth, depth, depth + 20];
+        for depth in depths.into_iter().skip(if depth == 0 { 3 } else { 0 }) {
+            let line = format!("{line} --workers {workers} --max-layers {depth} {resume}");
+            let ran = expect(4, &mut solve(dir.path(), &line));
+            assert_eq!(ran.layers(), expected.layers()[..=depth]);
+            expect(0, &mut verify(&only_job(dir.path())));
+        }
+        depth += 20;
+    }
+    let ran = expect(0, &mut solve(dir.path(), &format!("{line} --resume")));
+    assert_eq!(ran.layers(), expected.layers());
+    let ran = expect(0, strata("--json verify").arg(dir.path()));
+    let files = ran.event("verified")["files"].as_u64().unwrap();
+    assert!(files >= 18 + 2, "{files}");
+}
+
+#[test]
+fn kept_layers_are_chosen_when_they_are_written() {
+    let dir = tempdir().unwrap();
+    let keeps = ["all", "last", "every:7", "last"];
+    for (depth, keep) in (1..).zip(keeps) {
+        let resume = if depth == 1 { "" } else { "--resume" };
+        let line = format!("panex 4 --keep-layers {keep} --max-layers {} {resume}", 15 * depth);
+        expect(4, &mut solve(dir.path(), &line));
+        expect(0, &mut verify(dir.path()));
+    }
+    expect(0, &mut solve(dir.path(), "panex 4 --resume"));
+    expect(0, &mut verify(dir.path()));
+}
+
+/// Starts a search and waits for its first event: from then on it handles signals.
+fn started(command: &mut Command) -> (Child, BufReader<std::process::ChildStdout>) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    assert!(line.contains("\"job\""), "{line}");
+    (child, stdout)
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+#[test]
+fn a_signal_stops_with_a_checkpoint_and_a_resume_command() {
+    let expected = undisturbed("panex 6");
+    for number in [Signal::TERM, Signal::INT] {
+        let dir = tempdir().unwrap();
+        let mut command = solve(dir.path(), "panex 6 --threads 2");
+        let (child, stdout) = started(&mut command);
+        std::thread::sleep(Duration::from_millis(20));
+        signal(&child, number);
+        drop(stdout);
+        let ran = Finished::of(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+        let resume = ran.stderr.lines().find_map(|line| line.strip_prefix("resume with: "));
+        let resume = resume.expect("the command is printed");
+        let verified = expect(0, &mut verify(dir.path()));
+        assert!(verified.stdout.contains("stopped, intact"), "{}", verified.stdout);
+        let ran = run(Command::new("sh").arg("-c").arg(resume));
+        assert_eq!(ran.code, Some(0), "{resume}: {}", ran.stderr);
+        assert_eq!(ran.layers(), expected.layers());
+        assert!(ran.event("job")["resumed_from"].is_number());
+    }
+}
+
+#[test]
+fn a_second_process_is_refused_and_may_read_a_running_job() {
+    let dir = tempdir().unwrap();
+    let mut command = solve(dir.path(), "panex 7 --threads 1 --checkpoint-interval 10ms");
+    let (mut child, stdout) = started(&mut command);
+    let message = refused(&mut solve(dir.path(), "panex 3"), "is in use by another process");
+    assert!(message.contains(&*dir.path().to_string_lossy()));
+    refused(&mut solve(dir.path(), "panex 7 --resume"), "is in use by another process");
+    let mut rows = 0;
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(50));
+        expect(0, &mut verify(dir.path()));
+        let csv = expect(0, strata("stats --format csv").arg(dir.path())).stdout;
+        assert!(csv.lines().count() >= rows);
+        rows = csv.lines().count();
+    }
+    assert!(rows > 10, "{rows}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(stdout);
+    expect(0, &mut verify(dir.path()));
+}
+
+#[test]
+fn limits_stop_resumably() {
+    let expected = undisturbed("panex 5").layers();
+    let dir = tempdir().unwrap();
+    let ran = expect(4, &mut solve(dir.path(), "panex 5 --max-layers 100"));
+    let stopped = ran.event("stopped");
+    assert_eq!((&stopped["reason"], &stopped["depth"]), (&"max_layers".into(), &100.into()));
+    assert_eq!(ran.layers(), expected[..=100]);
+    let command = stopped["resume_command"].as_str().unwrap();
+    assert!(!command.contains("max-layers"), "{command}");
+    let ran = run(Command::new("sh").arg("-c").arg(command));
+    assert_eq!((ran.code, ran.layers()), (Some(0), expected));
+
+    let expected = undisturbed("panex 6").layers();
+    let dir = tempdir().unwrap();
+    let ran = expect(4, &mut solve(dir.path(), "panex 6 --disk-limit 20KiB"));
+    assert_eq!(ran.event("stopped")["reason"], "disk_limit");
+    let files = std::fs::read_dir(only_job(dir.path())).unwrap().flatten();
+    let layers = files.filter(|file| file.file_name().to_string_lossy().ends_with(".strata"));
+    let bytes: u64 = layers.map(|file| file.metadata().unwrap().len()).sum();
+    assert!(bytes <= 20 << 10, "{bytes}");
+    let ran = expect(0, &mut solve(dir.path(), "panex 6 --resume"));
+    assert_eq!(ran.layers(), expected);
+}
+
+#[test]
+fn a_different_parameter_is_refused_at_a_resume() {
+    let dir = tempdir().unwrap();
+    expect(4, &mut solve(dir.path(), "panex 5 --max-layers 20"));
+    let job = only_job(dir.path());
+    let id = job.file_name().unwrap().to_string_lossy().into_owned();
+    for (line, difference) in [
+        ("panex 6", "level is 5 in job ID, not 6"),
+        ("panex 5 -k 2", "k is 3 in job ID, not 2"),
+        ("panex 5 --s 4", "s is 3 in job ID, not 4"),
+        ("panex 5 --shards 8", "shards is 64 in job ID, not 8"),
+        ("panex 5 --symmetry off", "symmetry is on in job ID, not off"),
+        ("panex 5 --centre-top allow", "centre-top is forbid in job ID, not allow"),
+        ("panex 5 --exhaust", "exhaust is false in job ID, not true"),
+        ("hanoi 5", "there is no hanoi job to resume"),
+    ] {
+        let command = &mut solve(dir.path(), &format!("{line} --resume"));
+        refused(command, &difference.replace("ID", &id));
+    }
+    expect(0, &mut verify(&job));
+    let ran = expect(0, &mut solve(dir.path(), "panex 5"));
+    assert!(ran.stderr.contains(&id) && ran.stderr.contains("--resume"), "{}", ran.stderr);
+    assert!(ran.event("job")["resumed_from"].is_null());
+    // Both jobs have this specification; `--resume` selects the unfinished one.
+    let ran = expect(0, &mut solve(dir.path(), "panex 5 --resume"));
+    assert_eq!(ran.event("job")["job"], *id);
+}
+
+#[test]
+fn a_job_killed_before_its_first_checkpoint_starts_again() {
+    let dir = tempdir().unwrap();
+    let mut command = solve(dir.path(), "panex 7 --threads 1");
+    let (mut child, stdout) = started(&mut command);
+    std::thread::sleep(Duration::from_millis(300));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(stdout);
+    let verified = expect(0, &mut verify(dir.path()));
+    assert!(verified.stdout.contains("no checkpoint yet"), "{}", verified.stdout);
+    let ran = expect(4, &mut solve(dir.path(), "panex 7 --resume --max-layers 50"));
+    assert_eq!(ran.layers().len(), 51);
+    assert!(ran.events("layer").iter().all(|layer| layer["replayed"] == false));
+    assert_eq!(
+        ran.event("job")["job"],
+        *only_job(dir.path()).file_name().unwrap().to_string_lossy()
+    );
+}
+
+/// Through a memory map, a read would end the process with SIGBUS.
+#[test]
+fn a_file_that_is_cut_while_it_is_read_is_detected() {
+    let dir = tempdir().unwrap();
+    let mut command = solve(dir.path(), "panex 6 --engine explicit");
+    let (mut child, stdout) = started(&mut command);
+    let drained = std::thread::spawn(move || stdout.lines().count());
+    let job = only_job(dir.path());
+    while child.try_wait().unwrap().is_none() {
+        cut_layers(&job);
+    }
+    let ran = Finished::of(child.wait_with_output().unwrap());
+    drained.join().unwrap();
+    assert_eq!(ran.code, Some(12), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is corrupt at offset"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&*job.to_string_lossy()), "{}", ran.stderr);
+}
+
+/// It is no error of the command line, and nothing is corrupt.
+#[test]
+fn a_read_only_disk_is_an_unexpected_error_with_the_file() {
+    let outside = tempdir().unwrap();
+    let folder = outside.path().join("small");
+    let Some(disk) = SmallDisk::mount(&folder, 1024) else {
+        println!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    // Worker and coordinator make their files at the first start.
+    expect(0, &mut solve(&folder, "panex 3"));
+    disk.make_read_only();
+    for line in ["solve panex 3", "worker", "coordinator"] {
+        let mut command = strata(line);
+        command.arg("--data-dir").arg(&folder);
+        let ran = expect(1, &mut command);
+        let lock = folder.join(".lock");
+        assert!(ran.stderr.contains(&*lock.to_string_lossy()), "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains("Read-only file system"), "{line}: {}", ran.stderr);
+    }
+    drop(disk);
+}
+
+#[test]
+fn a_full_disk_stops_resumably() {
+    let outside = tempdir().unwrap();
+    let folder = outside.path().join("small");
+    let Some(disk) = SmallDisk::mount(&folder, 1024) else {
+        println!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    // The file leaves 48 KiB free, less than the widest layers need.
+    let ballast = folder.join("ballast");
+    std::fs::write(&ballast, vec![1; 976 << 10]).unwrap();
+    let ran = expect(4, &mut solve(&folder, "panex 6 --checkpoint-interval 1ms"));
+    let stopped = ran.event("stopped");
+    assert_eq!(stopped["reason"], "disk_full", "{}", ran.stderr);
+    let depth = stopped["depth"].as_u64().unwrap();
+    assert!(depth > 100, "{depth}");
+    std::fs::remove_file(&ballast).unwrap();
+    let ran = expect(0, &mut solve(&folder, "panex 6 --resume"));
+    assert_eq!(ran.event("job")["resumed_from"], depth);
+    assert_eq!(ran.layers(), undisturbed("panex 6").layers());
+    drop(disk);
+}

@@ -1,0 +1,4 @@
+//! Charts.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod images;

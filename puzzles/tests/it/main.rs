@@ -1,0 +1,5 @@
+//! Puzzles of the catalogue and from files.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod drawings;
+mod permutation;

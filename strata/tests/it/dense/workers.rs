@@ -1,0 +1,217 @@
+//! Several workers of the dense engine: the same layers with any number of them, which changes from
+//! one session to the next.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
+use strata_space::LayerStats;
+use strata_space::dense::DenseSpace;
+use strata_store::{CheckpointFile, Fs, JobDir, KeptFile, RealFs};
+
+use crate::dense::{budgets, expected, folded, hanoi};
+
+const SHARDS: usize = 7;
+
+/// Workers that share a folder, as those of one process do.
+struct Team {
+    workers: Vec<DenseWorker>,
+    reports: Vec<LayerReport>,
+    owners: Arc<[u16]>,
+}
+
+impl Team {
+    fn new(space: &Arc<dyn DenseSpace>, dir: &Path, memory: u64, owners: &[u16]) -> Team {
+        let fs: Arc<dyn Fs> = Arc::new(RealFs);
+        let owners: Arc<[u16]> = owners.into();
+        let count = usize::from(*owners.iter().max().unwrap()) + 1;
+        let worker = |number| {
+            let setup = DenseSetup {
+                worker: number,
+                owners: Arc::clone(&owners),
+                threads: 2,
+                memory,
+                digest: true,
+                keep: KeepLayers::Last,
+                folder: JobDir::attach(Arc::clone(&fs), dir, "job").unwrap(),
+            };
+            DenseWorker::new(setup, Arc::clone(space)).unwrap()
+        };
+        Team { workers: (0..count).map(worker).collect(), reports: Vec::new(), owners }
+    }
+
+    fn seed(&mut self) {
+        self.reports = self.workers.iter_mut().map(|worker| worker.seed().unwrap()).collect();
+    }
+
+    fn restore(&mut self, saved: &Saved) {
+        let count = self.workers.len();
+        let gone = saved.files.iter().filter(|file| file.worker as usize >= count);
+        let gone: HashSet<String> = gone.map(|file| file.file.clone()).collect();
+        let restore = |number| Restore {
+            depth: saved.depth,
+            records: saved.files.clone(),
+            owners_before: Arc::clone(&saved.owners),
+            kept: saved.kept.iter().map(|(_, kept)| kept.file.clone()).collect(),
+            kept_layers: saved.kept.clone(),
+            inherited_files: if number == 0 { gone.clone() } else { HashSet::new() },
+        };
+        let workers = self.workers.iter_mut().enumerate();
+        self.reports = workers.map(|(number, w)| w.restore(&restore(number)).unwrap()).collect();
+    }
+
+    fn shared(&self) -> Vec<CheckpointFile> {
+        self.reports.iter().filter_map(|report| report.shared.clone()).collect()
+    }
+
+    fn advance(&mut self) {
+        let files = self.shared();
+        self.reports =
+            self.workers.iter_mut().map(|worker| worker.advance(&files).unwrap()).collect();
+    }
+
+    fn sum(&self) -> LayerStats {
+        let mut sum = LayerStats::default();
+        self.reports.iter().for_each(|report| sum.add(&report.stats));
+        sum
+    }
+
+    fn save(&mut self, saved: &mut Saved) {
+        let files = self.workers.iter_mut().map(|worker| worker.save().unwrap());
+        saved.files = files.flatten().collect();
+        (saved.depth, saved.owners) = (self.reports[0].depth, Arc::clone(&self.owners));
+        self.workers.iter_mut().for_each(|worker| worker.saved().unwrap());
+    }
+}
+
+/// The checkpoint of a job.
+struct Saved {
+    depth: u32,
+    files: Vec<CheckpointFile>,
+    kept: Vec<(u32, KeptFile)>,
+    owners: Arc<[u16]>,
+}
+
+impl Saved {
+    fn none() -> Saved {
+        Saved { depth: 0, files: Vec::new(), kept: Vec::new(), owners: Arc::new([]) }
+    }
+
+    fn add(&mut self, reports: &[LayerReport]) {
+        let depth = reports[0].depth;
+        self.kept.retain(|(kept, _)| *kept < depth);
+        self.kept.extend(reports.iter().filter_map(|r| r.kept.clone().map(|kept| (depth, kept))));
+    }
+
+    /// Names of the files that the job needs, sorted.
+    fn names(&self) -> Vec<String> {
+        let kept = self.kept.iter().map(|(_, kept)| kept.file.clone());
+        let mut names: Vec<String> =
+            self.files.iter().map(|file| file.file.clone()).chain(kept).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir.join("job")).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Divisions of the shards, in the order of sessions: more workers, fewer, others, one.
+const OWNERS: [[u16; SHARDS]; 6] = [
+    [0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 1, 1, 1, 1],
+    [0, 0, 1, 1, 2, 2, 0],
+    [1, 0, 2, 1, 0, 2, 0],
+    [1, 0, 1, 1, 0, 1, 0],
+    [0, 0, 0, 0, 0, 0, 0],
+];
+
+#[test]
+fn any_number_of_workers_finds_the_same_layers() {
+    for space in [hanoi(), folded()] {
+        any_number_of_workers(&space);
+    }
+}
+
+fn any_number_of_workers(space: &Arc<dyn DenseSpace>) {
+    let expected = expected(space);
+    for memory in budgets(space) {
+        for owners in OWNERS {
+            let dir = tempfile::tempdir().unwrap();
+            let mut team = Team::new(space, dir.path(), memory, &owners);
+            team.seed();
+            for stats in &expected {
+                assert_eq!(team.sum(), *stats, "depth {}", team.reports[0].depth);
+                if stats.states > 0 {
+                    team.advance();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sessions_with_other_workers_continue_from_the_files_of_all() {
+    for space in [hanoi(), folded()] {
+        sessions_with_other_workers(&space);
+    }
+}
+
+fn sessions_with_other_workers(space: &Arc<dyn DenseSpace>) {
+    let expected = expected(space);
+    for memory in budgets(space) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut saved = Saved::none();
+        let mut team = Team::new(space, dir.path(), memory, &OWNERS[0]);
+        team.seed();
+        for (depth, stats) in expected.iter().enumerate() {
+            assert_eq!(team.sum(), *stats, "depth {depth}");
+            saved.add(&team.reports);
+            team.save(&mut saved);
+            assert_eq!(names(dir.path()), saved.names(), "depth {depth}");
+            let files = saved.files.iter().filter(|file| file.depth == saved.depth);
+            assert_eq!(files.map(|file| file.states).sum::<u64>(), stats.states);
+            // Every second session makes two layers.
+            if depth % 3 != 1 {
+                drop(team);
+                let owners = &OWNERS[(depth + 1) % OWNERS.len()];
+                team = Team::new(space, dir.path(), memory, owners);
+                team.restore(&saved);
+                assert_eq!(team.sum(), *stats, "depth {depth}, restored");
+            }
+            if stats.states > 0 {
+                team.advance();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_layer_is_not_made_without_the_files_of_all_sources() {
+    let space = hanoi();
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = Team::new(&space, dir.path(), 1 << 30, &OWNERS[2]);
+    team.seed();
+    (0..20).for_each(|_| team.advance());
+    let files = team.shared();
+    assert_eq!(files.len(), 3);
+    let reads: Vec<u32> = (0..3).filter(|other| team.workers[1].reads(*other)).collect();
+    assert_eq!(reads, [0, 2]);
+    let error = team.workers[1].advance(&files[..2]).unwrap_err().to_string();
+    assert!(error.contains("layer 20 of worker 2"), "{error}");
+    // Another file under the name of a worker's.
+    let layer = |file: &CheckpointFile| dir.path().join("job").join(&file.file);
+    let content = std::fs::read(layer(&files[0])).unwrap();
+    std::fs::copy(layer(&files[2]), layer(&files[0])).unwrap();
+    let error = team.workers[1].advance(&files).unwrap_err().to_string();
+    assert!(error.contains(&files[0].file), "{error}");
+    std::fs::write(layer(&files[0]), content).unwrap();
+    assert_eq!(team.workers[1].advance(&files).unwrap().depth, 21);
+}

@@ -1,0 +1,16 @@
+//! A table of small spaces of all kinds. Layers of the explicit engine are those of an independent
+//! search, whatever the workers, threads and memory, and if the search is stopped and resumed.
+
+#[allow(dead_code, reason = "the table uses a part of it")]
+#[path = "../../../../puzzles/tests/it/permutation/orbits.rs"]
+mod orbits;
+#[allow(dead_code, reason = "the table uses a part of it")]
+#[path = "../../../../puzzles/tests/it/permutation/reference.rs"]
+mod reference;
+
+mod check;
+mod hooks;
+mod permutations;
+mod published;
+mod shipped;
+mod user;

@@ -1,0 +1,497 @@
+//! Scripted tests of the plan: inputs and the commands that follow.
+
+use std::num::NonZeroU32;
+
+use strata::{
+    Command, Input, LayerPart, PartReport, Plan, PlanOptions, Refusal, ResumePoint, Start,
+    StopReason,
+};
+use strata_space::{Finish, LayerStats};
+use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128};
+
+fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
+    PlanOptions {
+        workers,
+        rule,
+        max_layers: None,
+        disk_limit: None,
+        engine: EngineKind::Explicit,
+        is_directed: false,
+        is_folded: false,
+    }
+}
+
+fn plan(rule: Finish<()>) -> Plan {
+    Plan::new(options(1, rule), Start::Seeds)
+}
+
+fn numbers(states: u64) -> LayerPart {
+    LayerPart {
+        stats: LayerStats {
+            states,
+            positions: states,
+            generated: 3 * states,
+            regions: states.min(1),
+            ..LayerStats::default()
+        },
+        bytes: 10 * states,
+        ..LayerPart::default()
+    }
+}
+
+/// A part with these figures.
+fn ending(stats: LayerStats) -> LayerPart {
+    LayerPart { stats, ..numbers(stats.states) }
+}
+
+fn layer(worker: usize, depth: u32, numbers: LayerPart) -> Input {
+    Input::Layer(PartReport { worker, depth, part: numbers })
+}
+
+/// A file with the layer that [`numbers`] describes.
+fn record(worker: u32, depth: u32, states: u64) -> CheckpointFile {
+    let LayerStats { regions, positions, generated, .. } = numbers(states).stats;
+    CheckpointFile {
+        depth,
+        worker,
+        file: format!("layer-{depth}-{worker}"),
+        bytes: 5,
+        states,
+        positions,
+        regions,
+        generated,
+        digest: Hex128::default(),
+        seal: Hex64::default(),
+    }
+}
+
+/// A worker's part of a checkpoint. `states` are those of the layers up to `depth`.
+fn saved(worker: usize, depth: u32, states: &[u64]) -> Input {
+    let depths = depth + 1 - states.len() as u32..=depth;
+    let files = depths.zip(states).map(|(depth, states)| record(worker as u32, depth, *states));
+    Input::Saved { worker, depth, records: files.collect() }
+}
+
+/// What the plan commands now, in short.
+fn commands(plan: &mut Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    while let Some(command) = plan.next_command() {
+        all.push(match command {
+            Command::Seed => "seed".to_owned(),
+            Command::Restore => "restore".to_owned(),
+            Command::Advance { depth } => format!("advance {depth}"),
+            Command::Commit(layer) => format!("commit {}: {}", layer.depth, layer.stats.states),
+            Command::Save { depth } => format!("save {depth}"),
+            Command::Publish(p) => {
+                format!("publish {} of {} files: {:?}", p.depth, p.records.len(), p.ending)
+            }
+            Command::End(outcome) => format!("end: {outcome:?}"),
+        });
+    }
+    all
+}
+
+/// Reports layers 0, 1, … with these figures from one worker. Returns the last commands.
+fn play(plan: &mut Plan, layers: &[LayerPart]) -> Vec<String> {
+    for (depth, numbers) in (0..).zip(layers) {
+        commands(plan);
+        plan.handle(layer(0, depth, numbers.clone())).unwrap();
+    }
+    commands(plan)
+}
+
+/// Saves and publishes the layers up to `depth`, of which the last have these states.
+fn finish(plan: &mut Plan, depth: u32, states: &[u64]) -> Vec<String> {
+    plan.handle(saved(0, depth, states)).unwrap();
+    let mut all = commands(plan);
+    plan.handle(Input::Published { depth }).unwrap();
+    all.extend(commands(plan));
+    all
+}
+
+#[test]
+fn searches_meet_after_an_odd_or_even_number_of_moves() {
+    for (odd, even, moves) in [(true, false, 3), (false, true, 4), (true, true, 3)] {
+        let mut plan = plan(Finish::Meeting);
+        let last = ending(LayerStats { odd, even, ..numbers(2).stats });
+        let end = play(&mut plan, &[numbers(1), numbers(2), last]);
+        assert_eq!(end, ["commit 2: 2", "save 2"]);
+        assert_eq!(
+            finish(&mut plan, 2, &[2, 2]),
+            [format!("publish 2 of 2 files: Some(Goal({moves}))"), format!("end: Goal({moves})")]
+        );
+        assert_eq!((plan.totals().states, plan.totals().depth), (5, 2));
+        assert_eq!((plan.totals().widest, plan.totals().widest_depth), (2, 1));
+    }
+}
+
+#[test]
+fn the_start_may_be_the_goal() {
+    let mut plan = plan(Finish::State(()));
+    let end = play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
+    assert_eq!(end, ["commit 0: 1", "save 0"]);
+    assert_eq!(finish(&mut plan, 0, &[1]), ["publish 0 of 1 files: Some(Goal(0))", "end: Goal(0)"]);
+}
+
+#[test]
+fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
+    let mut plan = plan(Finish::Exhausted);
+    let met = ending(LayerStats { odd: true, even: true, found: true, ..numbers(2).stats });
+    assert_eq!(play(&mut plan, &[numbers(1), met]), ["commit 1: 2", "advance 2"]);
+    plan.handle(layer(0, 2, numbers(0))).unwrap();
+    assert_eq!(commands(&mut plan), ["save 2"]);
+    assert_eq!(
+        finish(&mut plan, 2, &[2, 0]),
+        ["publish 2 of 2 files: Some(Exhausted)", "end: Exhausted"]
+    );
+    assert_eq!(plan.totals().depth, 1);
+}
+
+#[test]
+fn nothing_follows_before_all_workers_have_reported() {
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
+    assert_eq!(commands(&mut plan), ["seed"]);
+    plan.handle(layer(1, 0, numbers(3))).unwrap();
+    plan.handle(Input::CheckpointDue).unwrap();
+    assert!(commands(&mut plan).is_empty());
+    plan.handle(layer(0, 0, numbers(4))).unwrap();
+    assert_eq!(commands(&mut plan), ["commit 0: 7", "save 0"]);
+    plan.handle(saved(0, 0, &[4])).unwrap();
+    assert!(commands(&mut plan).is_empty());
+    plan.handle(saved(1, 0, &[3])).unwrap();
+    assert_eq!(commands(&mut plan), ["publish 0 of 2 files: None"]);
+    plan.handle(Input::Published { depth: 0 }).unwrap();
+    assert_eq!(commands(&mut plan), ["advance 1"]);
+}
+
+#[test]
+fn unexpected_inputs_are_refused() {
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
+    let worker = Refusal::UnknownWorker { worker: 2, workers: 2 };
+    assert_eq!(plan.handle(layer(2, 0, numbers(1))), Err(worker));
+    let depth = Refusal::WrongDepth { expected: 0, found: 1 };
+    assert_eq!(plan.handle(layer(0, 1, numbers(1))), Err(depth));
+    plan.handle(layer(0, 0, numbers(1))).unwrap();
+    let twice = Refusal::Repeated { worker: 0, depth: 0 };
+    assert_eq!(plan.handle(layer(0, 0, numbers(1))), Err(twice));
+    assert!(matches!(plan.handle(saved(0, 0, &[1])), Err(Refusal::NotRequested { .. })));
+    assert!(matches!(
+        plan.handle(Input::Published { depth: 0 }),
+        Err(Refusal::NotRequested { .. })
+    ));
+    plan.handle(layer(1, 0, numbers(1))).unwrap();
+    assert_eq!(commands(&mut plan), ["seed", "commit 0: 2", "advance 1"]);
+    assert_eq!(plan.totals().states, 2);
+}
+
+#[test]
+fn limits_stop_resumably() {
+    let limited = |max_layers, disk_limit| {
+        let options = PlanOptions { max_layers, disk_limit, ..options(1, Finish::Meeting) };
+        Plan::new(options, Start::Seeds)
+    };
+    let mut plan = limited(Some(1), None);
+    assert_eq!(play(&mut plan, &[numbers(1), numbers(2)]), ["commit 1: 2", "save 1"]);
+    let end = finish(&mut plan, 1, &[1, 2]);
+    assert_eq!(end[1], "end: Stopped(MaxLayers)");
+    // Layers double. 20 bytes are in use and a layer of 40 is expected. If the peak while making
+    // the last layer was 500 bytes, spilled runs included, a peak of 1000 is expected for the next.
+    for (disk_peak, limit, command) in
+        [(20, 60, "advance 2"), (20, 59, "save 1"), (500, 1000, "advance 2"), (500, 999, "save 1")]
+    {
+        let mut plan = limited(None, Some(limit));
+        let last = LayerPart { disk_peak, disk_left: 20, ..numbers(2) };
+        assert_eq!(play(&mut plan, &[numbers(1), last])[1], command);
+        assert_eq!(plan.totals().disk_peak, disk_peak);
+    }
+}
+
+#[test]
+fn a_goal_takes_precedence_over_a_stop() {
+    let mut plan = plan(Finish::State(()));
+    plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+    play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
+    assert_eq!(finish(&mut plan, 0, &[1])[1], "end: Goal(0)");
+}
+
+#[test]
+fn a_stop_during_a_checkpoint_is_published_with_it() {
+    let interrupted = "end: Stopped(Interrupted)";
+    for late in [false, true] {
+        let mut plan = plan(Finish::Meeting);
+        plan.handle(Input::CheckpointDue).unwrap();
+        assert_eq!(play(&mut plan, &[numbers(1)]), ["commit 0: 1", "save 0"]);
+        if !late {
+            plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+            assert_eq!(finish(&mut plan, 0, &[1])[1], interrupted);
+            continue;
+        }
+        plan.handle(saved(0, 0, &[1])).unwrap();
+        assert_eq!(commands(&mut plan), ["publish 0 of 1 files: None"]);
+        plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+        plan.handle(Input::Published { depth: 0 }).unwrap();
+        let again = "publish 0 of 1 files: Some(Stopped(Interrupted))";
+        assert_eq!(commands(&mut plan), [again]);
+        plan.handle(Input::Published { depth: 0 }).unwrap();
+        assert_eq!(commands(&mut plan), [interrupted]);
+    }
+}
+
+#[test]
+fn an_abandoned_layer_leaves_a_checkpoint_of_the_layers_before() {
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
+    let full = || Input::AbandonLayer(StopReason::DiskFull);
+    assert!(plan.handle(full()).is_err());
+    for worker in 0..2 {
+        plan.handle(layer(worker, 0, numbers(1))).unwrap();
+    }
+    assert_eq!(commands(&mut plan), ["seed", "commit 0: 2", "advance 1"]);
+    plan.handle(full()).unwrap();
+    assert_eq!(commands(&mut plan), ["save 0"]);
+    for worker in 0..2 {
+        plan.handle(saved(worker, 0, &[1])).unwrap();
+    }
+    plan.handle(Input::Published { depth: 0 }).unwrap();
+    assert_eq!(commands(&mut plan)[1], "end: Stopped(DiskFull)");
+}
+
+#[test]
+fn a_layer_that_a_worker_has_made_cannot_be_abandoned() {
+    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
+    for worker in 0..2 {
+        plan.handle(layer(worker, 0, numbers(1))).unwrap();
+    }
+    plan.handle(layer(1, 1, numbers(1))).unwrap();
+    let refusal = plan.handle(Input::AbandonLayer(StopReason::DiskFull)).unwrap_err();
+    assert_eq!(refusal, Refusal::Repeated { worker: 1, depth: 1 });
+}
+
+#[test]
+fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
+    let mut first = plan(Finish::Meeting);
+    first.handle(layer(0, 0, numbers(1))).unwrap();
+    first.next_command();
+    let Some(Command::Commit(last)) = first.next_command() else { panic!("no commit") };
+    let start = || {
+        Start::Checkpoint(Box::new(ResumePoint {
+            totals: first.totals().clone(),
+            last: last.clone(),
+            previous: None,
+            kept_bytes: 7,
+            older_states: 0,
+        }))
+    };
+    let mut plan = Plan::new(options(1, Finish::Meeting), start());
+    assert_eq!(commands(&mut plan), ["restore"]);
+    plan.handle(layer(0, 0, LayerPart { bytes: 999, disk_peak: 1, ..numbers(1) })).unwrap();
+    assert_eq!(commands(&mut plan), ["advance 1"]);
+    assert_eq!((plan.totals().states, plan.totals().disk_peak), (1, 8));
+
+    let mut plan = Plan::new(options(1, Finish::Meeting), start());
+    let refusal = plan.handle(layer(0, 0, numbers(2))).unwrap_err();
+    let text = refusal.to_string();
+    assert!(text.starts_with("the layer of depth 0 has 2 states"), "{text}");
+}
+
+#[test]
+fn nothing_follows_the_end() {
+    let mut plan = plan(Finish::State(()));
+    play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
+    finish(&mut plan, 0, &[1]);
+    assert!(plan.handle(layer(0, 1, numbers(1))).is_err());
+    assert!(plan.handle(Input::Published { depth: 0 }).is_err());
+    plan.handle(Input::CheckpointDue).unwrap();
+    plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+    assert_eq!(plan.next_command(), None);
+}
+
+#[test]
+fn layers_that_no_search_can_find_are_refused() {
+    let with = |states, regions, generated| {
+        let stats = LayerStats { states, regions, generated, ..LayerStats::default() };
+        LayerPart { stats, ..LayerPart::default() }
+    };
+    for (layers, what) in [
+        (vec![with(1, 1, 3), with(4, 1, 9)], "4 states, by 3 moves of the layer before"),
+        (vec![with(1, 1, 3), with(2, 1, 1)], "2 states with 1 moves"),
+        (vec![with(3, 0, 3)], "3 states in 0 regions"),
+        (vec![with(3, 4, 9)], "3 states in 4 regions"),
+        (
+            vec![with(u64::MAX, 1, u64::MAX), with(6, 1, 9)],
+            "6 states, 9 moves and 0 bytes overflow",
+        ),
+    ] {
+        let mut plan = plan(Finish::Exhausted);
+        let (last, before) = layers.split_last().unwrap();
+        play(&mut plan, before);
+        let depth = before.len() as u32;
+        let refusal = plan.handle(layer(0, depth, last.clone())).unwrap_err();
+        assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
+        assert!(refusal.to_string().contains(what), "{refusal}");
+        assert!(commands(&mut plan).is_empty(), "the plan is over");
+    }
+}
+
+#[test]
+fn positions_that_no_states_have_are_refused() {
+    let of = |states, positions| {
+        let stats = LayerStats { positions, ..numbers(states).stats };
+        LayerPart { stats, ..numbers(states) }
+    };
+    let (explicit, dense) = ((EngineKind::Explicit, false), (EngineKind::Dense, false));
+    let folded = (EngineKind::Dense, true);
+    for ((engine, is_folded), layers, what) in [
+        (explicit, vec![of(1, 1), of(3, 2)], Some("3 states stand for 2 positions")),
+        (explicit, vec![of(1, 1), of(3, 0)], Some("3 states stand for 0 positions")),
+        (explicit, vec![of(1, 0), of(3, 3)], Some("3 states stand for 3 positions")),
+        (explicit, vec![of(1, 1), of(3, u64::MAX - 1)], Some("overflow the sums")),
+        (explicit, vec![of(1, u64::MAX)], Some("overflow the sums")),
+        (dense, vec![of(1, 1), of(3, 6)], Some("3 states stand for 6 positions")),
+        (explicit, vec![of(1, 1), of(3, 6)], None),
+        (explicit, vec![of(1, 0), of(3, 0)], None),
+        (dense, vec![of(1, 1), of(3, 3)], None),
+        (folded, vec![of(1, 1), of(2, 3)], None),
+        (folded, vec![of(1, 1), of(3, 3)], None),
+        (folded, vec![of(1, 1), of(3, 6)], Some("6 positions, by 3 moves")),
+        (folded, vec![of(1, 1), of(3, 2)], Some("3 states stand for 2 positions")),
+    ] {
+        let options = PlanOptions { engine, is_folded, ..options(1, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        let (last, before) = layers.split_last().unwrap();
+        play(&mut plan, before);
+        let handled = plan.handle(layer(0, before.len() as u32, last.clone()));
+        match (handled, what) {
+            (Err(refusal), Some(what)) => {
+                assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
+                assert!(refusal.to_string().contains(what), "{refusal}");
+            }
+            (handled, what) => assert_eq!((handled.is_ok(), what), (true, None), "{layers:?}"),
+        }
+    }
+}
+
+#[test]
+fn orbits_are_counted_of_all_workers_or_refused() {
+    let of = |(states, positions, fixed), symmetries| {
+        let stats = LayerStats { positions, fixed, ..numbers(states).stats };
+        LayerPart { stats, symmetries: NonZeroU32::new(symmetries), ..numbers(states) }
+    };
+    for (parts, orbits) in [
+        ([of((1, 1, 5), 6), of((0, 0, 0), 6)], Ok(Some(1))),
+        ([of((2, 7, 1), 6), of((3, 5, 5), 6)], Ok(Some(3))),
+        ([of((2, 7, 0), 0), of((3, 5, 0), 0)], Ok(None)),
+        ([of((2, 7, 1), 6), of((3, 5, 4), 6)], Err("6 symmetries fix 5 of the 12 positions of 5")),
+        ([of((1, 7, 1), 6), of((1, 5, 5), 6)], Err("6 symmetries fix 6 of the 12 positions of 2")),
+        ([of((2, 7, 1), 6), of((3, 5, 5), 3)], Err("orbits of 6 and of 3 symmetries")),
+        ([of((2, 7, 1), 6), of((3, 5, 0), 0)], Err("orbits of 6 and of 0 symmetries")),
+        ([of((2, 7, 1), 0), of((3, 5, 5), 0)], Err("0 symmetries fix 6")),
+        ([of((2, 7, u64::MAX), 6), of((3, 5, 5), 6)], Err("6 symmetries fix")),
+    ] {
+        let engine = EngineKind::Dense;
+        let options = PlanOptions { engine, is_folded: true, ..options(2, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        let [first, second] = parts.clone();
+        plan.handle(layer(0, 0, first)).unwrap();
+        match (plan.handle(layer(1, 0, second)), orbits) {
+            (Ok(()), Ok(orbits)) => assert_eq!(plan.totals().orbits, orbits, "{parts:?}"),
+            (Err(refusal), Err(what)) => {
+                assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
+                assert!(refusal.to_string().contains(what), "{refusal}");
+            }
+            (handled, _) => panic!("{handled:?}: {parts:?}"),
+        }
+    }
+}
+
+#[test]
+fn states_of_a_directed_search_may_stand_for_no_position() {
+    let of = |states, positions| {
+        let stats = LayerStats { positions, ..numbers(states).stats };
+        LayerPart { stats, ..numbers(states) }
+    };
+    for (layers, is_right) in [
+        (vec![of(3, 1), of(3, 0), of(4, 2), of(2, 1)], true),
+        (vec![of(1, 0), of(3, 0)], true),
+        (vec![of(1, 0), of(3, 2)], false),
+    ] {
+        let options = PlanOptions { is_directed: true, ..options(1, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        let (last, before) = layers.split_last().unwrap();
+        play(&mut plan, before);
+        let handled = plan.handle(layer(0, before.len() as u32, last.clone()));
+        assert_eq!(handled.is_ok(), is_right, "{layers:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_without_the_layers_files_is_refused() {
+    let other = |states, digest| {
+        let file = CheckpointFile { digest: Hex128([digest, 0]), ..record(0, 1, states) };
+        Input::Saved { worker: 0, depth: 1, records: vec![record(0, 0, 1), file] }
+    };
+    for (saved, depth) in [
+        (saved(0, 1, &[]), 1),
+        (saved(0, 1, &[2]), 0),
+        (saved(0, 1, &[2, 2]), 0),
+        (saved(0, 1, &[1, 1]), 1),
+        (other(2, 7), 1),
+    ] {
+        let options = PlanOptions { max_layers: Some(1), ..options(1, Finish::Meeting) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        play(&mut plan, &[numbers(1), numbers(2)]);
+        let refusal = plan.handle(saved).unwrap_err();
+        let found = matches!(refusal, Refusal::Incomplete { depth: found, .. } if found == depth);
+        assert!(found, "{refusal}");
+        assert!(commands(&mut plan).is_empty(), "the plan is over");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_diagrams_has_its_last_layer_only() {
+    let options = PlanOptions {
+        max_layers: Some(1),
+        engine: EngineKind::Symbolic,
+        ..options(1, Finish::Meeting)
+    };
+    let mut plan = Plan::new(options, Start::Seeds);
+    play(&mut plan, &[numbers(1), numbers(2)]);
+    assert_eq!(finish(&mut plan, 1, &[2])[1], "end: Stopped(MaxLayers)");
+}
+
+#[test]
+fn a_checkpoint_of_a_dense_search_has_both_layers() {
+    let options = PlanOptions {
+        max_layers: Some(1),
+        engine: EngineKind::Dense,
+        ..options(1, Finish::Meeting)
+    };
+    let mut plan = Plan::new(options, Start::Seeds);
+    play(&mut plan, &[numbers(1), numbers(2)]);
+    let refusal = plan.handle(saved(0, 1, &[2])).unwrap_err();
+    assert!(matches!(refusal, Refusal::Incomplete { depth: 0, .. }), "{refusal}");
+}
+
+#[test]
+fn only_directed_moves_may_have_no_inverse() {
+    for is_directed in [false, true] {
+        let engine = EngineKind::Dense;
+        let options = PlanOptions { engine, is_directed, ..options(1, Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        play(&mut plan, &[numbers(1)]);
+        let stats = LayerStats { generated: 1, ..numbers(2).stats };
+        let handled = plan.handle(layer(0, 1, ending(stats)));
+        assert_eq!(handled.is_ok(), is_directed, "{handled:?}");
+    }
+}
+
+#[test]
+fn the_lean_engine_counts_no_moves() {
+    let options = PlanOptions { engine: EngineKind::SymbolicLean, ..options(1, Finish::Meeting) };
+    let mut plan = Plan::new(options, Start::Seeds);
+    let without_moves = |states| {
+        let stats = LayerStats { generated: 0, ..numbers(states).stats };
+        LayerPart { stats, ..numbers(states) }
+    };
+    let end = play(&mut plan, &[without_moves(1), without_moves(2)]);
+    assert_eq!(end, ["commit 1: 2", "advance 2"]);
+}
