@@ -10,12 +10,15 @@ build:
 test:
     cargo test --workspace --locked
 
-# Run the checks of continuous integration other than tests: format, lints, dependencies.
-lint:
+# Lint and test one crate, such as `just check store`, after a change in it.
+check CRATE:
     cargo fmt --all --check
-    cargo clippy --workspace --all-targets --locked -- -D warnings
-    cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
-    cargo deny --locked check bans licenses sources
+    cargo clippy --manifest-path {{ CRATE }}/Cargo.toml --all-targets --locked -- -D warnings
+    cargo test --manifest-path {{ CRATE }}/Cargo.toml --locked
+
+# Run the checks of continuous integration other than tests: format, lints, documentation, dependencies.
+lint:
+    bash .ci/run lint
 
 # Format the code.
 fmt:
@@ -28,10 +31,6 @@ bench:
 # Build the documentation.
 doc:
     RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked
-
-# Update the listings of public items in docs/api.
-surface:
-    STRATA_UPDATE_SURFACE=1 cargo test -p strata-checks --test surface --locked
 
 # Run everything continuous integration runs.
 ci:

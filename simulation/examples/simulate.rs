@@ -7,6 +7,10 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Simulates clusters under faults. Ends with 1 if one of them went wrong.
 #[derive(Parser)]
@@ -25,13 +29,14 @@ struct Args {
     until_failure: bool,
     /// Writes what nodes log, such as `info` or `strata_worker=debug`.
     #[arg(long)]
-    log: Option<String>,
+    log: Option<Targets>,
 }
 
 fn main() -> ExitCode {
     let args = Args::parse();
     if let Some(filter) = &args.log {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+        tracing_subscriber::registry().with(layer.with_filter(filter.clone())).init();
     }
     let (next, failed) = (AtomicU64::new(args.from), AtomicU64::new(0));
     let together = AtomicU64::new(0);
