@@ -1,44 +1,128 @@
 //! Shared store of checkpoint files, with which a job can continue without a lost worker.
 
 use std::collections::HashSet;
-use std::error::Error;
-use std::io;
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::BytesMut;
-use object_store::buffered::BufWriter;
-use object_store::local::LocalFileSystem;
-use object_store::path::Path as Key;
-use object_store::{ObjectStore, ObjectStoreExt};
+use bytes::Bytes;
 use strata_net::Pace;
 use strata_platform::Platform;
 use strata_store::{CheckpointFile, Fs};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio_stream::StreamExt;
 
 use crate::epoch::Epoch;
-use crate::error::{NodeError, TransferError, UploadError};
-use crate::store_folder::{CopyError, StoreFolder};
-use crate::transfer::{LocalCopy, failed};
-
-/// Bytes read from a file at a time.
-const READ_BYTES: usize = 1 << 20;
+use crate::error::{NodeError, SharedStoreError, TransferError, UploadError};
+#[cfg(feature = "s3")]
+use crate::store_bucket::StoreBucket;
+use crate::store_folder::{StoreFolder, StoredFile};
+use crate::transfer::LocalCopy;
 
 /// Least window for the progress of a download. A store answers the first request after its own
 /// repetitions, which may take longer than a lease.
 const LEAST_WINDOW: Duration = Duration::from_secs(60);
 
-/// A shared store. The key of an object is the job's id and the file's name.
+/// A shared store.
 #[derive(Debug)]
 pub(crate) struct CheckpointStore {
-    objects: Arc<dyn ObjectStore>,
-    prefix: Key,
-    /// The folder of a store that is one. It writes the objects: [`LocalFileSystem`] would create
-    /// files that others can read, and folders whose names a crash can lose.
-    folder: Option<StoreFolder>,
+    backend: Backend,
     uploaded: Mutex<Uploaded>,
+}
+
+#[derive(Debug)]
+enum Backend {
+    Folder(StoreFolder),
+    #[cfg(feature = "s3")]
+    Bucket(StoreBucket),
+}
+
+/// Name of an object: a checkpoint's file in a job.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ObjectName {
+    /// Id of the job.
+    pub(crate) job: String,
+    /// Name of the file.
+    pub(crate) file: String,
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.job, self.file)
+    }
+}
+
+/// Why an object could not be written, without its name.
+#[derive(Debug)]
+pub(crate) enum PutError {
+    /// The worker's own file cannot be read.
+    Source(strata_store::StoreError),
+    /// The object in the store cannot be written.
+    Store(SharedStoreError),
+}
+
+/// An object that is read.
+enum Reader {
+    Folder(StoredFile),
+    #[cfg(feature = "s3")]
+    Bucket(crate::store_bucket::Chunks),
+}
+
+impl Reader {
+    /// The next bytes of the object; `None` at its end.
+    async fn next(&mut self) -> Result<Option<Bytes>, SharedStoreError> {
+        match self {
+            Reader::Folder(file) => Ok(file.next().await?),
+            #[cfg(feature = "s3")]
+            Reader::Bucket(chunks) => Ok(chunks.next().await?),
+        }
+    }
+}
+
+impl Backend {
+    /// Bytes of an object.
+    async fn len(&self, name: &ObjectName) -> Result<u64, SharedStoreError> {
+        match self {
+            Backend::Folder(folder) => Ok(folder.len(name)?),
+            #[cfg(feature = "s3")]
+            Backend::Bucket(bucket) => Ok(bucket.len(name).await?),
+        }
+    }
+
+    async fn put(&self, name: &ObjectName, path: &Path) -> Result<(), PutError> {
+        match self {
+            Backend::Folder(folder) => folder.put(name, path),
+            #[cfg(feature = "s3")]
+            Backend::Bucket(bucket) => bucket.put(name, path).await,
+        }
+    }
+
+    async fn delete(&self, name: &ObjectName) -> Result<(), SharedStoreError> {
+        match self {
+            Backend::Folder(folder) => Ok(folder.delete(name)?),
+            #[cfg(feature = "s3")]
+            Backend::Bucket(bucket) => Ok(bucket.delete(name).await?),
+        }
+    }
+
+    async fn delete_job(&self, platform: &dyn Platform, job: &str) -> Result<(), SharedStoreError> {
+        match self {
+            Backend::Folder(folder) => Ok(folder.delete_job(platform, job).await?),
+            #[cfg(feature = "s3")]
+            Backend::Bucket(bucket) => Ok(bucket.delete_job(job).await?),
+        }
+    }
+
+    async fn open(
+        &self,
+        platform: &Arc<dyn Platform>,
+        name: &ObjectName,
+    ) -> Result<Reader, SharedStoreError> {
+        match self {
+            Backend::Folder(folder) => Ok(Reader::Folder(folder.open_file(platform, name).await?)),
+            #[cfg(feature = "s3")]
+            Backend::Bucket(bucket) => Ok(Reader::Bucket(bucket.read(name).await?)),
+        }
+    }
 }
 
 /// Objects that this process has uploaded for one job. Those of other jobs stay: the jobs may be
@@ -47,15 +131,9 @@ pub(crate) struct CheckpointStore {
 struct Uploaded {
     job: String,
     /// Objects of earlier checkpoints, until the last checkpoint is durable.
-    earlier: HashSet<Key>,
+    earlier: HashSet<ObjectName>,
     /// Objects of the last checkpoint.
-    last: HashSet<Key>,
-}
-
-/// Why an object could not be written, without its name.
-enum PutError {
-    Local(strata_store::StoreError),
-    Remote(Box<dyn Error + Send + Sync>),
+    last: HashSet<ObjectName>,
 }
 
 impl CheckpointStore {
@@ -76,39 +154,27 @@ impl CheckpointStore {
                 return Err(failed("a file URL needs an absolute path: file:///folder".to_owned()));
             }
             let opened = StoreFolder::open(Arc::clone(fs), Path::new(folder), worker);
-            let opened = opened.map_err(|error| failed(error.to_string()))?;
-            let local = LocalFileSystem::new_with_prefix(folder);
-            let local = local.map_err(|error| failed(error.to_string()))?;
-            return Ok(CheckpointStore {
-                objects: Arc::new(local),
-                prefix: Key::default(),
-                folder: Some(opened),
-                uploaded: Mutex::default(),
-            });
+            let folder = opened.map_err(|error| failed(error.to_string()))?;
+            return Ok(Self::new(Backend::Folder(folder)));
         }
         Self::open_remote(url)
     }
 
+    fn new(backend: Backend) -> CheckpointStore {
+        CheckpointStore { backend, uploaded: Mutex::default() }
+    }
+
     #[cfg(feature = "s3")]
     fn open_remote(url: &str) -> Result<CheckpointStore, NodeError> {
+        let opened = StoreBucket::open(url);
         let failed = |why: String| NodeError::CheckpointStore { url: url.to_owned(), why };
-        let parsed = url::Url::parse(url).map_err(|error| failed(error.to_string()))?;
-        let options = std::env::vars().filter(|(name, _)| name.starts_with("AWS_"));
-        let options = options.map(|(name, value)| (name.to_ascii_lowercase(), value));
-        let (objects, prefix) = object_store::parse_url_opts(&parsed, options)
-            .map_err(|error| failed(error.to_string()))?;
-        let objects = Arc::from(objects);
-        Ok(CheckpointStore { objects, prefix, folder: None, uploaded: Mutex::default() })
+        Ok(Self::new(Backend::Bucket(opened.map_err(failed)?)))
     }
 
     #[cfg(not(feature = "s3"))]
     fn open_remote(url: &str) -> Result<CheckpointStore, NodeError> {
         let why = "only file:///folder is built in (s3://bucket/prefix with the feature s3)";
         Err(NodeError::CheckpointStore { url: url.to_owned(), why: why.to_owned() })
-    }
-
-    fn key(&self, job: &str, file: &str) -> Key {
-        self.prefix.clone().join(job).join(file)
     }
 
     /// Uploads all files of a checkpoint. Skips files that the store still has from the last
@@ -124,95 +190,65 @@ impl CheckpointStore {
         records: &[CheckpointFile],
     ) -> Result<(), UploadError> {
         let folder = &epoch.folder;
-        let mut keys = HashSet::new();
+        let mut names = HashSet::new();
         for record in records {
-            let key = self.key(folder.job(), &record.file);
+            let name = ObjectName { job: folder.job().to_owned(), file: record.file.clone() };
             let path = folder.file_path(&record.file)?;
-            let put = self.put(platform, epoch, &key, record, &path);
+            let put = self.put(platform, epoch, &name, record.bytes, &path);
             let put = put.ok_or(UploadError::EpochOver { epoch: epoch.id.number })?;
             put.map_err(|error| match error {
-                PutError::Local(error) => UploadError::Local(error),
-                PutError::Remote(error) => {
+                PutError::Source(error) => UploadError::Local(error),
+                PutError::Store(error) => {
                     let (file, why) = (record.file.clone(), error.to_string());
-                    if is_disk_full(&*error) {
+                    if error.is_disk_full() {
                         UploadError::DiskFull { file, why }
                     } else {
                         UploadError::Unavailable { file, why }
                     }
                 }
             })?;
-            keys.insert(key);
+            names.insert(name);
         }
         let mut uploaded = self.uploaded();
         if uploaded.job != folder.job() {
             *uploaded = Uploaded { job: folder.job().to_owned(), ..Uploaded::default() };
         }
-        let last = std::mem::replace(&mut uploaded.last, keys);
+        let last = std::mem::replace(&mut uploaded.last, names);
         uploaded.earlier.extend(last);
         Ok(())
     }
 
-    /// Writes an object, unless the store still has it from the last checkpoint; `None` if the epoch ends
-    /// meanwhile.
+    /// Writes an object of `bytes` bytes, unless the store still has it from the last checkpoint; `None`
+    /// if the epoch ends meanwhile.
     fn put(
         &self,
         platform: &dyn Platform,
         epoch: &Epoch,
-        key: &Key,
-        record: &CheckpointFile,
+        name: &ObjectName,
+        bytes: u64,
         path: &Path,
     ) -> Option<Result<(), PutError>> {
-        let is_known = self.uploaded().last.contains(key);
-        if is_known
-            && epoch
-                .wait(platform, self.objects.head(key))?
-                .is_ok_and(|object| object.size == record.bytes)
-        {
+        let is_known = self.uploaded().last.contains(name);
+        if is_known && epoch.wait(platform, self.backend.len(name))?.is_ok_and(|len| len == bytes) {
             return Some(Ok(()));
         }
-        let Some(folder) = &self.folder else {
-            return epoch.wait(platform, self.send(key, path));
-        };
-        let put = folder.put(epoch.folder.job(), &record.file, path);
-        Some(put.map_err(|error| match error {
-            CopyError::Source(error) => PutError::Local(error),
-            CopyError::Store(error) => PutError::Remote(Box::new(error)),
-        }))
-    }
-
-    /// Sends a file to a store that is no folder.
-    async fn send(&self, key: &Key, path: &Path) -> Result<(), PutError> {
-        let local = |op| move |source| PutError::Local(failed(op, path, source));
-        let source = path.to_path_buf();
-        let opened = tokio::task::spawn_blocking(move || strata_store::open_regular(&source)).await;
-        let opened = opened.unwrap_or_else(|error| Err(io::Error::other(error)));
-        let mut file = tokio::fs::File::from_std(opened.map_err(local("open"))?);
-        let mut writer = BufWriter::new(Arc::clone(&self.objects), key.clone());
-        loop {
-            let mut buffer = BytesMut::with_capacity(READ_BYTES);
-            if file.read_buf(&mut buffer).await.map_err(local("read"))? == 0 {
-                break;
-            }
-            let put = writer.put(buffer.freeze()).await;
-            put.map_err(|error| PutError::Remote(Box::new(error)))?;
-        }
-        writer.shutdown().await.map_err(|error| PutError::Remote(Box::new(error)))
+        epoch.wait(platform, self.backend.put(name, path))
     }
 
     /// Deletes the objects that only earlier checkpoints need. The last checkpoint must be durable.
     /// Objects that cannot be deleted stay; those that are left when the epoch ends are deleted after the
     /// next checkpoint of the job.
     pub(crate) fn delete_superseded(&self, platform: &dyn Platform, epoch: &Epoch) {
-        let mut superseded: Vec<Key> = {
+        let mut superseded: Vec<ObjectName> = {
             let mut uploaded = self.uploaded();
             let earlier = std::mem::take(&mut uploaded.earlier);
             earlier.difference(&uploaded.last).cloned().collect()
         };
-        while let Some(key) = superseded.last() {
-            let Some(deleted) = epoch.wait(platform, self.objects.delete(key)) else { break };
+        while let Some(name) = superseded.last() {
+            let Some(deleted) = epoch.wait(platform, self.backend.delete(name)) else { break };
             if let Err(error) = deleted {
                 let (job, worker) = (epoch.folder.job(), epoch.own);
-                tracing::warn!(job, worker, "{key} stays in the store: {error}");
+                tracing::warn!(job, worker, "{name} stays in the store: {error}");
             }
             superseded.pop();
         }
@@ -227,20 +263,12 @@ impl CheckpointStore {
     ///
     /// # Errors
     /// The store's error. Some objects may be deleted.
-    pub(crate) async fn delete_job(&self, job: &str) -> Result<(), object_store::Error> {
-        let mut objects = self.objects.list(Some(&self.prefix.clone().join(job)));
-        while let Some(object) = objects.next().await {
-            match self.objects.delete(&object?.location).await {
-                // Another worker deletes them, too.
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if let Some(folder) = &self.folder {
-            // It is empty, unless something that is no object is in it.
-            let _ = std::fs::remove_dir(folder.job(job));
-        }
-        Ok(())
+    pub(crate) async fn delete_job(
+        &self,
+        platform: &dyn Platform,
+        job: &str,
+    ) -> Result<(), SharedStoreError> {
+        self.backend.delete_job(platform, job).await
     }
 
     /// Writes the object of a checkpoint's file to a file. So much of it as the least rate asks for must
@@ -258,49 +286,15 @@ impl CheckpointStore {
         to: &Path,
         window: Duration,
     ) -> Result<(), TransferError> {
-        let source = |error: object_store::Error| match error {
-            object_store::Error::NotFound { .. } => TransferError::Missing(error.to_string()),
-            error => TransferError::Source(error.to_string()),
+        let source = |error: SharedStoreError| match error.is_missing() {
+            true => TransferError::Missing(error.to_string()),
+            false => TransferError::Source(error.to_string()),
         };
         let mut pace = Pace::of_bytes(window.max(LEAST_WINDOW));
-        let key = self.key(job, &record.file);
-        let object = pace.wait(self.objects.get(&key)).await?;
-        let mut chunks = object.map_err(source)?.into_stream();
+        let name = ObjectName { job: job.to_owned(), file: record.file.clone() };
+        let mut object = pace.wait(self.backend.open(platform, &name)).await?.map_err(source)?;
         let mut copy = pace.exclude(LocalCopy::create(platform, to)).await?;
-        let next = async || chunks.next().await.transpose().map_err(source);
+        let next = async || object.next().await.map_err(source);
         copy.fill(record.bytes, &mut pace, next).await
-    }
-}
-
-/// Whether a full disk is the cause of an error.
-fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        next = error.source();
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
-                return true;
-            }
-            // `io::Error::source` skips the wrapped error itself and returns that error's source.
-            next = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
-        }
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_disk_is_found_behind_other_errors() {
-        let generic = |source: io::Error| object_store::Error::Generic {
-            store: "LocalFileSystem",
-            source: Box::new(source),
-        };
-        let full = generic(io::ErrorKind::StorageFull.into());
-        assert!(is_disk_full(&full));
-        assert!(is_disk_full(&io::Error::other(full)));
-        assert!(!is_disk_full(&generic(io::ErrorKind::PermissionDenied.into())));
     }
 }

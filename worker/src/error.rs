@@ -147,6 +147,43 @@ pub(crate) enum FetchError {
     EpochOver { epoch: u64 },
 }
 
+/// Why an operation on the shared store failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SharedStoreError {
+    /// The store is a folder.
+    #[error(transparent)]
+    Folder(#[from] StoreError),
+    /// The store is behind the S3 protocol.
+    #[cfg(feature = "s3")]
+    #[error(transparent)]
+    Bucket(#[from] object_store::Error),
+}
+
+impl SharedStoreError {
+    /// Whether the store does not have the object.
+    pub(crate) fn is_missing(&self) -> bool {
+        match self {
+            SharedStoreError::Folder(StoreError::Io { source, .. }) => {
+                source.kind() == std::io::ErrorKind::NotFound
+            }
+            SharedStoreError::Folder(_) => false,
+            #[cfg(feature = "s3")]
+            SharedStoreError::Bucket(error) => {
+                matches!(error, object_store::Error::NotFound { .. })
+            }
+        }
+    }
+
+    /// Whether the store's disk is full.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        match self {
+            SharedStoreError::Folder(error) => error.is_disk_full(),
+            #[cfg(feature = "s3")]
+            SharedStoreError::Bucket(_) => false,
+        }
+    }
+}
+
 /// Why a job cannot be removed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RemovalError {
@@ -155,7 +192,7 @@ pub(crate) enum RemovalError {
     Local(#[from] StoreError),
     /// Its files cannot be deleted from the shared store.
     #[error("the shared store: {0}")]
-    Remote(#[from] object_store::Error),
+    Shared(#[from] SharedStoreError),
     /// The removal panicked, which is a bug.
     #[error("the removal panicked: {0}")]
     Panicked(String),

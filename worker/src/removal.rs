@@ -67,7 +67,7 @@ async fn remove_job(state: &Arc<NodeState>, job: &str) -> Result<bool, RemovalEr
     });
     let removed = removed.await.map_err(|panicked| RemovalError::Panicked(panicked.message))??;
     if let Some(store) = state.store.as_ref().filter(|_| removed) {
-        store.delete_job(job).await?;
+        store.delete_job(state.platform(), job).await?;
     }
     Ok(removed)
 }

@@ -1,21 +1,25 @@
-//! Shared store in a folder that all workers see: writing of its files.
+//! Shared store in a folder that all workers see.
 //!
 //! Files and folders are for their owner only. A file is written under a temporary name, which begins
 //! with a dot and ends with the id of the worker's data directory. So no checkpoint file has such a name,
 //! and the worker recognises what an earlier process of its own has left.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use strata_store::{Fs, StoreError, create_dir_durably};
+use bytes::Bytes;
+use strata_platform::Platform;
+use strata_store::{Fs, FsRead, StoreError, create_dir_durably};
 
-use crate::transfer::failed;
+use crate::checkpoint_store::{ObjectName, PutError};
+use crate::transfer::{failed, flat};
 
-/// Bytes copied at a time.
+/// Bytes copied or read at a time.
 const COPY_BYTES: usize = 1 << 20;
 
 /// The folder of a shared store, with a folder for each job.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct StoreFolder {
     fs: Arc<dyn Fs>,
     folder: PathBuf,
@@ -23,13 +27,32 @@ pub(crate) struct StoreFolder {
     suffix: String,
 }
 
-/// Why a file could not be written.
-#[derive(Debug)]
-pub(crate) enum CopyError {
-    /// The worker's own file cannot be read.
-    Source(StoreError),
-    /// The file in the store cannot be written.
-    Store(StoreError),
+/// A file of the store that is read.
+pub(crate) struct StoredFile {
+    platform: Arc<dyn Platform>,
+    file: Arc<dyn FsRead>,
+    path: PathBuf,
+    /// Bytes read.
+    offset: u64,
+}
+
+impl StoredFile {
+    /// The next bytes; `None` at the end of the file.
+    ///
+    /// # Errors
+    /// `Io` if they cannot be read.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        let (file, offset) = (Arc::clone(&self.file), self.offset);
+        let read = self.platform.blocking(move || {
+            let mut buffer = vec![0; COPY_BYTES];
+            let len = file.read_at(&mut buffer, offset)?;
+            buffer.truncate(len);
+            Ok(buffer)
+        });
+        let chunk = flat(read.await).map_err(|source| failed("read", &self.path, source))?;
+        self.offset += chunk.len() as u64;
+        Ok(Some(chunk).filter(|chunk| !chunk.is_empty()).map(Bytes::from))
+    }
 }
 
 impl StoreFolder {
@@ -52,9 +75,85 @@ impl StoreFolder {
         Ok(folder)
     }
 
-    /// The folder of a job.
-    pub(crate) fn job(&self, job: &str) -> PathBuf {
+    fn job(&self, job: &str) -> PathBuf {
         self.folder.join(job)
+    }
+
+    fn path(&self, name: &ObjectName) -> PathBuf {
+        self.job(&name.job).join(&name.file)
+    }
+
+    /// Bytes of a file.
+    ///
+    /// # Errors
+    /// `Io` if there is no such file or it cannot be opened.
+    pub(crate) fn len(&self, name: &ObjectName) -> Result<u64, StoreError> {
+        let path = self.path(name);
+        let size = self.fs.open_read(&path).and_then(|file| file.size());
+        size.map_err(|source| failed("open", &path, source))
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// `Io` if there is no such file or it cannot be opened.
+    pub(crate) async fn open_file(
+        &self,
+        platform: &Arc<dyn Platform>,
+        name: &ObjectName,
+    ) -> Result<StoredFile, StoreError> {
+        let (fs, path) = (Arc::clone(&self.fs), self.path(name));
+        let target = path.clone();
+        let opened = flat(platform.blocking(move || fs.open_read(&target)).await);
+        let file = Arc::from(opened.map_err(|source| failed("open", &path, source))?);
+        Ok(StoredFile { platform: Arc::clone(platform), file, path, offset: 0 })
+    }
+
+    /// Deletes a file.
+    ///
+    /// # Errors
+    /// `Io` if there is no such file or it cannot be deleted.
+    pub(crate) fn delete(&self, name: &ObjectName) -> Result<(), StoreError> {
+        let path = self.path(name);
+        self.fs.remove(&path).map_err(|source| failed("delete", &path, source))
+    }
+
+    /// Deletes the files of a job, of all workers, and its folder if nothing else is in it.
+    ///
+    /// # Errors
+    /// `Io`; some files may be deleted.
+    pub(crate) async fn delete_job(
+        &self,
+        platform: &dyn Platform,
+        job: &str,
+    ) -> Result<(), StoreError> {
+        let (folder, dir) = (self.clone(), self.job(job));
+        let deleted = platform.blocking(move || Ok(folder.delete_files(&dir)));
+        flat(deleted.await).map_err(|source| failed("delete", &self.job(job), source))?
+    }
+
+    fn delete_files(&self, dir: &Path) -> Result<(), StoreError> {
+        let files = match self.fs.list(dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            listed => listed.map_err(|source| failed("list", dir, source))?,
+        };
+        for (path, is_dir) in files {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            // Another worker may be writing a file with a dot.
+            if is_dir || name.starts_with('.') {
+                continue;
+            }
+            match self.fs.remove(&path) {
+                // Another worker deletes them, too.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed("delete", &path, error));
+                }
+                _ => {}
+            }
+        }
+        // It is empty, unless something that is no object is in it.
+        let _ = std::fs::remove_dir(dir);
+        Ok(())
     }
 
     fn remove_leftovers(&self) -> Result<(), StoreError> {
@@ -75,13 +174,13 @@ impl StoreFolder {
     /// # Errors
     /// If a file cannot be read or written. The old file of the name, if there was one, is then
     /// unchanged, unless only the last step (syncing the folder) failed.
-    pub(crate) fn put(&self, job: &str, file: &str, from: &Path) -> Result<(), CopyError> {
-        let dir = self.job(job);
-        create_dir_durably(&*self.fs, &dir).map_err(CopyError::Store)?;
+    pub(crate) fn put(&self, name: &ObjectName, from: &Path) -> Result<(), PutError> {
+        let (dir, file) = (self.job(&name.job), &name.file);
+        create_dir_durably(&*self.fs, &dir).map_err(stored)?;
         let temporary = dir.join(format!(".{file}{}", self.suffix));
         let copied = self.copy(from, &temporary).and_then(|()| {
             let renamed = self.fs.rename(&temporary, &dir.join(file));
-            renamed.map_err(|source| CopyError::Store(failed("rename", &temporary, source)))
+            renamed.map_err(|source| stored(failed("rename", &temporary, source)))
         });
         if copied.is_err() {
             // The first error is reported. If the removal fails, the next start removes the leftover.
@@ -89,12 +188,12 @@ impl StoreFolder {
         }
         copied?;
         let synced = self.fs.sync_dir(&dir);
-        synced.map_err(|source| CopyError::Store(failed("sync", &dir, source)))
+        synced.map_err(|source| stored(failed("sync", &dir, source)))
     }
 
-    fn copy(&self, from: &Path, to: &Path) -> Result<(), CopyError> {
-        let source = |op| move |source| CopyError::Source(failed(op, from, source));
-        let target = |op| move |source| CopyError::Store(failed(op, to, source));
+    fn copy(&self, from: &Path, to: &Path) -> Result<(), PutError> {
+        let source = |op| move |source| PutError::Source(failed(op, from, source));
+        let target = |op| move |source| stored(failed(op, to, source));
         let input = self.fs.open_read(from).map_err(source("open"))?;
         let output = self.fs.create(to).map_err(target("create"))?;
         let (mut buffer, mut offset) = (vec![0; COPY_BYTES], 0);
@@ -109,6 +208,10 @@ impl StoreFolder {
     }
 }
 
+fn stored(error: StoreError) -> PutError {
+    PutError::Store(error.into())
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -119,6 +222,10 @@ mod tests {
 
     const WORKER: &str = "0123456789abcdef0123456789abcdef";
     const FILE: &str = "layer-000003-000.strata";
+
+    fn name() -> ObjectName {
+        ObjectName { job: "job".to_owned(), file: FILE.to_owned() }
+    }
 
     fn names(dir: &Path) -> Vec<String> {
         let names = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name());
@@ -133,7 +240,7 @@ mod tests {
         let (folder, source) = (parent.path().join("a/store"), parent.path().join("source"));
         std::fs::write(&source, vec![7; COPY_BYTES + 1]).unwrap();
         let store = StoreFolder::open(Arc::new(RealFs), &folder, WORKER).unwrap();
-        store.put("job", FILE, &source).unwrap();
+        store.put(&name(), &source).unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         for dir in [&parent.path().join("a"), &folder, &store.job("job")] {
             assert_eq!(mode(dir), 0o700, "{}", dir.display());
@@ -151,7 +258,7 @@ mod tests {
         std::fs::write(&source, "content").unwrap();
         let fs = FaultyFs::new();
         let store = StoreFolder::open(Arc::new(fs.clone()), &folder, WORKER).unwrap();
-        store.put("job", FILE, &source).unwrap();
+        store.put(&name(), &source).unwrap();
         fs.crash().unwrap();
         assert_eq!(std::fs::read(folder.join("job").join(FILE)).unwrap(), b"content");
     }
@@ -164,17 +271,17 @@ mod tests {
         let fs = FaultyFs::new();
         let folder = parent.path().join("store");
         let store = StoreFolder::open(Arc::new(fs.clone()), &folder, WORKER).unwrap();
-        store.put("job", FILE, &source).unwrap();
+        store.put(&name(), &source).unwrap();
         std::fs::write(&source, "new").unwrap();
         fs.fill_after(2);
-        let CopyError::Store(error) = store.put("job", FILE, &source).unwrap_err() else {
+        let PutError::Store(error) = store.put(&name(), &source).unwrap_err() else {
             panic!("the source is readable")
         };
         assert!(error.is_disk_full(), "{error}");
         fs.heal();
         assert!(matches!(
-            store.put("job", FILE, &parent.path().join("missing")),
-            Err(CopyError::Source(_))
+            store.put(&name(), &parent.path().join("missing")),
+            Err(PutError::Source(_))
         ));
         assert_eq!(std::fs::read(folder.join("job").join(FILE)).unwrap(), b"old");
         assert_eq!(names(&folder.join("job")), [FILE]);

@@ -73,7 +73,8 @@ impl LocalCopy {
     }
 }
 
-fn flat<T>(done: Result<io::Result<T>, Panicked>) -> io::Result<T> {
+/// A panic as an error of the operation.
+pub(crate) fn flat<T>(done: Result<io::Result<T>, Panicked>) -> io::Result<T> {
     done.unwrap_or_else(|panicked| Err(io::Error::other(panicked)))
 }
 
