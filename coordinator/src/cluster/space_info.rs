@@ -108,6 +108,30 @@ mod tests {
     use strata_store::EngineKind;
 
     use super::*;
+    use crate::journal::operations::Journal;
+
+    #[test]
+    fn a_space_is_opened_once_for_a_job_and_an_engine() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let spec = JobSpec {
+            space: "hanoi".to_owned(),
+            params: [("discs".to_owned(), "3".to_owned())].into(),
+            shards: 1,
+            engine: EngineKind::Explicit,
+        };
+        let submit = || journal.submit("hanoi", None, spec.clone(), JobOptions::default(), 7, None);
+        let (job, other) = (submit().unwrap().0, submit().unwrap().0);
+        let infos = SpaceInfos::default();
+        let opened = infos.of(&Registry::shipped(), &job).unwrap();
+        // Without puzzles no space can be opened.
+        let none = Registry::new([]);
+        assert!(Arc::ptr_eq(&infos.of(&none, &job).unwrap(), &opened));
+        assert!(infos.of(&none, &other).is_err());
+        let mut changed = job.clone();
+        changed.spec.engine = EngineKind::Dense;
+        assert!(infos.of(&none, &changed).is_err());
+    }
 
     #[test]
     fn a_space_that_cannot_be_opened_is_an_error() {

@@ -93,3 +93,55 @@ async fn show_metrics(
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+    use strata::catalogue::Registry;
+    use strata_net::{TlsFiles, Token};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::cluster::context::ClusterOptions;
+    use crate::cluster::job_view::JobViews;
+    use crate::journal::operations::Journal;
+
+    /// The answer to a request for the metrics.
+    async fn metrics(address: SocketAddr, secret: &str) -> String {
+        let mut connection = TcpStream::connect(address).await.unwrap();
+        let request = format!(
+            "GET /metrics HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {secret}\r\n\r\n"
+        );
+        connection.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn wrong_tokens_for_the_metrics_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ClusterOptions::for_tests(Registry::shipped());
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let listener = options.platform.listen(SocketAddr::from((loopback, 0))).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let cluster = Cluster::new(options, journal, JobViews::new(folder.path()), 1);
+        let (token, secret) = Token::random().unwrap();
+        let security = Security::open(Some(token), &TlsFiles::default()).unwrap();
+        let serving = tokio::spawn(serve(listener, cluster, security.clone()));
+
+        let begun = Instant::now();
+        assert!(metrics(address, &secret).await.starts_with("HTTP/1.1 200 "));
+        assert!(metrics(address, "wrong").await.starts_with("HTTP/1.1 401 "));
+        // With the one above they are eight, after which a sender waits.
+        for _ in 0..7 {
+            let _ = security.throttle().count(loopback, begun);
+        }
+        assert!(security.throttle().wait(loopback, begun).is_some());
+        serving.abort();
+    }
+}

@@ -15,7 +15,7 @@ use tonic::Status;
 use super::status::blocking;
 
 /// Spaces that are opened at a time.
-const AT_A_TIME: usize = 2;
+pub(super) const AT_A_TIME: usize = 2;
 
 /// Calls that wait for their turn.
 const WAITING: usize = 32;
@@ -69,7 +69,10 @@ impl Openings {
     }
 
     /// Waits for a turn.
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, Status> {
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` if too many calls wait already, or for too long.
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Status> {
         if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             return Ok(turn);
         }

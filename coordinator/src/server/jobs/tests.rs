@@ -6,7 +6,7 @@ use prost::Message;
 use strata::Figures;
 use strata_net::{TlsFiles, limits};
 use strata_space::file_value;
-use strata_store::{Hex128, HistoryLine};
+use strata_store::{Hex128, HistoryLine, JobResult};
 use tempfile::TempDir;
 use tokio_stream::StreamExt;
 use tonic::Code;
@@ -14,8 +14,9 @@ use tonic::Code;
 use super::*;
 use crate::cluster::context::ClusterOptions;
 use crate::cluster::job_view::JobViews;
-use crate::entry::JobState;
+use crate::entry::{JobEntry, JobState};
 use crate::journal::operations::Journal;
+use crate::server::openings::AT_A_TIME;
 
 fn service() -> (TempDir, Jobs) {
     let folder = tempfile::tempdir().unwrap();
@@ -98,6 +99,28 @@ async fn a_dense_job_with_moves_that_cannot_be_undone_is_refused() {
     spec.parameters = [("file".to_owned(), file)].into();
     let status = jobs.submit(request).await.unwrap_err();
     assert!(status.message().contains("some moves cannot be undone"), "{status}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn submissions_and_dry_runs_wait_for_their_turn_to_open_a_space() {
+    let (_folder, jobs) = service();
+    let mut turns = Vec::new();
+    for _ in 0..AT_A_TIME {
+        turns.push(jobs.openings.turn().await.unwrap());
+    }
+    let submit = |dry_run| {
+        let mut request = hanoi("");
+        request.get_mut().dry_run = dry_run;
+        jobs.submit(request)
+    };
+    for dry_run in [false, true] {
+        let status = submit(dry_run).await.unwrap_err();
+        assert_eq!(status.code(), Code::Unavailable, "dry run {dry_run}: {status}");
+    }
+    drop(turns);
+    for dry_run in [false, true] {
+        submit(dry_run).await.unwrap();
+    }
 }
 
 /// All messages of a stream. Each fits a message of the protocol.
@@ -214,6 +237,40 @@ async fn a_watcher_that_falls_behind_receives_every_layer_once() {
     view.deactivate();
     while let Some(event) = events.next().await {
         event.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn only_a_goal_that_is_not_reached_is_no_goal() {
+    let (_folder, jobs) = service();
+    let file = "a = (1,2,3)\nb = (1,2)\n";
+    let with_goal = jobs.submit(hanoi("")).await.unwrap().into_inner().id;
+    let without = jobs.submit(puzzle(file, "explicit")).await.unwrap().into_inner().id;
+    for id in [&with_goal, &without] {
+        let end = |entry: &mut JobEntry| {
+            entry.state = JobState::Done;
+            entry.result = Some(JobResult {
+                moves: None,
+                layers: 2,
+                states: 6,
+                positions: 6,
+                orbits: None,
+                generated: 12,
+                widest: 3,
+                digest: Hex128([7, 8]),
+                disk_peak_bytes: 0,
+                peak_rss_bytes: 0,
+                seconds: 1.0,
+            });
+        };
+        jobs.cluster.journal.update(id, end).unwrap();
+    }
+    let list = jobs.list(Request::new(v1::ListRequest::default())).await.unwrap();
+    let listed: Vec<v1::Job> = parts(list).await.into_iter().flat_map(|part| part.jobs).collect();
+    for (at, id, code) in [(0, with_goal, view::EXIT_NO_GOAL), (1, without, 0)] {
+        assert_eq!((&listed[at].id, listed[at].exit_code), (&id, code));
+        let status = jobs.status(Request::new(v1::JobRef { job: id })).await.unwrap();
+        assert_eq!(status.into_inner().exit_code, code);
     }
 }
 
