@@ -87,21 +87,7 @@ impl ExchangeService for Exchange {
         let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
         let platform = Arc::clone(&self.state.options.platform);
         let (fs, data_dir) = (platform.fs(), self.state.options.data_dir.clone());
-        let opened = platform.blocking(move || {
-            let (folder, record) = layer_file(fs, &data_dir, &job, file)?;
-            let failed = |error: io::Error| match is_unusable_path(&error) {
-                true => Status::not_found(format!("{}: {error}", record.file)),
-                false => unreadable(&record.file, 0, &error),
-            };
-            let path = folder.path().join(&record.file);
-            let file = folder.fs().open_read(&path).map_err(failed)?;
-            let len = file.size().map_err(failed)?;
-            if len != record.bytes {
-                let text = format!("{} has {len} bytes, not {}", record.file, record.bytes);
-                return Err(Status::not_found(text));
-            }
-            Ok((file, record.file))
-        });
+        let opened = platform.blocking(move || open(fs, &data_dir, &job, file));
         let (file, name) = opened.await.map_err(|error| Status::internal(error.to_string()))??;
         let (chunks, replies) = mpsc::channel(BUFFERED);
         tokio::spawn(send_chunks(platform, name, Arc::from(file), chunks));
@@ -141,6 +127,32 @@ impl ExchangeService for Exchange {
         let replies = check::list(&self.state, request.into_inner())?;
         Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
     }
+}
+
+/// Opens a layer file of a job's folder. Returns it with its name.
+///
+/// # Errors
+/// Those of [`layer_file`]; `NOT_FOUND` if there is no such file or one of another length, `DATA_LOSS` if
+/// it cannot be read.
+fn open(
+    fs: Arc<dyn Fs>,
+    data_dir: &Path,
+    job: &str,
+    file: v1::LayerFile,
+) -> Result<(Box<dyn FsRead>, String), Status> {
+    let (folder, record) = layer_file(fs, data_dir, job, file)?;
+    let failed = |error: io::Error| match is_unusable_path(&error) {
+        true => Status::not_found(format!("{}: {error}", record.file)),
+        false => unreadable(&record.file, 0, &error),
+    };
+    let path = folder.path().join(&record.file);
+    let file = folder.fs().open_read(&path).map_err(failed)?;
+    let len = file.size().map_err(failed)?;
+    if len != record.bytes {
+        let text = format!("{} has {len} bytes, not {}", record.file, record.bytes);
+        return Err(Status::not_found(text));
+    }
+    Ok((file, record.file))
 }
 
 /// Looks up states in a file of a job's folder.
@@ -213,4 +225,60 @@ fn unreadable(file: &str, offset: u64, error: &io::Error) -> Status {
 
 fn invalid(error: impl std::fmt::Display) -> Status {
     Status::invalid_argument(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_platform::System;
+    use strata_store::FaultyFs;
+    use tempfile::TempDir;
+    use tokio::runtime::Handle;
+    use tonic::Code;
+
+    use super::*;
+
+    const NAME: &str = "layer-000003-000.strata";
+
+    /// A data directory with a file of a job, and the file's record.
+    fn data_dir(len: usize) -> (TempDir, v1::LayerFile) {
+        let data = tempfile::tempdir().unwrap();
+        std::fs::create_dir(data.path().join("job")).unwrap();
+        std::fs::write(data.path().join("job").join(NAME), vec![7; len]).unwrap();
+        let (file, bytes) = (NAME.to_owned(), len as u64);
+        (data, v1::LayerFile { depth: 3, file, bytes, ..v1::LayerFile::default() })
+    }
+
+    #[test]
+    fn a_missing_file_is_not_found_and_an_unreadable_one_is_lost() {
+        let (fs, (data, record)) = (FaultyFs::new(), data_dir(100));
+        let answer = |record: &v1::LayerFile| {
+            open(Arc::new(fs.clone()), data.path(), "job", record.clone()).map(|(_, name)| name)
+        };
+        assert_eq!(answer(&record).unwrap(), NAME);
+        let shorter = v1::LayerFile { bytes: 99, ..record.clone() };
+        assert_eq!(answer(&shorter).unwrap_err().code(), Code::NotFound);
+        fs.fail_opens(NAME);
+        let lost = answer(&record).unwrap_err();
+        assert_eq!(lost.code(), Code::DataLoss, "{lost}");
+        assert!(lost.message().starts_with("cannot read layer-000003-000.strata at"), "{lost}");
+        fs.heal();
+        std::fs::remove_file(data.path().join("job").join(NAME)).unwrap();
+        assert_eq!(answer(&record).unwrap_err().code(), Code::NotFound);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_to_its_end_is_lost() {
+        let (fs, (data, record)) = (FaultyFs::new(), data_dir(2 * limits::CHUNK_BYTES));
+        let (file, name) = open(Arc::new(fs.clone()), data.path(), "job", record).unwrap();
+        fs.fail_reads_at(NAME, limits::CHUNK_BYTES as u64);
+        let (chunks, mut replies) = mpsc::channel(BUFFERED);
+        send_chunks(System::new(&Handle::current()), name, Arc::from(file), chunks).await;
+        let first = replies.recv().await.unwrap().unwrap();
+        assert_eq!(first.bytes.len(), limits::CHUNK_BYTES);
+        let lost = replies.recv().await.unwrap().unwrap_err();
+        assert_eq!(lost.code(), Code::DataLoss, "{lost}");
+        let at = format!("cannot read {NAME} at offset {}: ", limits::CHUNK_BYTES);
+        assert!(lost.message().starts_with(&at), "{lost}");
+        assert!(replies.recv().await.is_none());
+    }
 }

@@ -1,5 +1,5 @@
 //! Fault injection for tests: a full disk, failing syncs and renames, unreadable sectors, files that
-//! are cut while they are open, and loss of unsynced data.
+//! are cut while they are open, and loss of unsynced data and names.
 
 use std::collections::HashMap;
 use std::io;
@@ -24,12 +24,17 @@ struct State {
     steps: Option<u64>,
     /// What fails to be read: the beginning of a file's name, and a byte offset.
     unreadable: Option<(String, u64)>,
+    /// What fails to be opened for reading: the beginning of a file's name.
+    closed: Option<String>,
     /// What ends early: the beginning of a file's name, and a length.
     cut: Option<(String, u64)>,
     /// What a crash leaves of each file written through this file system: its last synced content.
     durable: HashMap<PathBuf, Vec<u8>>,
     /// Folders created through this file system, whose names are not synced.
     unsynced_folders: Vec<PathBuf>,
+    /// Names that files got by renaming and that are not synced, in order, with the durable content of the
+    /// file that had the name before.
+    unsynced_names: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
 impl State {
@@ -86,6 +91,11 @@ impl FaultyFs {
         self.state().unreadable = Some((prefix.to_owned(), offset));
     }
 
+    /// Lets all files whose names begin with `prefix` fail with EIO when they are opened for reading.
+    pub fn fail_opens(&self, prefix: &str) {
+        self.state().closed = Some(prefix.to_owned());
+    }
+
     /// Cuts all files whose names begin with `prefix` to `len` bytes after their sizes were read: reads of
     /// what follows find the end of the file.
     pub fn cut_reads_at(&self, prefix: &str, len: u64) {
@@ -95,14 +105,15 @@ impl FaultyFs {
     /// Ends all faults.
     pub fn heal(&self) {
         let mut state = self.state();
-        (state.unreadable, state.cut) = (None, None);
+        (state.unreadable, state.cut, state.closed) = (None, None, None);
         state.budget = None;
         state.steps = None;
     }
 
     /// Simulates a power failure: each file written through this file system gets its last synced
     /// content back, or none if it was never synced. A folder created through it is lost with all that
-    /// it holds if the folder above was not synced. Names of files stay.
+    /// it holds if the folder above was not synced, and a name that a file got by renaming is lost or that
+    /// of the file before it. Names of created files stay.
     ///
     /// # Errors
     /// The operating system's error.
@@ -116,6 +127,19 @@ impl FaultyFs {
         for (path, content) in &state.durable {
             if path.exists() {
                 std::fs::write(path, content)?;
+            }
+        }
+        for (path, before) in std::mem::take(&mut state.unsynced_names).into_iter().rev() {
+            match before {
+                _ if !path.exists() => {}
+                Some(content) => {
+                    std::fs::write(&path, &content)?;
+                    state.durable.insert(path, content);
+                }
+                None => {
+                    std::fs::remove_file(&path)?;
+                    state.durable.remove(&path);
+                }
             }
         }
         Ok(())
@@ -205,6 +229,9 @@ impl Fs for FaultyFs {
     }
 
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn FsRead>> {
+        if self.state().closed.as_ref().is_some_and(|prefix| has_prefix(path, prefix)) {
+            return Err(io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()));
+        }
         let (fs, path) = (self.clone(), path.to_path_buf());
         let inner = RealFs.open_read(&path)?;
         Ok(Box::new(FaultyRead { fs, path, inner }))
@@ -219,7 +246,10 @@ impl Fs for FaultyFs {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.state();
         state.step()?;
+        let before = state.durable.get(to).cloned().filter(|_| to.exists());
+        let before = before.or_else(|| RealFs.read(to).ok());
         RealFs.rename(from, to)?;
+        state.unsynced_names.push((to.to_path_buf(), before));
         if let Some(content) = state.durable.remove(from) {
             state.durable.insert(to.to_path_buf(), content);
         }
@@ -227,7 +257,9 @@ impl Fs for FaultyFs {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        RealFs.remove(path)
+        RealFs.remove(path)?;
+        self.state().unsynced_names.retain(|(name, _)| name != path);
+        Ok(())
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
@@ -235,6 +267,7 @@ impl Fs for FaultyFs {
         state.step()?;
         RealFs.sync_dir(dir)?;
         state.unsynced_folders.retain(|folder| parent(folder) != dir);
+        state.unsynced_names.retain(|(name, _)| parent(name) != dir);
         Ok(())
     }
 
