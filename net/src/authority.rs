@@ -1,7 +1,7 @@
 //! Certificates of a new cluster: an authority, a certificate for all nodes, one for clients.
 
 use std::fmt::Display;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use rcgen::{
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
 use rustls::pki_types::ServerName;
-use strata_store::RealFs;
+use strata_store::{Fs, RealFs};
 
 use crate::error::NetError;
 use crate::security::{Security, TlsFiles};
@@ -71,7 +71,7 @@ impl ClusterCertificates {
             return Err(NetError::Exists { path: path.clone() });
         }
         let contents = Contents::generate(names)?;
-        create_folder(dir)?;
+        create_folder(&RealFs, dir)?;
         for (path, mode, text) in [
             (&files.ca_key, SECRET, &contents.ca_key),
             (&files.node_key, SECRET, &contents.node_key),
@@ -196,12 +196,12 @@ fn all_names(given: &[String]) -> Result<Vec<String>, NetError> {
 
 /// Creates a folder and the missing ones above it, durably. Unlike folders of data they follow the
 /// umask: other users may need the certificates, and the keys have a mode of their own.
-fn create_folder(dir: &Path) -> Result<(), NetError> {
+fn create_folder(fs: &dyn Fs, dir: &Path) -> Result<(), NetError> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
-    fs::create_dir_all(dir).map_err(NetError::file(dir))?;
+    std::fs::create_dir_all(dir).map_err(NetError::file(dir))?;
     for folder in missing.into_iter().rev() {
         // It exists, so this makes its name durable.
-        strata_store::create_dir_durably(&RealFs, folder)
+        strata_store::create_dir_durably(fs, folder)
             .map_err(|error| NetError::file(folder)(io::Error::other(error)))?;
     }
     Ok(())
@@ -217,6 +217,10 @@ fn write_new(path: &Path, mode: u32, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use strata_store::FaultyFs;
+
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -235,6 +239,20 @@ mod tests {
         for cert in [&files.ca, &files.node, &files.client] {
             assert_eq!(mode(cert), 0o644, "{}", cert.display());
         }
+    }
+
+    #[test]
+    fn the_names_of_new_folders_are_durable() {
+        let parent = tempfile::tempdir().unwrap();
+        let create = |syncs: u64| {
+            let fs = FaultyFs::new();
+            fs.fail_after(syncs);
+            create_folder(&fs, &parent.path().join(format!("{syncs}/new/tls")))
+        };
+        for syncs in 0..3 {
+            assert!(create(syncs).is_err(), "{syncs} of 3 names are synced");
+        }
+        create(3).unwrap();
     }
 
     #[test]

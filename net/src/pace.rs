@@ -143,6 +143,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_window_is_longer_by_the_receivers_own_time() {
+        let (ready, own) = (Duration::from_secs(9), Duration::from_secs(60));
+        let mut pace = Pace::of_bytes(WINDOW);
+        pace.wait(tokio::time::sleep(ready)).await.unwrap();
+        pace.exclude(tokio::time::sleep(own)).await;
+        let begun = Instant::now();
+        pace.wait(pending::<()>()).await.unwrap_err();
+        assert_eq!(begun.elapsed(), WINDOW - ready);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn enough_progress_goes_on_and_the_receivers_own_time_does_not_count() {
         let mut pace = Pace::of_bytes(WINDOW);
         for _ in 0..100 {

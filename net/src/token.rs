@@ -306,6 +306,19 @@ mod tests {
     }
 
     #[test]
+    fn what_another_process_is_creating_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join(".token.0123456789abcdef.tmp");
+        let held = write_new(&other, SECRET).unwrap().unwrap();
+        let create = || Token::create(&folder.path().join("token")).unwrap();
+        create();
+        assert!(other.exists());
+        drop(held);
+        create();
+        assert!(!other.exists());
+    }
+
+    #[test]
     fn a_file_without_a_token_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
