@@ -204,6 +204,8 @@ fn longest(limit: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
     use crate::fs::faulty::FaultyFs;
     use crate::fs::real::RealFs;
@@ -287,6 +289,24 @@ mod tests {
         check_diagram_snapshot(&RealFs, &path, "job", 7, sealed).unwrap();
         let grown = peak_kib() - before;
         assert!(grown < 128 << 10, "{grown} KiB for a snapshot that is not decompressed");
+    }
+
+    #[test]
+    fn a_file_longer_than_the_limit_permits_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fs, path) = (FaultyFs::new(), dir.path().join("diagram"));
+        let (limit, extra) = (1 << 20, (header("job", 7).unwrap().len() + TRAILER) as u64);
+        fs.fail_reads_at("diagram", 0);
+        for (len, is_read) in [(longest(limit), true), (longest(limit) + 1, false)] {
+            let bytes = len + extra;
+            File::create(&path).unwrap().set_len(bytes).unwrap();
+            let sealed = SnapshotSeal { bytes, seal: 0 };
+            let read = read_diagram_snapshot(&fs, &path, "job", 7, sealed, limit);
+            match is_read {
+                true => assert!(matches!(read, Err(StoreError::Read { .. })), "{read:?}"),
+                false => assert!(matches!(read, Err(StoreError::TooLarge { .. })), "{read:?}"),
+            }
+        }
     }
 
     /// The greatest resident memory of this process so far.

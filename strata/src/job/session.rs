@@ -167,10 +167,7 @@ fn ended(
         Err(DriveError::Failed(error)) => {
             let Some(reason) = error.exhausted() else { return Err(error.into()) };
             tracing::error!("{error}");
-            // Unfinished files are removed to free disk space, and no file that the manifest names.
-            let named = records.manifest.files();
-            let keep = |name: &str| !name.ends_with(".tmp") || named.contains(name);
-            if let Err(error) = records.folder.remove_others(keep) {
+            if let Err(error) = remove_unfinished(&records.folder, &records.manifest) {
                 tracing::warn!("{error}");
             }
             let depth = records.manifest.checkpoint.as_ref().map_or(0, |last| last.depth);
@@ -181,6 +178,18 @@ fn ended(
         }
         Err(DriveError::Refused(refusal)) => Err(Error::Plan(refusal)),
     }
+}
+
+/// Removes unfinished files to free disk space, and no file that the manifest names.
+///
+/// # Errors
+/// Those of [`JobDir::remove_others`].
+fn remove_unfinished(
+    folder: &JobDir,
+    manifest: &Manifest,
+) -> std::result::Result<usize, StoreError> {
+    let named = manifest.files();
+    folder.remove_others(|name| !name.ends_with(".tmp") || named.contains(name))
 }
 
 /// The workers, and the rule that ends the search.
@@ -359,4 +368,49 @@ fn starting_point(
         inherited_files: if worker == 0 { removed.clone() } else { HashSet::new() },
     };
     (start, (0..workers).map(restore).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_store::{EngineKind, Hex64, Hex128, JobSpec, RealFs};
+
+    use super::*;
+
+    /// Earlier versions gave files of older layers no other name.
+    #[test]
+    fn unfinished_files_are_removed_unless_the_manifest_names_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = JobDir::attach(Arc::new(RealFs), dir.path(), "job").unwrap();
+        let file = |name: &str| CheckpointFile {
+            depth: 3,
+            worker: 0,
+            file: name.to_owned(),
+            bytes: 1,
+            states: 1,
+            positions: 1,
+            regions: 1,
+            generated: 1,
+            digest: Hex128([0; 2]),
+            seal: Hex64(0),
+        };
+        let spec = JobSpec {
+            space: "hanoi".to_owned(),
+            params: Default::default(),
+            shards: 1,
+            engine: EngineKind::Explicit,
+        };
+        let mut manifest = Manifest::new("job", spec);
+        manifest.checkpoint = Some(Checkpoint {
+            depth: 3,
+            layers: vec![file("layer-000003-000.strata"), file("older-000.1-0.tmp")],
+            history: folder.create_history().unwrap().checkpoint().unwrap(),
+            counters: Counters::default(),
+        });
+        let names = ["layer-000003-000.strata", "older-000.1-0.tmp", "layer-000.1-1.tmp"];
+        for name in names {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        assert_eq!(remove_unfinished(&folder, &manifest).unwrap(), 1);
+        assert_eq!(names.map(|name| folder.path().join(name).exists()), [true, true, false]);
+    }
 }

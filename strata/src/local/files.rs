@@ -259,3 +259,30 @@ fn copy_number(path: &Path) -> Option<u32> {
     let numbers = name.strip_prefix("layer-").or_else(|| name.strip_prefix("older-"))?;
     numbers.splitn(3, '-').nth(2)?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use strata_store::{BlockEncoder, EncodeOptions, EntryKey, LayerTotals, RealFs};
+
+    use super::*;
+
+    #[test]
+    fn a_new_file_of_older_layers_gets_its_final_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = JobDir::attach(Arc::new(RealFs), dir.path(), "job").unwrap();
+        let mut files = Files::new(folder, 1, KeepLayers::Last);
+        files.resume(9, &HashSet::new());
+        let writer = files.older_writer(LayerHeader::new(FileKind::Older, "job", 3, 0)).unwrap();
+        let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
+        encoder.push(&writer, EntryKey { shard: 0, region: 7 }, &[1, 2]).unwrap();
+        let totals = LayerTotals { regions: 1, states: 2, ..LayerTotals::default() };
+        let part = encoder.finish(&writer).unwrap();
+        let older = writer.seal(vec![part], totals).unwrap();
+        let name = || older.path().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+        assert!(name().ends_with(".tmp"), "{}", name());
+        let [record] = &*files.persist(&[&older]).unwrap() else { panic!("not one file") };
+        assert_eq!((&record.file, name()), (&older_file(3, 1), older_file(3, 1)));
+    }
+}

@@ -190,12 +190,51 @@ mod tests {
 
     use super::*;
     use crate::catalogue::Space;
+    use crate::plan::driver::Retryable;
+    use crate::plan::machine::StopReason;
 
     fn worker(folder: &JobDir) -> SymbolicWorker {
         let space = Space::nested_tabled(Panex::new(PanexConfig::new(4)).unwrap()).unwrap();
         let options =
             Options { memory: 16 << 20, keep_layers: false, digests: true, verify: 0, threads: 1 };
         SymbolicWorker::new(0, folder.clone(), space.nested().unwrap(), options).unwrap()
+    }
+
+    #[test]
+    fn a_diagram_is_read_within_the_memory_budget() {
+        let (dir, fs) = (tempdir().unwrap(), FaultyFs::new());
+        let folder = JobDir::attach(Arc::new(fs.clone()), dir.path(), "job").unwrap();
+        let memory = SymbolicWorker::LEAST_MEMORY as usize;
+        let space = Space::nested_tabled(Panex::new(PanexConfig::new(3)).unwrap()).unwrap();
+        let options = Options { memory, keep_layers: false, digests: true, verify: 0, threads: 1 };
+        let mut search = space.nested().unwrap().open(options).unwrap();
+        // Nothing makes it shorter.
+        let mut word = 1_u64;
+        let content = std::iter::repeat_with(|| {
+            word ^= word << 13;
+            word ^= word >> 7;
+            word ^= word << 17;
+            word as u8
+        });
+        let content: Vec<u8> = content.take(2 * memory).collect();
+        let path = folder.file_path("diagram").unwrap();
+        let sealed = write_diagram_snapshot(&fs, &path, "job", 7, &content).unwrap();
+        let record = CheckpointFile {
+            depth: 7,
+            worker: 0,
+            file: "diagram".to_owned(),
+            bytes: sealed.bytes,
+            states: 1,
+            positions: 1,
+            regions: 1,
+            generated: 1,
+            digest: Hex128([0; 2]),
+            seal: Hex64(sealed.seal),
+        };
+        // A read of the file would be an error of its own.
+        fs.fail_reads_at("diagram", 0);
+        let error = load_diagram(&folder, &record, &mut *search).unwrap_err();
+        assert_eq!(error.exhausted(), Some(StopReason::MemoryFull), "{error}");
     }
 
     #[test]
