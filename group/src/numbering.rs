@@ -277,3 +277,33 @@ fn number_of_product(
     let is_member = radix.read(fixed..radix.len(), image, digits);
     is_member.then(|| radix.number(fixed, &digits[fixed..]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::Effort;
+
+    #[test]
+    fn steps_are_those_of_the_digits_of_the_lanes_and_of_the_places() {
+        let shape = Shape::plain(9).unwrap();
+        let moves = [[1, 2, 3, 4, 5, 6, 7, 8, 0], [1, 0, 2, 3, 4, 5, 6, 7, 8]];
+        let moves = moves.map(|images| shape.permutation(&images).unwrap());
+        let chain = StabiliserChain::new(&shape, &moves, Effort::default()).unwrap();
+        let radix = Radix::new(&chain).unwrap();
+        let (fixed, inner) = split(&radix);
+        let lanes = Work::unlimited();
+        lanes::find(&radix, fixed, inner, &lanes).unwrap();
+        let digits = radix.len() - fixed;
+        let places = inner * (digits as u64 + 1) * radix.product_steps(digits);
+        let steps = [Radix::steps(&chain), lanes.spent(), places];
+        assert!(fixed > 0 && steps.iter().all(|steps| *steps > 0), "{steps:?}");
+        let all: u64 = steps.iter().sum();
+        let work = Work::new(all);
+        GroupNumbering::within(&chain, &work).unwrap();
+        assert_eq!(work.spent(), all);
+        for limit in [0, steps[0] - 1, steps[0], all - 1] {
+            let error = GroupNumbering::within(&chain, &Work::new(limit)).unwrap_err();
+            assert!(matches!(error, GroupError::Stopped(_)), "{limit}: {error}");
+        }
+    }
+}

@@ -29,6 +29,17 @@ pub(super) fn all_goals(
     goal: &str,
     work: &Work,
 ) -> Result<Vec<State>, SpaceError> {
+    goals_within(definition, orbits, start, (goal, MAX_GOAL_SLOTS), work)
+}
+
+/// As [`all_goals`], with the most slots of all states together.
+fn goals_within(
+    definition: &Definition,
+    orbits: &[Orbit],
+    start: &State,
+    (goal, most_slots): (&str, usize),
+    work: &Work,
+) -> Result<Vec<State>, SpaceError> {
     let unfinished = SpaceError::unfinished("finding the states of the goal");
     let slots = start.kinds.len();
     let mut is_fixed = vec![true; slots];
@@ -47,8 +58,8 @@ pub(super) fn all_goals(
             GoalError::Work(error) => unfinished(error),
         })?;
         all.extend(states.into_iter().filter(|state| known.insert(state.clone())));
-        if all.len().saturating_mul(slots) > MAX_GOAL_SLOTS {
-            let most = MAX_GOAL_SLOTS / slots;
+        if all.len().saturating_mul(slots) > most_slots {
+            let most = most_slots / slots;
             let why = format!("its lines stand for more than {most} states of {slots} slots");
             return Err(state_error("goal", &why));
         }
@@ -206,5 +217,32 @@ impl Fill<'_> {
             self.counts[number] += 1;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_group::Element;
+    use strata_space::file_value;
+
+    use super::*;
+    use crate::permutation::ranking;
+
+    #[test]
+    fn the_slots_of_all_goals_are_limited() {
+        let definition = Definition::read("a = (1,2,3,4)\n").unwrap();
+        let moves: Vec<Element> = definition.moves.iter().map(|a| a.element.clone()).collect();
+        let start = definition.solved.clone();
+        let orbits = ranking::orbits(&definition, &start, &moves);
+        let goals = |lines: &str, most| {
+            let goal = file_value(lines);
+            goals_within(&definition, &orbits, &start, (&goal, most), &Work::default())
+        };
+        assert_eq!(goals("a\na a\na\n", 8).unwrap().len(), 2);
+        let error = goals("a\na a\na a a\n", 8).unwrap_err().to_string();
+        assert!(error.contains("more than 2 states of 4 slots"), "{error}");
+        assert_eq!(goals("a\na a\na a a\n", 12).unwrap().len(), 3);
+        let all = all_goals(&definition, &orbits, &start, "a a", &Work::default());
+        assert_eq!(all.unwrap().len(), 1);
     }
 }
