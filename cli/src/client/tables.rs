@@ -247,7 +247,9 @@ mod tests {
         let error =
             "worker host-2 is lost and holds files of the checkpoint of layer 1,029".to_owned();
         let failed = v1::Job { error, ..example(v1::JobState::Failed) };
-        let table = text(|out| jobs(&[done(Some(42)), done(None), failed], shape(false), out));
+        let without_goal = v1::Job { exit_code: ExitCode::NoGoal as u32, ..done(None) };
+        let ended = [done(Some(42)), done(None), failed, without_goal];
+        let table = text(|out| jobs(&ended, shape(false), out));
         let lines: Vec<&str> = table.lines().collect();
         // What only running jobs have is left out.
         assert_eq!(lines[0], "job             state   engine    depth  states  age  result");
@@ -256,6 +258,7 @@ mod tests {
             "{table}"
         );
         assert!(lines[3].contains("2h  worker host-2") && lines[3].ends_with('…'), "{table}");
+        assert!(lines[4].ends_with("2h  no goal"), "{table}");
     }
 
     #[test]

@@ -136,7 +136,30 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
     // Dropped before the runtime, which waits for the thread of a path.
     let end = EndOfPaths(CancelToken::new());
     let platform: Arc<dyn Platform> = System::new(runtime.handle());
-    let options = ClusterOptions {
+    let options = options(args, log_interval, platform, end.0.clone());
+    runtime.block_on(async {
+        let (signals, paths) = (Signals::listen()?, end.0.clone());
+        let stop = async move {
+            signals.shutdown().await;
+            paths.cancel();
+        };
+        let coordinator = bind(args, options, security).await?;
+        let (grpc, http) = coordinator.addresses();
+        tracing::info!(%grpc, %http, data = %args.data_dir.display(), "coordinator is ready");
+        coordinator.run(stop).await.map_err(failure)?;
+        tracing::info!("coordinator has ended");
+        Ok(ExitCode::Done)
+    })
+}
+
+/// Settings of the cluster. `end` ends searches for paths.
+fn options(
+    args: &CoordinatorArgs,
+    log_interval: Duration,
+    platform: Arc<dyn Platform>,
+    end: CancelToken,
+) -> ClusterOptions {
+    ClusterOptions {
         lease: args.lease,
         worker_timeout: args.worker_timeout,
         checkpoint_interval: args.checkpoint_interval,
@@ -152,31 +175,28 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
         dashboard: DashboardOptions {
             host_names: args.http_names.clone(),
             presenter: Arc::new(PuzzlePresenter {
-                path: path_command(args, end.0.clone()),
+                path: path_command(args, end),
                 ..PuzzlePresenter::default()
             }),
         },
         platform,
-    };
-    runtime.block_on(async {
-        let (signals, paths) = (Signals::listen()?, end.0.clone());
-        let stop = async move {
-            signals.shutdown().await;
-            paths.cancel();
-        };
-        let coordinator =
-            Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
-        let coordinator = coordinator.map_err(failure)?;
-        // A coordinator that was killed may have left a search. The data directory is locked now.
-        if let Err(error) = path_command::remove(&path_folder(args)) {
-            tracing::warn!("a search for a path still takes space: {error}");
-        }
-        let (grpc, http) = coordinator.addresses();
-        tracing::info!(%grpc, %http, data = %args.data_dir.display(), "coordinator is ready");
-        coordinator.run(stop).await.map_err(failure)?;
-        tracing::info!("coordinator has ended");
-        Ok(ExitCode::Done)
-    })
+    }
+}
+
+/// Locks the data directory and listens.
+async fn bind(
+    args: &CoordinatorArgs,
+    options: ClusterOptions,
+    security: Security,
+) -> Result<Coordinator, Failure> {
+    let coordinator =
+        Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
+    let coordinator = coordinator.map_err(failure)?;
+    // A coordinator that was killed may have left a search. The data directory is locked now.
+    if let Err(error) = path_command::remove(&path_folder(args)) {
+        tracing::warn!("a search for a path still takes space: {error}");
+    }
+    Ok(coordinator)
 }
 
 /// Ends the search for a path, in whatever way the coordinator ends.
@@ -279,6 +299,26 @@ mod tests {
         assert_eq!((args.store, args.create_token), (None, false));
         assert_eq!((args.retain_jobs, args.retain_age), (None, None));
         assert!(args.security.token_file.is_none());
+    }
+
+    #[test]
+    fn a_start_removes_a_search_for_a_path_that_was_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = ["strata", "coordinator", "--listen=127.0.0.1:0", "--http=127.0.0.1:0"];
+        let line = line.map(OsString::from);
+        let data_dir = ["--data-dir".into(), folder.path().into()];
+        let cli = Cli::try_parse_from(line.into_iter().chain(data_dir)).unwrap();
+        let Command::Coordinator(args) = cli.command else { panic!("not coordinator") };
+        let left = path_folder(&args).join("job");
+        std::fs::create_dir_all(&left).unwrap();
+        std::fs::write(left.join("layer"), "x").unwrap();
+        let runtime = node::runtime().unwrap();
+        let platform = System::new(runtime.handle());
+        let options = options(&args, Duration::from_secs(1), platform, CancelToken::new());
+        let bound = runtime.block_on(bind(&args, options, Security::default()));
+        assert!(bound.is_ok());
+        assert!(!path_folder(&args).exists());
+        assert!(folder.path().join("journal.redb").exists());
     }
 
     #[test]
