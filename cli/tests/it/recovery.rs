@@ -258,7 +258,8 @@ fn a_job_killed_before_its_first_checkpoint_starts_again() {
 #[test]
 fn a_file_that_is_cut_while_it_is_read_is_detected() {
     let dir = tempdir().unwrap();
-    let mut command = solve(dir.path(), "panex 6 --engine explicit");
+    // Each layer is complete in its file before it is read.
+    let mut command = solve(dir.path(), "panex 6 --engine explicit --checkpoint-interval 1ms");
     let (mut child, stdout) = started(&mut command);
     let drained = std::thread::spawn(move || stdout.lines().count());
     let job = only_job(dir.path());

@@ -109,10 +109,12 @@ pub(crate) fn only_job(dir: &Path) -> PathBuf {
     jobs.remove(0)
 }
 
-/// Empties all layer files in a job's folder, as another process could.
+/// Empties the complete layer files in a job's folder, as another process could. Those that are being
+/// written have other names.
 pub(crate) fn cut_layers(job: &Path) {
     for entry in std::fs::read_dir(job).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with("layer-") {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("layer-") && name.ends_with(".strata") {
             // It may be gone.
             if let Ok(file) = std::fs::File::options().write(true).open(entry.path()) {
                 file.set_len(0).unwrap();
