@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use prost::Message;
 use strata::Figures;
+use strata::catalogue::{Entry, KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
 use strata_net::{TlsFiles, limits};
 use strata_space::file_value;
 use strata_store::{Hex128, HistoryLine, JobResult};
@@ -240,12 +241,53 @@ async fn a_watcher_that_falls_behind_receives_every_layer_once() {
     }
 }
 
+/// Two points, without a goal and without a parameter that says so.
+struct Pair;
+
+impl KeySpace for Pair {
+    type Key = u64;
+
+    fn seeds(&self) -> Vec<Seed> {
+        vec![Seed::start(0)]
+    }
+
+    fn key_bits(&self) -> u32 {
+        1
+    }
+
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        out.push(1 - key);
+    }
+
+    fn text(&self, key: u64) -> String {
+        key.to_string()
+    }
+}
+
+impl Puzzle for Pair {
+    const NAME: &'static str = "pair";
+    const SUMMARY: &'static str = "two points";
+    const PARAMETERS: &'static [Parameter] = &[];
+
+    fn open(_: &Parameters) -> Result<Pair, SpaceError> {
+        Ok(Pair)
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new()
+    }
+}
+
 #[tokio::test]
 async fn only_a_goal_that_is_not_reached_is_no_goal() {
-    let (_folder, jobs) = service();
-    let file = "a = (1,2,3)\nb = (1,2)\n";
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = open(&folder, Registry::shipped().with([Entry::keyed::<Pair>()]));
+    let mut pair = hanoi("");
+    let spec = pair.get_mut().spec.as_mut().unwrap();
+    "pair".clone_into(&mut spec.space);
+    spec.parameters.clear();
     let with_goal = jobs.submit(hanoi("")).await.unwrap().into_inner().id;
-    let without = jobs.submit(puzzle(file, "explicit")).await.unwrap().into_inner().id;
+    let without = jobs.submit(pair).await.unwrap().into_inner().id;
     for id in [&with_goal, &without] {
         let end = |entry: &mut JobEntry| {
             entry.state = JobState::Done;
