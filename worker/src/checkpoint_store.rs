@@ -1,7 +1,6 @@
 //! Shared store of checkpoint files, with which a job can continue without a lost worker.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use crate::error::{NodeError, SharedStoreError, TransferError, UploadError};
 #[cfg(feature = "s3")]
 use crate::store_bucket::StoreBucket;
 use crate::store_folder::{StoreFolder, StoredFile};
+use crate::store_object::{ObjectName, PutError};
 use crate::transfer::LocalCopy;
 
 /// Least window for the progress of a download. A store answers the first request after its own
@@ -34,30 +34,6 @@ enum Backend {
     Folder(StoreFolder),
     #[cfg(feature = "s3")]
     Bucket(StoreBucket),
-}
-
-/// Name of an object: a checkpoint's file in a job.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ObjectName {
-    /// Id of the job.
-    pub(crate) job: String,
-    /// Name of the file.
-    pub(crate) file: String,
-}
-
-impl fmt::Display for ObjectName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.job, self.file)
-    }
-}
-
-/// Why an object could not be written, without its name.
-#[derive(Debug)]
-pub(crate) enum PutError {
-    /// The worker's own file cannot be read.
-    Source(strata_store::StoreError),
-    /// The object in the store cannot be written.
-    Store(SharedStoreError),
 }
 
 /// An object that is read.

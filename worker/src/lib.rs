@@ -9,7 +9,7 @@
 //! - `executor`, `task`, `job`, `epoch`: execution of orders for the job of an epoch;
 //! - `removal`, `folders`: removal of jobs that the journal no longer has;
 //! - `exchange`, `link`, `service`, `batch`, `intake`: exits to and from other workers;
-//! - `fetch`, `checkpoint_store`, `store_folder`, `store_bucket`, `transfer`: checkpoint files of other workers and
+//! - `fetch`, `checkpoint_store`, `store_folder`, `store_bucket`, `store_object`, `transfer`: checkpoint files of other workers and
 //!   the shared store;
 //! - `path`, `memory_use`: second searches for paths, which run only while there is no job;
 //! - `error`: errors of these modules, and their kinds in the protocol.
@@ -41,6 +41,7 @@ mod state;
 #[cfg(feature = "s3")]
 mod store_bucket;
 mod store_folder;
+mod store_object;
 mod task;
 mod transfer;
 

@@ -12,7 +12,7 @@ use object_store::{Error, ObjectStore, ObjectStoreExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_stream::{Stream, StreamExt};
 
-use crate::checkpoint_store::{ObjectName, PutError};
+use crate::store_object::{ObjectName, PutError};
 use crate::transfer::failed;
 
 /// Bytes read from a file at a time.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use strata_platform::Platform;
 use strata_store::{Fs, FsRead, StoreError, create_dir_durably};
 
-use crate::checkpoint_store::{ObjectName, PutError};
+use crate::store_object::{ObjectName, PutError};
 use crate::transfer::{failed, flat};
 
 /// Bytes copied or read at a time.
