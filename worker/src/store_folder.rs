@@ -259,7 +259,7 @@ mod tests {
         let fs = FaultyFs::new();
         let store = StoreFolder::open(Arc::new(fs.clone()), &folder, WORKER).unwrap();
         store.put(&name(), &source).unwrap();
-        fs.crash().unwrap();
+        fs.crash_losing_names().unwrap();
         assert_eq!(std::fs::read(folder.join("job").join(FILE)).unwrap(), b"content");
     }
 

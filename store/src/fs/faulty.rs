@@ -112,13 +112,13 @@ impl FaultyFs {
 
     /// Simulates a power failure: each file written through this file system gets its last synced
     /// content back, or none if it was never synced. A folder created through it is lost with all that
-    /// it holds if the folder above was not synced, and a name that a file got by renaming is lost or that
-    /// of the file before it. Names of created files stay.
+    /// it holds if the folder above was not synced. Names of files stay.
     ///
     /// # Errors
     /// The operating system's error.
     pub fn crash(&self) -> io::Result<()> {
         let mut state = self.state();
+        state.unsynced_names.clear();
         for dir in std::mem::take(&mut state.unsynced_folders) {
             if dir.exists() {
                 std::fs::remove_dir_all(dir)?;
@@ -129,7 +129,19 @@ impl FaultyFs {
                 std::fs::write(path, content)?;
             }
         }
-        for (path, before) in std::mem::take(&mut state.unsynced_names).into_iter().rev() {
+        Ok(())
+    }
+
+    /// As [`Self::crash`]. Names that files got by renaming are lost, too, if the folder was not synced:
+    /// the files that had them before are back.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    pub fn crash_losing_names(&self) -> io::Result<()> {
+        let names = std::mem::take(&mut self.state().unsynced_names);
+        self.crash()?;
+        let mut state = self.state();
+        for (path, before) in names.into_iter().rev() {
             match before {
                 _ if !path.exists() => {}
                 Some(content) => {
