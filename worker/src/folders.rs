@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strata_net::convert;
 use strata_proto::v1;
-use strata_store::{Fs, JobDir, KeptFile, Removed, StoreError, is_layer_file, take_job};
+use strata_store::{
+    Fs, JobDir, KeptFile, Removed, StoreError, is_layer_file, is_unusable_path, take_job,
+};
 use tonic::Status;
 
 use crate::error::OrderError;
@@ -85,12 +87,18 @@ pub(crate) fn claim(folder: &JobDir, journal: &str) -> Result<(), OrderError> {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` if the id is not a plain name, `NOT_FOUND` if there is no folder of the job, or a
-/// link instead.
+/// link instead, `DATA_LOSS` if the disk cannot tell.
 pub(crate) fn folder(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<JobDir, Status> {
-    JobDir::existing(fs, data_dir, job).map_err(|error| match error {
-        StoreError::Name { .. } => Status::invalid_argument(error.to_string()),
-        error => Status::not_found(error.to_string()),
-    })
+    JobDir::existing(fs, data_dir, job).map_err(|error| refusal(&error))
+}
+
+fn refusal(error: &StoreError) -> Status {
+    let text = error.to_string();
+    match error {
+        StoreError::Name { .. } => Status::invalid_argument(text),
+        StoreError::Io { source, .. } if !is_unusable_path(source) => Status::data_loss(text),
+        _ => Status::not_found(text),
+    }
 }
 
 /// Checks that a name is one of a layer file. Nothing else in a job's folder is read for other nodes.
@@ -172,9 +180,24 @@ impl Removals {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use strata_store::RealFs;
+    use tonic::Code;
 
     use super::*;
+    use crate::transfer::failed;
+
+    #[test]
+    fn a_folder_that_the_disk_cannot_read_is_not_missing() {
+        let data = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(data.path(), data.path().join("link")).unwrap();
+        let code = |job| folder(Arc::new(RealFs), data.path(), job).unwrap_err().code();
+        assert_eq!(code("a/b"), Code::InvalidArgument);
+        assert_eq!((code("nothing"), code("link")), (Code::NotFound, Code::NotFound));
+        let broken = failed("open", data.path(), io::Error::from_raw_os_error(5));
+        assert_eq!(refusal(&broken).code(), Code::DataLoss);
+    }
 
     fn marked(data: &Path, job: &str, journal: Option<&str>) -> JobDir {
         let folder = JobDir::attach(Arc::new(RealFs), data, job).unwrap();

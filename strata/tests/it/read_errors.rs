@@ -51,7 +51,7 @@ fn a_layer_that_cannot_be_read_fails_the_search_with_file_and_offset() {
 
 /// Another worker may send such a file: a megabyte of a diagram takes a few dozen bytes.
 #[test]
-fn a_diagram_beyond_the_memory_budget_is_not_decompressed() {
+fn a_diagram_beyond_the_memory_budget_is_a_full_memory() {
     let dir = tempfile::tempdir().unwrap();
     let folder = JobDir::attach(Arc::new(RealFs), dir.path(), "job").unwrap();
     let memory = 1 << 20;
