@@ -46,8 +46,8 @@ pub trait Target {
         (16 << 20) + 64 * len
     }
 
-    /// Mutations that a test executes: about a second's.
+    /// Mutations that a test executes: less than a second's.
     fn test_runs(&self) -> u64 {
-        3000
+        1000
     }
 }

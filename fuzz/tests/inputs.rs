@@ -66,7 +66,7 @@ impl Target for Example {
                 Ok(Outcome::Accepted)
             }
             [b'm', ..] => {
-                drop(vec![1_u8; 100 << 20]);
+                drop(std::hint::black_box(vec![1_u8; 100 << 20]));
                 Ok(Outcome::Accepted)
             }
             [b'w', ..] => Err("wrong".to_owned()),

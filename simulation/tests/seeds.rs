@@ -35,8 +35,8 @@ fn simulate(seeds: std::ops::Range<u64>) -> usize {
 
 /// `scripts/simulate` runs more.
 #[test]
-fn jobs_end_with_the_right_numbers_under_the_faults_of_300_seeds() {
-    assert!(simulate(0..300) > 10, "few jobs run beside others");
+fn jobs_end_with_the_right_numbers_under_the_faults_of_many_seeds() {
+    assert!(simulate(0..100) > 3, "few jobs run beside others");
 }
 
 /// Seeds that found a defect.
@@ -54,7 +54,7 @@ fn a_seed_repeats_exactly() {
     let outcomes = (1000..).map(|seed| (seed, run(seed)));
     let faulty = outcomes.filter(|(_, outcome)| outcome.faults.values().sum::<u32>() > 4);
     let mut files = 1000;
-    for (seed, outcome) in faulty.take(8) {
+    for (seed, outcome) in faulty.take(4) {
         (0..files).for_each(|_| drop(RealFs.unique_suffix()));
         files *= 2;
         assert_eq!(run(seed), outcome, "seed {seed}");

@@ -82,13 +82,11 @@ fn workers_parts_and_resumed_jobs_have_the_same_layers() {
     );
     let least: u64 =
         least.split_whitespace().filter_map(|word| word.parse().ok()).next_back().unwrap();
-    for workers in [1, 2, 3] {
-        let memory = format!("--memory {}MiB --workers {workers}", workers * least);
-        let parts = searched(&format!("{line} --engine dense {memory}"));
-        assert_eq!((parts.layers(), parts.orbits()), (whole.clone(), orbits.clone()), "{workers}");
-    }
+    let memory = format!("--memory {}MiB --workers 2", 2 * least);
+    let parts = searched(&format!("{line} --engine dense {memory}"));
+    assert_eq!((parts.layers(), parts.orbits()), (whole.clone(), orbits.clone()));
     let dir = tempdir().unwrap();
-    for (index, workers) in [1, 3, 2, 1].into_iter().enumerate() {
+    for (index, workers) in [1, 3, 2].into_iter().enumerate() {
         let depth = 2 * index + 1;
         let resume = if index == 0 { "" } else { "--resume" };
         let limits = format!("--workers {workers} --max-layers {depth} {resume}");
@@ -142,7 +140,7 @@ fn wrong_orbits_are_found() {
 
 #[test]
 fn paths_lead_to_the_goal_itself() {
-    for goal in ["UFR DBL UBL", "UFR2 DFL UBR DFR DBL2", "UBR"] {
+    for goal in ["UFR DBL UBL", "UBR"] {
         let line = data("skewb-diamond.tws");
         let goal_option = |line: &str| {
             let dir = tempdir().unwrap();

@@ -189,6 +189,7 @@ async fn with_a_certificate_the_page_needs_tls() {
     // The first byte of TLS: the handshake fails, and no answer in plain HTTP follows.
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
     stream.write_all(&[0x16, 3, 1, 0, 1, 0]).await.unwrap();
+    stream.shutdown().await.unwrap();
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
     assert!(!bytes.starts_with(b"HTTP"));

@@ -181,6 +181,6 @@ impl Target for Jobs {
     }
 
     fn test_runs(&self) -> u64 {
-        1000
+        400
     }
 }

@@ -310,7 +310,7 @@ impl Target for Journals {
     }
 
     fn test_runs(&self) -> u64 {
-        60
+        25
     }
 }
 

@@ -170,6 +170,6 @@ impl Target for Names {
     }
 
     fn test_runs(&self) -> u64 {
-        10_000
+        4_000
     }
 }

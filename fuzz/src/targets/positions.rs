@@ -233,6 +233,6 @@ impl Target for Positions {
     }
 
     fn test_runs(&self) -> u64 {
-        10_000
+        4_000
     }
 }

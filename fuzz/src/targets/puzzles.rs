@@ -169,6 +169,6 @@ impl Target for Specs {
     }
 
     fn test_runs(&self) -> u64 {
-        300
+        120
     }
 }

@@ -200,6 +200,6 @@ impl Target for EncodedRuns {
     }
 
     fn test_runs(&self) -> u64 {
-        800
+        300
     }
 }

@@ -217,6 +217,6 @@ impl Target for Snapshots {
     }
 
     fn test_runs(&self) -> u64 {
-        500
+        200
     }
 }

@@ -1,11 +1,11 @@
 //! Damaged and hostile texts: they are refused with a reason, and nothing panics.
 
 use strata_panex_proof_verifier::sequence::Form;
-use strata_panex_proof_verifier::{Certificate, Graphs, check, verify};
+use strata_panex_proof_verifier::{Certificate, check};
 
 use crate::proof_verifier::claims::Claims;
 use crate::proof_verifier::random::Random;
-use crate::proof_verifier::{certificate, graphs};
+use crate::proof_verifier::{certificate, graphs, verify};
 
 /// What the verifier says to the certificate with one text replaced by another, once.
 fn answer(old: &str, new: &str) -> String {
@@ -56,7 +56,7 @@ fn the_sign_test_has_room_for_sums_of_forms() {
 #[test]
 fn certificates_with_the_largest_coefficients_do_not_overflow() {
     let mut random = Random(3);
-    for _ in 0..8 {
+    for _ in 0..2 {
         let line = |line: &str| {
             if line.starts_with("form ") {
                 let size = ["4294967296", "-4294967296"];
@@ -193,16 +193,11 @@ fn verify_damaged(count: usize, seed: u64) -> (usize, usize) {
         let mut bytes = certificate().as_bytes().to_vec();
         damage(&mut bytes, &mut random);
         let text = String::from_utf8_lossy(&bytes);
-        let Ok(changed) = Certificate::parse(&text) else {
+        if Certificate::parse(&text).is_err() {
             refused += 1;
             continue;
-        };
-        let result = if graphs().fit(&changed) {
-            check(&changed, graphs())
-        } else {
-            Graphs::derive(&changed).and_then(|graphs| check(&changed, &graphs))
-        };
-        match result {
+        }
+        match verify(&text) {
             Ok(_) => assert!(text == certificate() || claims(&text).harmless(&original).is_some()),
             Err(_) => rejected += 1,
         }
@@ -212,8 +207,8 @@ fn verify_damaged(count: usize, seed: u64) -> (usize, usize) {
 
 #[test]
 fn damaged_texts_do_not_panic() {
-    let (refused, rejected) = verify_damaged(60, 4);
-    assert!(refused > 10 && rejected > 5, "{refused}, {rejected}");
+    let (refused, rejected) = verify_damaged(24, 4);
+    assert!(refused > 4 && rejected > 2, "{refused}, {rejected}");
 }
 
 #[test]

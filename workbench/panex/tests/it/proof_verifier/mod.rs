@@ -10,7 +10,7 @@ mod tables;
 
 use std::sync::OnceLock;
 
-use strata_panex_proof_verifier::{Certificate, Graphs, check};
+use strata_panex_proof_verifier::{Certificate, Failure, Graphs, Report, check};
 
 /// The certificate's text.
 fn certificate() -> &'static str {
@@ -22,6 +22,16 @@ fn certificate() -> &'static str {
 fn graphs() -> &'static Graphs {
     static GRAPHS: OnceLock<Graphs> = OnceLock::new();
     GRAPHS.get_or_init(|| Graphs::derive(&Certificate::parse(certificate()).unwrap()).unwrap())
+}
+
+/// Verifies a text. The graphs of the unchanged certificate are used again if they fit.
+fn verify(text: &str) -> Result<Report, Failure> {
+    let changed = Certificate::parse(text)?;
+    if graphs().fit(&changed) {
+        check(&changed, graphs())
+    } else {
+        check(&changed, &Graphs::derive(&changed)?)
+    }
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn compare_level_3(step: usize) -> usize {
 /// Lemmas P2 and P3 at level 3, for some signatures.
 #[test]
 fn some_tables_of_level_3_are_those_of_a_search() {
-    assert!(compare_level_3(200) > 500);
+    assert!(compare_level_3(400) > 200);
 }
 
 /// Lemmas P2 and P3 at level 3, for all 1,574 signatures.
