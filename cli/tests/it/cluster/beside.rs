@@ -66,6 +66,7 @@ fn a_job_of_one_worker_runs_beside_one_of_several() {
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn jobs_that_run_beside_one_another_survive_the_kill_of_any_node() {
     let mut cluster = three_workers();
     let wide = cluster.follow(&format!("submit {SLOW} {WIDE}"));
@@ -85,6 +86,7 @@ fn jobs_that_run_beside_one_another_survive_the_kill_of_any_node() {
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn a_job_whose_worker_is_gone_waits_while_others_run() {
     let mut cluster = three_workers();
     let single = cluster.follow(&format!("submit {SLOW} {SINGLE}"));

@@ -77,6 +77,7 @@ fn a_limit_stops_resumably() {
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn jobs_run_one_after_another() {
     let cluster = Cluster::of(2);
     let first = cluster.follow(&format!("submit {SLOW}"));

@@ -64,6 +64,7 @@ fn layers_are_the_same_after_kills_at_random_moments() {
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn layers_are_the_same_after_kills_at_other_moments() {
     killed_at_random(0xfade);
 }
@@ -116,6 +117,7 @@ fn a_paused_worker_is_lost_and_harmless_when_it_continues() {
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn a_worker_paused_during_a_coordinator_restart_is_harmless() {
     let mut cluster = Cluster::of(3);
     let follower = cluster.follow(&format!("submit {FAST}"));
@@ -214,6 +216,7 @@ fn killed_while_one_worker_has_states() -> (Cluster, Follower, [&'static str; 3]
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn a_permanently_lost_worker_without_states_is_not_needed() {
     let (mut cluster, follower, workers) = killed_while_one_worker_has_states();
     for lost in &workers[..2] {

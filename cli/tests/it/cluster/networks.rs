@@ -75,6 +75,7 @@ fn a_short_cut_between_coordinator_and_worker_has_no_effect() {
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn a_short_cut_between_workers_has_no_effect() {
     let fault = LinkFault::between_workers("6s");
     for (round, mode) in [LinkMode::Stall, LinkMode::Broken].into_iter().enumerate() {
@@ -100,6 +101,7 @@ fn a_job_recovers_from_a_long_cut_between_coordinator_and_worker() {
 }
 
 #[test]
+#[ignore = "takes long; run by scripts/nightly"]
 fn a_job_recovers_from_a_long_cut_between_workers() {
     let fault = LinkFault::between_workers("1s");
     fault.proxy.set_mode(LinkMode::Broken);
