@@ -1,5 +1,7 @@
 //! Retention: removal of jobs that ended long ago or before many others.
 
+use std::time::Duration;
+
 use super::context::{Cluster, Retention};
 use super::removal::remove_logs;
 use crate::entry::EndState;
@@ -22,8 +24,8 @@ pub(crate) fn apply(cluster: &Cluster) -> Result<(), JournalError> {
         ended.extend(cluster.journal.ended_beyond(keep, &STATES)?);
     }
     if let Some(age) = age {
-        let time = cluster.seconds().saturating_sub(age.as_secs());
-        ended.extend(cluster.journal.ended_before(time, &STATES)?);
+        let last = last_end(cluster.seconds(), age);
+        ended.extend(cluster.journal.ended_before(last, &STATES)?);
     }
     let mut ids: Vec<String> = ended.into_iter().map(|job| job.id).collect();
     ids.sort_unstable();
@@ -39,4 +41,24 @@ pub(crate) fn apply(cluster: &Cluster) -> Result<(), JournalError> {
         cluster.journal.shrink();
     }
     Ok(())
+}
+
+/// The last second in which a job that is not retained has ended. The journal has whole seconds: a job that
+/// ended in one of them is surely as old as `age` one second after that time.
+fn last_end(now: u64, age: Duration) -> u64 {
+    if age.is_zero() { now } else { now.saturating_sub(age.as_secs() + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_retained_for_at_least_the_age() {
+        let is_retained = |ended, now, age| ended > last_end(now, Duration::from_secs(age));
+        // It may have ended at the end of second 44, and now may be the beginning of second 45.
+        assert!(is_retained(44, 45, 1) && !is_retained(44, 46, 1));
+        assert!(is_retained(44, 104, 60) && !is_retained(44, 105, 60));
+        assert!(!is_retained(44, 44, 0));
+    }
 }
