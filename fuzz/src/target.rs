@@ -46,7 +46,7 @@ pub trait Target {
         (16 << 20) + 64 * len
     }
 
-    /// Mutations that a test executes: less than a second's.
+    /// Mutations that a test executes: about a second's.
     fn test_runs(&self) -> u64 {
         1000
     }
